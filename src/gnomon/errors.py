@@ -1,0 +1,115 @@
+"""What can go wrong, in words: one family of errors, and one of warnings.
+
+An error says what was expected, what was found, and where. Every error here is the user's to mend
+(a text, a name, a file), so the command line prints its message alone, without a traceback, and
+exits with status 2. A mistake in a program that calls Gnomon is an ordinary ``TypeError`` or
+``ValueError``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "ConfigError",
+    "DegenerateScoresWarning",
+    "GnomonError",
+    "NotCompilableError",
+    "RuleSyntaxError",
+    "RunFolderError",
+    "ScoreDataError",
+    "UnknownNameError",
+]
+
+
+class GnomonError(Exception):
+    """Something in the input that its author can mend; the message says where and how."""
+
+
+class RuleSyntaxError(GnomonError):
+    """A rule text that does not parse.
+
+    Parameters
+    ----------
+    message : str
+        What was expected and what was found.
+    line, column : int
+        Where, counted from 1.
+    source_line : str
+        The line of text at fault, printed above the caret.
+    file : str, optional
+        Name of the file, once it is known.
+
+    Examples
+    --------
+    >>> print(RuleSyntaxError("expected ')', found end of line", 1, 9, "(*,*,*,*"))
+    line 1, column 9: expected ')', found end of line
+      (*,*,*,*
+              ^
+    """
+
+    def __init__(
+        self, message: str, line: int, column: int, source_line: str, file: str | None = None
+    ) -> None:
+        self.message = message
+        self.line = line
+        self.column = column
+        self.source_line = source_line
+        self.file = file
+        where = f"{file}, " if file else ""
+        # A tab is as wide as the terminal says, so the caret's indent repeats the tabs it passes.
+        indent = "".join("\t" if c == "\t" else " " for c in source_line[: column - 1])
+        super().__init__(
+            f"{where}line {line}, column {column}: {message}\n  {source_line}\n  {indent}^"
+        )
+
+    def in_file(self, file: str) -> RuleSyntaxError:
+        """Return the same error with the name of the file it came from."""
+        return RuleSyntaxError(self.message, self.line, self.column, self.source_line, file)
+
+
+class UnknownNameError(GnomonError):
+    """A name that is not in the list it was looked up in; the nearest names are offered.
+
+    Examples
+    --------
+    >>> print(UnknownNameError("rule", "clockwize", ["clockwise", "color-match"]))
+    unknown rule 'clockwize'; did you mean 'clockwise'?
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = list(known)
+        near = difflib.get_close_matches(name, known, n=3)
+        if near:
+            hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
+        else:
+            shown = ", ".join(sorted(known)[:8]) or "none"
+            hint = f"known: {shown}" + (", ..." if len(known) > 8 else "")
+        self.kind = kind
+        self.name = name
+        self.near = near
+        super().__init__(f"unknown {kind} {name!r}; {hint}")
+
+
+class NotCompilableError(GnomonError):
+    """A rule, or a board, that the engine has no tables for; the reference interpreter plays it."""
+
+
+class ConfigError(GnomonError):
+    """An experiment file with a field that is missing, misspelt or of the wrong kind."""
+
+
+class RunFolderError(GnomonError):
+    """A folder that is not a run folder, or of another version or experiment."""
+
+
+class ScoreDataError(GnomonError):
+    """A table of scores that cannot be read as one: which row, which column, what was expected."""
+
+
+class DegenerateScoresWarning(UserWarning):
+    """Scores that do not allow what was asked, such as an interval from a single run.
+
+    What could not be estimated is NaN in the result, which a report prints as "not estimable".
+    """

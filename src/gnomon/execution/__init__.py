@@ -1,0 +1,1 @@
+"""Doing many independent pieces of work: here, on several processes."""

@@ -1,0 +1,1 @@
+"""Who plays what, how long, and what is kept."""

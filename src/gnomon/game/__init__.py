@@ -1,0 +1,1 @@
+"""The world: rules at work on boards."""

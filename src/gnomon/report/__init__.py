@@ -1,0 +1,1 @@
+"""Estimates in, figures and a page out."""

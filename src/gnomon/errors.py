@@ -16,6 +16,7 @@ __all__ = [
     "DegenerateScoresWarning",
     "GnomonError",
     "NotCompilableError",
+    "RulePlayError",
     "RuleSyntaxError",
     "RunFolderError",
     "ScoreDataError",
@@ -90,6 +91,10 @@ class UnknownNameError(GnomonError):
         self.name = name
         self.near = near
         super().__init__(f"unknown {kind} {name!r}; {hint}")
+
+
+class RulePlayError(GnomonError):
+    """A rule that parses but cannot be played: an unknown order, arithmetic on a name."""
 
 
 class NotCompilableError(GnomonError):

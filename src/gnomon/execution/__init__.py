@@ -1,1 +1,1 @@
-"""Doing many independent pieces of work: here, on several processes."""
+"""Many independent pieces of work: here, or on several processes. It knows not what they are."""

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,10 +33,17 @@ from gnomon.rules.syntax import (
     Text,
 )
 
-__all__ = ["N_BUCKET_STATES", "CompiledRule", "compile_rule"]
+__all__ = ["FIRST_MEMORY_COLUMN", "N_BUCKET_STATES", "CompiledRule", "compile_rule"]
+
+#: Where the engine's state keeps the last bucket by colour and by shape: after six numbers and the
+#: cells of the pieces.
+FIRST_MEMORY_COLUMN = 6 + N_CELLS
 
 #: Values of (p, pc, ps, quadrant): three buckets or none, and the bucket nearest to the cell.
 N_BUCKET_STATES = 5 * 5 * 5 * 4
+
+#: Seven numbers stand before the tables of a program.
+_HEADER_SIZE = 7
 
 #: A metered count above this is as good as none: no more pieces than cells can be removed.
 _LARGEST_COUNT = 10_000
@@ -53,23 +61,40 @@ class CompiledRule:
     Parameters
     ----------
     atoms : numpy.ndarray of uint8, shape (n_atoms, n_shapes * n_colors + 36 + 500)
-        For each atom in the order of the text: 1 where it accepts a shape and colour
-        (``shape * n_colors + color``); 1 where it accepts a cell (0 to 35); and the set of buckets,
-        as four bits, at index ``((p * 5 + pc) * 5 + ps) * 4 + quadrant``, where a last bucket is 0
-        for "none yet" and else 1 + bucket, and a quadrant is the bucket nearest to the cell.
+        For each atom in the order of the text, sets of buckets as four bits, whose intersection is
+        what the atom allows: all or none for each shape and colour (``shape * n_colors + color``);
+        all or none for each cell (0 to 35); and the buckets of its expression, at index
+        ``((p * 5 + pc) * 5 + ps) * 4 + quadrant``, where a last bucket is 0 for "none yet" and else
+        1 + bucket, and a quadrant is the bucket nearest to the cell.
     lines : numpy.ndarray of int32, shape (n_lines, 3)
         First atom, atom after the last, and count; a count of -1 is "not metered".
     counts : numpy.ndarray of int32, shape (n_atoms,)
         Count of each atom, likewise.
-    n_shapes, n_colors : int
-        Sizes of the palettes that the codes of a board index.
+    features : numpy.ndarray of uint16, shape (1 + n_shapes * n_colors, 4)
+        For each code of a cell: shape, colour, and the columns of the engine's state that hold the
+        last bucket of that colour and of that shape. The row of the empty cell holds, last, the
+        first column after those.
+    program : numpy.ndarray of int32
+        All of the above as one array, which is what the engine takes: the places where ``atoms``,
+        ``lines``, ``counts`` and ``features`` begin, the number of lines, the width of a row of
+        ``atoms`` and the number of different pieces; then the tables in that order.
     """
 
     atoms: npt.NDArray[np.uint8]
     lines: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int32]
-    n_shapes: int
-    n_colors: int
+    features: npt.NDArray[np.uint16]
+    program: npt.NDArray[np.int32] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        tables = [t.ravel().astype(np.int32) for t in self._tables()]
+        starts = _HEADER_SIZE + np.cumsum([0, *map(len, tables)])[:-1]
+        header = [*starts, len(self.lines), self.atoms.shape[1], len(self.features) - 1]
+        program = np.concatenate([np.array(header, dtype=np.int32), *tables])
+        object.__setattr__(self, "program", program)
+
+    def _tables(self) -> tuple[npt.NDArray[Any], ...]:
+        return self.atoms, self.lines, self.counts, self.features
 
 
 def compile_rule(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> CompiledRule:
@@ -110,9 +135,17 @@ def compile_rule(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> Com
         np.stack(atoms),
         np.array(lines, dtype=np.int32),
         np.array(counts, dtype=np.int32),
-        len(board_spec.shape_palette),
-        len(board_spec.color_palette),
+        _features(len(board_spec.shape_palette), len(board_spec.color_palette)),
     )
+
+
+def _features(n_shapes: int, n_colors: int) -> npt.NDArray[np.uint16]:
+    """Return ``CompiledRule.features``; the memory of the colours comes before the shapes'."""
+    by_shape = FIRST_MEMORY_COLUMN + n_colors
+    rows = [(0, 0, 0, by_shape + n_shapes)]
+    for shape, color in itertools.product(range(n_shapes), range(n_colors)):
+        rows.append((shape, color, FIRST_MEMORY_COLUMN + color, by_shape + shape))
+    return np.array(rows, dtype=np.uint16)
 
 
 def _count(metered: Atom | RuleLine) -> int:
@@ -131,7 +164,9 @@ def _atom_tables(atom: Atom, spec: BoardSpec) -> npt.NDArray[np.uint8]:
     cells = np.ones(N_CELLS, dtype=np.uint8)
     for position in atom.positions:
         cells &= _cells_table(position)
-    return np.concatenate([np.outer(shapes, colors).ravel(), cells, _buckets_table(atom.buckets)])
+    pieces = np.outer(shapes, colors).ravel()
+    every = np.uint8(0b1111)
+    return np.concatenate([every * pieces, every * cells, _buckets_table(atom.buckets)])
 
 
 def _names_table(field: Expression | None, palette: tuple[str, ...]) -> npt.NDArray[np.uint8]:

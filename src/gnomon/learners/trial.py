@@ -57,7 +57,14 @@ def play_trial(
     Returns
     -------
     TrialLog
+
+    Raises
+    ------
+    ValueError
+        If the horizon is below 1.
     """
+    if horizon < 1:
+        raise ValueError(f"horizon: expected at least 1, found {horizon}")
     try:
         rule = compile_rule(rule_set, board_spec)
     except NotCompilableError:

@@ -1,0 +1,67 @@
+"""The command line: one verb of the API each.
+
+Data goes to standard output, progress and messages to standard error. The exit status is 0 for
+done, 1 where the answer is no or a trial failed, and 2 for misuse or bad input. Whatever is heavy
+is imported by the verb that needs it, so that ``gnomon --help`` comes at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from gnomon import __version__
+from gnomon.cli import demo, experiments, report, rules, scores
+from gnomon.errors import GnomonError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="gnomon",
+    no_args_is_help=True,
+    add_completion=False,
+    # Plain help and plain tracebacks: no colours to suppress, and 50 ms saved.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo.demo)
+app.add_typer(rules.app, name="rules")
+app.command()(experiments.run)
+app.command()(scores.score)
+app.command()(scores.estimate)
+app.command()(report.report)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def gnomon(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="And no more.")
+    ] = False,
+) -> None:
+    """Measure learning agents: hidden rules, reliable statistics, honest ranks."""
+
+
+def main() -> None:
+    """Run the command line; an error that the user can mend is one line, without a traceback."""
+    try:
+        app()
+    except GnomonError as error:
+        _fail(str(error))
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        _fail(": ".join(str(part) for part in (error.filename, error.strerror) if part))
+
+
+def _fail(message: str) -> None:
+    print(f"gnomon: {message}", file=sys.stderr)
+    sys.exit(2)

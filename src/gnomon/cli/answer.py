@@ -1,0 +1,124 @@
+"""What a verb answers: records as a table for people, or as one JSON object for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from gnomon import __version__
+from gnomon.errors import DegenerateScoresWarning
+
+__all__ = ["Answer", "JsonOption", "answering"]
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Record = Mapping[str, Any]
+
+
+class Answer:
+    """Collects what a verb has to say; :func:`answering` prints the JSON object in the end."""
+
+    def __init__(self, command: str, *, as_json: bool) -> None:
+        self._command = command
+        self._as_json = as_json
+        self._results: list[Record] = []
+        self._warnings: list[str] = []
+
+    def records(
+        self, records: Sequence[Record], columns: Sequence[str] = (), *, title: str | None = None
+    ) -> None:
+        """Give results; people see the named columns (all of them, if none is named)."""
+        self._results.extend(records)
+        if records and not self._as_json:
+            _print_table(records, columns or list(records[0]), title)
+
+    def results(self, records: Sequence[Record]) -> None:
+        """Give results that people are told of otherwise."""
+        self._results.extend(records)
+
+    def say(self, text: str) -> None:
+        """Tell people something that programs find in the results."""
+        if not self._as_json:
+            print(text)
+
+    def warn(self, text: str) -> None:
+        """Say what is not as it should be."""
+        self._warnings.append(text)
+        if not self._as_json:
+            print(f"gnomon: {text}", file=sys.stderr)
+
+    def print_json(self) -> None:
+        """Print the whole answer, if it is wanted as JSON."""
+        if self._as_json:
+            whole = {
+                "gnomon": __version__,
+                "command": self._command,
+                "results": _finite(self._results),
+                "warnings": self._warnings,
+            }
+            print(json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+@contextmanager
+def answering(command: str, *, as_json: bool) -> Iterator[Answer]:
+    """Answer to a verb; warnings about degenerate scores become part of the answer."""
+    answer = Answer(command, as_json=as_json)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DegenerateScoresWarning)
+        yield answer
+    for text in dict.fromkeys(str(w.message) for w in caught if _is_degenerate(w)):
+        answer.warn(text)
+    for other in [w for w in caught if not _is_degenerate(w)]:
+        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    answer.print_json()
+
+
+def _is_degenerate(warning: warnings.WarningMessage) -> bool:
+    return issubclass(warning.category, DegenerateScoresWarning)
+
+
+def _finite(value: Any) -> Any:
+    """Return the value with None for every number that is not finite, as JSON has none."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _print_table(records: Sequence[Record], columns: Sequence[str], title: str | None) -> None:
+    """Print records as a table; a pipe gets whole lines, without colours."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        numeric = all(isinstance(r[name], int | float | None) for r in records)
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric)
+    for record in records:
+        table.add_row(*(_cell(record[name]) for name in columns))
+    plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ
+    console = Console(
+        width=None if sys.stdout.isatty() else 200,
+        color_system=None if plain else "auto",
+        highlight=False,
+        markup=False,
+    )
+    console.print(table)
+
+
+def _cell(value: Any) -> str:
+    """Return a value as people read it: four digits, and a dash for what does not exist."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -1,0 +1,129 @@
+"""What has become of each trial, as rows of an SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Literal
+
+from gnomon.errors import RunFolderError
+
+__all__ = ["Journal", "TrialRecord", "create_journal", "read_journal"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """What has become of one trial.
+
+    Parameters
+    ----------
+    key : str
+        Content hash of all that determines the trial.
+    learner, rule : str
+        Their names in the experiment.
+    trial : int
+        Which of the trials of this learner on this rule, from 0.
+    status : {"done", "failed"}
+    n_attempts : int
+        Number of attempts recorded.
+    wall_time_s : float
+        How long it took, in seconds.
+    shard, sha256 : str or None
+        File name of the attempts, and the hash of its bytes; None for a failed trial.
+    error, traceback : str or None
+        What went wrong, on one line and as Python tells it; None for a trial that is done.
+    """
+
+    key: str
+    learner: str
+    rule: str
+    trial: int
+    status: Literal["done", "failed"]
+    n_attempts: int = 0
+    wall_time_s: float = 0.0
+    shard: str | None = None
+    sha256: str | None = None
+    error: str | None = None
+    traceback: str | None = None
+
+
+_COLUMNS = ", ".join(field.name for field in fields(TrialRecord))
+_MARKS = ", ".join("?" for _ in fields(TrialRecord))
+_SCHEMA = """
+CREATE TABLE trials (
+    key TEXT PRIMARY KEY, learner TEXT NOT NULL, rule TEXT NOT NULL, trial INTEGER NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('done', 'failed')),
+    n_attempts INTEGER NOT NULL, wall_time_s REAL NOT NULL,
+    shard TEXT, sha256 TEXT, error TEXT, traceback TEXT
+) STRICT
+"""
+
+
+class Journal:
+    """A journal that is being written, within :meth:`opened`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    @classmethod
+    @contextmanager
+    def opened(cls, path: Path) -> Iterator[Journal]:
+        """Write to a journal; other processes may read meanwhile.
+
+        Raises
+        ------
+        RunFolderError
+            If SQLite cannot: the file is damaged, or the disk is full.
+        """
+        with _told(path), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            # A write-ahead log is safe against the death of this process without waiting for the
+            # disk at each row; at the end it is folded in, so that one file remains.
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            try:
+                yield cls(connection)
+            finally:
+                # Not possible while another process reads; the next run does it then.
+                with suppress(sqlite3.OperationalError):
+                    connection.execute("PRAGMA journal_mode = DELETE")
+
+    def records(self) -> list[TrialRecord]:
+        """Return every row."""
+        return _rows(self._connection)
+
+    def record(self, record: TrialRecord) -> None:
+        """Write down what has become of a trial, in place of what was written before."""
+        self._connection.execute(
+            f"INSERT OR REPLACE INTO trials ({_COLUMNS}) VALUES ({_MARKS})", astuple(record)
+        )
+
+
+def create_journal(path: Path) -> None:
+    """Make an empty journal."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(_SCHEMA)
+        connection.commit()
+
+
+def read_journal(path: Path) -> list[TrialRecord]:
+    """Return every row, whether or not another process is writing; errors as in writing."""
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    with _told(path), closing(sqlite3.connect(uri, uri=True)) as connection:
+        return _rows(connection)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Name the file in what SQLite complains of."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise RunFolderError(f"{path}: cannot use this journal: {error}") from None
+
+
+def _rows(connection: sqlite3.Connection) -> list[TrialRecord]:
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM trials").fetchall()
+    return [TrialRecord(*row) for row in rows]

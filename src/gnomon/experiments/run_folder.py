@@ -1,0 +1,311 @@
+"""The folder of a run: what was played, and every attempt of it.
+
+::
+
+    gnomon-run.json    the manifest: format, version, hash of the config; written last of the three
+    config.json        the experiment, with the full texts of its rules
+    journal.sqlite     one row a trial: done or failed, and where its attempts are
+    shards/KEY.parquet one file a trial: one row an attempt
+
+A trial's key is the hash of all that determines it. Every file appears complete or not at all, so
+a run that was killed goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import datetime
+import fcntl
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gnomon import __version__
+from gnomon.errors import GnomonError, RunFolderError, UnknownNameError
+from gnomon.experiments.atomic_file import write_atomically
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.journal import Journal, TrialRecord, create_journal, read_journal
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from gnomon.learners.base import TrialLog
+
+__all__ = ["FORMAT", "RunFolder"]
+
+#: Counts up when the layout changes so that older programs cannot read it.
+FORMAT = 1
+
+_MANIFEST = "gnomon-run.json"
+_CONFIG = "config.json"
+_JOURNAL = "journal.sqlite"
+_SHARDS = "shards"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run on disk. Get one with :meth:`create`, :meth:`open` or :meth:`open_or_create`.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    config : ExperimentConfig
+        What is played in it.
+    version : str
+        The version of Gnomon that began it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=2)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     folder = RunFolder.create(Path(out) / "run", config)
+    ...     RunFolder.open(folder.path).config == config, folder.trials()
+    (True, [])
+    """
+
+    path: Path
+    config: ExperimentConfig
+    version: str
+
+    @classmethod
+    def create(cls, path: str | Path, config: ExperimentConfig) -> RunFolder:
+        """Begin a run in a folder that is empty or does not exist.
+
+        Raises
+        ------
+        RunFolderError
+            If anything is in the folder already.
+        """
+        path = Path(path)
+        _check_free(path)
+        (path / _SHARDS).mkdir(parents=True)
+        record = config.to_record()
+        write_atomically(path / _CONFIG, _json_bytes(record))
+        create_journal(path / _JOURNAL)
+        manifest = {
+            "format": FORMAT,
+            "gnomon": __version__,
+            "config_hash": config.hash,
+            "revealed_to": [x.name for x in config.learners if x.is_shown_the_rule(config.board)],
+            "attempts_on_empty_cells": "recorded",
+            "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        }
+        write_atomically(path / _MANIFEST, _json_bytes(manifest))
+        return cls(path, config, __version__)
+
+    @classmethod
+    def open(cls, path: str | Path) -> RunFolder:
+        """Open a run to read it.
+
+        Raises
+        ------
+        RunFolderError
+            If the folder is not that of a run, or is half written, damaged, or of another format.
+        """
+        path = Path(path)
+        if not path.is_dir():
+            raise RunFolderError(f"{path}: expected a run folder; there is none")
+        if not (path / _MANIFEST).exists():
+            raise RunFolderError(f"{path}: {_why_not(path)}")
+        manifest = _read_json(path / _MANIFEST)
+        found = manifest.get("format")
+        if found != FORMAT:
+            raise RunFolderError(
+                f"{path}: a run folder of format {found}, begun by gnomon "
+                f"{manifest.get('gnomon')}; gnomon {__version__} reads format {FORMAT}"
+            )
+        for name in (_CONFIG, _JOURNAL, _SHARDS):
+            if not (path / name).exists():
+                raise RunFolderError(f"{path}: a damaged run folder: {name} is missing")
+        try:
+            values = _read_json(path / _CONFIG)
+            config = ExperimentConfig.from_record(values, try_learners=False)
+        except RunFolderError:
+            raise
+        except GnomonError as error:
+            raise RunFolderError(f"{path / _CONFIG}: {error}") from None
+        if config.hash != manifest.get("config_hash"):
+            raise RunFolderError(f"{path / _CONFIG}: not the experiment that the run began with")
+        return cls(path, config, str(manifest.get("gnomon")))
+
+    @classmethod
+    def open_or_create(cls, path: str | Path, config: ExperimentConfig) -> RunFolder:
+        """Open a run to go on with it, or begin it.
+
+        Raises
+        ------
+        RunFolderError
+            As :meth:`create` and :meth:`open`, and if the folder holds another experiment, or was
+            begun by another version of Gnomon, whose learners may differ.
+        """
+        path = Path(path)
+        if not (path / _MANIFEST).exists():
+            return cls.create(path, config)
+        folder = cls.open(path)
+        if folder.config.hash != config.hash:
+            raise RunFolderError(
+                f"{path}: holds another experiment ({_difference(folder.config, config)}); "
+                "choose another folder"
+            )
+        if folder.version != __version__:
+            raise RunFolderError(
+                f"{path}: begun by gnomon {folder.version}, and this is {__version__}; "
+                "finish it with that version, or choose another folder"
+            )
+        return folder
+
+    @property
+    def shards(self) -> Path:
+        """The folder of the trials' files."""
+        return self.path / _SHARDS
+
+    @contextmanager
+    def writing(self) -> Iterator[Journal]:
+        """Hold the folder for writing, and its journal.
+
+        Raises
+        ------
+        RunFolderError
+            If another process holds it.
+        """
+        # The system lets go of the lock when the process dies, however it does.
+        with (self.path / _MANIFEST).open() as manifest:
+            try:
+                fcntl.flock(manifest, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunFolderError(f"{self.path}: another run is writing here") from None
+            for leftover in self.path.glob("**/.*.partial"):
+                leftover.unlink(missing_ok=True)
+            with Journal.opened(self.path / _JOURNAL) as journal:
+                yield journal
+
+    def trials(self) -> list[TrialRecord]:
+        """Return what has become of every trial that was played, in the order of the experiment.
+
+        Raises
+        ------
+        RunFolderError
+            If the journal cannot be read.
+        """
+        records = read_journal(self.path / _JOURNAL)
+        rules = [rule.name for rule in self.config.rules]
+        learners = [learner.name for learner in self.config.learners]
+        place = lambda r: (rules.index(r.rule), learners.index(r.learner), r.trial)  # noqa: E731
+        return sorted(records, key=place)
+
+    def frame(self, trial: TrialRecord) -> pl.DataFrame:
+        """Return the rows of a trial's shard; the columns as :mod:`gnomon.experiments.shard` says.
+
+        Raises
+        ------
+        RunFolderError
+            If the trial failed, or its shard is missing or not what the journal says.
+        """
+        from gnomon.experiments.shard import shard_frame
+
+        if trial.shard is None:
+            raise RunFolderError(f"{self.path}: trial {_named(trial)} failed: {trial.error}")
+        path = self.shards / trial.shard
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise RunFolderError(f"{path}: {error.strerror} (trial {_named(trial)})") from None
+        if hashlib.sha256(data).hexdigest() != trial.sha256:
+            raise RunFolderError(f"{path}: damaged: not the bytes that the journal tells of")
+        return shard_frame(data)
+
+    def log(self, trial: TrialRecord) -> TrialLog:
+        """Return every attempt of a trial that is done; errors as :meth:`frame`."""
+        from gnomon.experiments.shard import log_of
+
+        return log_of(self.frame(trial))
+
+    def attempts(self, *, learner: str | None = None, rule: str | None = None) -> pl.DataFrame:
+        """Return the attempts of all trials that are done, as one table.
+
+        Parameters
+        ----------
+        learner, rule : str, optional
+            Names in the experiment; only their trials.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns ``learner``, ``rule``, ``trial``, then those of a shard.
+
+        Raises
+        ------
+        UnknownNameError
+            The experiment has no such learner or rule.
+        """
+        import polars as pl
+
+        learners = _chosen("learner", learner, [x.name for x in self.config.learners])
+        rules = _chosen("rule", rule, [x.name for x in self.config.rules])
+        tables = [
+            self.frame(trial).select(
+                pl.lit(trial.learner).cast(pl.Categorical).alias("learner"),
+                pl.lit(trial.rule).cast(pl.Categorical).alias("rule"),
+                pl.lit(trial.trial, dtype=pl.Int32).alias("trial"),
+                pl.all(),
+            )
+            for trial in self.trials()
+            if trial.status == "done" and trial.learner in learners and trial.rule in rules
+        ]
+        return pl.concat(tables) if tables else pl.DataFrame()
+
+
+def _chosen(kind: str, name: str | None, known: list[str]) -> list[str]:
+    if name is not None and name not in known:
+        raise UnknownNameError(kind, name, known)
+    return known if name is None else [name]
+
+
+def _named(trial: TrialRecord) -> str:
+    return f"{trial.trial} of {trial.learner} on {trial.rule}"
+
+
+def _check_free(path: Path) -> None:
+    """Refuse to begin a run where anything is."""
+    if path.exists() and not path.is_dir():
+        raise RunFolderError(f"{path}: expected a folder, found a file")
+    if path.is_dir() and any(path.iterdir()):
+        raise RunFolderError(f"{path}: {_why_not(path)}")
+
+
+def _why_not(path: Path) -> str:
+    """Return what a folder without a manifest is."""
+    if any((path / name).exists() for name in (_CONFIG, _JOURNAL, _SHARDS)):
+        return f"a half-written run folder ({_MANIFEST} is missing); remove it or choose another"
+    if any(path.iterdir()):
+        return f"not a run folder ({_MANIFEST} is missing), and not empty"
+    return f"not a run folder ({_MANIFEST} is missing)"
+
+
+def _difference(there: ExperimentConfig, here: ExperimentConfig) -> str:
+    """Return the first field in which two experiments differ, in words."""
+    for name, found in there.to_record().items():
+        wanted = here.to_record()[name]
+        if found != wanted:
+            short = isinstance(found, int | str)
+            return f"{name} {found!r} there, {wanted!r} here" if short else f"its {name} differ"
+    return "the same fields"
+
+
+def _json_bytes(value: Any) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise RunFolderError(f"{path}: damaged: {error}") from None
+    if not isinstance(value, dict):
+        raise RunFolderError(f"{path}: damaged: expected an object, found {type(value).__name__}")
+    return value

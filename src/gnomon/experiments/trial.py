@@ -1,0 +1,93 @@
+"""A trial of an experiment: which it is, what determines it, and how it is played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gnomon.experiments.config import ExperimentConfig, LearnerEntry, RuleEntry, content_hash
+from gnomon.game.board import BoardSpec, draw_boards
+
+if TYPE_CHECKING:
+    from gnomon.learners.base import TrialLog
+
+__all__ = ["Trial", "trials_of"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One learner on one rule from scratch: a complete record, which any process can play.
+
+    Parameters
+    ----------
+    learner : LearnerEntry
+    rule : RuleEntry
+    number : int
+        Which of the trials of this learner on this rule, from 0.
+    episodes, horizon, seed, board : int, int, int, BoardSpec
+        As in :class:`gnomon.experiments.config.ExperimentConfig`.
+    """
+
+    learner: LearnerEntry
+    rule: RuleEntry
+    number: int
+    episodes: int
+    horizon: int
+    seed: int
+    board: BoardSpec
+
+    @property
+    def key(self) -> str:
+        """Content hash of all that determines the attempts, 32 hexadecimal digits."""
+        parts = [self.learner.hash, self.rule.hash, self.number, self.episodes, self.horizon]
+        return content_hash([*parts, self.seed, asdict(self.board)])[:32]
+
+    def play(self) -> TrialLog:
+        """Play the trial.
+
+        The boards come from a generator of (seed, rule, number) and the learner draws from one of
+        (seed, rule, learner, number): all learners meet the same boards, and no trial depends on
+        another.
+        """
+        from gnomon.learners.trial import play_trial
+
+        rule = _word(self.rule.hash)
+        boards = draw_boards(
+            self.episodes, self.board, rng=np.random.default_rng([self.seed, rule, self.number])
+        )
+        entropy = [self.seed, rule, _word(self.learner.hash), self.number]
+        learner = self.learner.make(self.board, rng=np.random.default_rng(entropy))
+        return play_trial(
+            learner, self.rule.rule_set, boards, horizon=self.horizon, board_spec=self.board
+        )
+
+
+def trials_of(config: ExperimentConfig) -> Iterator[Trial]:
+    """Yield every trial of an experiment, the first of each learner and rule first.
+
+    Examples
+    --------
+    >>> config = ExperimentConfig("first", ["clockwise", "color-match"], ["uniform"], trials=2)
+    >>> [(trial.rule.name, trial.number) for trial in trials_of(config)]
+    [('clockwise', 0), ('color-match', 0), ('clockwise', 1), ('color-match', 1)]
+    """
+    for number in range(config.trials):
+        for rule in config.rules:
+            for learner in config.learners:
+                yield Trial(
+                    learner,
+                    rule,
+                    number,
+                    config.episodes,
+                    config.horizon,
+                    config.seed,
+                    config.board,
+                )
+
+
+def _word(hexadecimal: str) -> int:
+    """Return the first 128 bits of a hash, as a seed sequence takes them."""
+    return int(hexadecimal[:32], 16)

@@ -1,0 +1,85 @@
+"""The engine with one board, for the loops that play a whole trial in compiled code."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from gnomon.game.board import N_CELLS
+from gnomon.game.compiler import CompiledRule
+from gnomon.game.engine import Boards, Int, step
+from gnomon.learners.base import TrialLog
+
+__all__ = ["OneBoard", "OpenLog", "attempt", "close_log", "one_board", "open_log"]
+
+# Two bundles of arrays, so that a loop takes few arguments. Handing them to a compiled function
+# costs a reference count for each array, some 0.05 us an attempt together: much for the engine,
+# which steps a board in 0.01 us, and little beside what a learner does.
+
+
+class OneBoard(NamedTuple):
+    """What :func:`gnomon.game.engine.step` takes, for one board; its codes; and how it stands."""
+
+    program: npt.NDArray[np.int32]
+    state: npt.NDArray[np.int32]
+    seen: npt.NDArray[np.uint8]
+    replies: Int
+    deck: npt.NDArray[np.uint8]
+    codes: npt.NDArray[np.uint8]  # (36,), a view
+    finish: Int  # (1,), a view
+
+
+class OpenLog(NamedTuple):
+    """The columns of a :class:`TrialLog`, with room for the longest trial."""
+
+    n_attempts: Int
+    actions: npt.NDArray[np.uint8]
+    outcomes: npt.NDArray[np.int8]
+    finish: npt.NDArray[np.int8]
+
+
+def one_board(rule: CompiledRule, boards: npt.NDArray[np.uint8]) -> OneBoard:
+    """Make room for one board under a rule, to be dealt from the rows of ``boards``."""
+    # The kernels are compiled for arrays that can be written to, even where they only read.
+    deck = np.require(boards.reshape(-1, N_CELLS), dtype=np.uint8, requirements=["C", "W"])
+    if deck.max(initial=0) >= len(rule.features):
+        raise ValueError("the boards hold a piece that is not of the rule's palettes")
+    room = Boards.empty(rule, 1)
+    return OneBoard(
+        rule.program, room.state, room.seen, room.replies, deck, room.codes[0], room.finish
+    )
+
+
+@njit(cache=True)
+def attempt(game: OneBoard, action: int, n_dealt: int) -> int:
+    """Make one attempt, or deal row ``n_dealt`` if the action is RESET; return the outcome."""
+    # Rows of the engine's replies: 0 is the action, 4 the outcome.
+    game.replies[0, 0] = action
+    step(game.program, game.state, game.seen, game.replies, game.deck, n_dealt, 0, 0)
+    return int(game.replies[4, 0])
+
+
+def open_log(n_boards: int, horizon: int) -> OpenLog:
+    """Make room for ``n_boards`` episodes of at most ``horizon`` attempts."""
+    if horizon < 1:
+        raise ValueError(f"horizon: expected at least 1, found {horizon}")
+    return OpenLog(
+        np.zeros(n_boards, dtype=np.int64),
+        np.zeros(n_boards * horizon, dtype=np.uint8),
+        np.zeros(n_boards * horizon, dtype=np.int8),
+        np.zeros(n_boards, dtype=np.int8),
+    )
+
+
+def close_log(log: OpenLog, boards: npt.NDArray[np.uint8], n_rows: int) -> TrialLog:
+    """Give back the room that was not needed."""
+    return TrialLog(
+        boards,
+        log.n_attempts,
+        log.actions[:n_rows].copy(),
+        log.outcomes[:n_rows].copy(),
+        log.finish,
+    )

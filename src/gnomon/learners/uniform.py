@@ -1,0 +1,68 @@
+"""A player that attempts anything, and learns nothing: the floor."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.game.compiler import CompiledRule
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
+from gnomon.learners.draws import Draws
+
+__all__ = ["Uniform"]
+
+
+@final
+class Uniform(Learner):
+    """Attempt each bucket for each piece on the board with equal probability.
+
+    Every attempt uses one uniform number. The board must hold a piece.
+
+    Parameters
+    ----------
+    board_spec : BoardSpec
+        Of no consequence.
+    rng : numpy.random.Generator
+        The only source of randomness.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.game.board import draw_boards
+    >>> from gnomon.learners.trial import play_trial
+    >>> from gnomon.rules.parser import parse
+    >>> rng = np.random.default_rng(0)
+    >>> log = play_trial(Uniform(rng=rng), parse("(*,*,*,*,*)"), draw_boards(3, rng=rng))
+    >>> log.n_attempts.tolist(), log.finish.tolist()  # any attempt will do
+    ([9, 9, 9], [1, 1, 1])
+    """
+
+    def __init__(self, board_spec: BoardSpec = DEFAULT_SPEC, *, rng: np.random.Generator) -> None:
+        self._draws = Draws(1, rng=rng)
+
+    def act(self, observation: Observation) -> int:
+        """Choose any attempt on an occupied cell."""
+        actions = np.flatnonzero(observation.action_mask)
+        return int(actions[int(self._draws.row()[0] * len(actions))])
+
+    def observe(self, transition: Transition) -> None:
+        """Learn nothing."""
+
+    def play_trial(
+        self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
+    ) -> TrialLog:
+        """Play each board in turn, with the attempts that act would choose, but faster."""
+        from gnomon.learners.one_board import close_log, one_board, open_log
+        from gnomon.learners.uniform_kernel import play
+
+        game, log = one_board(rule, boards), open_log(len(boards), horizon)
+        episode = n_rows = 0
+        while episode < len(boards):
+            before = n_rows
+            draws = self._draws.ahead(horizon)
+            episode, n_rows = play(game, log, horizon, draws, episode, n_rows)
+            self._draws.use(n_rows - before)
+        return close_log(log, boards, n_rows)

@@ -1,0 +1,79 @@
+"""A figure as the report carries it: the drawing, its words, and its numbers as rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.figure import Figure as Drawing
+
+from gnomon.experiments.atomic_file import write_atomically
+from gnomon.report.svg import inline_svg, svg_text
+
+__all__ = ["Cell", "Figure", "Row", "csv_text"]
+
+Cell = str | float | int | bool | None
+Row = Mapping[str, Cell]
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A drawing with what belongs to it.
+
+    Parameters
+    ----------
+    name : str
+        Stem of its files, and of its ids on the page: letters, digits and hyphens.
+    title, caption : str
+        A heading, and what to see and how to read it.
+    alt : str
+        What it shows, for those who do not see it.
+    drawing : matplotlib.figure.Figure
+        What is seen.
+    rows : tuple of mappings
+        The numbers in it, one mapping a row, all with the same keys.
+    wide : bool
+        Whether it needs the whole width of a page.
+    """
+
+    name: str
+    title: str
+    caption: str
+    alt: str
+    drawing: Drawing
+    rows: tuple[Row, ...]
+    wide: bool = False
+
+    def save(self, folder: str | Path) -> tuple[Path, Path]:
+        """Write ``NAME.svg`` and ``NAME.csv`` into a folder, and return their paths."""
+        paths = Path(folder) / f"{self.name}.svg", Path(folder) / f"{self.name}.csv"
+        paths[0].parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(paths[0], svg_text(self.drawing, self.name).encode())
+        write_atomically(paths[1], csv_text(self.rows).encode())
+        return paths
+
+    def html(self) -> str:
+        """Return the drawing as an element for a page."""
+        return inline_svg(svg_text(self.drawing, self.name), self.name, self.alt)
+
+
+def csv_text(rows: tuple[Row, ...]) -> str:
+    """Return rows as CSV with a header; what does not exist is empty.
+
+    Examples
+    --------
+    >>> print(csv_text(({"rule": "clockwise", "tce": 12.0}, {"rule": "b3", "tce": None})))
+    rule,tce
+    clockwise,12.0
+    b3,
+    <BLANKLINE>
+    """
+    out = io.StringIO()
+    names = list(rows[0]) if rows else []
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({k: "" if v is None or v != v else v for k, v in row.items()} for row in rows)
+    return out.getvalue()

@@ -1,0 +1,330 @@
+"""From a run to the numbers that its report prints: each is computed here, and once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import DegenerateScoresWarning, GnomonError
+from gnomon.experiments.config import ExperimentConfig, LearnerEntry
+from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.scoring import cumulated_errors, score_table
+from gnomon.report.figures.curves import MedianCurve
+from gnomon.scores.table import ScoreTable
+from gnomon.stats.bootstrap import median_curve, median_interval
+from gnomon.stats.estimate import Estimate, estimate_aggregates
+from gnomon.stats.tests import (
+    DifficultyOrder,
+    PairwiseTest,
+    difficulty_order,
+    holm,
+    mann_whitney,
+    mann_whitney_table,
+)
+
+__all__ = ["Duel", "Findings", "Interval", "Performance", "findings_of"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A number with the ends of its confidence interval; NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Performance:
+    """What became of the trials of one learner on one rule.
+
+    Parameters
+    ----------
+    learner, rule : str
+        Their names in the experiment.
+    errors : ndarray of float, shape (trials, episodes)
+        Cumulated errors of the trials that are done.
+    curve : MedianCurve
+        Their median after each episode; labelled with the rule.
+    tce : Interval
+        The median terminal cumulated error.
+    to_learn : Interval
+        The median of the errors before the first streak without one; infinite if most trials have
+        no such streak.
+    n_learned : int
+        In how many trials there was such a streak.
+    """
+
+    learner: str
+    rule: str
+    errors: FloatArray
+    curve: MedianCurve
+    tce: Interval
+    to_learn: Interval
+    n_learned: int
+
+    @property
+    def ends(self) -> FloatArray:
+        """The terminal cumulated errors, shape (trials,)."""
+        return self.errors[:, -1]
+
+    @property
+    def n_trials(self) -> int:
+        """How many trials are done."""
+        return len(self.errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two learners on one rule.
+
+    Parameters
+    ----------
+    rule, a, b : str
+        Which ones.
+    share : float
+        In how many of the pairs of trials `a` made fewer errors than `b`; ties count one half.
+    p_a, p_b : float
+        One-sided Mann-Whitney p-values that `a`, or `b`, makes fewer errors, after Holm's
+        correction over all duels of the report, both directions.
+    """
+
+    rule: str
+    a: str
+    b: str
+    share: float
+    p_a: float
+    p_b: float
+
+    def winner(self, level: float) -> str | None:
+        """Return who makes fewer errors, or None if the data do not say so."""
+        if self.p_a <= 1.0 - level:
+            return self.a
+        return self.b if self.p_b <= 1.0 - level else None
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """All numbers of a report.
+
+    Parameters
+    ----------
+    config : ExperimentConfig
+        What was played.
+    version : str
+        The version of Gnomon that played it.
+    level : float
+        Confidence level of all intervals and decisions.
+    n_resamples : int
+        Number of bootstrap resamples behind each interval.
+    seed : int
+        Of the resamples.
+    performances : mapping from (learner, rule) to Performance
+        In the order of the experiment; pairs without a trial that is done are left out.
+    orders : mapping from learner to DifficultyOrder
+        The rules by difficulty.
+    tests : mapping from learner to tuple of PairwiseTest
+        One-sided, between rules.
+    duels : tuple of Duel
+        Between learners, on each rule that both played.
+    estimates : tuple of Estimate
+        Summaries of each learner over the rules that all learners played.
+    failed : tuple of str
+        What went wrong in each failed trial, on one line.
+    missing : mapping from (learner, rule) to int
+        How many trials have not been played.
+    revealed : tuple of str
+        Learners that were shown what the rule permits.
+    warnings : tuple of str
+        What could not be estimated.
+    """
+
+    config: ExperimentConfig
+    version: str
+    level: float
+    n_resamples: int
+    seed: int
+    performances: Mapping[tuple[str, str], Performance]
+    orders: Mapping[str, DifficultyOrder]
+    tests: Mapping[str, tuple[PairwiseTest, ...]]
+    duels: tuple[Duel, ...]
+    estimates: tuple[Estimate, ...]
+    failed: tuple[str, ...]
+    missing: Mapping[tuple[str, str], int]
+    revealed: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The learners with at least one trial that is done, in the order of the experiment."""
+        return tuple(dict.fromkeys(learner for learner, _ in self.performances))
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules with at least one trial that is done, in the order of the experiment."""
+        played = {rule for _, rule in self.performances}
+        return tuple(rule.name for rule in self.config.rules if rule.name in played)
+
+    def of_learner(self, learner: str) -> dict[str, Performance]:
+        """Return what became of a learner's trials, by rule."""
+        return {r: x for (who, r), x in self.performances.items() if who == learner}
+
+
+def findings_of(
+    run_folder: RunFolder, *, seed: int = 0, level: float = 0.95, n_resamples: int = 10_000
+) -> Findings:
+    """Compute all numbers of the report of a run.
+
+    Parameters
+    ----------
+    run_folder : RunFolder
+        The run, finished or not.
+    seed : int
+        Of the resamples.
+    level : float
+        Confidence level, between 0 and 1.
+    n_resamples : int
+        Number of bootstrap resamples.
+
+    Returns
+    -------
+    Findings
+
+    Raises
+    ------
+    RunFolderError
+        If the attempts of a trial cannot be read.
+    """
+    config = run_folder.config
+    rng = np.random.default_rng(seed)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DegenerateScoresWarning)
+        performances = _performances(run_folder, level, n_resamples, rng)
+        ends = {learner: _ends(performances, learner) for learner, _ in performances}
+        estimates = _estimates(run_folder, level, n_resamples, rng)
+    return Findings(
+        config=config,
+        version=run_folder.version,
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
+        performances=performances,
+        orders={learner: difficulty_order(x, level=level) for learner, x in ends.items()},
+        tests={learner: tuple(mann_whitney_table(x)) for learner, x in ends.items()},
+        duels=_duels(ends),
+        estimates=estimates,
+        failed=_failed(run_folder),
+        missing=_missing(run_folder),
+        revealed=tuple(x.name for x in config.learners if _is_shown_the_rule(x, config)),
+        warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
+    )
+
+
+def _performances(
+    run_folder: RunFolder, level: float, n_resamples: int, rng: np.random.Generator
+) -> dict[tuple[str, str], Performance]:
+    to_learn = score_table(run_folder, "errors_to_learn")
+    made = {}
+    for (learner, rule), errors in _in_order(run_folder, cumulated_errors(run_folder)):
+        middle, low, high = median_curve(errors, level=level, n_resamples=n_resamples, rng=rng)
+        streaks = to_learn.runs(learner, rule)
+        learned = median_interval(streaks, level=level, n_resamples=n_resamples, rng=rng)
+        made[learner, rule] = Performance(
+            learner,
+            rule,
+            errors,
+            MedianCurve(rule, middle, low, high, errors.shape[0]),
+            Interval(float(middle[-1]), float(low[-1]), float(high[-1])),
+            Interval(*learned),
+            int(np.isfinite(streaks).sum()),
+        )
+    return made
+
+
+def _in_order(
+    run_folder: RunFolder, errors: Mapping[tuple[str, str], FloatArray]
+) -> list[tuple[tuple[str, str], FloatArray]]:
+    """Return the pairs that were played, learner by learner, in the order of the experiment."""
+    config = run_folder.config
+    pairs = [(x.name, rule.name) for x in config.learners for rule in config.rules]
+    return [(pair, errors[pair]) for pair in pairs if pair in errors]
+
+
+def _ends(
+    performances: Mapping[tuple[str, str], Performance], learner: str
+) -> dict[str, FloatArray]:
+    return {rule: x.ends for (who, rule), x in performances.items() if who == learner}
+
+
+def _estimates(
+    run_folder: RunFolder, level: float, n_resamples: int, rng: np.random.Generator
+) -> tuple[Estimate, ...]:
+    """Return summaries over rules; none if no rule has trials of every learner that played."""
+    table = score_table(run_folder, "tce")
+    played = [a for a in table.algorithms if table.tasks_of(a)]
+    table = table.select(algorithms=played)
+    if not played or not table.shared_tasks():
+        return ()
+    return tuple(_estimated(table, level, n_resamples, rng))
+
+
+def _estimated(
+    table: ScoreTable, level: float, n_resamples: int, rng: np.random.Generator
+) -> list[Estimate]:
+    metrics = ("mean", "median", "iqm")
+    return estimate_aggregates(table, metrics, level=level, n_resamples=n_resamples, rng=rng)
+
+
+def _duels(ends: Mapping[str, Mapping[str, FloatArray]]) -> tuple[Duel, ...]:
+    """Return every pair of learners on every rule that both played."""
+    sides = [(rule, a, b) for a, b in combinations(ends, 2) for rule in ends[a] if rule in ends[b]]
+    tests = [
+        mann_whitney(ends[x][rule], ends[y][rule], alternative="less")
+        for rule, a, b in sides
+        for x, y in ((a, b), (b, a))
+    ]
+    p = holm([p_value for _, p_value in tests])
+    return tuple(
+        Duel(
+            rule,
+            a,
+            b,
+            share=1.0 - tests[2 * i][0] / (ends[a][rule].size * ends[b][rule].size),
+            p_a=float(p[2 * i]),
+            p_b=float(p[2 * i + 1]),
+        )
+        for i, (rule, a, b) in enumerate(sides)
+    )
+
+
+def _failed(run_folder: RunFolder) -> tuple[str, ...]:
+    return tuple(
+        f"trial {t.trial} of {t.learner} on {t.rule}: {t.error}"
+        for t in run_folder.trials()
+        if t.status == "failed"
+    )
+
+
+def _missing(run_folder: RunFolder) -> dict[tuple[str, str], int]:
+    """Return how many trials of each pair the journal knows nothing of, where there are any."""
+    config = run_folder.config
+    left = {(x.name, rule.name): config.trials for x in config.learners for rule in config.rules}
+    for trial in run_folder.trials():
+        left[trial.learner, trial.rule] -= 1
+    return {pair: n for pair, n in left.items() if n}
+
+
+def _is_shown_the_rule(learner: LearnerEntry, config: ExperimentConfig) -> bool:
+    """Tell whether a learner is a yardstick that sees the answer."""
+    try:
+        return learner.make(config.board, rng=np.random.default_rng(0)).reveal
+    except GnomonError:
+        # A run may be read where its learner is not installed; then nobody can ask it.
+        return False

@@ -1,0 +1,157 @@
+"""What the numbers say, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from gnomon.report.figures.style import number, p_value
+from gnomon.report.findings import Duel, Findings, Interval
+
+__all__ = [
+    "counted",
+    "difficulty_sentence",
+    "duel_sentence",
+    "interval",
+    "joined",
+    "order_of",
+    "percent",
+    "trouble",
+]
+
+
+def joined(words: Sequence[str], last: str = "and") -> str:
+    """Return a list as a phrase.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"]), joined(["a"])
+    ('a, b and c', 'a')
+    """
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "rule"), counted(2000, "trial")
+    ('1 rule', '2,000 trials')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def percent(level: float) -> str:
+    """Return a share as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.975)
+    ('95 %', '97.5 %')
+    """
+    return f"{100 * level:.4g} %"
+
+
+def interval(x: Interval) -> str:
+    """Return a number with its interval, as far as they exist.
+
+    Examples
+    --------
+    >>> interval(Interval(224.0, 138.0, float("inf"))), interval(Interval(5.0, *[float("nan")] * 2))
+    ('224 (138 to ∞)', '5 (interval not estimable)')
+    """
+    if not math.isfinite(x.value):
+        return number(x.value)
+    if math.isnan(x.low) or math.isnan(x.high):
+        return f"{number(x.value)} (interval not estimable)"
+    low, high = ("∞" if math.isinf(end) else number(end) for end in (x.low, x.high))
+    return f"{number(x.value)} ({low} to {high})"
+
+
+def order_of(findings: Findings, learner: str) -> str:
+    """Return a learner's rules from hardest to easiest, with ``≈`` between neighbours in a tie.
+
+    Neighbours are in a tie if the data do not separate them.
+    """
+    order = findings.orders[learner]
+    text = order.names[0]
+    for before, name in zip(order.names, order.names[1:], strict=False):
+        tied = any(before in group and name in group for group in order.groups)
+        text += f" {'≈' if tied else '>'} {name}"
+    return text
+
+
+def difficulty_sentence(findings: Findings, learner: str) -> str:
+    """Say which rule is hardest for a learner, and how sure that is."""
+    order, played = findings.orders[learner], findings.of_learner(learner)
+    hardest, easiest = order.names[0], order.names[-1]
+    errors = f"median {interval(played[hardest].tce)} errors"
+    if len(order.names) == 1:
+        return f"{learner} played {hardest} alone: {errors}."
+    tied = [name for name in _tied_with(hardest, order.groups) if name != hardest]
+    if len(tied) == len(order.names) - 1:
+        return (
+            f"For {learner} no rule stands out: the trials do not separate {hardest} ({errors}) "
+            f"from {joined(tied, 'or')}."
+        )
+    text = f"For {learner} the hardest rule is {hardest} ({errors})"
+    text += f", though not separated from {joined(tied, 'or')}" if tied else ""
+    return f"{text}; the easiest is {easiest} ({interval(played[easiest].tce)})."
+
+
+def _tied_with(name: str, groups: Sequence[Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(x for group in groups if name in group for x in group))
+
+
+def duel_sentence(findings: Findings, a: str, b: str) -> str:
+    """Say which of two learners makes fewer errors, on how many rules, and how sure that is."""
+    duels = [d for d in findings.duels if (d.a, d.b) == (a, b)]
+    if not duels:
+        return f"{a} and {b} share no rule."
+    won = {who: [d for d in duels if d.winner(findings.level) == who] for who in (a, b)}
+    better, other = (a, b) if len(won[a]) >= len(won[b]) else (b, a)
+    if not won[better]:
+        return f"The trials do not separate {a} from {b} on any of {counted(len(duels), 'rule')}."
+    text = f"{better} makes fewer errors than {other} on {_how_many(won[better], duels, better)}"
+    if won[other]:
+        text += f", {other} fewer on {joined([d.rule for d in won[other]])}"
+    undecided = [d.rule for d in duels if d.winner(findings.level) is None]
+    text += f"; undecided on {joined(undecided)}" if undecided else ""
+    return f"{text}."
+
+
+def _how_many(won: Sequence[Duel], duels: Sequence[Duel], winner: str) -> str:
+    """Say on how many of the rules, with the weakest of the p-values."""
+    weakest = max(d.p_a if d.a == winner else d.p_b for d in won)
+    p = p_value(weakest)
+    bound = f"p {p}" if p[0] in "<>" else f"p ≤ {p}"
+    if len(duels) == 1:
+        return f"{won[0].rule} ({bound})"
+    each = f"{bound} each" if len(won) > 1 else bound
+    if len(won) == len(duels):
+        return f"all {len(duels)} rules ({each})"
+    return f"{joined([d.rule for d in won])} ({each})"
+
+
+def trouble(findings: Findings) -> tuple[str, ...]:
+    """Say what a reader must know before believing the rest: failures, gaps, learners that peek."""
+    lines = []
+    for name in findings.revealed:
+        lines.append(
+            f"{name} was shown what the rule permits (reveal): it is a yardstick, not a learner."
+        )
+    if findings.failed:
+        lines.append(
+            f"{counted(len(findings.failed), 'trial')} failed and "
+            f"{'is' if len(findings.failed) == 1 else 'are'} left out: "
+            + "; ".join(findings.failed[:5])
+            + ("; and others, see below." if len(findings.failed) > 5 else ".")
+        )
+    if findings.missing:
+        gaps = [f"{n} of {learner} on {rule}" for (learner, rule), n in findings.missing.items()]
+        total = sum(findings.missing.values())
+        lines.append(f"{counted(total, 'trial')} not played yet: {joined(gaps)}.")
+    return tuple(lines)

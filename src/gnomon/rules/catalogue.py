@@ -1,0 +1,210 @@
+"""The rules that come with Gnomon, by name, and rule files of your own.
+
+A rule in ``library/`` is a text in the rule language. The comments at its head say what it is, one
+``key: value`` a line::
+
+    # title: Clockwise
+    # sentence: Each piece goes to the bucket that follows the last one, clockwise.
+    # family: sequence
+    # tags: paper, memory
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from types import MappingProxyType
+
+from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
+from gnomon.rules.parser import parse
+from gnomon.rules.syntax import RuleSet
+
+__all__ = [
+    "FAMILIES",
+    "RuleInfo",
+    "available_rules",
+    "load_rule",
+    "load_rule_text",
+    "read_rule_file",
+    "resolve_rule",
+    "rule_info",
+]
+
+#: What the rules of each family have in common: the one element of the task that varies in it.
+FAMILIES: Mapping[str, str] = MappingProxyType(
+    {
+        "feature": "The bucket depends on what the piece looks like.",
+        "position": "The bucket depends on where the piece lies.",
+        "order": "Pieces must go in an order that their cells give.",
+        "sequence": "The buckets take turns, whatever the piece.",
+        "memory": "What is allowed depends on what was accepted before.",
+        "counting": "What is allowed changes after a number of pieces.",
+        "priority": "Some pieces must go before others may.",
+        "logic": "Two conditions on a piece are joined by and, or, not.",
+        "ambiguity": "The number of buckets allowed for a piece varies.",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInfo:
+    """What the head of a rule file says about it.
+
+    Parameters
+    ----------
+    name : str
+        The name to load it by.
+    title, sentence : str
+        The rule in a few words, and in one sentence that gives the answer away.
+    family : str
+        One of `FAMILIES`.
+    tags : tuple of str
+        Further words to find it by: what makes it easier or harder.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    family: str
+    tags: tuple[str, ...]
+
+
+@cache
+def available_rules(family: str | None = None) -> tuple[str, ...]:
+    """Return the names of the rules that come with Gnomon, in alphabetical order.
+
+    Parameters
+    ----------
+    family : str, optional
+        Only the rules of this family, one of `FAMILIES`.
+
+    Examples
+    --------
+    >>> "clockwise" in available_rules()
+    True
+    """
+    names = sorted(
+        path.name.removesuffix(".txt")
+        for path in _library().iterdir()
+        if path.name.endswith(".txt")
+    )
+    if family is None:
+        return tuple(names)
+    if family not in FAMILIES:
+        raise UnknownNameError("family", family, FAMILIES)
+    return tuple(name for name in names if rule_info(name).family == family)
+
+
+@cache
+def load_rule_text(name: str) -> str:
+    """Return the text of a rule that comes with Gnomon.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+    """
+    if name not in available_rules():
+        raise UnknownNameError("rule", name, available_rules())
+    return (_library() / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@cache
+def load_rule(name: str) -> RuleSet:
+    """Return a rule that comes with Gnomon.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`available_rules`.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+
+    Examples
+    --------
+    >>> print(load_rule("clockwise").lines[1])
+    (*, *, *, *, p+1)
+    """
+    return parse(load_rule_text(name))
+
+
+def rule_info(name: str) -> RuleInfo:
+    """Return what the head of a rule of the catalogue says about it.
+
+    Examples
+    --------
+    >>> rule_info("clockwise").family
+    'sequence'
+    """
+    return info_of(name, load_rule(name))
+
+
+def info_of(name: str, rule_set: RuleSet) -> RuleInfo:
+    """Read the ``key: value`` comments at the head of any rule; what is not there stays empty."""
+    heads = (line.partition(":") for line in rule_set.description)
+    head = {key.strip().lower(): value.strip() for key, colon, value in heads if colon}
+    tags = tuple(tag.strip() for tag in head.get("tags", "").split(",") if tag.strip())
+    return RuleInfo(
+        name, head.get("title", ""), head.get("sentence", ""), head.get("family", ""), tags
+    )
+
+
+def read_rule_file(path: str | Path) -> RuleSet:
+    """Read a rule file of your own.
+
+    Raises
+    ------
+    GnomonError
+        If there is no such file, or it is not UTF-8 text.
+    RuleSyntaxError
+        If it is no rule; the message begins with the file's name.
+    """
+    path = Path(path)
+    try:
+        return parse(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise GnomonError(f"{path}: cannot read this rule file: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{error.object[error.start]:02x} at offset {error.start}"
+        raise GnomonError(f"{path}: expected UTF-8 text, found {found}") from None
+    except RuleSyntaxError as error:
+        raise error.in_file(str(path)) from None
+
+
+def resolve_rule(name_or_path: str | Path) -> RuleSet:
+    """Return a rule by its name in the catalogue, or else by its file.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A name wins over a file that is called like it; write ``./clockwise`` for the file.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither, with the nearest names.
+    GnomonError, RuleSyntaxError
+        As :func:`read_rule_file`.
+
+    Examples
+    --------
+    >>> resolve_rule("clockwize")
+    Traceback (most recent call last):
+    gnomon.errors.UnknownNameError: unknown rule or file 'clockwize'; did you mean 'clockwise'?
+    """
+    name = str(name_or_path)
+    if name in available_rules():
+        return load_rule(name)
+    if Path(name).is_file():
+        return read_rule_file(name)
+    raise UnknownNameError("rule or file", name, available_rules())
+
+
+def _library() -> resources.abc.Traversable:
+    return resources.files("gnomon.rules") / "library"

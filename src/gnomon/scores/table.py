@@ -1,0 +1,478 @@
+"""The table of scores: one row per algorithm, task and run, and all that is known about them.
+
+Statistics, ranking and distillation read this table and know nothing of where it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, tidy_frame
+
+__all__ = ["FloatArray", "ScoreTable"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreTable:
+    """Scores of algorithms on tasks, several runs each, in one tidy table.
+
+    A row is one run of one algorithm on one task, at one step if the table has a column ``step``.
+    Numbers of runs may differ between tasks and algorithms, and a task may be missing for an
+    algorithm: nothing is padded. An empty score is a missing run and is kept as such. A run that
+    never reached its goal is ``censored`` and counts as infinitely bad.
+
+    Build one with :meth:`from_records`, :meth:`from_frame` or :meth:`from_arrays`, or read a file
+    with :func:`gnomon.scores.formats.read_scores`.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The checked rows; use a named constructor instead, which checks them.
+    metric : str
+        What a score is, for example ``"tce"``.
+    unit : str, optional
+        Its unit, for example ``"errors"``.
+    higher_is_better : bool
+        The direction of the score.
+    provenance : tuple of str
+        Where the scores came from and what was done to them, in order.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_records(
+    ...     [
+    ...         {"algorithm": "uniform", "task": "clockwise", "run": 0, "score": 812},
+    ...         {"algorithm": "uniform", "task": "clockwise", "run": 1, "score": 790},
+    ...         {"algorithm": "dqn", "task": "clockwise", "run": 0, "score": 55},
+    ...     ],
+    ...     metric="tce", unit="errors", higher_is_better=False,
+    ... )
+    >>> table.algorithms
+    ('uniform', 'dqn')
+    >>> table.runs("uniform", "clockwise")
+    array([812., 790.])
+    >>> print(table.describe())
+    3 scores (tce, errors, lower is better): 2 algorithms, 1 task, 1 to 2 runs
+    """
+
+    frame: pl.DataFrame
+    metric: str = "score"
+    unit: str | None = None
+    higher_is_better: bool = True
+    provenance: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def from_records(
+        cls,
+        records: Iterable[Mapping[str, Any]],
+        *,
+        metric: str = "score",
+        unit: str | None = None,
+        higher_is_better: bool = True,
+        provenance: Sequence[str] = (),
+    ) -> ScoreTable:
+        """Build a table from one mapping per row, as ``json`` or ``csv.DictReader`` give them.
+
+        Parameters
+        ----------
+        records : iterable of mappings
+            Each with ``algorithm``, ``task``, ``run``, ``score``; optionally ``step``,
+            ``censored`` and attributes.
+        metric, unit, higher_is_better, provenance
+            As in the class.
+
+        Raises
+        ------
+        ScoreDataError
+            A row cannot be read; the message names it.
+        """
+        rows = list(records)
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        raw = pl.DataFrame([_series(name, [row.get(name) for row in rows]) for name in names])
+        frame = tidy_frame(raw, Origin(), {})
+        return cls(frame, metric, unit, higher_is_better, tuple(provenance))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        metric: str = "score",
+        unit: str | None = None,
+        higher_is_better: bool = True,
+        provenance: Sequence[str] = (),
+        where: Mapping[str, Any] | None = None,
+    ) -> ScoreTable:
+        """Build a table from a data frame of Polars, pandas, PyArrow or any that narwhals knows.
+
+        Parameters
+        ----------
+        frame : data frame
+            Columns as in :meth:`from_records`.
+        metric, unit, higher_is_better, provenance
+            As in the class.
+        where : mapping, optional
+            Attribute values that a row must have to be read.
+
+        Raises
+        ------
+        ScoreDataError
+            A row cannot be read; the message names it.
+        """
+        raw = frame if isinstance(frame, pl.DataFrame) else _from_other_frame(frame)
+        tidy = tidy_frame(raw, Origin(), where or {})
+        return cls(tidy, metric, unit, higher_is_better, tuple(provenance))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        scores: Mapping[str, npt.ArrayLike],
+        *,
+        tasks: Sequence[str] | None = None,
+        steps: Sequence[float] | None = None,
+        metric: str = "score",
+        unit: str | None = None,
+        higher_is_better: bool = True,
+        provenance: Sequence[str] = (),
+    ) -> ScoreTable:
+        """Build a table from one array per algorithm, as rliable takes them.
+
+        Parameters
+        ----------
+        scores : mapping from algorithm to array
+            Shape (runs, tasks) or (runs, tasks, steps); NaN where a run is missing. Algorithms may
+            differ in their number of runs.
+        tasks : sequence of str, optional
+            Names of the columns; ``task_0``, ... if not given.
+        steps : sequence of float, optional
+            Values of the third axis; 0, 1, ... if not given.
+        metric, unit, higher_is_better, provenance
+            As in the class.
+
+        Raises
+        ------
+        ScoreDataError
+            An array is not of such a shape, or the shapes do not agree.
+
+        Examples
+        --------
+        >>> table = ScoreTable.from_arrays({"a": [[1, 2], [3, 4]], "b": [[5, 6]]})
+        >>> table.runs("a", "task_1")
+        array([2., 4.])
+        """
+        raw = pl.concat([_melted(name, x, tasks, steps) for name, x in scores.items()])
+        tidy = tidy_frame(raw, Origin(), {})
+        return cls(tidy, metric, unit, higher_is_better, tuple(provenance))
+
+    def __len__(self) -> int:
+        """Return the number of rows, missing runs included."""
+        return self.frame.height
+
+    def __repr__(self) -> str:
+        return f"<ScoreTable: {self.describe().splitlines()[0]}>"
+
+    def _repr_html_(self) -> str:
+        head = self.describe().replace("\n", "<br>")
+        return f"<p>{head}</p>{self.frame.head(10)._repr_html_()}"
+
+    @cached_property
+    def algorithms(self) -> tuple[str, ...]:
+        """The algorithms, in the order of their first row."""
+        return tuple(self.frame["algorithm"].unique(maintain_order=True).to_list())
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks, in the order of their first row."""
+        return tuple(self.frame["task"].unique(maintain_order=True).to_list())
+
+    @cached_property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the columns that have no fixed meaning, to select by."""
+        return tuple(name for name in self.frame.columns if name not in SPECIAL)
+
+    @cached_property
+    def n_steps(self) -> int:
+        """The number of different steps; 1 for a table without a column ``step``."""
+        return self.frame["step"].n_unique() if "step" in self.frame.columns else 1
+
+    @cached_property
+    def _cells(self) -> dict[tuple[str, str], tuple[list[Any], FloatArray]]:
+        """The run labels and scores of every (algorithm, task) that has at least one score."""
+        if self.n_steps > 1:
+            raise ScoreDataError(
+                f"the table holds {self.n_steps} steps of each run; "
+                "expected one: take last_step() or at_step(...)"
+            )
+        present = self._effective.filter(~pl.col("score").is_nan())
+        keys, groups = ["algorithm", "task"], [pl.col("run"), pl.col("score")]
+        grouped = present.group_by(keys, maintain_order=True).agg(groups)
+        return {
+            (algorithm, task): (runs, np.asarray(scores, dtype=np.float64))
+            for algorithm, task, runs, scores in grouped.iter_rows()
+        }
+
+    @property
+    def _effective(self) -> pl.DataFrame:
+        """The rows with censored scores replaced by the infinitely bad one."""
+        if "censored" not in self.frame.columns:
+            return self.frame
+        worst = float("-inf") if self.higher_is_better else float("inf")
+        score = pl.col("score")
+        # An infinite score keeps the sign that it was given.
+        replaced = pl.when(pl.col("censored") & ~score.is_infinite()).then(worst).otherwise(score)
+        return self.frame.with_columns(replaced.alias("score"))
+
+    def runs(self, algorithm: str, task: str) -> FloatArray:
+        """Return the scores of an algorithm's runs on a task.
+
+        Missing runs are left out; a censored run is infinite, in the bad direction. The array is
+        empty if the algorithm has no score on the task.
+
+        Parameters
+        ----------
+        algorithm, task : str
+            Names in the table.
+
+        Returns
+        -------
+        ndarray of float, shape (runs,)
+
+        Raises
+        ------
+        UnknownNameError
+            The table has no such algorithm or task.
+        ScoreDataError
+            The table has several steps per run; see :meth:`last_step` and :meth:`at_step`.
+        """
+        self._check_names("algorithm", [algorithm], self.algorithms)
+        self._check_names("task", [task], self.tasks)
+        cell = self._cells.get((algorithm, task))
+        return np.empty(0) if cell is None else cell[1].copy()
+
+    def run_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
+        """Return the labels of the runs that :meth:`runs` gives, in the same order."""
+        cell = self._cells.get((algorithm, task))
+        return () if cell is None else tuple(cell[0])
+
+    def tasks_of(self, algorithm: str) -> tuple[str, ...]:
+        """Return the tasks on which an algorithm has at least one score, in the table's order."""
+        self._check_names("algorithm", [algorithm], self.algorithms)
+        return tuple(task for task in self.tasks if (algorithm, task) in self._cells)
+
+    def shared_tasks(self, algorithms: Iterable[str] | None = None) -> tuple[str, ...]:
+        """Return the tasks on which every one of the algorithms has at least one score."""
+        names = self.algorithms if algorithms is None else tuple(algorithms)
+        self._check_names("algorithm", names, self.algorithms)
+        return tuple(t for t in self.tasks if all((a, t) in self._cells for a in names))
+
+    def curves(self, algorithm: str, task: str) -> tuple[FloatArray, FloatArray]:
+        """Return the learning curves of an algorithm's runs on a task.
+
+        Parameters
+        ----------
+        algorithm, task : str
+            Names in the table.
+
+        Returns
+        -------
+        steps : ndarray of float, shape (steps,)
+            All steps of these runs, ascending.
+        scores : ndarray of float, shape (runs, steps)
+            NaN where a run has no score at a step.
+
+        Raises
+        ------
+        ScoreDataError
+            The table has no column ``step``.
+        """
+        if "step" not in self.frame.columns:
+            raise ScoreDataError("expected a column 'step' for curves; found none")
+        self._check_names("algorithm", [algorithm], self.algorithms)
+        self._check_names("task", [task], self.tasks)
+        rows = self._effective.filter((pl.col("algorithm") == algorithm) & (pl.col("task") == task))
+        steps, at = np.unique(rows["step"].cast(pl.Float64).to_numpy(), return_inverse=True)
+        labels = rows["run"].unique(maintain_order=True).to_list()
+        place = {label: i for i, label in enumerate(labels)}
+        curves = np.full((len(labels), steps.size), np.nan)
+        curves[[place[label] for label in rows["run"]], at] = rows["score"].to_numpy()
+        return steps, curves
+
+    def last_step(self) -> ScoreTable:
+        """Return the table of each run's score at its own last step, without the column."""
+        if "step" not in self.frame.columns:
+            return self
+        keys = ["algorithm", "task", "run"]
+        last = self.frame.filter(pl.col("step") == pl.col("step").max().over(keys))
+        return self._with(last.drop("step"), "last step of each run")
+
+    def at_step(self, step: float) -> ScoreTable:
+        """Return the table of the scores at one step, without the column.
+
+        Raises
+        ------
+        ScoreDataError
+            No row is at that step.
+        """
+        if "step" not in self.frame.columns:
+            raise ScoreDataError("expected a column 'step' to select by; found none")
+        rows = self.frame.filter(pl.col("step") == step)
+        if rows.is_empty():
+            steps = ", ".join(f"{s:g}" for s in self.frame["step"].unique().sort().to_list()[:12])
+            raise ScoreDataError(f"no row is at step {step:g}; found {steps}")
+        return self._with(rows.drop("step"), f"step {step:g}")
+
+    def select(
+        self,
+        *,
+        algorithms: Iterable[str] | None = None,
+        tasks: Iterable[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+    ) -> ScoreTable:
+        """Return the table of some algorithms, tasks and attribute values.
+
+        Parameters
+        ----------
+        algorithms, tasks : iterable of str, optional
+            What to keep; all if not given.
+        where : mapping, optional
+            Attribute values that a row must have, compared as texts.
+
+        Raises
+        ------
+        UnknownNameError
+            A name is not in the table.
+        ScoreDataError
+            No row has such an attribute.
+        """
+        frame = self.frame
+        if where:
+            frame = frame.filter(matching_rows(frame, where, Origin()))
+        for column, names, known in (
+            ("algorithm", algorithms, self.algorithms),
+            ("task", tasks, self.tasks),
+        ):
+            if names is not None:
+                names = list(names)
+                self._check_names(column, names, known)
+                frame = frame.filter(pl.col(column).is_in(names))
+        return replace(self, frame=frame)
+
+    def describe(self) -> str:
+        """Return what the table holds and what is missing in it, one fact a line."""
+        direction = "higher" if self.higher_is_better else "lower"
+        unit = f", {self.unit}" if self.unit else ""
+        head = f"{_count(len(self), 'score')} ({self.metric}{unit}, {direction} is better): "
+        n_algorithms, n_tasks = len(self.algorithms), len(self.tasks)
+        head += f"{_count(n_algorithms, 'algorithm')}, {_count(n_tasks, 'task')}"
+        if self.n_steps > 1:
+            return "\n".join([f"{head}, {self.n_steps} steps", *self.last_step()._gaps()])
+        sizes = [scores.size for _, scores in self._cells.values()]
+        if sizes:
+            least, most = min(sizes), max(sizes)
+            head += f", {least} to {most} runs" if least < most else f", {_count(most, 'run')}"
+        return "\n".join([head, *self._gaps()])
+
+    def _gaps(self) -> list[str]:
+        """Return a line for each kind of thing that is missing."""
+        lines = []
+        n_missing = int(self._effective["score"].is_nan().sum())
+        if n_missing:
+            lines.append(f"{_count(n_missing, 'missing run')} (empty score)")
+        if "censored" in self.frame.columns and self.frame["censored"].any():
+            lines.append(f"{_count(int(self.frame['censored'].sum()), 'censored run')}")
+        for algorithm in self.algorithms:
+            absent = [t for t in self.tasks if (algorithm, t) not in self._cells]
+            if absent:
+                shown = ", ".join(absent[:8]) + (", ..." if len(absent) > 8 else "")
+                lines.append(f"{algorithm}: no score on {_count(len(absent), 'task')} ({shown})")
+        return lines
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the rows as a Polars data frame."""
+        return self.frame.clone()
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame, if pandas is installed."""
+        import pandas as pd
+
+        return pd.DataFrame(self.frame.to_dict(as_series=False))
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return the rows as mappings fit for JSON: a score that is not finite is None."""
+        rows = self.frame.to_dicts()
+        for row in rows:
+            row["score"] = row["score"] if np.isfinite(row["score"]) else None
+        return rows
+
+    def _with(self, frame: pl.DataFrame, note: str) -> ScoreTable:
+        """Return the table with other rows, the step recorded."""
+        return replace(self, frame=frame, provenance=(*self.provenance, note))
+
+    @staticmethod
+    def _check_names(kind: str, names: Iterable[str], known: Sequence[str]) -> None:
+        for name in names:
+            if name not in known:
+                raise UnknownNameError(kind, name, known)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _series(name: str, values: list[Any]) -> pl.Series:
+    """Return a column of Python values; a mixed one becomes text, which the checks then judge."""
+    try:
+        return pl.Series(name, values, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        if all(value is None or isinstance(value, int | float) for value in values):
+            return pl.Series(name, values, dtype=pl.Float64, strict=False)
+        return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
+
+
+def _from_other_frame(frame: Any) -> pl.DataFrame:
+    """Return a data frame of another library, column by column, so that PyArrow is not needed."""
+    columns = nw.from_native(frame, eager_only=True)
+    return pl.DataFrame([_series(name, columns[name].to_list()) for name in columns.columns])
+
+
+def _melted(
+    algorithm: str,
+    scores: npt.ArrayLike,
+    tasks: Sequence[str] | None,
+    steps: Sequence[float] | None,
+) -> pl.DataFrame:
+    """Return the tidy rows of one algorithm's array."""
+    try:
+        x = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ScoreDataError(f"{algorithm}: expected an array of numbers (runs, tasks)") from None
+    if x.ndim not in (2, 3):
+        raise ScoreDataError(f"{algorithm}: expected shape (runs, tasks), found {x.shape}")
+    n_runs, n_tasks = x.shape[:2]
+    names = [f"task_{i}" for i in range(n_tasks)] if tasks is None else list(tasks)
+    if len(names) != n_tasks:
+        raise ScoreDataError(f"{algorithm}: expected {len(names)} tasks, found {n_tasks} columns")
+    run, task = np.meshgrid(np.arange(n_runs), np.arange(n_tasks), indexing="ij")
+    repeat = x.shape[2] if x.ndim == 3 else 1
+    columns = {
+        "algorithm": np.full(x.size, algorithm),
+        "task": np.asarray(names)[np.repeat(task.ravel(), repeat)],
+        "run": np.repeat(run.ravel(), repeat),
+    }
+    if x.ndim == 3:
+        values = np.arange(repeat) if steps is None else np.asarray(steps, dtype=np.float64)
+        if values.size != repeat:
+            raise ScoreDataError(f"{algorithm}: expected {values.size} steps, found {repeat}")
+        columns["step"] = np.tile(values, n_runs * n_tasks)
+    return pl.DataFrame(columns | {"score": x.ravel()})

@@ -1,0 +1,186 @@
+"""The tidy frame: from raw columns to checked ones, with errors that name the row.
+
+Every reader ends here. The checks are done on whole columns and a row is looked at only when
+something is wrong with it, so a table of ten million rows costs seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from gnomon.errors import ScoreDataError
+
+__all__ = ["KEY", "REQUIRED", "SPECIAL", "Origin", "matching_rows", "tidy_frame"]
+
+REQUIRED = ("algorithm", "task", "run", "score")
+#: No two rows agree in all of these.
+KEY = ("algorithm", "task", "run", "step")
+#: Columns with a meaning; any other is an attribute.
+SPECIAL = (*REQUIRED, "step", "censored")
+
+#: Texts that say "no score here", compared in lower case.
+MISSING_TEXTS = ("", "na", "nan", "null", "none")
+TRUE_TEXTS = ("true", "1", "yes")
+FALSE_TEXTS = ("false", "0", "no")
+
+
+class Origin:
+    """Where rows come from, so that a message can point there: a file's lines, or plain rows."""
+
+    def __init__(self, file: str | None = None, *, first: int = 1, noun: str = "row") -> None:
+        self.prefix = f"{file}, " if file else ""
+        self.file = file
+        self.first = first
+        self.noun = noun
+
+    def error(self, message: str) -> ScoreDataError:
+        """Return the error about the whole table."""
+        return ScoreDataError(f"{self.file}: {message}" if self.file else message)
+
+    def error_at(self, rows: list[int], column: str, message: str) -> ScoreDataError:
+        """Return the error about some rows (numbered as in the source) of one column."""
+        numbers = " and ".join(str(row) for row in rows)
+        noun = self.noun if len(rows) == 1 else self.noun + "s"
+        return ScoreDataError(f"{self.prefix}{noun} {numbers}, column {column!r}: {message}")
+
+
+def tidy_frame(raw: pl.DataFrame, origin: Origin, where: Mapping[str, Any]) -> pl.DataFrame:
+    """Return the rows of `raw` that `where` selects, with checked columns in a fixed order.
+
+    Parameters
+    ----------
+    raw : polars.DataFrame
+        Columns as read; texts are converted here.
+    origin : Origin
+        Where the rows come from.
+    where : mapping
+        Attribute values that a row must have to stay.
+
+    Raises
+    ------
+    ScoreDataError
+        A column is missing, a value is not of its column's kind, a key comes twice, or a score is
+        infinite without being censored.
+    """
+    missing = [name for name in REQUIRED if name not in raw.columns]
+    if missing:
+        names = ", ".join(repr(name) for name in missing)
+        found = ", ".join(raw.columns) or "none"
+        plural = "s" if len(missing) > 1 else ""
+        raise origin.error(f"missing column{plural} {names}; found {found}")
+    raw = raw.with_row_index("_row", offset=origin.first)
+    raw = raw.filter(matching_rows(raw.drop("_row"), where, origin))
+    rows = raw["_row"]
+    columns = [
+        _names(raw["algorithm"], rows, origin),
+        _names(raw["task"], rows, origin),
+        _labels(raw["run"], rows, origin),
+    ]
+    if "step" in raw.columns:
+        step = _numbers(raw["step"], rows, origin)
+        _refuse(step.is_nan(), rows, "step", "expected a number, found nothing", origin)
+        columns.append(_integers_if_whole(step))
+    columns.append(_numbers(raw["score"], rows, origin))
+    if "censored" in raw.columns:
+        columns.append(_flags(raw["censored"], rows, origin))
+    columns += [raw[name] for name in raw.columns if name not in (*SPECIAL, "_row")]
+    frame = pl.DataFrame(columns)
+    _check_infinite(frame, rows, origin)
+    _check_duplicates(frame, rows, origin)
+    return frame
+
+
+def matching_rows(raw: pl.DataFrame, where: Mapping[str, Any], origin: Origin) -> pl.Series:
+    """Return which rows have all the attribute values of `where`, compared as texts."""
+    keep = pl.repeat(True, raw.height, dtype=pl.Boolean, eager=True)
+    for name, value in where.items():
+        if name not in raw.columns:
+            known = ", ".join(raw.columns)
+            raise origin.error(f"no column {name!r} to select by; found {known}")
+        found = raw[name].cast(pl.String)
+        keep &= (found == str(value)).fill_null(False)
+        if not keep.any():
+            seen = ", ".join(sorted({str(text) for text in found.unique().to_list()})[:8])
+            raise origin.error(f"no row has {name} = {value!s}; found {seen}")
+    return keep
+
+
+def _refuse(wrong: pl.Series, rows: pl.Series, column: str, message: str, origin: Origin) -> None:
+    """Raise for the first row that is `wrong`."""
+    at = wrong.arg_max() if wrong.any() else None
+    if at is not None:
+        raise origin.error_at([rows[at]], column, message)
+
+
+def _names(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:
+    """Return a column of non-empty texts."""
+    texts = raw.cast(pl.String).str.strip_chars()
+    empty = texts.is_null() | (texts == "").fill_null(False)
+    _refuse(empty, rows, raw.name, "expected a name, found nothing", origin)
+    return texts
+
+
+def _labels(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:
+    """Return run labels: whole numbers if all are, else texts."""
+    texts = _names(raw, rows, origin)
+    numbers = texts.cast(pl.Int64, strict=False)
+    return texts if numbers.null_count() else numbers
+
+
+def _numbers(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:
+    """Return a column of floats, NaN where there is nothing."""
+    if raw.dtype.is_numeric() or raw.dtype == pl.Null:
+        return raw.cast(pl.Float64).fill_null(float("nan"))
+    texts = raw.cast(pl.String).str.strip_chars()
+    numbers = texts.cast(pl.Float64, strict=False)
+    missing = texts.is_null() | texts.str.to_lowercase().is_in(MISSING_TEXTS).fill_null(True)
+    wrong = numbers.is_null() & ~missing
+    if wrong.any():
+        at = wrong.arg_max()
+        assert at is not None
+        message = f"expected a number, found {texts[at]!r}"
+        raise origin.error_at([rows[at]], raw.name, message)
+    return numbers.fill_null(float("nan"))
+
+
+def _integers_if_whole(numbers: pl.Series) -> pl.Series:
+    """Return steps as whole numbers where all are."""
+    whole = numbers.cast(pl.Int64, strict=False)
+    return whole if bool((whole.cast(pl.Float64) == numbers).fill_null(False).all()) else numbers
+
+
+def _flags(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:
+    """Return a column of true and false; nothing means false."""
+    if raw.dtype == pl.Boolean:
+        return raw.fill_null(False)
+    texts = raw.cast(pl.String).str.strip_chars().str.to_lowercase().fill_null("")
+    known = texts.is_in((*TRUE_TEXTS, *FALSE_TEXTS, *MISSING_TEXTS))
+    _refuse(~known, rows, raw.name, "expected true or false, found another text", origin)
+    return texts.is_in(TRUE_TEXTS)
+
+
+def _check_infinite(frame: pl.DataFrame, rows: pl.Series, origin: Origin) -> None:
+    """Refuse an infinite score that is not marked as censored."""
+    infinite = frame["score"].is_infinite()
+    if "censored" in frame.columns:
+        infinite &= ~frame["censored"]
+    message = "an infinite score needs a true 'censored' (a run that never got there)"
+    _refuse(infinite, rows, "score", message, origin)
+
+
+def _check_duplicates(frame: pl.DataFrame, rows: pl.Series, origin: Origin) -> None:
+    """Refuse two rows with the same key."""
+    key = [name for name in KEY if name in frame.columns]
+    first = frame.select(pl.struct(key).is_first_distinct()).to_series()
+    if first.all():
+        return
+    keys = frame.select(key).rows()
+    at = first.to_list().index(False)
+    earlier = keys.index(keys[at])
+    repeated = dict(zip(key, keys[at], strict=True))
+    shown = ", ".join(f"{name} {repeated[name]}" for name in key)
+    message = f"expected one row for each {', '.join(key)}; found {shown} twice"
+    raise origin.error_at([rows[earlier], rows[at]], "run", message)

@@ -1,0 +1,1 @@
+"""Estimates from scores of several runs on several tasks, with honest intervals."""

@@ -1,0 +1,328 @@
+"""An estimate with its interval: the record that figures, reports and tables print."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats import intervals
+from gnomon.stats.bootstrap import Resamples, draw_key
+from gnomon.stats.intervals import Interval
+from gnomon.stats.metrics import Metric, metric_named, metrics_for
+from gnomon.stats.small_sample import delta_error, median_profile_interval
+from gnomon.stats.strata import Strata
+
+__all__ = ["Estimate", "Method", "Resampling", "estimate_aggregates", "shared_tasks"]
+
+Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
+Resampling = Literal["runs", "runs_and_tasks"]
+
+#: Below this number of runs ``auto`` takes the small-sample interval.
+FEW_RUNS = 20
+#: A task with more than this share of the variance is named in a warning.
+LARGE_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One number about one algorithm, with its interval and how it was made.
+
+    A number that does not exist is NaN here and None in :meth:`as_record`.
+
+    Parameters
+    ----------
+    algorithm, metric : str
+        What was estimated, for example ``"iqm"``.
+    value : float
+        The estimate.
+    low, high : float
+        Ends of the interval.
+    level : float
+        Its confidence level.
+    method : str
+        How the interval was made.
+    n_runs : int or (int, int)
+        Runs per task; the least and the most where tasks differ.
+    n_tasks : int
+        Number of tasks.
+    n_resamples : int
+        Number of resamples; 0 for an interval in closed form.
+    mc_error : float
+        Monte Carlo error of the worse end, about one standard deviation; 0 in closed form.
+    """
+
+    algorithm: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+    n_runs: int | tuple[int, int]
+    n_tasks: int
+    n_resamples: int
+    mc_error: float
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
+        return {name: finite_or_none(value) for name, value in asdict(self).items()}
+
+
+def finite_or_none(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return list(value) if isinstance(value, tuple) else value
+
+
+def estimate_aggregates(
+    table: ScoreTable,
+    metrics: Sequence[str | Metric] | None = None,
+    *,
+    level: float = 0.95,
+    method: Method = "auto",
+    resampling: Resampling = "runs",
+    n_resamples: int = 2000,
+    gamma: float | None = None,
+    n_threads: int = 1,
+    rng: np.random.Generator,
+) -> list[Estimate]:
+    """Estimate summaries of every algorithm of a table, with intervals.
+
+    Algorithms are compared on the tasks that all of them have. Runs are independent inside each
+    task, tasks are fixed; one set of resamples serves all metrics of an algorithm.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        One score for each run.
+    metrics : sequence of str or Metric, optional
+        Names as in :func:`~gnomon.stats.metrics.metric_named`; if not given ``mean``, ``median``
+        (of task means), ``iqm`` (interquartile mean) and, if it has a target, ``optimality_gap``.
+    level : float
+        Confidence level, between 0 and 1.
+    method : str
+        ``small_sample``: closed forms that hold their coverage with few runs (see
+        :mod:`gnomon.stats.small_sample`); ``percentile``, ``basic``, ``bc``, ``bca``,
+        ``studentized``: from resamples; ``auto``: the first below 20 runs, else the second.
+    resampling : str
+        ``runs`` inside each task, or ``runs_and_tasks`` where the tasks are a sample too.
+    n_resamples : int
+        Number of resamples.
+    gamma : float, optional
+        Target of the optimality gap: 1 if higher is better, else there is no default.
+    n_threads : int
+        Threads to resample with; does not change the result.
+    rng : numpy.random.Generator
+        Source of all draws.
+
+    Returns
+    -------
+    list of Estimate
+        For each algorithm in the table's order, the metrics in the given order.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such metric.
+    ScoreDataError
+        No task is shared by all algorithms, the gap has no target, or the method cannot serve the
+        metric.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Tasks were left out; one task carries more than half of the variance; or something is not
+        estimable (NaN): an interval from one run per task or from scores that do not vary, a mean
+        of infinite scores.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": np.arange(40.0).reshape(10, 4) / 40})
+    >>> for e in estimate_aggregates(table, ["iqm", "median"], rng=np.random.default_rng(0)):
+    ...     print(f"{e.metric}: {e.value:.3f} [{e.low:.3f}, {e.high:.3f}] {e.method}")
+    iqm: 0.487 [0.355, 0.620] delta_t
+    median: 0.487 [0.344, 0.631] profile_likelihood
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"expected a level between 0 and 1, found {level}")
+    if method not in get_args(Method):
+        raise ValueError(f"expected one of the methods {get_args(Method)}, found {method!r}")
+    wanted = metrics_for(metrics, gamma=gamma, higher_is_better=table.higher_is_better)
+    tasks = shared_tasks(table)
+    estimates = []
+    for algorithm in table.algorithms:
+        strata = Strata.from_table(table, algorithm, tasks)
+        resamples = Resamples(
+            strata,
+            n_resamples=n_resamples,
+            key=draw_key(rng),
+            draw_tasks=resampling == "runs_and_tasks",
+            n_threads=n_threads,
+        )
+        maker = _IntervalMaker(algorithm, tasks, resamples, wanted, method, level)
+        estimates += [maker.estimate(metric) for metric in wanted]
+    return estimates
+
+
+def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Return the tasks that all algorithms have, and say which were left out.
+
+    Raises
+    ------
+    ScoreDataError
+        There is none.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Some algorithm lacks a task.
+    """
+    names = algorithms or table.algorithms
+    tasks = table.shared_tasks(names)
+    if not tasks:
+        shown = ", ".join(names)
+        raise ScoreDataError(f"expected tasks that all algorithms have; {shown} share none")
+    left_out = [
+        t for t in table.tasks if t not in tasks and any(t in table.tasks_of(a) for a in names)
+    ]
+    if left_out:
+        shown = ", ".join(left_out[:8]) + (", ..." if len(left_out) > 8 else "")
+        warn(f"{len(left_out)} of {len(table.tasks)} tasks left out, not all have them: {shown}")
+    return tasks
+
+
+class _IntervalMaker:
+    """Makes the estimates of one algorithm; says once for each metric what it cannot give."""
+
+    def __init__(
+        self,
+        algorithm: str,
+        tasks: Sequence[str],
+        resamples: Resamples,
+        wanted: Sequence[Metric],
+        method: Method,
+        level: float,
+    ) -> None:
+        self.algorithm = algorithm
+        self.tasks = tasks
+        self.resamples = resamples
+        self.strata = resamples.strata
+        self.wanted = wanted
+        self.level = level
+        self.method: Method = self._resolved(method)
+
+    def _resolved(self, method: Method) -> Method:
+        """Return the method that ``auto`` stands for."""
+        if method != "auto":
+            return method
+        few = self.strata.counts.min() < FEW_RUNS and not self.resamples.draw_tasks
+        return "small_sample" if few else "percentile"
+
+    def estimate(self, metric: Metric) -> Estimate:
+        """Return the estimate of one metric."""
+        value = metric.value(self.strata)
+        interval = self._checked(metric, value)
+        return Estimate(
+            self.algorithm,
+            metric.name,
+            value if math.isfinite(value) else math.nan,
+            interval.low,
+            interval.high,
+            self.level,
+            interval.method,
+            self.strata.n_runs,
+            self.strata.n_tasks,
+            interval.n_resamples,
+            interval.mc_error,
+        )
+
+    def _checked(self, metric: Metric, value: float) -> Interval:
+        """Return the interval, or NaN with a warning that names the reason."""
+        reason = None
+        interval = Interval(math.nan, math.nan, self.method, 0, math.nan)
+        if not math.isfinite(value):
+            reason = "not estimable, some runs are infinite (censored)"
+        elif self.strata.counts.max() == 1 and not self.resamples.draw_tasks:
+            reason = "interval not estimable from one run per task"
+        else:
+            interval = self._interval(metric, value)
+            if interval.low == interval.high:
+                reason = "interval not estimable, the scores that decide it do not vary"
+                interval = Interval(
+                    math.nan, math.nan, interval.method, interval.n_resamples, math.nan
+                )
+        if reason is not None:
+            warn(f"{metric.name} of {self.algorithm}: {reason}")
+        return interval
+
+    def _interval(self, metric: Metric, value: float) -> Interval:
+        """Return the interval by the chosen method."""
+        if self.method == "small_sample":
+            return self._small_sample(metric, value)
+        self.resamples.of_all(self.wanted)
+        replicates, level = self.resamples.of(metric), self.level
+        match self.method:
+            case "basic":
+                return intervals.basic(replicates, value, level)
+            case "bc":
+                return intervals.bias_corrected(replicates, value, level)
+            case "bca":
+                bent = intervals.acceleration(
+                    self.strata, intervals.influence_of(metric, self.strata)
+                )
+                return intervals.bias_corrected_accelerated(replicates, value, level, bent)
+            case "studentized":
+                return self._studentized(metric, replicates, value)
+            case _:
+                return intervals.percentile(replicates, level)
+
+    def _small_sample(self, metric: Metric, value: float) -> Interval:
+        """Return the interval that holds its coverage with few runs."""
+        if metric.name == "median" and self.strata.n_tasks <= 2:
+            metric = metric_named("mean")  # the same number, and known better
+        if metric.name == "median" and np.isfinite(self.strata.values).all():
+            ends = median_profile_interval(self.strata, self.level)
+            return Interval(*ends, "profile_likelihood")
+        influence = None if metric.influence is None else metric.influence(self.strata)
+        if influence is None or not np.isfinite(influence).all():
+            return intervals.scaled(self.resamples.of(metric), value, self.strata, self.level)
+        error = delta_error((self.strata, influence))
+        self._name_large_share(metric, error.shares)
+        half = error.half_width(self.level)
+        return Interval(value - half, value + half, "delta_t")
+
+    def _name_large_share(self, metric: Metric, shares: FloatArray) -> None:
+        largest = int(np.argmax(shares))
+        if self.strata.n_tasks > 2 and shares[largest] > LARGE_SHARE:
+            warn(
+                f"{metric.name} of {self.algorithm}: {shares[largest]:.0%} of the variance is that "
+                f"of one task, {self.tasks[largest]}; the interval may be too short"
+            )
+
+    def _studentized(self, metric: Metric, replicates: FloatArray, value: float) -> Interval:
+        """Return the bootstrap-t interval, with the delta method's standard errors."""
+        influence = metric.influence
+        if influence is None or self.resamples.draw_tasks:
+            raise ScoreDataError(
+                f"{metric.name}: a studentized interval needs a standard error in closed form, "
+                "which this metric or resampling has not; choose another method"
+            )
+        errors = [
+            math.sqrt(delta_error((drawn, influence(drawn))).variance)
+            for drawn in self.resamples.drawn()
+        ]
+        error = math.sqrt(delta_error((self.strata, influence(self.strata))).variance)
+        return intervals.studentized(replicates, np.array(errors), value, error, self.level)
+
+
+def warn(message: str) -> None:
+    """Say what was found, where the caller of the public function sees it."""
+    warnings.warn(message, DegenerateScoresWarning, stacklevel=2)

@@ -1,0 +1,203 @@
+"""The metrics by name: how each is computed, and how much each score moves it.
+
+A :class:`Metric` is all that intervals, comparisons and planning know of a summary, so a user's own
+function takes part everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.table import FloatArray
+from gnomon.stats import aggregates
+from gnomon.stats.strata import Strata
+
+__all__ = ["METRICS", "Metric", "metric_named", "metrics_for"]
+
+#: The metrics that are estimated if none is named.
+METRICS = ("mean", "median", "iqm", "optimality_gap")
+#: The others; a number after a colon, as in ``trimmed_mean:0.1``, replaces the default.
+PARAMETERS = {"trimmed_mean": 0.1, "share_above": 1.0, "difficulty_progress": 0.25}
+NAMES = (*METRICS, "task_iqm", *PARAMETERS)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A summary of the scores of one algorithm.
+
+    Parameters
+    ----------
+    name : str
+        As it stands in estimates.
+    value : function
+        From :class:`~gnomon.stats.strata.Strata` to the number.
+    influence : function, optional
+        From strata to one number per score, shape (scores,): how the metric moves with each score,
+        up to a constant for each task. With it, closed-form intervals exist.
+    additive : bool
+        Whether the metric is exactly the mean over tasks of the mean over runs of its influence.
+
+    Examples
+    --------
+    >>> worst = Metric.of_matrix("worst_run", lambda x: x.mean(axis=1).min())
+    >>> worst.value(Strata.from_matrix([[1, 2], [3, 4]]))
+    1.5
+    """
+
+    name: str
+    value: Callable[[Strata], float]
+    influence: Callable[[Strata], FloatArray] | None = None
+    additive: bool = False
+
+    @classmethod
+    def of_matrix(cls, name: str, function: Callable[[FloatArray], float]) -> Metric:
+        """Make a metric of a function of an array (runs, tasks).
+
+        It can be estimated on complete tables only; on others it raises ScoreDataError.
+        """
+        return cls(name, lambda strata: float(function(_matrix(strata, name))))
+
+
+def _matrix(strata: Strata, name: str) -> FloatArray:
+    """Return complete scores as (runs, tasks)."""
+    least, most = strata.counts.min(), strata.counts.max()
+    if least != most:
+        raise ScoreDataError(
+            f"{name}: expected the same number of runs on every task, found {least} to {most}"
+        )
+    return strata.values.reshape(strata.n_tasks, int(least)).T
+
+
+def metrics_for(
+    wanted: Sequence[str | Metric] | None, *, gamma: float | None, higher_is_better: bool
+) -> list[Metric]:
+    """Return the metrics of these names, or all default ones that can be had.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such metric.
+    ScoreDataError
+        The optimality gap is wanted and has no target.
+    """
+    if wanted is None:
+        wanted = METRICS if higher_is_better or gamma is not None else METRICS[:-1]
+    return [
+        metric_named(one, gamma=gamma, higher_is_better=higher_is_better)
+        if isinstance(one, str)
+        else one
+        for one in wanted
+    ]
+
+
+def metric_named(name: str, *, gamma: float | None = None, higher_is_better: bool = True) -> Metric:
+    """Return a metric by its name.
+
+    Parameters
+    ----------
+    name : str
+        ``mean``, ``median`` (of task means), ``iqm``, ``optimality_gap``, ``task_iqm``,
+        ``trimmed_mean:0.1`` (share cut from each end), ``share_above:1`` (threshold),
+        ``difficulty_progress:0.25`` (share of worst scores).
+    gamma : float, optional
+        Target of the optimality gap; 1 if higher is better, else there is no default.
+    higher_is_better : bool
+        Direction of the scores.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such metric.
+    ScoreDataError
+        The number after the colon is none, or the gap has no target.
+    """
+    base, _, text = name.partition(":")
+    if base not in NAMES or (text and base not in PARAMETERS):
+        raise UnknownNameError("metric", name, NAMES)
+    if base == "optimality_gap":
+        return _gap(gamma, higher_is_better)
+    number = _parameter(base, text)
+    match base:
+        case "mean":
+            return Metric(name, aggregates.mean, lambda s: s.values, additive=True)
+        case "median":
+            return Metric(name, aggregates.median)
+        case "iqm" | "trimmed_mean":
+            return _trimmed(name, 0.25 if base == "iqm" else number)
+        case "task_iqm":
+            return Metric(name, aggregates.task_iqm, _task_iqm_influence)
+        case "share_above":
+            return Metric(
+                name,
+                lambda s: aggregates.share_above(s, number),
+                lambda s: (s.values > number).astype(np.float64),
+                additive=True,
+            )
+        case _:
+            return _worst(name, number, higher_is_better)
+
+
+def _parameter(base: str, text: str) -> float:
+    """Return the number after the colon, or the default."""
+    try:
+        return float(text) if text else PARAMETERS.get(base, 0.0)
+    except ValueError:
+        raise ScoreDataError(
+            f"metric {base}: expected a number after ':', found {text!r}"
+        ) from None
+
+
+def _gap(gamma: float | None, higher_is_better: bool) -> Metric:
+    if gamma is None and not higher_is_better:
+        raise ScoreDataError(
+            "optimality_gap: expected a target gamma, since lower scores are better; found none"
+        )
+    target = 1.0 if gamma is None else gamma
+
+    def shortfalls(strata: Strata) -> FloatArray:
+        return aggregates.shortfalls(strata, target, higher_is_better=higher_is_better)
+
+    return Metric("optimality_gap", lambda s: s.averaged(shortfalls(s)), shortfalls, additive=True)
+
+
+def _pooled(name: str, cuts: Callable[[Strata], tuple[float, float]]) -> Metric:
+    """Make a mean of the pooled scores between two cuts; beyond them a score has no influence."""
+
+    def influence(strata: Strata) -> FloatArray:
+        low, high = cuts(strata)
+        _, least, most = aggregates.pooled_mean(strata, low, high)
+        n = strata.values.size
+        lower = least if low > 0 else -np.inf
+        upper = most if high > 0 else np.inf
+        return np.clip(strata.values, lower, upper) * (n / (n - low - high))
+
+    return Metric(name, lambda s: aggregates.pooled_mean(s, *cuts(s))[0], influence)
+
+
+def _trimmed(name: str, proportion: float) -> Metric:
+    aggregates.n_trimmed(1, proportion)  # refuses a wrong proportion now
+
+    def cuts(strata: Strata) -> tuple[float, float]:
+        cut = float(aggregates.n_trimmed(strata.values.size, proportion))
+        return cut, cut
+
+    return _pooled(name, cuts)
+
+
+def _worst(name: str, proportion: float, higher_is_better: bool) -> Metric:
+    return _pooled(name, lambda s: aggregates.worst_cuts(s, proportion, higher_is_better))
+
+
+def _task_iqm_influence(strata: Strata) -> FloatArray:
+    """Return the influence inside each task, clipped where its runs are cut."""
+    parts = []
+    for runs in strata.per_task():
+        cut = aggregates.n_trimmed(runs.size, 0.25)
+        ordered = np.sort(runs)
+        clipped = np.clip(runs, ordered[cut], ordered[runs.size - 1 - cut])
+        parts.append(clipped * (runs.size / (runs.size - 2 * cut)))
+    return np.concatenate(parts)

@@ -1,0 +1,125 @@
+"""The scores of one algorithm, task after task: what every estimator here takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.scores.table import FloatArray, ScoreTable
+
+__all__ = ["IntArray", "Strata", "as_strata"]
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """The scores of one algorithm as one flat array, the runs of the first task first.
+
+    Tasks are the strata of the bootstrap: runs are drawn inside a task, never across. Every task
+    has at least one run, and numbers of runs may differ.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (scores,)
+        All scores; may be infinite, not NaN.
+    starts : ndarray of int, shape (tasks + 1,)
+        Task ``t`` owns ``values[starts[t]:starts[t + 1]]``.
+
+    Examples
+    --------
+    >>> strata = Strata.from_runs([[1.0, 2.0, 3.0], [5.0]])
+    >>> strata.counts, strata.task_means
+    (array([3, 1]), array([2., 5.]))
+    """
+
+    values: FloatArray
+    starts: IntArray
+
+    @classmethod
+    def from_runs(cls, runs: Iterable[npt.ArrayLike]) -> Strata:
+        """Build from one array of runs for each task; NaN is a missing run, left out.
+
+        Raises
+        ------
+        ValueError
+            There is no task, or one has no score.
+        """
+        arrays = [np.asarray(x, dtype=np.float64).ravel() for x in runs]
+        arrays = [x[~np.isnan(x)] for x in arrays]
+        counts = [x.size for x in arrays]
+        if not counts or min(counts) == 0:
+            raise ValueError("expected at least one task, each with at least one score")
+        return cls(np.concatenate(arrays), np.concatenate([[0], np.cumsum(counts)]))
+
+    @classmethod
+    def from_matrix(cls, scores: npt.ArrayLike) -> Strata:
+        """Build from an array of shape (runs, tasks), or (runs,) for a single task.
+
+        Raises
+        ------
+        ValueError
+            The array has another shape, or a task without a score.
+        """
+        x = np.asarray(scores, dtype=np.float64)
+        if x.ndim not in (1, 2):
+            raise ValueError(f"expected scores of shape (runs, tasks), found {x.shape}")
+        return cls.from_runs(np.atleast_2d(x.T))
+
+    @classmethod
+    def from_table(
+        cls, table: ScoreTable, algorithm: str, tasks: Iterable[str] | None = None
+    ) -> Strata:
+        """Build from the rows of one algorithm, on the given tasks or on all that it has."""
+        names = table.tasks_of(algorithm) if tasks is None else tasks
+        return cls.from_runs(table.runs(algorithm, task) for task in names)
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks."""
+        return self.starts.size - 1
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """Number of runs of each task, shape (tasks,)."""
+        return np.diff(self.starts)
+
+    @property
+    def n_runs(self) -> int | tuple[int, int]:
+        """Number of runs per task: one number, or the least and the most."""
+        least, most = int(self.counts.min()), int(self.counts.max())
+        return least if least == most else (least, most)
+
+    @cached_property
+    def units(self) -> FloatArray:
+        """Weight of a score of each task, shape (tasks,): every task has the same in all.
+
+        The weights of all scores sum to their number N, so that each is exactly 1 where all tasks
+        have the same number of runs.
+        """
+        return self.values.size / (self.n_tasks * self.counts)
+
+    @cached_property
+    def task_means(self) -> FloatArray:
+        """Mean score of each task, shape (tasks,)."""
+        with np.errstate(invalid="ignore"):
+            return np.add.reduceat(self.values, self.starts[:-1]) / self.counts
+
+    def per_task(self) -> list[FloatArray]:
+        """Return the scores of each task."""
+        return np.split(self.values, self.starts[1:-1])
+
+    def averaged(self, values: FloatArray) -> float:
+        """Return the mean over tasks of the mean over runs of `values`, one for each score."""
+        with np.errstate(invalid="ignore"):
+            means = np.add.reduceat(values, self.starts[:-1]) / self.counts
+            return float(np.mean(means))
+
+
+def as_strata(scores: Strata | npt.ArrayLike) -> Strata:
+    """Return strata as they are, and anything else as an array of shape (runs, tasks)."""
+    return scores if isinstance(scores, Strata) else Strata.from_matrix(scores)

@@ -1,0 +1,231 @@
+"""Tests between samples: Mann-Whitney's U, corrected over all pairs, and the order it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.scores.table import FloatArray
+
+__all__ = [
+    "Alternative",
+    "DifficultyOrder",
+    "PairwiseTest",
+    "difficulty_order",
+    "holm",
+    "mann_whitney",
+    "mann_whitney_table",
+]
+
+Alternative = Literal["two-sided", "greater", "less"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseTest:
+    """One test between two samples.
+
+    Parameters
+    ----------
+    a, b : str
+        Names of the samples.
+    u : float
+        Number of pairs in which the value of `a` is greater, a tie counting one half.
+    p_value : float
+        Of the test alone; NaN if a sample is empty.
+    p_adjusted : float
+        After Holm's correction over the tests made together.
+    """
+
+    a: str
+    b: str
+    u: float
+    p_value: float
+    p_adjusted: float
+
+
+def mann_whitney(
+    x: npt.ArrayLike, y: npt.ArrayLike, *, alternative: Alternative = "two-sided"
+) -> tuple[float, float]:
+    """Test whether the values of one sample tend to be greater than those of another.
+
+    Only the order counts, so infinite values (censored runs) take part, tied with each other. The
+    p-value is exact for samples of up to 8 without ties, else from the normal approximation with
+    correction for ties and continuity (`scipy.stats.mannwhitneyu`).
+
+    Parameters
+    ----------
+    x, y : array_like of float, shape (runs,)
+        NaN is left out.
+    alternative : str
+        ``greater``: x tends to be greater than y; ``less``; or ``two-sided``.
+
+    Returns
+    -------
+    u : float
+        Pairs with x greater than y, ties counting one half.
+    p_value : float
+        1 if all values are equal, NaN if a sample is empty.
+
+    Examples
+    --------
+    >>> u, p = mann_whitney([5, 6, 7, np.inf], [1, 2, 3, 4], alternative="greater")
+    >>> u, round(p, 4)
+    (16.0, 0.0143)
+    """
+    from scipy import stats
+
+    a, b = _sample(x), _sample(y)
+    if not a.size or not b.size:
+        return float("nan"), float("nan")
+    # Ranks keep the order and the ties, and are finite.
+    ranks = np.unique(np.concatenate([a, b]), return_inverse=True)[1]
+    if not ranks.any():
+        return a.size * b.size / 2.0, 1.0
+    result = stats.mannwhitneyu(ranks[: a.size], ranks[a.size :], alternative=alternative)
+    return float(result.statistic), float(result.pvalue)
+
+
+def _sample(x: npt.ArrayLike) -> FloatArray:
+    values = np.asarray(x, dtype=np.float64).ravel()
+    return values[~np.isnan(values)]
+
+
+def holm(p_values: npt.ArrayLike) -> FloatArray:
+    """Return p-values corrected for having been chosen among several (Holm 1979).
+
+    Parameters
+    ----------
+    p_values : array_like of float, shape (n,)
+        NaN is a test that was not made: it stays, and does not count.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).round(2)
+    array([0.03, 0.06, 0.06])
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    made = np.flatnonzero(~np.isnan(p))
+    order = made[np.argsort(p[made], kind="stable")]
+    adjusted = np.full(p.shape, np.nan)
+    factors = np.arange(order.size, 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    return adjusted
+
+
+def mann_whitney_table(
+    samples: Mapping[str, npt.ArrayLike], *, alternative: Alternative = "greater"
+) -> list[PairwiseTest]:
+    """Test every sample against every other, with Holm's correction over all these tests.
+
+    Parameters
+    ----------
+    samples : mapping from name to array_like of float
+        As in :func:`mann_whitney`; their sizes may differ.
+    alternative : str
+        A one-sided table holds both directions of each pair, a two-sided one each pair once.
+
+    Returns
+    -------
+    list of PairwiseTest
+        In the order of the names.
+
+    Examples
+    --------
+    >>> samples = {"b3-then-b1": [9, 8, 7, 9], "clockwise": [1, 2, 3, 2]}
+    >>> for test in mann_whitney_table(samples):
+    ...     print(f"{test.a} > {test.b}: p = {test.p_value:.3f}")
+    b3-then-b1 > clockwise: p = 0.014
+    clockwise > b3-then-b1: p = 0.993
+    """
+    pairs = combinations(samples, 2) if alternative == "two-sided" else permutations(samples, 2)
+    made = [
+        (a, b, *mann_whitney(samples[a], samples[b], alternative=alternative)) for a, b in pairs
+    ]
+    adjusted = holm([p for _, _, _, p in made])
+    return [PairwiseTest(*test, float(p)) for test, p in zip(made, adjusted, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class DifficultyOrder:
+    """Samples in order, hardest first, and which of them the data do not separate.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Hardest first.
+    superiority : tuple of float
+        For each name, the probability that a run of it scores higher than one of another sample,
+        averaged over the others; ties count one half.
+    groups : tuple of tuples of str
+        Tie groups: the longest stretches of the order in which no pair is separated. They may
+        overlap, since being hard to tell apart is not transitive.
+    """
+
+    names: tuple[str, ...]
+    superiority: tuple[float, ...]
+    groups: tuple[tuple[str, ...], ...]
+
+
+def difficulty_order(
+    samples: Mapping[str, npt.ArrayLike],
+    *,
+    level: float = 0.95,
+    higher_is_harder: bool = True,
+) -> DifficultyOrder:
+    """Order samples (tasks, say, by their errors) from hardest to easiest, with ties.
+
+    Two samples are separated if the two-sided Mann-Whitney test, after Holm's correction over all
+    pairs, says so at the given level.
+
+    Parameters
+    ----------
+    samples : mapping from name to array_like of float
+        As in :func:`mann_whitney`.
+    level : float
+        1 minus the probability of separating any two samples that do not differ.
+    higher_is_harder : bool
+        Whether high values, such as errors, mean a hard task.
+
+    Examples
+    --------
+    >>> samples = {"easy": range(10), "hard": range(50, 60), "also easy": range(1, 11)}
+    >>> order = difficulty_order(samples)
+    >>> order.names
+    ('hard', 'also easy', 'easy')
+    >>> order.groups
+    (('hard',), ('also easy', 'easy'))
+    """
+    arrays = {name: _sample(x) for name, x in samples.items()}
+    tests = mann_whitney_table(arrays, alternative="two-sided")
+    wins: dict[str, list[float]] = {name: [] for name in arrays}
+    for test in tests:
+        n_pairs = arrays[test.a].size * arrays[test.b].size
+        if n_pairs:
+            wins[test.a].append(test.u / n_pairs)
+            wins[test.b].append(1.0 - test.u / n_pairs)
+    rate = {name: float(np.mean(shares)) if shares else 0.5 for name, shares in wins.items()}
+    names = tuple(sorted(arrays, key=lambda name: -rate[name] if higher_is_harder else rate[name]))
+    separated = {frozenset((test.a, test.b)) for test in tests if test.p_adjusted <= 1.0 - level}
+    superiority = tuple(rate[name] for name in names)
+    return DifficultyOrder(names, superiority, _groups(names, separated))
+
+
+def _groups(names: tuple[str, ...], separated: set[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the longest stretches of `names` in which no pair is separated."""
+    groups: list[tuple[str, ...]] = []
+    reached = 0
+    for begin in range(len(names)):
+        end = begin + 1
+        while end < len(names) and not any(
+            frozenset((other, names[end])) in separated for other in names[begin:end]
+        ):
+            end += 1
+        if end > reached:
+            groups.append(names[begin:end])
+            reached = end
+    return tuple(groups)

@@ -1,0 +1,143 @@
+"""The runner: the same bytes however it is run, and a run goes on where it stopped."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.runner import run
+from gnomon.experiments.trial import Trial
+
+LEARNERS = ["uniform", {"kind": "linear_dqn", "learning_rate": 0.03}]
+CONFIG = ExperimentConfig("small", ["clockwise", "b3-then-b1"], LEARNERS, trials=3, episodes=10)
+
+
+def shards(path: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in (path / "shards").iterdir()}
+
+
+@pytest.fixture(scope="module")
+def serial(tmp_path_factory) -> dict[str, bytes]:
+    path = tmp_path_factory.mktemp("serial")
+    run(CONFIG, path)
+    return shards(path)
+
+
+def test_the_same_bytes_from_two_workers(tmp_path, serial):
+    summary = run(CONFIG, tmp_path, workers=2)
+    assert (summary.done, summary.skipped, summary.failed) == (12, 0, 0)
+    assert shards(tmp_path) == serial
+
+
+def test_what_is_there_is_skipped(tmp_path, serial):
+    seen: list[tuple[int, int]] = []
+    run(CONFIG, tmp_path, progress=lambda n, of: seen.append((n, of)))
+    assert seen == [(n, 12) for n in range(13)]
+    times = {p: p.stat().st_mtime_ns for p in (tmp_path / "shards").iterdir()}
+    summary = run(CONFIG, tmp_path)
+    assert (summary.done, summary.skipped, summary.failed) == (0, 12, 0)
+    assert {p: p.stat().st_mtime_ns for p in (tmp_path / "shards").iterdir()} == times
+
+
+def test_an_interrupted_run_goes_on(tmp_path, serial):
+    def stop(n_played: int, n_to_play: int) -> None:
+        if n_played == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(CONFIG, tmp_path, progress=stop)
+    summary = run(CONFIG, tmp_path)
+    assert (summary.done, summary.skipped, summary.failed) == (7, 5, 0)
+    assert shards(tmp_path) == serial
+
+
+def test_a_trial_that_raises_is_recorded_and_tried_again(tmp_path, serial, monkeypatch):
+    play = Trial.play
+
+    def fail_once(trial: Trial) -> object:
+        if trial.number == 1 and trial.learner.kind == "uniform":
+            raise RuntimeError("out of luck\nand of patience")
+        return play(trial)
+
+    monkeypatch.setattr(Trial, "play", fail_once)
+    summary = run(CONFIG, tmp_path)
+    assert (summary.done, summary.skipped, summary.failed) == (10, 0, 2)
+    assert summary.errors == (
+        "uniform on clockwise, 1: RuntimeError: out of luck",
+        "uniform on b3-then-b1, 1: RuntimeError: out of luck",
+    )
+    failed = [t for t in summary.folder.trials() if t.status == "failed"]
+    assert [t.error for t in failed] == ["RuntimeError: out of luck"] * 2
+    assert "in fail_once" in failed[0].traceback
+    assert failed[0].shard is None
+
+    monkeypatch.undo()
+    summary = run(CONFIG, tmp_path)
+    assert (summary.done, summary.skipped, summary.failed) == (2, 10, 0)
+    assert shards(tmp_path) == serial
+
+
+def test_other_learners_change_nothing(tmp_path, serial):
+    """A learner's trials are its own: they do not depend on who else is in the experiment."""
+    alone = ExperimentConfig("alone", ["clockwise"], [LEARNERS[1]], trials=3, episodes=10)
+    run(alone, tmp_path)
+    assert shards(tmp_path).items() <= serial.items()
+
+
+def test_nothing_is_written_for_a_wrong_number_of_workers(tmp_path):
+    with pytest.raises(ValueError, match="at least 1 worker"):
+        run(CONFIG, tmp_path / "run", workers=0)
+    assert not (tmp_path / "run").exists()
+
+
+SCRIPT = """
+import sys
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.runner import run
+from test_runner_config import KILLED
+if __name__ == "__main__":
+    run(KILLED, sys.argv[1], workers=int(sys.argv[2]))
+"""
+LONG = """
+from gnomon.experiments.config import ExperimentConfig
+KILLED = ExperimentConfig("long", ["clockwise"], ["uniform"], trials=300, episodes=200)
+"""
+
+
+def n_recorded(path: Path) -> int:
+    try:
+        return len(RunFolder.open(path).trials())
+    except Exception:  # not there yet
+        return 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_kill_9_loses_the_trials_in_flight_at_most(tmp_path, workers):
+    """A real process is killed in the middle; what it had recorded is kept, byte for byte."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "test_runner_config.py").write_text(LONG)
+    out = tmp_path / "run"
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "script.py"), str(out), str(workers)]
+    )
+    while n_recorded(out) < 20:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    recorded = n_recorded(out)
+    assert 20 <= recorded < 300
+
+    config = ExperimentConfig("long", ["clockwise"], ["uniform"], trials=300, episodes=200)
+    summary = run(config, out)
+    assert (summary.done, summary.skipped, summary.failed) == (300 - recorded, recorded, 0)
+    undisturbed = tmp_path / "undisturbed"
+    run(config, undisturbed)
+    assert shards(out) == shards(undisturbed)

@@ -1,0 +1,95 @@
+"""The file of a trial gives back the trial, and the same trial gives the same bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.experiments.shard import frame_of, log_of, shard_bytes, shard_frame
+from gnomon.learners.base import TrialLog
+
+OVER = -4
+
+
+@st.composite
+def episodes(draw: st.DrawFn) -> tuple[list[int], int]:
+    """Outcomes of an episode and how it ended; now and then the learner plays on."""
+    outcomes = draw(st.lists(st.sampled_from([0, 3, 4, 7]), max_size=6))
+    # An episode without an attempt was stuck, or without a piece, from the start.
+    finish = draw(st.sampled_from([0, 1, 2] if outcomes else [1, 2]))
+    if finish:
+        if outcomes:
+            outcomes[-1] = 0
+        outcomes += [OVER] * draw(st.integers(0, 3))
+    return outcomes, finish
+
+
+@st.composite
+def trial_logs(draw: st.DrawFn) -> TrialLog:
+    played = draw(st.lists(episodes(), min_size=1, max_size=6))
+    rows = [outcome for outcomes, _ in played for outcome in outcomes]
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return TrialLog(
+        boards=rng.integers(0, 17, (len(played), 36), dtype=np.uint8),
+        n_attempts=np.array([len(outcomes) for outcomes, _ in played], dtype=np.int64),
+        actions=rng.integers(0, 144, len(rows), dtype=np.uint8),
+        outcomes=np.array(rows, dtype=np.int8),
+        finish=np.array([finish for _, finish in played], dtype=np.int8),
+    )
+
+
+@given(trial_logs())
+def test_a_shard_gives_the_trial_back(log):
+    back = log_of(shard_frame(shard_bytes(log)))
+    for name in ("boards", "n_attempts", "actions", "outcomes", "finish"):
+        expected, found = getattr(log, name), getattr(back, name)
+        assert found.dtype == expected.dtype, name
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+@given(trial_logs())
+def test_the_same_trial_gives_the_same_bytes(log):
+    copy = TrialLog(*(getattr(log, name).copy() for name in TrialLog.__slots__))
+    assert shard_bytes(log) == shard_bytes(copy)
+
+
+def test_the_rows_of_a_small_trial():
+    """An episode cleared at the second attempt, one stuck from the start, one cut off."""
+    log = TrialLog(
+        boards=np.arange(108, dtype=np.uint8).reshape(3, 36),
+        n_attempts=np.array([2, 0, 1]),
+        actions=np.array([4, 143, 2], dtype=np.uint8),
+        outcomes=np.array([4, 0, 3], dtype=np.int8),
+        finish=np.array([1, 2, 0], dtype=np.int8),
+    )
+    frame = frame_of(log)
+    assert frame.schema == {
+        "episode": pl.Int32,
+        "attempt": pl.Int32,
+        "cell": pl.UInt8,
+        "bucket": pl.UInt8,
+        "outcome": pl.Int8,
+        "finish": pl.Int8,
+        "board": pl.Binary,
+    }
+    assert frame.drop("board").rows() == [
+        (0, 1, 2, 0, 4, 0),
+        (0, 2, 36, 3, 0, 1),
+        (1, None, None, None, OVER, 2),
+        (2, 1, 1, 2, 3, 0),
+    ]
+    boards = [log.boards[0].tobytes(), None, log.boards[1].tobytes(), log.boards[2].tobytes()]
+    assert frame["board"].to_list() == boards
+
+
+def test_attempts_after_the_end_come_after_the_finish():
+    log = TrialLog(
+        boards=np.zeros((1, 36), dtype=np.uint8),
+        n_attempts=np.array([4]),
+        actions=np.zeros(4, dtype=np.uint8),
+        outcomes=np.array([3, 0, OVER, OVER], dtype=np.int8),
+        finish=np.array([1], dtype=np.int8),
+    )
+    assert frame_of(log)["finish"].to_list() == [0, 1, 1, 1]

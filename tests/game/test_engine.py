@@ -1,0 +1,248 @@
+"""The engine plays as the reference interpreter does, attempt for attempt."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gnomon.errors import NotCompilableError
+from gnomon.game import engine
+from gnomon.game.board import Board, BoardSpec, draw_boards
+from gnomon.game.compiler import CompiledRule, compile_rule
+from gnomon.game.engine import Autoreset, Boards, advance, permitted_attempts
+from gnomon.game.reference import ReferenceGame
+from gnomon.rules.parser import parse
+from gnomon.rules.syntax import RuleSet
+from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
+from strategies_rules import boards, paper_rule_sets
+
+COLOR_MATCH = "(*,star,*,*,0) (*,triangle,*,*,1) (*,square,*,*,2) (*,circle,*,*,3)"
+CLOCKWISE = "(1,*,*,*,[0,1,2,3])\n(*,*,*,*,p+1)"
+
+
+class EngineGame:
+    """One board of the engine, with the face of the reference interpreter."""
+
+    def __init__(self, rule: CompiledRule, codes: np.ndarray) -> None:
+        self.rule = rule
+        self.boards = Boards.empty(rule, 1)
+        self.deck = codes.reshape(1, 36)
+        self.act(engine.RESET)
+
+    def act(self, action: int) -> int:
+        advance(self.rule, self.boards, np.array([action]), self.deck)
+        return int(self.boards.outcome[0])
+
+    def attempt_at(self, pos: int, bucket: int) -> int:
+        return self.act(4 * (pos - 1) + bucket)
+
+    def legal(self) -> list[tuple[int, int]]:
+        """Legal attempts as (pos, bucket)."""
+        mask = permitted_attempts(self.rule, self.boards)[0]
+        return [(1 + a // 4, a % 4) for a in np.flatnonzero(mask).tolist()]
+
+    def counters(self) -> str:
+        line, atoms = self.boards.counts_left(0, self.rule)
+        shown = ["*" if c < 0 else str(c) for c in (line, *atoms)]
+        return f"{shown[0]} / {','.join(shown[1:])}"
+
+    @property
+    def finish(self) -> int:
+        return int(self.boards.finish[0])
+
+    @property
+    def line(self) -> int:
+        return int(self.boards.line[0])
+
+
+def assert_same_game(rule_set: RuleSet, board: Board, attempts: list[tuple[int, int]]) -> None:
+    """Play the attempts on both, preferring legal ones every other time, and compare throughout."""
+    slow = ReferenceGame(rule_set, board)
+    fast = EngineGame(compile_rule(rule_set), board.codes())
+    for turn, (number, bucket) in enumerate(attempts):
+        legal = fast.legal()
+        pos_of = {piece.id: piece.pos for piece in slow.pieces}
+        assert legal == sorted((pos_of[i], b) for i, b in slow.legal_moves())
+        assert (fast.finish, fast.line) == (slow.finish, slow.line)
+        if slow.finish == 0:
+            assert fast.counters() == slow.counters()
+        if turn % 2 and legal:
+            pos, bucket = legal[(4 * number + bucket) % len(legal)]
+        else:
+            left = sorted(pos_of.values())
+            pos = left[number % len(left)] if left and number % 5 else 1 + number
+        assert fast.attempt_at(pos, bucket) == slow.attempt_at(pos, bucket)
+
+
+some_attempts = st.lists(st.tuples(st.integers(0, 35), st.integers(0, 3)), max_size=24)
+
+
+@settings(max_examples=2000, deadline=None)
+@given(paper_rule_sets(), boards(), some_attempts)
+def test_engine_and_reference_agree_attempt_for_attempt(
+    rule_set: RuleSet, board: Board, attempts: list[tuple[int, int]]
+) -> None:
+    assert_same_game(rule_set, board, attempts)
+
+
+def replay(record: dict, skipped: list[str]) -> None:
+    """Replay a recorded episode through the engine, if the engine can play it."""
+    if "start_finish" not in record or record["class"] in ("crowded", "picks"):
+        return
+    try:
+        board = board_of(record)
+        spec = BoardSpec(
+            pieces=len(board.pieces),
+            shapes=0,
+            colors=0,
+            shape_palette=sorted({p.shape for p in board.pieces if p.shape} or {"STAR"}),
+            color_palette=sorted({p.color for p in board.pieces if p.color} or {"RED"}),
+        )
+        game = EngineGame(compile_rule(parse(record["rule_text"]), spec), board.codes(spec))
+    except NotCompilableError as error:
+        skipped.append(str(error))
+        return
+    pos_of = {p.id: p.pos for p in board.pieces}
+    assert game.finish == record["start_finish"]
+    for step in record["steps"]:
+        assert game.legal() == sorted((pos_of[i], b) for i, b in legal_of(record, step))
+        assert game.line == step["line"]
+        if game.finish == 0:
+            assert game.counters() == step["counters"]
+        assert game.attempt_at(step["pos"], step["bucket"]) == step["code"]
+        left = int((game.boards.codes[0] > 0).sum())
+        assert (game.finish, left) == (step["finish"], step["left"])
+
+
+def test_replays_the_selection_of_recorded_episodes() -> None:
+    episodes = list(records(DATA / "episodes.jsonl.gz"))
+    skipped: list[str] = []
+    for record in episodes:
+        replay(record, skipped)
+    assert len(episodes) - len(skipped) >= 20
+
+
+@pytest.mark.parametrize(
+    "name", ["rules_paper", "rules_extended", "synthetic_paper_fuzz", "synthetic_orders_fuzz"]
+)
+def test_replays_all_recorded_episodes(name: str) -> None:
+    path = VECTORS / f"{name}.jsonl.gz"
+    if not path.exists():
+        pytest.skip(f"the recorded episodes {path.name} are not beside this checkout")
+    skipped: list[str] = []
+    episodes = list(records(path))
+    for record in episodes:
+        replay(record, skipped)
+    if "paper" in name:
+        # The rest name pieces that are images, or spell a shape as arithmetic.
+        assert len(skipped) <= 0.05 * len(episodes), skipped
+
+
+def random_play(
+    text: str, num_envs: int, autoreset: int, n_steps: int = 300, horizon: int = 0
+) -> list[tuple[np.ndarray, ...]]:
+    """Play uniformly random attempts, and return what was seen after each step."""
+    rng = np.random.default_rng(7)
+    rule = compile_rule(parse(text))
+    play = Boards.empty(rule, num_envs)
+    deck = draw_boards(num_envs * 40, rng=rng)
+    n_dealt = advance(rule, play, np.full(num_envs, engine.RESET), deck)
+    trace = []
+    for _ in range(n_steps):
+        legal = permitted_attempts(rule, play)
+        actions = rng.integers(0, 144, num_envs)
+        greedy = rng.random(num_envs) < 0.6
+        actions[greedy] = legal[greedy].argmax(axis=1)
+        n_dealt = advance(
+            rule, play, actions, deck, n_dealt=n_dealt, horizon=horizon, autoreset=autoreset
+        )
+        trace.append((actions, play.codes.copy(), play.replies.copy(), play.final.copy()))
+    assert n_dealt <= len(deck)
+    return trace
+
+
+def test_boards_do_not_touch_one_another() -> None:
+    rng = np.random.default_rng(3)
+    rule = compile_rule(parse(CLOCKWISE))
+    deck = draw_boards(50, rng=rng)
+    together = Boards.empty(rule, 50)
+    advance(rule, together, np.full(50, engine.RESET), deck)
+    alone = [EngineGame(rule, deck[i]) for i in range(50)]
+    for _ in range(60):
+        actions = rng.integers(0, 144, 50)
+        advance(rule, together, actions, deck)
+        for i, game in enumerate(alone):
+            game.act(int(actions[i]))
+            assert (together.replies[1:, i] == game.boards.replies[1:, 0]).all()
+            assert (together.seen[i] == game.boards.seen[0]).all()
+
+
+def test_next_step_deals_in_the_step_after_the_end_and_counts_it_as_nothing() -> None:
+    trace = random_play(CLOCKWISE, 8, Autoreset.NEXT_STEP)
+    ends = 0
+    for (_, _, before, _), (_, codes, after, _) in itertools.pairwise(trace):
+        ended = (before[6] != 0) | (before[7] != 0)
+        ends += int(ended.sum())
+        assert (after[4][ended] == engine.NEW_BOARD).all()
+        assert (after[4][~ended] != engine.NEW_BOARD).all()
+        assert (after[5][ended] == 0).all()
+        assert ((codes[ended] > 0).sum(axis=1) == 9).all()
+    assert ends > 20
+
+
+def test_same_step_deals_at_once_and_keeps_what_the_episode_ended_with() -> None:
+    trace = random_play(CLOCKWISE, 8, Autoreset.SAME_STEP)
+    ends = 0
+    for _, codes, replies, final in trace:
+        ended = replies[6] != 0
+        ends += int(ended.sum())
+        assert ((codes[ended] > 0).sum(axis=1) == 9).all()
+        assert (replies[1:4, ended] == 0).all()
+        assert (replies[4, ended] == engine.ACCEPTED).all()
+        assert (final[ended, :36] == 0).all()
+        assert (final[ended, 36:] > 0).all()
+    assert ends > 20
+
+
+def test_disabled_leaves_a_finished_board_and_says_so() -> None:
+    last = random_play(CLOCKWISE, 8, Autoreset.DISABLED)[-1]
+    _, codes, replies, _ = last
+    assert (codes == 0).all()
+    assert (replies[4] == engine.EPISODE_OVER).all()
+    assert (replies[5] == 0).all()
+    assert (replies[6] == 1).all()
+
+
+def test_the_horizon_counts_attempts_and_truncates() -> None:
+    trace = random_play(COLOR_MATCH, 4, Autoreset.NEXT_STEP, horizon=5)
+    since = np.zeros(4, dtype=int)
+    for _, _, replies, _ in trace:
+        since = np.where(replies[4] == engine.NEW_BOARD, 0, since + 1)
+        assert (replies[7] == (since == 5)).all()
+
+
+def test_a_board_dealt_stuck_says_so_at_the_first_attempt() -> None:
+    rule = compile_rule(parse("(*,star,*,*,0)"))
+    codes = np.zeros(36, dtype=np.uint8)
+    codes[0] = 1  # a square
+    game = EngineGame(rule, codes)
+    assert game.finish == engine.STALEMATE
+    assert not game.boards.terminated[0]
+    assert game.attempt_at(1, 0) == engine.EPISODE_OVER
+    assert game.boards.terminated[0]
+    assert game.boards.reward[0] == 0
+
+
+def test_leave_touches_nothing() -> None:
+    rule = compile_rule(parse(COLOR_MATCH))
+    play = Boards.empty(rule, 2)
+    deck = draw_boards(2, rng=np.random.default_rng(0))
+    advance(rule, play, np.array([engine.RESET, engine.RESET]), deck)
+    before = play.seen.copy()
+    advance(rule, play, np.array([engine.LEAVE, engine.RESET]), deck)
+    assert (play.seen[0] == before[0]).all()
+    assert (play.codes[1] == deck[0]).all()

@@ -1,0 +1,75 @@
+from pathlib import Path
+
+import pytest
+
+from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
+from gnomon.rules.catalogue import (
+    FAMILIES,
+    available_rules,
+    load_rule,
+    load_rule_text,
+    read_rule_file,
+    resolve_rule,
+    rule_info,
+)
+from gnomon.rules.parser import parse
+
+PAPER = ["b23-then-b01", "b3-then-b1", "clockwise", "color-match"]
+
+
+@pytest.mark.parametrize("name", available_rules())
+def test_every_rule_of_the_library_parses_and_says_what_it_is(name: str) -> None:
+    assert parse(str(load_rule(name))) == load_rule(name)
+    info = rule_info(name)
+    assert info.name == name
+    assert info.title
+    assert info.sentence.endswith(".")
+    assert info.family in FAMILIES
+    assert info.tags
+
+
+def test_titles_are_distinct() -> None:
+    titles = [rule_info(name).title for name in available_rules()]
+    assert len(set(titles)) == len(titles)
+
+
+def test_the_four_rules_of_the_paper() -> None:
+    assert [name for name in available_rules() if "paper" in rule_info(name).tags] == PAPER
+    assert str(load_rule("b3-then-b1").lines[0]) == "(1, *, *, *, 3)"
+
+
+def test_rules_by_family() -> None:
+    assert "clockwise" in available_rules("sequence")
+    assert sum(len(available_rules(family)) for family in FAMILIES) == len(available_rules())
+    with pytest.raises(UnknownNameError, match="unknown family 'sequences'; did you mean"):
+        available_rules("sequences")
+
+
+@pytest.mark.parametrize("load", [load_rule, load_rule_text, rule_info, resolve_rule])
+def test_an_unknown_name_brings_the_nearest_ones(load: object) -> None:
+    assert callable(load)
+    with pytest.raises(UnknownNameError, match="'clock-wise'; did you mean 'clockwise'"):
+        load("clock-wise")
+
+
+def test_a_rule_is_found_by_name_or_else_by_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("(*,*,*,*,2)\r\n")
+    assert resolve_rule(path) == resolve_rule(str(path)) == read_rule_file(path)
+    assert resolve_rule("clockwise") is load_rule("clockwise")
+
+
+def test_an_error_in_a_file_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("(*,*,*,2)")
+    with pytest.raises(RuleSyntaxError, match=r"mine\.txt, line 1, column 1: expected five fields"):
+        resolve_rule(path)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    with pytest.raises(GnomonError, match=r"mine\.txt: cannot read this rule file: No such file"):
+        read_rule_file(path)
+    path.write_bytes(b"# caf\xe9\n()")
+    with pytest.raises(GnomonError, match="expected UTF-8 text, found byte 0xe9 at offset 5"):
+        resolve_rule(path)

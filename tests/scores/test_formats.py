@@ -1,0 +1,123 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.formats import read_scores, write_scores
+from gnomon.scores.table import ScoreTable
+from strategies_scores import ragged_runs
+
+SHARED = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"
+HEADER = "algorithm,task,run,score\n"
+
+
+def written(tmp_path, text):
+    path = tmp_path / "scores.csv"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(runs=ragged_runs())
+def test_what_is_written_is_read_back(tmp_path, suffix, runs):
+    rows = [
+        {"algorithm": "a", "task": str(t), "run": r, "score": s, "censored": False, "seed": "x"}
+        for t, scores in enumerate(runs)
+        for r, s in enumerate([*scores, None])
+    ]
+    rows.append(rows[0] | {"run": 99, "score": float("inf"), "censored": True})
+    table = ScoreTable.from_records(rows, metric="tce", unit="errors", higher_is_better=False)
+    path = tmp_path / f"scores{suffix}"
+    write_scores(table, path)
+    found = read_scores(path)
+    assert (found.metric, found.unit, found.higher_is_better) == ("tce", "errors", False)
+    assert found.frame.equals(table.frame, null_equal=True)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_the_caller_overrides_the_file(tmp_path):
+    path = written(tmp_path, HEADER + "a,t,0,1\n")
+    table = read_scores(path, metric="tce", unit="errors", higher_is_better=False)
+    assert (table.metric, table.unit, table.higher_is_better) == ("tce", "errors", False)
+
+
+def test_runs_may_have_names(tmp_path):
+    table = read_scores(written(tmp_path, HEADER + "a,t,first,1\na,t,2,3\n"))
+    assert table.run_labels("a", "t") == ("first", "2")
+
+
+def test_another_column_may_be_the_step(tmp_path):
+    path = written(tmp_path, "algorithm,task,run,frames,score\na,t,0,1,5\na,t,0,2,6\n")
+    table = read_scores(path, step_column="frames")
+    assert table.curves("a", "t")[0].tolist() == [1, 2]
+    with pytest.raises(ScoreDataError, match="no column 'foo' to read as the step; found algo"):
+        read_scores(path, step_column="foo")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEADER + "a,t,0,1\na,t,1,abc\n", "line 3, column 'score': expected a number, found 'abc'"),
+        (
+            HEADER + "a,t,0,1\na,t,1,2\na,t,0,3\n",
+            "lines 2 and 4, column 'run': expected one row for each algorithm, task, run; "
+            "found algorithm a, task t, run 0 twice",
+        ),
+        (
+            HEADER + "a,t,0,inf\n",
+            "line 2, column 'score': an infinite score needs a true 'censored' "
+            "(a run that never got there)",
+        ),
+        (HEADER + ",t,0,1\n", "line 2, column 'algorithm': expected a name, found nothing"),
+    ],
+)
+def test_messages_name_file_line_and_column(tmp_path, text, message):
+    path = written(tmp_path, text)
+    with pytest.raises(ScoreDataError) as error:
+        read_scores(path)
+    assert str(error.value) == f"{path}, {message}"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("scores.csv", b"algorithm,task,score\n", "missing column 'run'; found algorithm, task"),
+        ("scores.csv", b"", "expected a table with a header line"),
+        ("scores.parquet", b"no parquet", "expected a Parquet file"),
+        ("scores.csv", HEADER.encode() + b"a,t,0,\xff\n", "expected a table|expected a number"),
+    ],
+)
+def test_files_that_are_no_scores(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ScoreDataError, match=message) as error:
+        read_scores(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(ScoreDataError, match="expected a file of scores; there is none"):
+        read_scores(tmp_path / "absent.csv")
+
+
+def test_a_name_that_cannot_be_written(tmp_path):
+    table = ScoreTable.from_arrays({"a": [[1.0]]})
+    with pytest.raises(ScoreDataError, match=r"expected a name that ends in \.csv"):
+        write_scores(table, tmp_path / "scores.xls")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared score files are not here")
+def test_ragged_public_scores_are_read():
+    table = read_scores(SHARED / "dreamerv3_final_runs.csv", where={"suite": "atari57"})
+    table = table.select(algorithms=["dreamerv3"])
+    sizes = table.frame["task"].value_counts()["count"].to_list()
+    # 6, 5, 4 and 3 seeds on 28, 18, 8 and 3 games, says the data's own note; two scores are empty.
+    assert [sizes.count(n) for n in (6, 5, 4, 3)] == [28, 18, 8, 3]
+    assert sum(table.runs("dreamerv3", task).size for task in table.tasks) == len(table) - 2
+    curves = read_scores(SHARED / "dopamine_atari_legacy_curves.csv", step_column="million_frames")
+    assert curves.n_steps == 10
+    assert np.isfinite(curves.last_step().runs("DQN", "Pong")).all()

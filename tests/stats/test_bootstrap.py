@@ -1,0 +1,223 @@
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from gnomon.stats import bootstrap
+from gnomon.stats.bootstrap import Resamples, draw_key, median_curve, median_interval
+from gnomon.stats.metrics import METRICS, Metric, metric_named
+from gnomon.stats.quantiles import percentile_interval, quantiles
+from gnomon.stats.strata import Strata
+from strategies_scores import ragged_runs
+
+MASK = 2**64 - 1
+STRIDE = 0x9E3779B97F4A7C15
+
+
+def mix(z):
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def slow_samples(key, replicate, runs, draw_tasks=False):
+    """The documented draws, in Python's whole numbers: one list of scores for each task."""
+    state = mix((int(key) + (replicate + 1) * STRIDE) & MASK)
+
+    def below(n):
+        nonlocal state
+        state = (state + STRIDE) & MASK
+        return n * (mix(state) >> 32) >> 32
+
+    samples = []
+    for task in runs:
+        x = runs[below(len(runs))] if draw_tasks else task
+        samples.append([float(x[below(len(x))]) for _ in x])
+    return samples
+
+
+def slow_aggregates(samples, n_scores, gamma=1.0):
+    """Mean, median, interquartile mean and gap, from sorted lists of weighted scores."""
+    means = sorted(sum(x) / len(x) for x in samples)
+    middle = len(means) // 2
+    median = means[middle] if len(means) % 2 else (means[middle - 1] + means[middle]) / 2
+    weighted = sorted((v, n_scores / len(samples) / len(x)) for x in samples for v in x)
+    cut, seen, total, mass = n_scores // 4, 0.0, 0.0, 0.0
+    for value, weight in weighted:
+        kept = max(0.0, min(seen + weight, n_scores - cut) - max(seen, cut))
+        total, mass, seen = total + kept * value, mass + kept, seen + weight
+    gap = np.mean([np.mean([max(gamma - v, 0) for v in x]) for x in samples])
+    return np.mean(means), median, total / mass, gap
+
+
+def replicates_of(name, x, **options):
+    return Resamples(x, **options).of(metric_named(name))
+
+
+@settings(max_examples=50, deadline=None)
+@given(ragged_runs(), st.integers(0, 2**64 - 1), st.booleans())
+def test_replicates_are_those_of_a_slow_loop_with_the_same_draws(runs, key, draw_tasks):
+    strata = Strata.from_runs(runs)
+    resamples = Resamples(strata, n_resamples=5, key=np.uint64(key), draw_tasks=draw_tasks)
+    found = np.stack([resamples.of(metric_named(name)) for name in METRICS], axis=1)
+    drawn = list(resamples.drawn())
+    for b in range(5):
+        samples = slow_samples(key, b, runs, draw_tasks)
+        expected = slow_aggregates(samples, strata.values.size)
+        np.testing.assert_allclose(found[b], expected, rtol=1e-12, atol=1e-7)
+        assert [x.tolist() for x in drawn[b].per_task()] == samples
+
+
+def test_interval_of_a_mean_is_scipys():
+    x = np.random.default_rng(1).gamma(2.0, size=12)
+    n = 40_000
+    replicates = replicates_of("mean", x, n_resamples=n, key=draw_key(np.random.default_rng(2)))
+    low, high, mc_error = percentile_interval(replicates, 0.95)
+    scipys = stats.bootstrap(
+        (x,), np.mean, n_resamples=n, method="percentile", rng=np.random.default_rng(3)
+    ).confidence_interval
+    # Two independent Monte Carlo errors, four of their standard deviations.
+    assert abs(low - scipys.low) < 4 * np.sqrt(2) * mc_error
+    assert abs(high - scipys.high) < 4 * np.sqrt(2) * mc_error
+
+
+def test_monte_carlo_error_is_the_deviation_over_repetitions():
+    x = np.random.default_rng(1).normal(size=(8, 5))
+    rng = np.random.default_rng(4)
+    ends = [
+        percentile_interval(replicates_of("iqm", x, n_resamples=1000, key=draw_key(rng)), 0.9)
+        for _ in range(200)
+    ]
+    low, high, mc_error = np.array(ends).T
+    assert mc_error.mean() == pytest.approx(max(low.std(), high.std()), rel=0.25)
+
+
+def test_moments_of_the_resampled_mean():
+    """Theory: the variance of a resampled mean is the population variance over n, per task."""
+    runs = [np.array([0.0, 1.0, 5.0]), np.array([2.0, 2.0, 3.0, 9.0])]
+    replicates = replicates_of(
+        "mean",
+        Strata.from_runs(runs),
+        n_resamples=100_000,
+        key=draw_key(np.random.default_rng(0)),
+    )
+    variance = sum(x.var() / x.size for x in runs) / 4
+    assert replicates.mean() == pytest.approx(np.mean([2.0, 4.0]), abs=5 * (variance / 1e5) ** 0.5)
+    assert replicates.var() == pytest.approx(variance, rel=0.03)
+
+
+def test_coverage_of_a_sample_that_is_large():
+    """At 60 runs the percentile interval of a normal mean covers close to its nominal level."""
+    rng = np.random.default_rng(5)
+    n_tables, hits = 400, 0
+    for _ in range(n_tables):
+        replicates = replicates_of(
+            "mean", rng.normal(size=(60, 2)), n_resamples=999, key=draw_key(rng)
+        )
+        low, high, _ = percentile_interval(replicates, 0.9)
+        hits += bool(low <= 0.0 <= high)
+    assert stats.binomtest(hits, n_tables, 0.9).pvalue > 0.01
+
+
+def test_threads_and_blocks_change_nothing(monkeypatch):
+    x = np.random.default_rng(0).normal(size=(5, 7))
+    key = np.uint64(99)
+    whole = replicates_of("iqm", x, n_resamples=1000, key=key)
+    monkeypatch.setattr(bootstrap, "BLOCK", 37)
+    for n_threads in (1, 3):
+        parts = replicates_of("iqm", x, n_resamples=1000, key=key, n_threads=n_threads)
+        np.testing.assert_array_equal(parts, whole)
+    curves = np.random.default_rng(0).normal(size=(9, 50))
+    band = median_curve(curves, rng=np.random.default_rng(1))
+    monkeypatch.setattr(bootstrap, "COLUMN_BLOCK", 7)
+    np.testing.assert_array_equal(median_curve(curves, rng=np.random.default_rng(1)), band)
+
+
+def test_the_global_random_state_has_no_part():
+    x = np.random.default_rng(0).normal(size=(6, 3))
+
+    def draw():
+        rng = np.random.default_rng(7)
+        replicates = replicates_of("median", x, n_resamples=50, key=draw_key(rng))
+        return replicates.tolist(), median_interval(x[:, 0], rng=rng)
+
+    first = draw()
+    np.random.seed(123)  # noqa: NPY002 - the point is to disturb it
+    random.seed(4)
+    assert draw() == first
+
+
+@given(
+    st.lists(st.floats(-100, 100), min_size=1, max_size=30),
+    st.lists(st.floats(0, 1), min_size=1, max_size=4),
+)
+def test_quantiles_are_numpys_where_numpy_has_them(values, probabilities):
+    x = np.array(values)
+    np.testing.assert_allclose(
+        quantiles(x, probabilities), np.quantile(x, probabilities), rtol=1e-12, atol=1e-12
+    )
+
+
+def test_quantiles_of_infinities():
+    x = np.array([1.0, 2.0, np.inf, np.inf])
+    assert quantiles(x, [0.0, 1 / 3, 0.5, 0.9]).tolist() == [1.0, 2.0, np.inf, np.inf]
+    assert np.isnan(quantiles(np.array([1.0, np.nan]), [0.0])).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.one_of(st.integers(0, 9), st.just(np.inf)), min_size=2, max_size=9),
+    st.integers(0, 2**32),
+)
+def test_median_interval_is_that_of_a_slow_loop(x, seed):
+    x = np.array(x, dtype=float)
+    key = draw_key(np.random.default_rng(seed))
+    medians = []
+    for b in range(200):
+        ordered = np.sort(slow_samples(key, b, [x])[0])
+        pair = ordered[(x.size - 1) // 2], ordered[x.size // 2]
+        medians.append(pair[0] if pair[0] == pair[1] else sum(pair) / 2)
+    found = median_interval(x, n_resamples=200, rng=np.random.default_rng(seed))
+    np.testing.assert_allclose(found[1:], quantiles(np.array(medians), [0.025, 0.975]), rtol=1e-12)
+
+
+def test_bands_of_a_monotone_curve_are_intervals_of_its_points():
+    rng = np.random.default_rng(3)
+    curves = rng.normal(size=(11, 40)).cumsum(axis=1)
+    middle, low, high = median_curve(curves, rng=np.random.default_rng(8))
+    for point in (0, 39):
+        alone = median_interval(curves[:, point], rng=np.random.default_rng(8))
+        assert alone == (middle[point], low[point], high[point])
+
+
+def test_any_metric_sees_the_same_resamples():
+    x = np.random.default_rng(0).normal(size=(4, 5))
+    resamples = Resamples(x, n_resamples=30, key=np.uint64(5))
+    by_hand = Metric.of_matrix("by hand", lambda scores: float(scores.mean()))
+    resamples.of_all([by_hand, metric_named("share_above:0"), metric_named("trimmed_mean:0.25")])
+    np.testing.assert_allclose(resamples.of(by_hand), resamples.of(metric_named("mean")))
+    trimmed = resamples.of(metric_named("trimmed_mean:0.25"))
+    np.testing.assert_allclose(trimmed, resamples.of(metric_named("iqm")))
+    shares = [np.mean(drawn.values > 0) for drawn in resamples.drawn()]
+    np.testing.assert_allclose(resamples.of(metric_named("share_above:0")), shares)
+
+
+def test_algorithms_with_one_key_are_drawn_in_pairs():
+    x = np.random.default_rng(0).normal(size=(4, 5))
+    a, b = (Resamples(y, n_resamples=20, key=np.uint64(3)) for y in (x, x + 10.0))
+    difference = b.of(metric_named("median")) - a.of(metric_named("median"))
+    np.testing.assert_allclose(difference, 10.0)
+
+
+def test_degenerate_samples():
+    rng = np.random.default_rng(0)
+    assert np.isnan(median_interval([], rng=rng)).all()
+    value, low, high = median_interval([3.0], rng=rng)
+    assert value == 3.0
+    assert np.isnan([low, high]).all()
+    assert median_interval([2.0, 2.0, np.nan], rng=rng) == (2.0, 2.0, 2.0)
+    with pytest.raises(ValueError, match=r"expected curves \(trials, points\) without NaN"):
+        median_curve([[1.0, np.nan]], rng=rng)

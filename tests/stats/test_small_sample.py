@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from gnomon.scores.table import ScoreTable
+from gnomon.stats.estimate import estimate_aggregates
+from gnomon.stats.intervals import acceleration, influence_of
+from gnomon.stats.metrics import METRICS, Metric, metric_named
+from gnomon.stats.small_sample import delta_error, delta_interval, median_profile_interval
+from gnomon.stats.strata import Strata
+from strategies_scores import ragged_runs
+
+
+def suite(rng, n_runs, n_tasks=9):
+    return rng.normal(size=(n_runs, n_tasks)) + np.arange(n_tasks) / 3
+
+
+def test_delta_t_of_one_task_is_students_interval():
+    x = np.random.default_rng(0).normal(size=7)
+    low, high = delta_interval(x.mean(), Strata.from_matrix(x), x, 0.9)
+    expected = stats.ttest_1samp(x, 0).confidence_interval(0.9)
+    assert (low, high) == pytest.approx(tuple(expected))
+
+
+def test_delta_t_of_a_difference_is_welchs():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=5), 3 * rng.normal(size=8)
+    parts = [(Strata.from_matrix(z), z) for z in (x, y)]
+    error = delta_error(*parts)
+    welch = stats.ttest_ind(x, y, equal_var=False)
+    assert error.df == pytest.approx(welch.df)
+    assert error.p_value(x.mean() - y.mean()) == pytest.approx(welch.pvalue)
+
+
+def test_a_single_run_borrows_its_variance():
+    strata = Strata.from_runs([[0.0, 2.0], [5.0]])
+    # Variance 2 in both tasks, over 2 runs and over 1, each task weighing a half.
+    assert delta_error((strata, strata.values)).variance == pytest.approx((2 / 2 + 2 / 1) / 4)
+
+
+def test_tiny_scores_keep_their_degrees_of_freedom():
+    x = suite(np.random.default_rng(0), 4)
+    dfs = [delta_error((s, s.values)).df for s in map(Strata.from_matrix, (x, x * 1e-100))]
+    assert dfs[0] == pytest.approx(dfs[1])
+
+
+@given(ragged_runs(max_runs=5), st.floats(0.1, 5), st.floats(-10, 10))
+def test_the_median_interval_moves_with_shift_and_scale(runs, scale, shift):
+    assume(any(x.size > 1 and np.ptp(x) > 1e-3 for x in runs))
+    strata = Strata.from_runs(runs)
+    low, high = median_profile_interval(strata, 0.95)
+    assert low <= np.median(strata.task_means) <= high
+    moved = median_profile_interval(Strata(strata.values * scale + shift, strata.starts), 0.95)
+    size = max(1.0, np.abs(strata.values).max()) * max(scale, 1.0)
+    assert moved == pytest.approx((low * scale + shift, high * scale + shift), abs=1e-6 * size)
+    mirrored = median_profile_interval(Strata(-strata.values, strata.starts), 0.95)
+    assert mirrored == pytest.approx((-high, -low), abs=1e-6 * size)
+
+
+def test_the_median_interval_by_a_grid():
+    """An independent reading of the definition: scan c, count the cheapest moves."""
+    x = suite(np.random.default_rng(3), 3, 7)
+    means, variances = x.mean(axis=0), x.var(axis=0, ddof=1)
+    moderated = (2 * 0.75 * variances.mean() + 2 * variances) / 4
+    errors, df = np.sqrt(moderated / 3), 4
+    critical = stats.chi2.ppf(0.95, 1)
+    scale = ((8 * df + 1) / (8 * df + 3)) ** 2 * df
+    high = -np.inf
+    for c in np.linspace(np.median(means), means.max() + 5, 20001):
+        missing = 4 - np.sum(means >= c)
+        costs = np.sort(scale * np.log1p(((c - means[means < c]) / errors[means < c]) ** 2 / df))
+        if costs[: max(missing, 0)].sum() <= critical:
+            high = c
+    assert median_profile_interval(Strata.from_matrix(x), 0.95)[1] == pytest.approx(high, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mean", "iqm", "optimality_gap", "task_iqm", "trimmed_mean:0.1", "difficulty_progress:0.5"],
+)
+def test_influences_are_derivatives(name):
+    """Moving one score a little moves the metric by as much as its influence says."""
+    metric = metric_named(name)
+    runs = [np.random.default_rng(t).normal(size=n) for t, n in enumerate((8, 5, 6))]
+    strata = Strata.from_runs(runs)
+    step = 1e-6
+    tested = 0
+    for i, n_runs in enumerate(np.repeat(strata.counts, strata.counts)):
+        shifted = Strata(strata.values + step * (np.arange(19) == i), strata.starts)
+        before, after = metric.influence(strata), metric.influence(shifted)
+        n_moved = np.count_nonzero(np.abs(after - before) > 1e-9)
+        at_an_end = n_moved == 1 and before[i] in (before.min(), before.max())
+        if n_moved > 1 or (at_an_end and not metric.additive):
+            continue  # the score at the edge of what is cut: there is no derivative
+        slope = (metric.value(shifted) - metric.value(strata)) / step
+        assert slope == pytest.approx((after - before)[i] / step / (3 * n_runs), abs=1e-4)
+        tested += 1
+    assert tested >= 12
+
+
+def test_acceleration_of_one_task_is_efrons():
+    x = np.random.default_rng(0).gamma(1.0, size=15)
+    strata = Strata.from_matrix(x)
+    jackknife = np.array([np.delete(x, i).mean() for i in range(x.size)])
+    d = jackknife.mean() - jackknife
+    expected = np.sum(d**3) / (6 * np.sum(d**2) ** 1.5)
+    assert acceleration(strata, x) == pytest.approx(expected)
+    own = Metric("own", metric_named("mean").value)
+    assert acceleration(strata, influence_of(own, strata)) == pytest.approx(expected)
+
+
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("n_runs", [3, 5])
+def test_coverage_with_few_runs(name, n_runs):
+    """At least nominal minus noise on a suite of normal scores; the percentile covers 70-89 %."""
+    rng = np.random.default_rng(11)
+    hits = 0
+    n_tables = 150
+    # The pooled IQM and the gap of noisy scores are not those of the true means: many runs say.
+    truth = metric_named(name).value(Strata.from_matrix(suite(rng, 20_000)))
+    for _ in range(n_tables):
+        table = ScoreTable.from_arrays({"a": suite(rng, n_runs)})
+        (estimate,) = estimate_aggregates(table, [name], rng=rng)
+        hits += estimate.low <= truth <= estimate.high
+    assert stats.binomtest(int(hits), n_tables, 0.95, alternative="less").pvalue > 0.01

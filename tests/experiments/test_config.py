@@ -15,6 +15,7 @@ from gnomon.experiments.config import (
     load_experiment,
 )
 from gnomon.game.board import BoardSpec
+from gnomon.rules.catalogue import available_rules
 
 GOOD = """
 name = "first"
@@ -160,7 +161,7 @@ def changed(old: str, new: str) -> str:
         ),
         (
             changed('"clockwise"', '"clockwize"'),
-            "unknown rule or file 'clockwize'; did you mean 'clockwise'?",
+            str(UnknownNameError("rule or file", "clockwize", available_rules())),
         ),
         (
             changed('"uniform"', '"unifrom"'),

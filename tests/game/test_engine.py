@@ -149,7 +149,7 @@ def random_play(
     rng = np.random.default_rng(7)
     rule = compile_rule(parse(text))
     play = Boards.empty(rule, num_envs)
-    deck = draw_boards(num_envs * 40, rng=rng)
+    deck = draw_boards(num_envs * (n_steps + 2), rng=rng)
     n_dealt = advance(rule, play, np.full(num_envs, engine.RESET), deck)
     trace = []
     for _ in range(n_steps):
@@ -235,6 +235,13 @@ def test_a_board_dealt_stuck_says_so_at_the_first_attempt() -> None:
     assert game.attempt_at(1, 0) == engine.EPISODE_OVER
     assert game.boards.terminated[0]
     assert game.boards.reward[0] == 0
+
+
+def test_a_deck_that_is_too_short_is_told() -> None:
+    rule = compile_rule(parse(COLOR_MATCH))
+    deck = draw_boards(3, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match="deck: expected a board for each of 2, found 1"):
+        advance(rule, Boards.empty(rule, 2), np.array([-1, -1]), deck, n_dealt=2)
 
 
 def test_leave_touches_nothing() -> None:

@@ -53,7 +53,7 @@ def gnomon(
 def main() -> None:
     """Run the command line; an error that the user can mend is one line, without a traceback."""
     try:
-        app()
+        app(prog_name="gnomon")
     except GnomonError as error:
         _fail(str(error))
     except OSError as error:

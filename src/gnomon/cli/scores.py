@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.errors import DegenerateScoresWarning
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,6 +52,8 @@ def score(
         if out is not None:
             from gnomon.scores.formats import write_scores
 
+            if not out.parent.is_dir():
+                raise ScoreDataError(f"{out.parent}: expected a folder to write to; there is none")
             write_scores(table, out)
             answer.results(table.to_records())
             answer.say(f"{table.describe()}\nwritten to {out}")

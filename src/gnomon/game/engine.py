@@ -210,7 +210,11 @@ def advance(
     horizon: int = 0,
     autoreset: int = Autoreset.DISABLED,
 ) -> int:
-    """Make one attempt on each board: :func:`step` with the records spelt out."""
+    """Make one attempt on each board: :func:`step` with the records spelt out, and checked."""
+    if len(deck) - n_dealt < len(boards.seen):
+        raise ValueError(
+            f"deck: expected a board for each of {len(boards.seen)}, found {len(deck) - n_dealt}"
+        )
     boards.replies[_ACTION] = actions
     return step(
         rule.program, boards.state, boards.seen, boards.replies, deck, n_dealt, horizon, autoreset

@@ -91,23 +91,21 @@ class Duel:
         Which ones.
     share : float
         In how many of the pairs of trials `a` made fewer errors than `b`; ties count one half.
-    p_a, p_b : float
-        One-sided Mann-Whitney p-values that `a`, or `b`, makes fewer errors, after Holm's
-        correction over all duels of the report, both directions.
+    p_value : float
+        Of the two-sided Mann-Whitney test, after Holm's correction over all duels of the report.
     """
 
     rule: str
     a: str
     b: str
     share: float
-    p_a: float
-    p_b: float
+    p_value: float
 
     def winner(self, level: float) -> str | None:
         """Return who makes fewer errors, or None if the data do not say so."""
-        if self.p_a <= 1.0 - level:
-            return self.a
-        return self.b if self.p_b <= 1.0 - level else None
+        if not self.p_value <= 1.0 - level:
+            return None
+        return self.a if self.share > 0.5 else self.b
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +130,9 @@ class Findings:
         The rules by difficulty.
     tests : mapping from learner to tuple of PairwiseTest
         One-sided, between rules.
+    separated : mapping from learner to frozenset of pairs of rules
+        Pairs that the two-sided tests, after Holm's correction over all pairs, tell apart: the
+        decisions behind `orders`.
     duels : tuple of Duel
         Between learners, on each rule that both played.
     estimates : tuple of Estimate
@@ -154,6 +155,7 @@ class Findings:
     performances: Mapping[tuple[str, str], Performance]
     orders: Mapping[str, DifficultyOrder]
     tests: Mapping[str, tuple[PairwiseTest, ...]]
+    separated: Mapping[str, frozenset[frozenset[str]]]
     duels: tuple[Duel, ...]
     estimates: tuple[Estimate, ...]
     failed: tuple[str, ...]
@@ -218,6 +220,7 @@ def findings_of(
         performances=performances,
         orders={learner: difficulty_order(x, level=level) for learner, x in ends.items()},
         tests={learner: tuple(mann_whitney_table(x)) for learner, x in ends.items()},
+        separated={learner: _separated(x, level) for learner, x in ends.items()},
         duels=_duels(ends),
         estimates=estimates,
         failed=_failed(run_folder),
@@ -285,23 +288,21 @@ def _estimated(
 def _duels(ends: Mapping[str, Mapping[str, FloatArray]]) -> tuple[Duel, ...]:
     """Return every pair of learners on every rule that both played."""
     sides = [(rule, a, b) for a, b in combinations(ends, 2) for rule in ends[a] if rule in ends[b]]
-    tests = [
-        mann_whitney(ends[x][rule], ends[y][rule], alternative="less")
-        for rule, a, b in sides
-        for x, y in ((a, b), (b, a))
+    tests = [mann_whitney(ends[a][rule], ends[b][rule]) for rule, a, b in sides]
+    shares = [
+        1.0 - u / (ends[a][rule].size * ends[b][rule].size)
+        for (rule, a, b), (u, _) in zip(sides, tests, strict=True)
     ]
-    p = holm([p_value for _, p_value in tests])
+    adjusted = holm([p for _, p in tests])
     return tuple(
-        Duel(
-            rule,
-            a,
-            b,
-            share=1.0 - tests[2 * i][0] / (ends[a][rule].size * ends[b][rule].size),
-            p_a=float(p[2 * i]),
-            p_b=float(p[2 * i + 1]),
-        )
-        for i, (rule, a, b) in enumerate(sides)
+        Duel(*side, share, float(p)) for side, share, p in zip(sides, shares, adjusted, strict=True)
     )
+
+
+def _separated(samples: Mapping[str, FloatArray], level: float) -> frozenset[frozenset[str]]:
+    """Return the pairs that the tests behind the order of difficulty tell apart."""
+    tests = mann_whitney_table(samples, alternative="two-sided")
+    return frozenset(frozenset((t.a, t.b)) for t in tests if t.p_adjusted <= 1.0 - level)
 
 
 def _failed(run_folder: RunFolder) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from gnomon.report.figures import (
 )
 from gnomon.report.figures.curves import MedianCurve
 from gnomon.report.figures.style import drawing_of, p_value, series_style
-from gnomon.report.findings import Findings, Performance
+from gnomon.report.findings import Duel, Findings, Performance
 from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.words import (
     counted,
@@ -137,8 +137,7 @@ def _difficulty(findings: Findings) -> Section:
         (rule, *(_median_cell(findings, learner, rule) for learner in names))
         for rule in findings.rules
     )
-    orders = tuple(f"{learner}: {order_of(findings, learner)}." for learner in names)
-    several = len(findings.rules) > 1
+    orders = tuple((learner, order_of(findings, learner)) for learner in names)
     return Section(
         "difficulty",
         "Which rule is hardest?",
@@ -148,14 +147,19 @@ def _difficulty(findings: Findings) -> Section:
             f"{counted(findings.config.episodes, 'episode')} of at most "
             f"{counted(findings.config.horizon, 'attempt')}. An attempt on an empty cell is an "
             "error too.",
-            *(("From hardest to easiest, ≈ where the trials do not decide:", *orders) * several),
         ),
         (
+            Table(
+                "Order of difficulty",
+                ("learner", "from hardest to easiest"),
+                orders,
+                "> where the trials separate two neighbours, ≈ where they do not decide.",
+            ),
             Table(
                 "Median terminal cumulated error",
                 ("rule", *names),
                 rows,
-                f"In brackets: {percent(findings.level)} bootstrap interval of the median.",
+                f"In brackets the {percent(findings.level)} bootstrap interval of the median.",
             ),
         ),
         tuple(figures),
@@ -179,8 +183,8 @@ def _difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
             f"median-curves-{stem}",
             f"{learner}: how errors add up",
             f"Median over trials of the errors so far, with {percent(findings.level)} bootstrap "
-            "bands for each episode. A curve that goes flat has been learned; at its end stands "
-            "the median TCE.",
+            "bands for each episode. Where a curve goes flat, no more errors are made; at its end "
+            "stands the median TCE.",
             f"Median cumulated errors of {learner} by episode, one curve a rule. At the end: "
             + joined([f"{rule} {interval(played[rule].tce)}" for rule in order])
             + ".",
@@ -204,12 +208,12 @@ def _difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
             Figure(
                 f"tests-{stem}",
                 f"{learner}: which rule is harder than which",
-                "One-sided Mann-Whitney tests between the trials of two rules, with Holm's "
-                "correction. The darker, the surer that the row's rule is harder than the "
-                "column's (steps at 0.05, 0.01 and 0.001).",
+                "One-sided Mann-Whitney tests between the trials of two rules. The darker, the "
+                "surer that the row's rule is harder than the column's (steps at 0.05, 0.01 and "
+                "0.001). Bold: separated also after Holm's correction over all pairs.",
                 f"Table of p-values of {learner}. Order of difficulty: "
                 f"{order_of(findings, learner)}.",
-                drawing_of(pairwise_table(tests, order)),
+                drawing_of(pairwise_table(tests, order, decided=findings.separated[learner])),
                 pairwise_rows(tests),
             )
         )
@@ -218,26 +222,31 @@ def _difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
 
 def _learners(findings: Findings) -> Section:
     """Compare the learners, rule by rule and over all rules."""
-    rows = tuple(
-        (
-            d.rule,
-            d.winner(findings.level) or "undecided",
-            f"{d.a} / {d.b}",
-            f"{100 * d.share:.0f} % / {100 * (1 - d.share):.0f} %",
-            p_value(min(d.p_a, d.p_b)),
-        )
-        for d in findings.duels
-    )
+    rows = tuple(_duel_cells(d, findings.level) for d in findings.duels)
     table = Table(
         "Learner against learner",
-        ("rule", "fewer errors", "between", "share of pairs won", "p (Holm)"),
+        ("rule", "between", "fewer errors", "pairs of trials won by it", "p (Holm)"),
         rows,
         "Every trial of the one learner is set against every trial of the other on the same rule; "
-        "a tie counts one half. The p-value is one-sided, in favour of the one that won more.",
+        "a tie counts one half. The p-value is that of the two-sided Mann-Whitney test, corrected "
+        "for the number of rows.",
     )
     figures = [f for rule in findings.rules for f in _rule_figures(findings, rule)]
     figures += _summary_figures(findings)
     return Section("learners", "Which learner is better?", (), (table,), tuple(figures))
+
+
+def _duel_cells(duel: Duel, level: float) -> tuple[str, ...]:
+    """Return the row of a table that tells who won."""
+    share = max(duel.share, 1.0 - duel.share)
+    winner = duel.winner(level)
+    return (
+        duel.rule,
+        f"{duel.a} and {duel.b}",
+        winner or "undecided",
+        f"{100 * share:.0f}\xa0%" if winner else "",
+        p_value(duel.p_value),
+    )
 
 
 def _rule_figures(findings: Findings, rule: str) -> list[Figure]:

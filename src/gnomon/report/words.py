@@ -45,14 +45,14 @@ def counted(n: int, noun: str) -> str:
 
 
 def percent(level: float) -> str:
-    """Return a share as a percentage.
+    r"""Return a share as a percentage.
 
     Examples
     --------
     >>> percent(0.95), percent(0.975)
-    ('95 %', '97.5 %')
+    ('95\xa0%', '97.5\xa0%')
     """
-    return f"{100 * level:.4g} %"
+    return f"{100 * level:.4g}\xa0%"
 
 
 def interval(x: Interval) -> str:
@@ -61,14 +61,14 @@ def interval(x: Interval) -> str:
     Examples
     --------
     >>> interval(Interval(224.0, 138.0, float("inf"))), interval(Interval(5.0, *[float("nan")] * 2))
-    ('224 (138 to ∞)', '5 (interval not estimable)')
+    ('224 [138 to ∞]', '5 [not estimable]')
     """
     if not math.isfinite(x.value):
         return number(x.value)
     if math.isnan(x.low) or math.isnan(x.high):
-        return f"{number(x.value)} (interval not estimable)"
+        return f"{number(x.value)} [not estimable]"
     low, high = ("∞" if math.isinf(end) else number(end) for end in (x.low, x.high))
-    return f"{number(x.value)} ({low} to {high})"
+    return f"{number(x.value)} [{low} to {high}]"
 
 
 def order_of(findings: Findings, learner: str) -> str:
@@ -79,8 +79,8 @@ def order_of(findings: Findings, learner: str) -> str:
     order = findings.orders[learner]
     text = order.names[0]
     for before, name in zip(order.names, order.names[1:], strict=False):
-        tied = any(before in group and name in group for group in order.groups)
-        text += f" {'≈' if tied else '>'} {name}"
+        apart = frozenset((before, name)) in findings.separated[learner]
+        text += f" {'>' if apart else '≈'} {name}"
     return text
 
 
@@ -88,22 +88,19 @@ def difficulty_sentence(findings: Findings, learner: str) -> str:
     """Say which rule is hardest for a learner, and how sure that is."""
     order, played = findings.orders[learner], findings.of_learner(learner)
     hardest, easiest = order.names[0], order.names[-1]
-    errors = f"median {interval(played[hardest].tce)} errors"
+    errors = f"median {interval(played[hardest].tce)}"
     if len(order.names) == 1:
-        return f"{learner} played {hardest} alone: {errors}."
-    tied = [name for name in _tied_with(hardest, order.groups) if name != hardest]
+        return f"{learner} played {hardest} alone: {errors} errors."
+    apart = findings.separated[learner]
+    tied = [name for name in order.names[1:] if frozenset((hardest, name)) not in apart]
     if len(tied) == len(order.names) - 1:
         return (
-            f"For {learner} no rule stands out: the trials do not separate {hardest} ({errors}) "
-            f"from {joined(tied, 'or')}."
+            f"For {learner} no rule stands out: the trials do not separate {hardest} ({errors} "
+            f"errors) from {joined(tied, 'or')}."
         )
-    text = f"For {learner} the hardest rule is {hardest} ({errors})"
+    text = f"For {learner} the hardest rule is {hardest} ({errors} errors)"
     text += f", though not separated from {joined(tied, 'or')}" if tied else ""
     return f"{text}; the easiest is {easiest} ({interval(played[easiest].tce)})."
-
-
-def _tied_with(name: str, groups: Sequence[Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(x for group in groups if name in group for x in group))
 
 
 def duel_sentence(findings: Findings, a: str, b: str) -> str:
@@ -115,7 +112,7 @@ def duel_sentence(findings: Findings, a: str, b: str) -> str:
     better, other = (a, b) if len(won[a]) >= len(won[b]) else (b, a)
     if not won[better]:
         return f"The trials do not separate {a} from {b} on any of {counted(len(duels), 'rule')}."
-    text = f"{better} makes fewer errors than {other} on {_how_many(won[better], duels, better)}"
+    text = f"{better} makes fewer errors than {other} on {_how_many(won[better], duels)}"
     if won[other]:
         text += f", {other} fewer on {joined([d.rule for d in won[other]])}"
     undecided = [d.rule for d in duels if d.winner(findings.level) is None]
@@ -123,10 +120,9 @@ def duel_sentence(findings: Findings, a: str, b: str) -> str:
     return f"{text}."
 
 
-def _how_many(won: Sequence[Duel], duels: Sequence[Duel], winner: str) -> str:
+def _how_many(won: Sequence[Duel], duels: Sequence[Duel]) -> str:
     """Say on how many of the rules, with the weakest of the p-values."""
-    weakest = max(d.p_a if d.a == winner else d.p_b for d in won)
-    p = p_value(weakest)
+    p = p_value(max(d.p_value for d in won))
     bound = f"p {p}" if p[0] in "<>" else f"p ≤ {p}"
     if len(duels) == 1:
         return f"{won[0].rule} ({bound})"

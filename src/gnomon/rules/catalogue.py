@@ -24,8 +24,10 @@ from gnomon.rules.syntax import RuleSet
 
 __all__ = [
     "FAMILIES",
+    "TAGS",
     "RuleInfo",
     "available_rules",
+    "info_of",
     "load_rule",
     "load_rule_text",
     "read_rule_file",
@@ -49,6 +51,41 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
 )
 
 
+#: What the tags of the rules mean: what a learner must look at, and what makes that hard.
+TAGS: Mapping[str, str] = MappingProxyType(
+    {
+        "shape": "the shape of the piece matters",
+        "color": "the colour of the piece matters",
+        "cell": "the cell of the piece matters",
+        "order": "where the other pieces lie matters",
+        "memory": "accepted moves are remembered by a variable",
+        "count": "the number of accepted moves matters",
+        "one-bucket": "a piece that can be moved may go to one bucket",
+        "two-buckets": "a piece that can be moved may go to two buckets",
+        "three-buckets": "a piece that can be moved may go to three buckets",
+        "any-bucket": "a piece that can be moved may go to any bucket",
+        "mixed-buckets": "how many buckets are allowed varies",
+        "metered": "atoms or lines have counts",
+        "several-lines": "there is more than one rule line",
+        "cycle-2": "the buckets repeat after two moves",
+        "cycle-3": "the buckets repeat after three moves",
+        "cycle-4": "the buckets repeat after four moves",
+        "strict": "one piece can be moved at a time",
+        "ties": "several pieces may be equally early",
+        "custom-order": "the order is the rule's own",
+        "irregular": "there is an exception, or no regularity",
+        "free-start": "the first piece, or the first of its kind, may go to any bucket",
+        "can-stall": "a wrong choice can leave pieces that nothing accepts",
+        "and": "two conditions must hold",
+        "or": "one of two conditions must hold",
+        "xor": "exactly one of two conditions must hold",
+        "not": "two conditions must not hold",
+        "if": "one condition decides which other one counts",
+        "paper": "one of the four sample rules of the paper on the game",
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
     """What the head of a rule file says about it.
@@ -62,7 +99,7 @@ class RuleInfo:
     family : str
         One of `FAMILIES`.
     tags : tuple of str
-        Further words to find it by: what makes it easier or harder.
+        Its difficulty factors, each one of `TAGS`.
     """
 
     name: str
@@ -194,9 +231,9 @@ def resolve_rule(name_or_path: str | Path) -> RuleSet:
 
     Examples
     --------
-    >>> resolve_rule("clockwize")
+    >>> resolve_rule("spirall")
     Traceback (most recent call last):
-    gnomon.errors.UnknownNameError: unknown rule or file 'clockwize'; did you mean 'clockwise'?
+    gnomon.errors.UnknownNameError: unknown rule or file 'spirall'; did you mean 'spiral'?
     """
     name = str(name_or_path)
     if name in available_rules():

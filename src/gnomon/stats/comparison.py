@@ -107,8 +107,8 @@ def compare(
     level : float
         Confidence level.
     method : str
-        ``small_sample``: delta-t (on one task, for means, this is Welch's test) and, for medians, the
-        profile intervals of both combined (Zou and Donner 2008); ``percentile``: bootstrap;
+        ``small_sample``: delta-t (for means on one task this is Welch's test) and, for medians,
+        the profile intervals of both combined (Zou and Donner 2008); ``percentile``: bootstrap;
         ``auto``: the first below 20 runs.
     n_resamples : int
         Number of resamples, for ``percentile`` and metrics without closed form.

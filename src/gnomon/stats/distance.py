@@ -59,7 +59,7 @@ def ratios_to_best(
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = x.max(axis=0) / x if higher_is_better else x / x.min(axis=0)
     ratios = np.where(np.isnan(ratios), np.inf, ratios)
-    return {name: row for name, row in zip(costs, ratios, strict=True)}
+    return dict(zip(costs, ratios, strict=True))
 
 
 def ratio_profiles(
@@ -116,9 +116,9 @@ def likelihood_distances(
 ) -> FloatArray:
     """Return how surely each method is not the best, from published summaries alone.
 
-    On each task the distance of method m is minus the decimal logarithm of the one-sided p-value of
-    Welch's test that m is better than the method with the best mean... that is, of how likely so
-    large a shortfall would be if there were none; the best method itself has distance 0.
+    On each task the distance of a method is minus the decimal logarithm of the one-sided p-value
+    of Welch's test against the method with the best mean: how unlikely so large a shortfall would
+    be if there were none. The best method itself has distance 0.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def likelihood_distances(
     quartic = s**4 / (n**2 if df == "welch" else n) / (n - 1.0)
     freedom = np.square(total) / (quartic + quartic[best, columns])
     t = (m - m[best, columns]) / np.sqrt(total)
-    distances = -np.log10(special.stdtr(freedom, t))
+    distances: FloatArray = -np.log10(special.stdtr(freedom, t))
     distances[best, columns] = 0.0
     return distances
 

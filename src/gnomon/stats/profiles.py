@@ -135,7 +135,7 @@ def run_score_profile(
     >>> run_score_profile([[0.5, 3.0], [2.0, 4.0]], [0, 1, 3])
     array([1.  , 0.75, 0.25])
     """
-    return np.mean(_task_shares(as_strata(scores), _array(tau), higher_is_better), axis=0)
+    return _task_shares(as_strata(scores), _array(tau), higher_is_better).mean(axis=0)
 
 
 def average_score_profile(

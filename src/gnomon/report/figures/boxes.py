@@ -123,7 +123,8 @@ def box_plots(
         _panel(
             ax, rules, {rule: (series or {}).get(rule, i) for i, rule in enumerate(order)}, scale
         )
-        ax.set_title(learner, loc="left", fontsize=SIZE + 1, color=INK)
+        if n > 1:
+            ax.set_title(learner, loc="left", fontsize=SIZE + 1, color=INK)
         ax.set_xlabel(f"{xlabel} ({scale.note})")
     axes[0].set_yticks(range(len(order)), list(order))
     axes[0].tick_params(axis="y", labelcolor=INK, labelsize=SIZE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -43,13 +43,14 @@ def pairwise_table(
     tests: Sequence[PairwiseTest],
     order: Sequence[str],
     *,
+    decided: Collection[frozenset[str]] = (),
     verb: str = "harder than",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a table of one-sided p-values, that the row's rule is harder than the column's.
 
-    Cells bear the p-value after Holm's correction and are the darker the stronger the evidence. If
-    the tests agree on an order, all dark cells lie above the diagonal.
+    Cells are the darker the smaller the p-value, which is that of the test alone. If the tests
+    agree on an order, all dark cells lie above the diagonal.
 
     Parameters
     ----------
@@ -57,6 +58,8 @@ def pairwise_table(
         From :func:`gnomon.stats.tests.mann_whitney_table`, one-sided.
     order : sequence of str
         The names from top to bottom and from left to right, hardest first.
+    decided : collection of frozensets of two names
+        Pairs that are still separated after correction for the number of tests: in bold.
     verb : str
         What a row is said to be, for the title.
     ax : matplotlib.axes.Axes, optional
@@ -70,10 +73,11 @@ def pairwise_table(
     if ax is None:
         ax = new_drawing(HALF_WIDTH, 1.15 + 0.46 * n).subplots()
     dress(ax)
-    p_of = {(t.a, t.b): t.p_adjusted for t in tests}
+    p_of = {(t.a, t.b): t.p_value for t in tests}
     for row, a in enumerate(order):
         for column, b in enumerate(order):
-            _cell(ax, row, column, p_of.get((a, b)))
+            bold = column > row and frozenset((a, b)) in decided
+            _cell(ax, row, column, p_of.get((a, b)), bold=bold)
     ax.set_xlim(-0.5, n - 0.5)
     ax.set_ylim(n - 0.5, -0.5)
     ax.set_yticks(range(len(order)), list(order))
@@ -81,7 +85,7 @@ def pairwise_table(
     ax.tick_params(labelcolor=INK, labelsize=SIZE, length=0)
     ax.tick_params(axis="x", labeltop=True, labelbottom=False, labelsize=SIZE - 1)
     ax.spines["bottom"].set_visible(False)
-    ax.set_xlabel(f"one-sided p-value (Holm): row {verb} column")
+    ax.set_xlabel(f"one-sided p-value: row {verb} column")
     return ax
 
 
@@ -94,7 +98,7 @@ def _folded(name: str) -> str:
     return f"{name[:cut]}\n{name[cut:]}"
 
 
-def _cell(ax: Axes, row: int, column: int, p: float | None) -> None:
+def _cell(ax: Axes, row: int, column: int, p: float | None, *, bold: bool) -> None:
     """Draw one cell; the diagonal has no test."""
     if p is None:
         if row == column:
@@ -107,7 +111,16 @@ def _cell(ax: Axes, row: int, column: int, p: float | None) -> None:
     words = "not\nestimable" if math.isnan(p) else p_value(p)
     # The darkest level is dark on light paper and light on dark paper: paper is its contrast.
     color = PAPER if level == 3 else INK if level else MUTED
-    ax.text(column, row, words, ha="center", va="center", color=color, fontsize=SIZE - 0.5)
+    ax.text(
+        column,
+        row,
+        words,
+        ha="center",
+        va="center",
+        color=color,
+        fontsize=SIZE - 0.5,
+        fontweight="bold" if bold else "normal",
+    )
 
 
 def pairwise_rows(tests: Sequence[PairwiseTest]) -> tuple[Mapping[str, Any], ...]:

@@ -144,8 +144,8 @@ def log_density(
     Returns
     -------
     (at, density) or None
-        Values and the density per decade there, where it is not next to nothing; None for fewer
-        than two different values.
+        Values up to three kernel widths beyond the least and the greatest, and the density per
+        decade there; None for fewer than two different values.
 
     Examples
     --------
@@ -158,11 +158,13 @@ def log_density(
     units = scale.units(x[np.isfinite(x)])
     if units.size < 2 or np.ptp(units) < 1e-9:
         return None
-    bottom, top = scale.units([scale.low, scale.high])
-    at = np.linspace(bottom, top, n_points)
-    density = np.asarray(gaussian_kde(units)(at), dtype=np.float64)
-    seen = density > 0.005 * density.max()
-    return scale.values(at[seen]), density[seen]
+    kernel = gaussian_kde(units)
+    reach = 3.0 * float(np.sqrt(kernel.covariance[0, 0]))
+    ends = np.clip(
+        [units.min() - reach, units.max() + reach], *scale.units([scale.low, scale.high])
+    )
+    at = np.linspace(ends[0], ends[1], n_points)
+    return scale.values(at), np.asarray(kernel(at), dtype=np.float64)
 
 
 def median_curves(

@@ -126,6 +126,8 @@ def _row(
     if not (math.isnan(estimate.low) or math.isnan(estimate.high)):
         ends = np.clip([estimate.low, estimate.high], low, high)
         ax.hlines(row, ends[0], ends[1], color=style.color, linewidth=6, alpha=0.35)
+        caps = [end for end in (estimate.low, estimate.high) if math.isfinite(end)]
+        ax.vlines(caps, row - 0.17, row + 0.17, color=style.color, linewidth=1.2)
     ax.plot(
         [estimate.value],
         [row],
@@ -137,7 +139,7 @@ def _row(
     ax.annotate(
         number(estimate.value),
         (estimate.value, row),
-        xytext=(0, 6),
+        xytext=(0, 7),
         textcoords="offset points",
         ha="center",
         va="bottom",

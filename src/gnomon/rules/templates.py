@@ -1,0 +1,215 @@
+"""Families of rules from one text with gaps, each gap filled with each of its values.
+
+A template is a rule text in which ``{name}`` marks a gap; a comment at its head lists the values::
+
+    # name: {shape}-to-{bucket}
+    # vary shape: shapes
+    # vary bucket: 0 | 2
+    # distinct: a, b
+    (*, {shape}, *, *, {bucket})
+
+Braces have no meaning in the rule language, so that a gap is never mistaken for anything else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
+from gnomon.rules.orders import BUILT_IN_ORDERS
+from gnomon.rules.parser import parse
+
+__all__ = ["GeneratedRule", "available_templates", "generate", "load_template"]
+
+#: Lists of values that have a name.
+_NAMED_VALUES: Mapping[str, tuple[str, ...]] = {
+    "shapes": ("square", "star", "circle", "triangle"),
+    "colors": ("red", "black", "blue", "yellow"),
+    "buckets": ("0", "1", "2", "3"),
+    "orders": tuple(BUILT_IN_ORDERS),
+}
+#: A template that makes more rules than this is surely not meant.
+_MAX_RULES = 10_000
+
+_GAP = re.compile(r"\{([A-Za-z_]\w*)\}")
+_VARY = re.compile(r"#\s*vary\s+([A-Za-z_]\w*)\s*:(.*)")
+_DISTINCT = re.compile(r"#\s*distinct\s*:(.*)")
+_NAME = re.compile(r"#\s*name\s*:(.*)")
+_RANGE = re.compile(r"(\d{1,4})\.\.(\d{1,4})")
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedRule:
+    """One rule of a family.
+
+    Parameters
+    ----------
+    name : str
+        As the template's ``# name:`` says, or else the family's name and a number.
+    text : str
+        The rule text, comments included.
+    values : mapping of str to str
+        What filled the gaps.
+    """
+
+    name: str
+    text: str
+    values: Mapping[str, str]
+
+
+def available_templates() -> tuple[str, ...]:
+    """Return the names of the templates that come with Gnomon.
+
+    Examples
+    --------
+    >>> "cycle-of-two" in available_templates()
+    True
+    """
+    names = (path.name for path in _library().iterdir())
+    return tuple(sorted(n.removesuffix(".txt") for n in names if n.endswith(".txt")))
+
+
+def load_template(name_or_path: str | Path) -> str:
+    """Return the text of a template by its name, or else of a file.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither, with the nearest names.
+    """
+    name = str(name_or_path)
+    if name in available_templates():
+        return (_library() / f"{name}.txt").read_text(encoding="utf-8")
+    if Path(name).is_file():
+        try:
+            return Path(name).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise GnomonError(f"{name}: expected UTF-8 text, found {error.reason}") from None
+    raise UnknownNameError("template or file", name, available_templates())
+
+
+def generate(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
+    """Fill the gaps of a template in all possible ways.
+
+    Parameters
+    ----------
+    template : str
+        Text with gaps ``{name}``, and for each a comment ``# vary name: values``. Values stand
+        between ``|``; ``1..4`` counts, and ``shapes``, ``colors``, ``buckets``, ``orders`` are
+        lists of their own. ``# distinct: a, b`` keeps gaps from having the same value.
+    name : str, optional
+        For rules of a template that does not name them.
+
+    Yields
+    ------
+    GeneratedRule
+        In the order of the values, the last gap varying fastest. The texts parse.
+
+    Raises
+    ------
+    GnomonError
+        For a gap without values, values without a gap, more than 10,000 rules, two rules of one
+        name.
+    RuleSyntaxError
+        If a text does not parse once its gaps are filled.
+
+    Examples
+    --------
+    >>> template = '''# name: {a}-then-{b}
+    ... # vary a: buckets
+    ... # vary b: buckets
+    ... # distinct: a, b
+    ... (1,*,*,*,{a})
+    ... (1,*,*,*,{b})'''
+    >>> [rule.name for rule in generate(template)][:4]
+    ['0-then-1', '0-then-2', '0-then-3', '1-then-0']
+    """
+    gaps = {gap: _values(gap, listed) for gap, listed in _heads(template, _VARY)}
+    distinct = [_names(listed) for (listed,) in _heads(template, _DISTINCT)]
+    pattern = next((line.strip() for (line,) in _heads(template, _NAME)), "")
+    body = "\n".join(line for line in template.split("\n") if not _is_instruction(line))
+    _check_gaps(gaps, body, pattern, distinct)
+    number = 0
+    seen: set[str] = set()
+    for chosen in itertools.product(*gaps.values()):
+        values = dict(zip(gaps, chosen, strict=True))
+        if any(len({values[gap] for gap in group}) < len(group) for group in distinct):
+            continue
+        number += 1
+        rule_name = _fill(pattern, values) or f"{name}-{number}"
+        if rule_name in seen:
+            raise GnomonError(
+                f"expected a name for each rule, found '{rule_name}' twice; "
+                "use all gaps that vary in '# name:'"
+            )
+        seen.add(rule_name)
+        yield GeneratedRule(rule_name, _parsed(_fill(body, values), rule_name), values)
+
+
+def _heads(template: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the groups of each comment line of one kind."""
+    for line in template.split("\n"):
+        if match := pattern.fullmatch(line.strip()):
+            yield match.groups()
+
+
+def _is_instruction(line: str) -> bool:
+    return any(pattern.fullmatch(line.strip()) for pattern in (_VARY, _DISTINCT, _NAME))
+
+
+def _values(gap: str, listed: str) -> tuple[str, ...]:
+    """Read the values of a gap."""
+    text = listed.strip()
+    if text in _NAMED_VALUES:
+        return _NAMED_VALUES[text]
+    if match := _RANGE.fullmatch(text):
+        low, high = map(int, match.groups())
+        text = "|".join(map(str, range(low, high + 1)))
+    values = tuple(value.strip() for value in text.split("|"))
+    if not all(values):
+        raise GnomonError(f"expected values between '|' for '{gap}', found '{listed.strip()}'")
+    return values
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(","))
+
+
+def _check_gaps(
+    gaps: Mapping[str, tuple[str, ...]], body: str, pattern: str, distinct: list[tuple[str, ...]]
+) -> None:
+    used = _GAP.findall(body)
+    for gap in [*used, *_GAP.findall(pattern), *itertools.chain(*distinct)]:
+        if gap not in gaps:
+            raise GnomonError(
+                f"expected values for {{{gap}}}, found none; write '# vary {gap}: ...'"
+            )
+    for gap in gaps:
+        if gap not in used:
+            raise GnomonError(f"expected a gap {{{gap}}} in the rule, found none for these values")
+    n_rules = math.prod(map(len, gaps.values()))
+    if n_rules > _MAX_RULES:
+        raise GnomonError(f"expected at most {_MAX_RULES} rules, found {n_rules}")
+
+
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    return _GAP.sub(lambda match: values[match.group(1)], text)
+
+
+def _parsed(text: str, name: str) -> str:
+    """Return a text if it parses."""
+    try:
+        parse(text)
+    except RuleSyntaxError as error:
+        raise error.in_file(name) from None
+    return text
+
+
+def _library() -> resources.abc.Traversable:
+    return resources.files("gnomon.rules") / "library" / "templates"

@@ -1,0 +1,346 @@
+"""Each verb, called as the command line calls it: what it prints, where, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from gnomon import __version__
+from gnomon.cli import main
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.runner import run
+from gnomon.experiments.scoring import score_table
+
+CONFIG = """
+name = "small"
+rules = ["clockwise", "color-match"]
+learners = ["uniform", "rule_player"]
+trials = 4
+episodes = 12
+"""
+
+
+class Said(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def gnomon(monkeypatch, capsys, tmp_path):
+    """Call the command line in this process, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.toml").write_text(CONFIG)
+
+    def call(*arguments: str) -> Said:
+        monkeypatch.setattr(sys, "argv", ["gnomon", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        said = capsys.readouterr()
+        return Said(int(exit_.value.code or 0), said.out, said.err)
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("small")
+    (path / "small.toml").write_text(CONFIG)
+    run(ExperimentConfig.from_toml(path / "small.toml"), path / "run")
+    return path / "run"
+
+
+def answer_of(said: Said, command: str) -> dict:
+    """Return the JSON object on standard output, once its envelope is right."""
+    assert said.status == 0, said.err
+    answer = json.loads(said.out)
+    assert list(answer) == ["gnomon", "command", "results", "warnings"]
+    assert (answer["gnomon"], answer["command"]) == (__version__, command)
+    return answer
+
+
+def test_no_verb_shows_the_help(gnomon):
+    said = gnomon()
+    for verb in ("demo", "rules", "run", "score", "estimate", "report"):
+        assert f"  {verb} " in said.out + said.err
+
+
+def test_version(gnomon):
+    assert gnomon("--version") == (0, f"{__version__}\n", "")
+
+
+def test_every_verb_says_what_it_does(gnomon):
+    for verb in ("demo", "run", "score", "estimate", "report", "rules list", "rules show"):
+        said = gnomon(*verb.split(), "--help")
+        assert said.status == 0
+        assert "--json" in said.out
+
+
+def test_rules_list(gnomon):
+    said = gnomon("rules", "list")
+    assert said.status == 0
+    assert "clockwise" in said.out
+    answer = answer_of(gnomon("rules", "list", "--family", "sequence", "--json"), "rules list")
+    assert list(answer["results"][0]) == ["name", "family", "tags", "title"]
+    assert {rule["family"] for rule in answer["results"]} == {"sequence"}
+
+
+def test_rules_show(gnomon):
+    said = gnomon("rules", "show", "clockwise")
+    assert "(*, *, *, *, p+1)" in said.out.replace(",*", ", *")
+    (rule,) = answer_of(gnomon("rules", "show", "clockwise", "--json"), "rules show")["results"]
+    assert rule["name"] == "clockwise"
+    assert rule["text"].startswith("#")
+
+
+def test_rules_check(gnomon, tmp_path):
+    (tmp_path / "good.txt").write_text("(*,*,*,*,0)\n(*,*,*,*,1)\n")
+    (tmp_path / "bad.txt").write_text("(*,*,*,*,0\n")
+    said = gnomon("rules", "check", "good.txt")
+    assert said == (0, "good.txt: 2 lines, nothing wrong\n", "")
+
+    said = gnomon("rules", "check", "good.txt", "bad.txt")
+    assert said.status == 1
+    assert said.out.splitlines()[1].startswith("bad.txt, line 1, column ")
+    assert said.out.splitlines()[-1].strip() == "^"
+
+    said = gnomon("rules", "check", "bad.txt", "--json")
+    assert said.status == 1
+    (finding,) = json.loads(said.out)["results"]
+    assert list(finding) == ["file", "line", "column", "severity", "message", "remedy"]
+    assert (finding["file"], finding["line"], finding["severity"]) == ("bad.txt", 1, "error")
+
+
+def test_run_and_run_again(gnomon):
+    said = gnomon("run", "small.toml", "--out", "out")
+    assert said == (0, "small: 16 trials (16 done, 0 skipped, 0 failed) in out\n", "")
+    said = gnomon("run", "small.toml", "--out", "out")
+    assert said == (0, "small: 16 trials (0 done, 16 skipped, 0 failed) in out\n", "")
+    answer = answer_of(gnomon("run", "small.toml", "--out", "out", "--json"), "run")
+    assert answer["results"][0] == {
+        "learner": "uniform",
+        "rule": "clockwise",
+        "done": 4,
+        "failed": 0,
+        "missing": 0,
+    }
+    assert len(answer["results"]) == 4
+
+
+def test_a_run_with_failures_says_no(gnomon, monkeypatch):
+    from gnomon.experiments.trial import Trial
+
+    def fail(trial: Trial) -> None:
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(Trial, "play", fail)
+    said = gnomon("run", "small.toml", "--out", "out")
+    assert said.status == 1
+    assert said.out == "small: 16 trials (0 done, 0 skipped, 16 failed) in out\n"
+    lines = said.err.splitlines()
+    assert lines[0] == "gnomon: failed: uniform on clockwise, 0: RuntimeError: out of luck"
+    assert (len(lines), lines[-1]) == (11, "gnomon: failed: 6 more")
+
+
+def test_ctrl_c_keeps_what_was_played(gnomon, monkeypatch):
+    from gnomon.experiments.trial import Trial
+
+    def interrupt(trial: Trial) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trial, "play", interrupt)
+    said = gnomon("run", "small.toml", "--out", "out")
+    assert said.status == 130
+    assert said.err == (
+        "gnomon: stopped; what was played is in out, and the same command goes on\n"
+    )
+
+
+def test_score(gnomon, folder):
+    said = gnomon("score", str(folder))
+    assert said.status == 0
+    assert len([line for line in said.out.splitlines() if "clockwise" in line]) == 8
+    answer = answer_of(gnomon("score", str(folder), "--json"), "score")
+    table = score_table(_open(folder))
+    assert answer["results"] == table.to_records()
+
+
+def test_score_of_the_unlearned_is_null(gnomon, folder):
+    answer = answer_of(
+        gnomon("score", str(folder), "--metric", "errors_to_learn", "--json"), "score"
+    )
+    row = answer["results"][0]
+    assert (row["algorithm"], row["score"], row["censored"]) == ("uniform", None, True)
+
+
+def test_scores_go_through_a_file(gnomon, folder):
+    said = gnomon("score", str(folder), "--out", "tce.csv")
+    assert said.status == 0
+    assert said.out.endswith("written to tce.csv\n")
+    from_folder = answer_of(gnomon("estimate", str(folder), "--json"), "estimate")
+    from_file = answer_of(gnomon("estimate", "tce.csv", "--json"), "estimate")
+    assert from_file == from_folder
+
+
+def test_estimate(gnomon, folder):
+    arguments = ("estimate", str(folder), "--metric", "iqm", "--metric", "mean", "--seed", "1")
+    answer = answer_of(gnomon(*arguments, "--json"), "estimate")
+    assert list(answer["results"][0]) == [
+        "algorithm",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "level",
+        "method",
+        "n_runs",
+        "n_tasks",
+        "n_resamples",
+        "mc_error",
+    ]
+    assert [(r["algorithm"], r["metric"]) for r in answer["results"]] == [
+        ("uniform", "iqm"),
+        ("uniform", "mean"),
+        ("rule_player", "iqm"),
+        ("rule_player", "mean"),
+    ]
+    assert answer == answer_of(gnomon(*arguments, "--json"), "estimate")
+    assert "tce, lower is better" in gnomon(*arguments).out
+
+
+def test_estimate_of_each_task_is_over_its_runs(gnomon, folder):
+    import numpy as np
+
+    answer = answer_of(gnomon("estimate", str(folder), "--per-task", "--json"), "estimate")
+    table = score_table(_open(folder))
+    for record in answer["results"]:
+        runs = table.runs(record["algorithm"], record["task"])
+        assert record["metric"] == "median"
+        assert record["value"] == np.median(runs)
+        assert record["low"] <= record["value"] <= record["high"]
+
+
+def test_what_cannot_be_estimated_is_null_with_a_reason(gnomon, folder):
+    arguments = ("estimate", str(folder), "--score", "errors_to_learn", "--metric", "mean")
+    answer = answer_of(gnomon(*arguments, "--json"), "estimate")
+    assert answer["results"][0]["value"] is None
+    assert any("uniform" in text and "not estimable" in text for text in answer["warnings"])
+    said = gnomon(*arguments)
+    assert said.status == 0
+    assert "gnomon: mean of uniform: not estimable" in said.err
+    assert "Warning" not in said.err
+
+
+def test_report(gnomon, folder):
+    pytest.importorskip("gnomon.report.page")
+    (result,) = answer_of(gnomon("report", str(folder), "--out", "page", "--json"), "report")[
+        "results"
+    ]
+    assert Path(result["path"]).read_text().lstrip().lower().startswith("<!doctype html>")
+
+
+def _open(folder: Path):
+    from gnomon.experiments.run_folder import RunFolder
+
+    return RunFolder.open(folder)
+
+
+SCORES = "algorithm,task,run,score\na,t,0,1\na,t,1,2\n"
+
+BAD_INPUT = [
+    # what is in bad.txt, the arguments, the one line on standard error
+    (
+        "(*,*,*,*,0",
+        "rules show bad.txt",
+        "bad.txt, line 1, column 11: ",
+    ),
+    ("", "rules show clockwis", "unknown rule or file 'clockwis'; did you mean 'clockwise'"),
+    ("", "rules list --family sequences", "unknown family 'sequences'; did you mean 'sequence'"),
+    (
+        CONFIG.replace("trials", "trails"),
+        "run bad.txt --out out",
+        "bad.txt: unknown field 'trails'; did you mean 'trials'?\n",
+    ),
+    (
+        CONFIG.replace("4", "'four'"),
+        "run bad.txt --out out",
+        "bad.txt: field 'trials': expected a whole number of at least 1, found 'four'\n",
+    ),
+    (
+        CONFIG.replace("uniform", "unifrom"),
+        "run bad.txt --out out",
+        "bad.txt: unknown learner 'unifrom'; did you mean 'uniform'?\n",
+    ),
+    ("", "run dmo --out out", "unknown experiment or file 'dmo'; did you mean 'demo'?\n"),
+    ("", "run small.toml --out bad.txt", "bad.txt: expected a folder, found a file\n"),
+    (
+        "",
+        "run small.toml --out .",
+        ".: not a run folder (gnomon-run.json is missing), and not empty\n",
+    ),
+    ("", "score none", "none: expected a file of scores; there is none\n"),
+    ("", "score .", ".: not a run folder (gnomon-run.json is missing), and not empty\n"),
+    ("", "report none", "none: expected a run folder; there is none\n"),
+    (
+        SCORES.replace("run,", "seed,"),
+        "estimate bad.csv",
+        "bad.csv: missing column 'run'; found algorithm, task, seed, score\n",
+    ),
+    (
+        SCORES.replace("1,2", "1,two"),
+        "estimate bad.csv",
+        "bad.csv, line 3, column 'score': expected a number, found 'two'\n",
+    ),
+    (
+        SCORES.replace("1,2", "0,2"),
+        "estimate bad.csv",
+        "bad.csv, lines 2 and 3, column 'run': expected one row for each algorithm, task, run; "
+        "found algorithm a, task t, run 0 twice\n",
+    ),
+    (
+        SCORES.replace("1,2", "1,inf"),
+        "estimate bad.csv",
+        "bad.csv, line 3, column 'score': an infinite score needs a true 'censored'",
+    ),
+    (SCORES, "estimate bad.csv --metric iqn", "unknown metric 'iqn'; did you mean 'iqm'"),
+    (SCORES, "score bad.csv --out scores.doc", "scores.doc: expected a name that ends in .csv"),
+    (SCORES, "score bad.csv --out none/x.csv", "none: expected a folder to write to;"),
+]
+
+
+@pytest.mark.parametrize(("text", "arguments", "message"), BAD_INPUT)
+def test_bad_input_is_told_in_a_line_and_nothing_is_written(
+    gnomon, tmp_path, text, arguments, message
+):
+    (tmp_path / "bad.txt").write_text(text)
+    (tmp_path / "bad.csv").write_text(text)
+    before = sorted(tmp_path.rglob("*"))
+    said = gnomon(*arguments.split())
+    assert said.status == 2
+    assert said.out == ""
+    assert said.err.startswith(f"gnomon: {message}")
+    # A rule error goes on with the line at fault and a caret; all others are one line.
+    assert said.err.count("\n") == (3 if "column 11" in message else 1)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("estimate small.toml --level 1.5", "expected a number between 0 and 1, found 1.5"),
+        ("estimate small.toml --resamples 0", "'--resamples': Input should be greater than or"),
+        ("estimate small.toml --where suite", "expected COLUMN=VALUE, found 'suite'"),
+        ("run small.toml", "--out"),
+        ("run small.toml --out out -j 0", "'-j': Input should be greater than or equal to 1"),
+        ("rnu", "rnu"),
+    ],
+)
+def test_misuse_is_status_2(gnomon, tmp_path, arguments, message):
+    said = gnomon(*arguments.split())
+    assert (said.status, said.out) == (2, "")
+    assert message in said.err
+    assert not (tmp_path / "out").exists()

@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint types contract docs bench clean
+.PHONY: demo test lint types contract docs bench clean clean-cache
 
 demo: $(VENV)/.runtime
 	$(BIN)/gnomon demo
@@ -26,9 +26,13 @@ docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --keep
 
-clean:
+# Numba does not notice a change in a file that another compiled file takes a kernel from.
+clean-cache:
+	find src -name '*.nb[ic]' -delete
+
+clean: clean-cache
 	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache
 
 $(VENV)/bin/python:

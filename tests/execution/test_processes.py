@@ -111,3 +111,21 @@ def test_ctrl_c_stops_cleanly(tmp_path: Path):
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert (out, err, process.returncode) == ("stopped\n", "", 0)
+
+
+BLOCKED = """
+import signal
+from gnomon.execution.processes import ProcessExecutor
+def is_blocked(_):
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+if __name__ == "__main__":
+    print([outcome.result for outcome in ProcessExecutor(2).map(is_blocked, range(4))])
+    print(is_blocked(None))
+"""
+
+
+def test_ctrl_c_never_reaches_a_worker_not_even_the_first(tmp_path: Path):
+    script = tmp_path / "script.py"
+    script.write_text(BLOCKED)
+    said = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert said.stdout == "[True, True, True, True]\nFalse\n"

@@ -60,7 +60,8 @@ def plain_board(uniforms: list[float], spec: BoardSpec) -> list[int]:
         names = sample(list(range(size)), k)
         pieces = sample(list(range(n)), k)
         for order, piece in enumerate(pieces):
-            looks[piece][feature] = names[order] if order < k else names[pick(k or size)]
+            free = pick(k or size)  # drawn for every piece, and unused for those that are set
+            looks[piece][feature] = names[order if order < k else free]
     codes = [0] * 36
     for cell, (shape, color) in zip(cells, looks, strict=True):
         codes[cell] = 1 + shape * palettes[1] + color

@@ -1,10 +1,15 @@
+import contextlib
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
 from gnomon.rules.catalogue import (
     FAMILIES,
+    TAGS,
     available_rules,
     load_rule,
     load_rule_text,
@@ -13,6 +18,7 @@ from gnomon.rules.catalogue import (
     rule_info,
 )
 from gnomon.rules.parser import parse
+from gnomon.rules.variables import variables_of
 
 PAPER = ["b23-then-b01", "b3-then-b1", "clockwise", "color-match"]
 
@@ -25,7 +31,25 @@ def test_every_rule_of_the_library_parses_and_says_what_it_is(name: str) -> None
     assert info.title
     assert info.sentence.endswith(".")
     assert info.family in FAMILIES
-    assert info.tags
+    assert set(info.tags) <= set(TAGS)
+    assert sum(tag.endswith(("-bucket", "-buckets")) for tag in info.tags) == 1
+
+
+@pytest.mark.parametrize("name", available_rules())
+def test_tags_say_what_the_text_says(name: str) -> None:
+    rule_set, tags = load_rule(name), set(rule_info(name).tags)
+    atoms = [atom for line in rule_set.lines for atom in line.atoms]
+    counts = [each.count for each in (*atoms, *rule_set.lines)]
+    assert ("metered" in tags) == any(count is not None for count in counts)
+    assert ("several-lines" in tags) == (len(rule_set.lines) > 1)
+    assert ("custom-order" in tags) == bool(rule_set.orders)
+    remembers = variables_of(rule_set) - {"Nearby", "Remotest", "this.pos", "this.color"}
+    assert ("memory" in tags) == bool(remembers)
+
+
+def test_there_are_enough_rules_in_every_family() -> None:
+    assert len(available_rules()) >= 60
+    assert all(len(available_rules(family)) >= 8 for family in FAMILIES)
 
 
 def test_titles_are_distinct() -> None:
@@ -73,3 +97,18 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     path.write_bytes(b"# caf\xe9\n()")
     with pytest.raises(GnomonError, match="expected UTF-8 text, found byte 0xe9 at offset 5"):
         resolve_rule(path)
+
+
+def test_names_that_no_file_can_have() -> None:
+    for name in ["", "x" * 5000, "a\0b", "."]:
+        with pytest.raises(UnknownNameError):
+            resolve_rule(name)
+
+
+@given(st.binary(max_size=40))
+def test_a_file_of_any_bytes_is_a_rule_or_an_error_of_ours(content: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "any.txt"
+        path.write_bytes(content)
+        with contextlib.suppress(GnomonError):
+            read_rule_file(path)

@@ -33,7 +33,7 @@ def demo(
     """Play the four sample rules, estimate how hard each is, and write a report."""
     import numpy as np
 
-    from gnomon.experiments.config import load_experiment
+    from gnomon.experiments.catalogue import load_experiment
     from gnomon.experiments.scoring import score_table
     from gnomon.report.page import build_report
 

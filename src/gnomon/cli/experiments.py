@@ -26,7 +26,7 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Play an experiment, or go on with it where it stopped."""
-    from gnomon.experiments.config import load_experiment
+    from gnomon.experiments.catalogue import load_experiment
 
     with answering("run", as_json=as_json) as answer:
         summary = play(load_experiment(config), out, workers, answer)

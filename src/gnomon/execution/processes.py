@@ -11,6 +11,7 @@ import multiprocessing
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
@@ -161,6 +162,8 @@ def _serve(work: Callable[[Piece], Result], connection: Connection) -> None:
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
     """Start a process in here and Ctrl-C will never reach it: it inherits the blocked signal."""
+    # Starting this helper of multiprocessing unblocks the signal, so it comes first.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

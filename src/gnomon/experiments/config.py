@@ -2,115 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, lru_cache
-from importlib import resources
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnomon.errors import ConfigError, GnomonError, RuleSyntaxError, UnknownNameError
+from gnomon.errors import ConfigError, GnomonError, RuleSyntaxError
+from gnomon.experiments.entries import LearnerEntry, RuleEntry, content_hash
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
-from gnomon.rules.catalogue import available_rules, load_rule_text
-from gnomon.rules.parser import parse
-from gnomon.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
-    import numpy as np
+    from gnomon.experiments.config_fields import ExperimentFields
 
-    from gnomon.experiments.config_fields import ExperimentFields, LearnerFields, RuleFields
-    from gnomon.learners.base import Learner
-
-__all__ = [
-    "ExperimentConfig",
-    "LearnerEntry",
-    "RuleEntry",
-    "available_experiments",
-    "content_hash",
-    "load_experiment",
-]
-
-
-def content_hash(value: Any) -> str:
-    """Return the SHA-256, in hexadecimal, of a value that JSON can hold.
-
-    Examples
-    --------
-    >>> content_hash({"a": 1, "b": 2}) == content_hash({"b": 2, "a": 1})
-    True
-    """
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-@lru_cache(maxsize=256)
-def _parsed(text: str) -> RuleSet:
-    return parse(text)
-
-
-@dataclass(frozen=True)
-class RuleEntry:
-    """A rule in an experiment: its name there, and its full text.
-
-    Examples
-    --------
-    >>> RuleEntry("turn", "(*,*,*,*,p+1)").rule_set.lines[0].atoms[0].shape is None
-    True
-    """
-
-    name: str
-    text: str
-
-    @property
-    def rule_set(self) -> RuleSet:
-        """The tree of the text."""
-        return _parsed(self.text)
-
-    @cached_property
-    def hash(self) -> str:
-        """Content hash of what the text means: comments and blanks do not count."""
-        return content_hash(str(replace(self.rule_set, description=())))
-
-
-@dataclass(frozen=True)
-class LearnerEntry:
-    """A learner in an experiment: its kind, its name there, and its settings.
-
-    The learners of an :class:`ExperimentConfig` have every setting, defaults included.
-
-    Examples
-    --------
-    >>> LearnerEntry("linear_dqn", "fast", {"learning_rate": 0.1}).to_record()
-    {'kind': 'linear_dqn', 'name': 'fast', 'learning_rate': 0.1}
-    """
-
-    kind: str
-    name: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-
-    @cached_property
-    def hash(self) -> str:
-        """Content hash of kind and settings; the name is only what it is called."""
-        return content_hash([self.kind, dict(self.params)])
-
-    def make(self, board_spec: BoardSpec, *, rng: np.random.Generator) -> Learner:
-        """Return the learner at the start of a trial."""
-        from gnomon.learners import make_learner
-
-        return make_learner(self.kind, board_spec, rng=rng, **self.params)
-
-    def is_shown_the_rule(self, board_spec: BoardSpec) -> bool:
-        """Whether the learner sees what the rule permits: a yardstick, then, and no learner."""
-        import numpy as np
-
-        return self.make(board_spec, rng=np.random.default_rng(0)).reveal
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the entry as a table of a config file."""
-        return {"kind": self.kind, "name": self.name, **self.params}
+__all__ = ["ExperimentConfig", "LearnerEntry", "RuleEntry"]
 
 
 @dataclass(frozen=True, init=False)
@@ -197,9 +102,11 @@ class ExperimentConfig:
         except ValueError as error:
             raise ConfigError(f"field 'board', {error}") from None
         put(self, "board", board)
-        put(self, "rules", tuple(_rule_entry(rule, base) for rule in fields.rules))
-        learners = map(_learner_entry, fields.learners)
-        put(self, "learners", tuple(_tried(x, board) if try_learners else x for x in learners))
+        put(self, "rules", tuple(RuleEntry.from_fields(rule, base) for rule in fields.rules))
+        learners = [LearnerEntry.from_fields(learner) for learner in fields.learners]
+        if try_learners:
+            learners = [learner.completed(board) for learner in learners]
+        put(self, "learners", tuple(learners))
         _check_different("rules", self.rules)
         _check_different("learners", self.learners)
 
@@ -241,7 +148,19 @@ class ExperimentConfig:
             raise ConfigError(f"{path}: cannot read this config: {error.strerror}") from None
         except UnicodeDecodeError:
             raise ConfigError(f"{path}: expected UTF-8 text") from None
-        return _from_toml_text(text, str(path), path.parent)
+        return cls.from_toml_text(text, file=str(path), base=path.parent)
+
+    @classmethod
+    def from_toml_text(cls, text: str, *, file: str, base: Path | None = None) -> ExperimentConfig:
+        """Read an experiment from the text of the file of that name; as :meth:`from_toml`."""
+        try:
+            return cls.from_record(tomllib.loads(text), base=base)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{file}: not a TOML file: {error}") from None
+        except RuleSyntaxError:
+            raise  # It names the rule's own file.
+        except GnomonError as error:
+            raise ConfigError(f"{file}: {error}") from None
 
     def to_record(self) -> dict[str, Any]:
         """Return the experiment as JSON can hold it, with the full texts of its rules."""
@@ -268,98 +187,8 @@ class ExperimentConfig:
         return len(self.rules) * len(self.learners) * self.trials
 
 
-def available_experiments() -> tuple[str, ...]:
-    """Return the names of the experiments that come with Gnomon, in alphabetical order.
-
-    Examples
-    --------
-    >>> "demo" in available_experiments()
-    True
-    """
-    names = (path.name for path in _library().iterdir())
-    return tuple(sorted(n.removesuffix(".toml") for n in names if n.endswith(".toml")))
-
-
-def load_experiment(name_or_path: str | Path) -> ExperimentConfig:
-    """Return an experiment by its name in the library, or else by its file.
-
-    Raises
-    ------
-    UnknownNameError
-        If it is neither, with the nearest names.
-    GnomonError
-        As :meth:`ExperimentConfig.from_toml`.
-
-    Examples
-    --------
-    >>> load_experiment("demo").episodes
-    200
-    """
-    name = str(name_or_path)
-    if name in available_experiments():
-        text = (_library() / f"{name}.toml").read_text(encoding="utf-8")
-        return _from_toml_text(text, name, Path())
-    if Path(name).is_file():
-        return ExperimentConfig.from_toml(name)
-    raise UnknownNameError("experiment or file", name, available_experiments())
-
-
-def _library() -> resources.abc.Traversable:
-    return resources.files("gnomon.experiments") / "library"
-
-
-def _from_toml_text(text: str, file: str, base: Path) -> ExperimentConfig:
-    try:
-        return ExperimentConfig.from_record(tomllib.loads(text), base=base)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file}: not a TOML file: {error}") from None
-    except RuleSyntaxError:
-        raise  # It names the rule's own file.
-    except GnomonError as error:
-        raise ConfigError(f"{file}: {error}") from None
-
-
 def _board_record(board: BoardSpec) -> dict[str, Any]:
     return {name: list(value) for name, value in asdict(board).items()}
-
-
-def _rule_entry(fields: RuleFields, base: Path) -> RuleEntry:
-    """Return the rule with its text, wherever that is found."""
-    name, text, file = fields.name, fields.text, None
-    if text is None and name in available_rules():
-        text = load_rule_text(name)
-    elif text is None:
-        path = base / name
-        if not path.is_file():
-            raise UnknownNameError("rule or file", name, available_rules())
-        name, file = path.stem, str(path)
-        try:
-            text = path.read_bytes().decode()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"cannot read the rule file {path}: {error}") from None
-    try:
-        _parsed(text)
-    except RuleSyntaxError as error:
-        raise error.in_file(file or f"rule {name!r}") from None
-    return RuleEntry(name, text)
-
-
-def _learner_entry(fields: LearnerFields) -> LearnerEntry:
-    params = dict(fields.model_extra or {})
-    return LearnerEntry(fields.kind, fields.name or fields.kind, params)
-
-
-def _tried(learner: LearnerEntry, board: BoardSpec) -> LearnerEntry:
-    """Return the learner with all its settings, once it is known that it can be made."""
-    import numpy as np
-
-    from gnomon.learners import learner_fields
-
-    learner.make(board, rng=np.random.default_rng(0))
-    fields = learner_fields(learner.kind)
-    given = {name: fields[name].read(value) for name, value in learner.params.items()}
-    defaults = {name: field.default for name, field in fields.items()}
-    return replace(learner, params=defaults | given)
 
 
 def _check_different(kind: str, entries: Sequence[RuleEntry | LearnerEntry]) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gnomon.experiments.config import ExperimentConfig, LearnerEntry, RuleEntry, content_hash
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.entries import LearnerEntry, RuleEntry, content_hash
 from gnomon.game.board import BoardSpec, draw_boards
 
 if TYPE_CHECKING:

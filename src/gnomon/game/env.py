@@ -169,7 +169,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``."""
         if not 0 <= action < N_CELLS * N_BUCKETS:
             raise ValueError(f"action: expected an integer from 0 to 143, found {action!r}")
-        self._replies[0] = int(action)
+        self._replies[0] = action
         self._advance()
         return self._reply()
 

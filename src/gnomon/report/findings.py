@@ -136,7 +136,8 @@ class Findings:
     duels : tuple of Duel
         Between learners, on each rule that both played.
     estimates : tuple of Estimate
-        Summaries of each learner over the rules that all learners played.
+        Summaries of each learner over the rules that all learners played; none if there is only
+        one learner.
     failed : tuple of str
         What went wrong in each failed trial, on one line.
     missing : mapping from (learner, rule) to int
@@ -210,7 +211,7 @@ def findings_of(
         warnings.simplefilter("always", DegenerateScoresWarning)
         performances = _performances(run_folder, level, n_resamples, rng)
         ends = {learner: _ends(performances, learner) for learner, _ in performances}
-        estimates = _estimates(run_folder, level, n_resamples, rng)
+        estimates = _estimates(run_folder, level, n_resamples, rng) if len(ends) > 1 else ()
     return Findings(
         config=config,
         version=run_folder.version,

@@ -161,6 +161,7 @@ def build_report(
     ...     page.name, "Which rule is hardest?" in page.read_text()
     ('report.html', True)
     """
+    from gnomon.report.figures.style import house_settings
     from gnomon.report.findings import findings_of
     from gnomon.report.sections import report_of
 
@@ -168,4 +169,5 @@ def build_report(
         raise ValueError(f"expected a level between 0 and 1, found {level}")
     folder = RunFolder.open(run_dir)
     findings = findings_of(folder, seed=seed, level=level, n_resamples=n_resamples)
-    return report_of(findings).save(folder.path / "report" if out_dir is None else out_dir)
+    with house_settings():
+        return report_of(findings).save(folder.path / "report" if out_dir is None else out_dir)

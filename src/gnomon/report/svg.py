@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import re
 
-import matplotlib.style
+import matplotlib as mpl
 from matplotlib.figure import Figure as Drawing
 
-from gnomon.report.figures.style import THEME
+from gnomon.report.figures.style import THEME, house_settings
 
 __all__ = ["inline_svg", "svg_text", "theme_css"]
 
@@ -18,8 +18,8 @@ _FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu San
 def svg_text(drawing: Drawing, name: str) -> str:
     """Return a drawing as the text of an SVG file.
 
-    The text depends on the drawing and the name alone: no date, no random ids, none of the user's
-    Matplotlib settings. Letters stay letters, so that they can be searched, copied and read aloud.
+    The text depends on the drawing and the name alone: no date and no random ids. Letters stay
+    letters, so that they can be searched, copied and read aloud.
 
     Parameters
     ----------
@@ -34,8 +34,7 @@ def svg_text(drawing: Drawing, name: str) -> str:
     True
     """
     out = io.StringIO()
-    settings = {"svg.hashsalt": name, "svg.fonttype": "none", "font.family": "DejaVu Sans"}
-    with matplotlib.style.context(["default", settings]):
+    with house_settings(), mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", out.getvalue(), flags=re.DOTALL)
     text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)

@@ -56,19 +56,19 @@ def percent(level: float) -> str:
 
 
 def interval(x: Interval) -> str:
-    """Return a number with its interval, as far as they exist.
+    r"""Return a number with its interval, as far as they exist, on one line.
 
     Examples
     --------
     >>> interval(Interval(224.0, 138.0, float("inf"))), interval(Interval(5.0, *[float("nan")] * 2))
-    ('224 [138 to ∞]', '5 [not estimable]')
+    ('224\xa0[138\xa0to\xa0∞]', '5 [not estimable]')
     """
     if not math.isfinite(x.value):
         return number(x.value)
     if math.isnan(x.low) or math.isnan(x.high):
         return f"{number(x.value)} [not estimable]"
     low, high = ("∞" if math.isinf(end) else number(end) for end in (x.low, x.high))
-    return f"{number(x.value)} [{low} to {high}]"
+    return f"{number(x.value)} [{low} to {high}]".replace(" ", "\xa0")
 
 
 def order_of(findings: Findings, learner: str) -> str:
@@ -111,7 +111,8 @@ def duel_sentence(findings: Findings, a: str, b: str) -> str:
     won = {who: [d for d in duels if d.winner(findings.level) == who] for who in (a, b)}
     better, other = (a, b) if len(won[a]) >= len(won[b]) else (b, a)
     if not won[better]:
-        return f"The trials do not separate {a} from {b} on any of {counted(len(duels), 'rule')}."
+        where = duels[0].rule if len(duels) == 1 else f"any of {len(duels)} rules"
+        return f"The trials do not separate {a} from {b} on {where}."
     text = f"{better} makes fewer errors than {other} on {_how_many(won[better], duels)}"
     if won[other]:
         text += f", {other} fewer on {joined([d.rule for d in won[other]])}"

@@ -11,6 +11,7 @@ A rule in ``library/`` is a text in the rule language. The comments at its head 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -238,7 +239,7 @@ def resolve_rule(name_or_path: str | Path) -> RuleSet:
     name = str(name_or_path)
     if name in available_rules():
         return load_rule(name)
-    if Path(name).is_file():
+    if os.path.isfile(name):
         return read_rule_file(name)
     raise UnknownNameError("rule or file", name, available_rules())
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -86,7 +87,7 @@ def load_template(name_or_path: str | Path) -> str:
     name = str(name_or_path)
     if name in available_templates():
         return (_library() / f"{name}.txt").read_text(encoding="utf-8")
-    if Path(name).is_file():
+    if os.path.isfile(name):
         try:
             return Path(name).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:

@@ -44,15 +44,30 @@ _VARIABLES = {
     "Nearby": "the nearest bucket",
     "Remotest": "the farthest bucket",
     "this": "the piece",
+    "this.bucket": "the bucket itself",
     "last": "the last piece accepted",
+    "q.bucket": "the last piece in that bucket",
+}
+#: When a variable has no value, as a time.
+_BEFORE = {
+    "p": "nothing has been accepted",
+    "last": "nothing has been accepted",
+    "pc": "nothing of its colour has been accepted",
+    "p.color": "nothing of its colour has been accepted",
+    "q.color": "nothing of its colour has been accepted",
+    "ps": "nothing of its shape has been accepted",
+    "p.shape": "nothing of its shape has been accepted",
+    "q.shape": "nothing of its shape has been accepted",
+    "q.bucket": "nothing has gone to that bucket",
+    "p.bucket": "nothing has gone to that bucket",
 }
 _OWNERS = {"this": "the piece", "last": "the last piece accepted"}
 _FIELDS = {"color": "colour", "shape": "shape", "pos": "cell", "bucket": "bucket"}
 _STEPS = {
     0: "{}",
-    1: "the one after {}, clockwise",
-    2: "the one opposite to {}",
-    3: "the one before {}, clockwise",
+    1: "the bucket clockwise from {}",
+    2: "the bucket opposite to {}",
+    3: "the bucket counterclockwise from {}",
 }
 _COMPARISONS = {
     "==": "equals",
@@ -66,7 +81,7 @@ _OPERATIONS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by", "%": 
 
 
 def explain(rule_set: RuleSet) -> str:
-    """Say in words what a rule accepts.
+    r"""Say in words what a rule accepts.
 
     Parameters
     ----------
@@ -82,13 +97,13 @@ def explain(rule_set: RuleSet) -> str:
     Examples
     --------
     >>> from gnomon.rules.parser import parse
-    >>> print(explain(parse("(1,*,*,*,[0,1,2,3])\\n(*,*,*,*,p+1)")))
-    Line 1: 1 piece, any piece may go to any bucket.
-    Line 2: any piece may go to the one after the last bucket used, clockwise.
-    A line is left when it has accepted its number of pieces, or when no piece is left that it accepts; the
-    next one follows, and the first one after the last.
+    >>> print(explain(parse("(1,*,*,*,[0,1,2,3])\n(*,*,*,*,p+1)")))
+    Line 1: once, any piece may go to any bucket.
+    Line 2: any piece may go to the bucket clockwise from the last bucket used.
+    When a line has accepted all that it may, or accepts none of the pieces left, the next one
+    follows, and after the last the first.
     >>> print(explain(parse("(*,star,[red,blue],T,Nearby)")))
-    A star that is red or blue and in the highest row that has a piece may go to the nearest bucket.
+    A red or blue star in the highest row that has a piece may go to the nearest bucket.
     """
     parts = [_order(order) for order in rule_set.orders]
     several = len(rule_set.lines) > 1
@@ -97,8 +112,8 @@ def explain(rule_set: RuleSet) -> str:
         parts.append(f"Line {number}: {text}" if several else text[0].upper() + text[1:])
     if several:
         parts.append(
-            "A line is left when it has accepted its number of pieces, or when no piece is left "
-            "that it accepts; the next one follows, and the first one after the last."
+            "When a line has accepted all that it may, or accepts none of the pieces left, "
+            "the next one follows, and after the last the first."
         )
     return "\n".join(parts)
 
@@ -108,56 +123,52 @@ def explain(rule_set: RuleSet) -> str:
 
 def _order(order: Order) -> str:
     ranks = [_series(list(map(str, rank)), "and") for rank in order.ranks if rank]
-    return f"Order {order.name}: cells {', then '.join(ranks)}, then all others."
+    return f"Order {order.name}: cell {', then '.join(ranks)}, then all others."
 
 
 def _line(line: RuleLine) -> str:
-    count = f"{_pieces(line.count)} in all, " if line.count is not None else ""
+    count = f"{_times(line.count)} in all, " if line.count is not None else ""
     if len(line.atoms) == 1:
         return f"{count}{_atom(line.atoms[0])}."
     atoms = ";\n".join(f"  - {_atom(atom)}" for atom in line.atoms)
     return f"{count}any of these:\n{atoms}."
 
 
-def _pieces(count: int | None) -> str:
-    return "1 piece" if count == 1 else f"{count} pieces"
+def _times(count: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _atom(atom: Atom) -> str:
-    count = f"{_pieces(atom.count)}, " if atom.count is not None else ""
-    conditions = [
-        *_color(atom.color),
-        *(f"in {_cells(where)}" if _is_cells(where) else _cells(where) for where in atom.positions),
-        *map(_property, atom.properties),
-    ]
-    that_is = f" that is {' and '.join(conditions)}" if conditions else ""
-    moved = f", of those {_cells(atom.postpos)}" if atom.postpos is not None else ""
+    count = f"{_times(atom.count)}, " if atom.count is not None else ""
+    places = [f" {_cells(where)}" for where in atom.positions]
+    properties = [f" of {_property(clause)}" for clause in atom.properties]
+    moved = f", and among these {_cells(atom.postpos)}," if atom.postpos is not None else ""
     code = f", if {_condition(atom.code)}" if atom.code is not None else ""
-    return f"{count}{_shape(atom.shape)}{that_is}{moved} may go to {_buckets(atom.buckets)}{code}"
+    piece = _piece(atom) + " and".join(properties) + " and".join(places) + moved
+    return f"{count}{piece} may go to {_buckets(atom.buckets)}{code}"
 
 
-def _shape(shape: Expression | None) -> str:
-    if shape is None:
-        return "any piece"
-    if not is_literal(shape):
-        return f"a piece of the shape {_value(shape)}"
-    return _series([f"{_article(word)} {word}" for word in _words(shape)], "or")
-
-
-def _color(color: Expression | None) -> list[str]:
-    if color is None:
-        return []
-    if not is_literal(color):
-        return [f"of the colour {_value(color)}"]
-    return [_series(_words(color), "or")]
+def _piece(atom: Atom) -> str:
+    """Say what the piece looks like: ``a red or blue star``."""
+    noun, article, after = "piece", "any", []
+    if atom.shape is not None and is_literal(atom.shape):
+        noun = _series(_words(atom.shape), "or")
+        article = ""
+    elif atom.shape is not None:
+        after.append(f" of {_value(atom.shape)}")
+    if atom.color is not None and is_literal(atom.color):
+        noun = f"{_series(_words(atom.color), 'or')} {noun}"
+    elif atom.color is not None:
+        after.append(f" of {_value(atom.color)}")
+    return f"{article or _article(noun)} {noun}{' and'.join(after)}"
 
 
 def _property(clause: Property) -> str:
     if isinstance(clause.value, Range):
-        return f"of {clause.key} {clause.value.low} to {clause.value.high}"
+        return f"{clause.key} {clause.value.low} to {clause.value.high}"
     if is_literal(clause.value):
-        return f"of {clause.key} {_series(_words(clause.value), 'or')}"
-    return f"of {clause.key} {_value(clause.value)}"
+        return f"{clause.key} {_series(_words(clause.value), 'or')}"
+    return f"{clause.key} {_value(clause.value)}"
 
 
 def _words(clause: Expression | Range) -> list[str]:
@@ -166,23 +177,18 @@ def _words(clause: Expression | Range) -> list[str]:
     return [item.value if isinstance(item, Text) else str(item).lower() for item in items]
 
 
-def _is_cells(where: Expression) -> bool:
-    """Tell whether a position field begins with a cell number."""
-    first = where.items[0] if isinstance(where, ListOf) else where
-    return isinstance(first, Number)
-
-
 def _cells(where: Expression) -> str:
-    match where:
-        case Number(value=value):
-            return f"cell {value}"
-        case ListOf(items=items) if all(isinstance(item, Number) for item in items):
-            return f"cell {_series([str(item) for item in items], 'or')}"
-        case ListOf(items=items):
-            return _series([_cells(item) for item in items], "or")
-        case Text(value=name):
-            return _ORDERS.get(name, f"first in the order {name}")
-    return _ORDERS.get(str(where), f"first in the order {where}")
+    """Say where the piece must lie."""
+    items = where.items if isinstance(where, ListOf) else (where,)
+    numbers = [str(item) for item in items if isinstance(item, Number)]
+    shown = [f"in cell {_series(numbers, 'or')}"] if numbers else []
+    for item in items:
+        if isinstance(item, ListOf):
+            shown.append(_cells(item))
+        elif not isinstance(item, Number):
+            name = item.value if isinstance(item, Text) else str(item)
+            shown.append(_ORDERS.get(name, f"first in the order {name}"))
+    return _series(shown, "or")
 
 
 # -- expressions -----------------------------------------------------------------------------------
@@ -203,15 +209,38 @@ def _buckets(buckets: Expression | None) -> str:
 def _bucket(item: Expression) -> str:
     """Say one item of a bucket field."""
     match item:
-        case Name():
+        case Name(parts=parts) if _is_bucket(parts):
             return _value(item)
-        case Binary(operator="+" | "-" as sign, left=Name() as base, right=Number(value=value)):
-            return _STEPS[(value if sign == "+" else -value) % 4].format(_value(base))
-        case Binary(operator="+", left=Name() as base, right=ListOf(items=steps)):
-            return _series([_bucket(Binary("+", base, step)) for step in steps], "or")
+        case Binary(operator="+" | "-" as sign, left=Name(parts=parts), right=right) if _is_bucket(
+            parts
+        ):
+            steps = _steps(right, -1 if sign == "-" else 1)
+            if steps:
+                return _around(_name(parts), steps)
         case Binary(operator="*", left=Not(operand=Name() as absent), right=ListOf() as given):
-            return f"{_buckets(given)} while there is no {_value(absent).removeprefix('the ')}"
-    return f"the bucket {_value(item)}"
+            return f"{_buckets(given)} as long as {_condition(Not(absent))}"
+    return f"the bucket numbered {_value(item)}, modulo 4"
+
+
+def _is_bucket(parts: tuple[str, ...]) -> bool:
+    return parts[0] in ("p", "pc", "ps", "Nearby", "Remotest") or parts[-1] == "bucket"
+
+
+def _steps(right: Expression, sign: int) -> set[int]:
+    """Return how far clockwise a sum goes, if it says so by numbers alone."""
+    items = right.items if isinstance(right, ListOf) else (right,)
+    if not all(isinstance(item, Number) for item in items):
+        return set()
+    return {sign * item.value % 4 for item in items if isinstance(item, Number)}
+
+
+def _around(base: str, steps: set[int]) -> str:
+    missing = {0, 1, 2, 3} - steps
+    if not missing:
+        return f"any bucket, once there is {base}"
+    if len(missing) == 1:
+        return f"any bucket but {_STEPS[missing.pop()].format(base)}"
+    return _series([_STEPS[step].format(base) for step in sorted(steps)], "or")
 
 
 def _condition(code: Expression) -> str:
@@ -220,31 +249,31 @@ def _condition(code: Expression) -> str:
         case Not(operand=Not(operand=operand)):
             return _condition(operand)
         case Not(operand=Name() as name):
-            return f"there is no {_value(name).removeprefix('the ')}"
+            return _BEFORE.get(str(name), f"there is no {_value(name).removeprefix('the ')}")
         case Name():
             return f"there is {_value(code)}"
         case Not(operand=operand):
             return f"it is not so that {_condition(operand)}"
         case Binary(operator=symbol, left=left, right=right) if symbol in _COMPARISONS:
             return f"{_value(left)} {_COMPARISONS[symbol]} {_value(right)}"
-        case Number() | Text():
-            return "anything"
         case ListOf(items=items):
             return _series([_condition(item) for item in items], "or")
-    return f"there is a value of {_value(code)}"
+    return f"{_value(code)} has a value"
 
 
 def _value(expression: Expression) -> str:
     """Say what an expression stands for."""
     match expression:
-        case Number() | Text():
+        case Number():
             return str(expression)
+        case Text(value=word):
+            return word.lower()
         case Name(parts=parts):
             return _name(parts)
         case ListOf(items=items):
             return _series([_value(item) for item in items], "or")
         case Not(operand=operand):
-            return f"(1 if not {_condition(operand)})"
+            return f"(1 unless {_condition(operand)})"
         case Binary(operator=symbol, left=left, right=right):
             verb = _OPERATIONS.get(symbol) or _COMPARISONS[symbol]
             return f"({_value(left)} {verb} {_value(right)})"

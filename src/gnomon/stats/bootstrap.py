@@ -98,7 +98,7 @@ class Resamples:
 
     def of_all(self, metrics: Iterable[Metric]) -> None:
         """Compute several metrics, as many as possible in one pass."""
-        metrics = list(metrics)
+        metrics = [metric for metric in metrics if metric.name not in self._columns]
         additive = [m for m in metrics if m.additive and m.name not in KERNEL_COLUMNS]
         if additive:
             self._add_kernel_columns(additive[0])

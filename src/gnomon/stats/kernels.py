@@ -18,7 +18,13 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["draw_picks", "resample_aggregates", "resample_medians"]
+__all__ = [
+    "draw_picks",
+    "resample_aggregates",
+    "resample_improvement",
+    "resample_medians",
+    "resample_profiles",
+]
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -128,6 +134,57 @@ def resample_aggregates(
             out[b, 2] = inside / (n - 2.0 * cut)
         else:
             out[b, 2] = ordered[lo] + ordered[hi]
+
+
+@njit(cache=True, nogil=True)
+def resample_profiles(
+    key: np.uint64,
+    first: int,
+    values: F64,
+    passed: I64,
+    starts: I64,
+    tau: F64,
+    of_means: bool,
+    draw_tasks: bool,
+    out: F64,
+) -> None:
+    """Fill `out`, (replicates, thresholds), with the share of runs, or task means, above each.
+
+    `passed` says how many thresholds each score is above.
+    """
+    n_tasks, n_tau = starts.size - 1, tau.size
+    share = np.empty(n_tau + 1)
+    for b in range(out.shape[0]):
+        state = _mix(key + np.uint64(first + b + 1) * STRIDE)
+        share[:] = 0.0
+        for slot in range(n_tasks):
+            t = np.int64(slot)
+            if draw_tasks:
+                state += STRIDE
+                t = np.int64(((_mix(state) >> _S32) * np.uint64(n_tasks)) >> _S32)
+            begin = starts[t]
+            n_runs = np.uint64(starts[t + 1] - begin)
+            total = 0.0
+            for _ in range(n_runs):
+                state += STRIDE
+                pick = begin + np.int64(((_mix(state) >> _S32) * n_runs) >> _S32)
+                if of_means:
+                    total += values[pick]
+                else:
+                    share[passed[pick]] += 1.0 / (n_tasks * n_runs)
+            if of_means:
+                low, high = 0, n_tau
+                while low < high:
+                    middle = (low + high) // 2
+                    if tau[middle] < total / n_runs:
+                        low = middle + 1
+                    else:
+                        high = middle
+                share[low] += 1.0 / n_tasks
+        above = 0.0
+        for i in range(n_tau - 1, -1, -1):
+            above += share[i + 1]
+            out[b, i] = above
 
 
 @njit(cache=True, nogil=True)

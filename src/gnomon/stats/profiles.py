@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap import Resamples, draw_key
+from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.estimate import finite_or_none, shared_tasks
 from gnomon.stats.quantiles import percentile_interval
 from gnomon.stats.strata import Strata, as_strata
@@ -28,6 +28,7 @@ __all__ = [
     "average_score_profile",
     "exact_band",
     "performance_profiles",
+    "resampled_profiles",
     "run_score_profile",
     "simultaneous_band",
     "thresholds",
@@ -135,7 +136,8 @@ def run_score_profile(
     >>> run_score_profile([[0.5, 3.0], [2.0, 4.0]], [0, 1, 3])
     array([1.  , 0.75, 0.25])
     """
-    return _task_shares(as_strata(scores), _array(tau), higher_is_better).mean(axis=0)
+    shares = _task_shares(as_strata(scores), _array(tau), higher_is_better)
+    return np.asarray(shares.mean(axis=0))
 
 
 def average_score_profile(
@@ -226,7 +228,14 @@ def performance_profiles(
             if band == "pointwise" and kind == "run_score":
                 low, high = exact_band(scores, at, level=level, higher_is_better=higher)
             else:
-                drawn = _resampled_profiles(scores, at, kind, higher, n_resamples, key)
+                drawn = resampled_profiles(
+                    scores,
+                    at,
+                    kind=kind,
+                    higher_is_better=higher,
+                    n_resamples=n_resamples,
+                    key=key,
+                )
                 ends = percentile_interval(drawn, level)
                 low, high = ends[:2]
                 if band == "simultaneous":
@@ -270,7 +279,7 @@ def exact_band(
             "reasonable size; use a simultaneous band, which resamples"
         )
     total = lattice * strata.n_tasks
-    probabilities = np.stack([_sum_distribution(p, strata.counts, lattice) for p in shares.T])
+    probabilities = _sum_distributions(shares, strata.counts, lattice)
     cumulated = np.cumsum(probabilities, axis=1)
     tail = (1.0 - level) / 2.0
     # The slack keeps a quantile that rounding would push over by one point.
@@ -279,60 +288,68 @@ def exact_band(
     return low / total, high / total
 
 
-def _sum_distribution(
+def _sum_distributions(
     shares: FloatArray, counts: npt.NDArray[np.int64], lattice: int
 ) -> FloatArray:
-    """Return the distribution of the sum over tasks of ``lattice/R_t`` times a binomial."""
+    """Return for each threshold the distribution of the sum of ``lattice/R_t`` times a binomial.
+
+    Tasks with the same share and number of runs have the same factor, so a threshold is a row of
+    how often each factor occurs, and all products are one matrix product of logarithms.
+    """
     size = lattice * counts.size + 1
-    frequencies = np.arange(size // 2 + 1) * (2.0 * np.pi / size)
-    transform = np.ones(frequencies.size, dtype=np.complex128)
-    # Tasks with the same numbers have the same factor: one power for all of them.
-    different, repeats = np.unique(
-        np.stack([shares, counts.astype(np.float64)]), axis=1, return_counts=True
-    )
-    for p, n, times in zip(different[0], different[1], repeats, strict=True):
-        turn = np.exp(-1j * frequencies * (lattice / n))
-        transform *= (1.0 - p + p * turn) ** (n * times)
-    return np.maximum(np.fft.irfft(transform, size), 0.0)
+    angles = np.arange(size // 2 + 1) * (2.0 * np.pi / size)
+    # A whole number for each pair (runs above, runs): np.unique is fast on one axis only.
+    base = int(counts.max()) + 1
+    above = np.rint(shares * counts[:, None]).astype(np.int64)
+    different, which = np.unique(counts[:, None] * base + above, return_inverse=True)
+    n = (different // base)[:, None]
+    p = (different % base)[:, None] / n
+    factors = 1.0 - p + p * np.exp(-1j * angles * (lattice / n))
+    # A factor of zero stays one, to 300 digits, and has a logarithm.
+    logarithms = n * np.log(np.where(np.abs(factors) < 1e-300, 1e-300, factors))
+    rows = np.tile(np.arange(shares.shape[1]), shares.shape[0])
+    occurrences = np.zeros((shares.shape[1], different.size))
+    np.add.at(occurrences, (rows, which.ravel()), 1.0)
+    transforms = np.exp(occurrences @ logarithms)
+    return np.maximum(np.fft.irfft(transforms, size, axis=1), 0.0)
 
 
-def _resampled_profiles(
-    strata: Strata,
-    tau: FloatArray,
-    kind: Kind,
-    higher_is_better: bool,
+def resampled_profiles(
+    scores: Strata | npt.ArrayLike,
+    tau: npt.ArrayLike,
+    *,
+    kind: Kind = "run_score",
+    higher_is_better: bool = True,
     n_resamples: int,
     key: np.uint64,
+    draw_tasks: bool = False,
 ) -> FloatArray:
-    """Return the profile of every resample, (n_resamples, thresholds)."""
-    if kind == "run_score":
-        # A resampled share at each threshold is a mean of marks: draw whole rows of them.
-        return _resampled_run_profiles(strata, tau, higher_is_better, n_resamples, key)
-    drawn = Resamples(strata, n_resamples=n_resamples, key=key).drawn()
-    return np.stack(
-        [average_score_profile(one, tau, higher_is_better=higher_is_better) for one in drawn]
-    )
+    """Return the profile of every resample.
 
+    Parameters
+    ----------
+    scores : array_like of shape (runs, tasks), or Strata
+    tau : array_like of float, shape (thresholds,)
+        Ascending.
+    kind, higher_is_better
+        As in :func:`performance_profiles`.
+    n_resamples, key, draw_tasks
+        As in :class:`~gnomon.stats.bootstrap.Resamples`.
 
-def _resampled_run_profiles(
-    strata: Strata,
-    tau: FloatArray,
-    higher_is_better: bool,
-    n_resamples: int,
-    key: np.uint64,
-) -> FloatArray:
-    """Return run-score profiles from how many thresholds each drawn score passes."""
-    signed = strata.values if higher_is_better else -strata.values
-    edges = tau if higher_is_better else -tau[::-1]
-    n_passed = np.searchsorted(edges, signed, "left")
-    weights = np.repeat(strata.units, strata.counts) / strata.values.size
-    passed = Strata(n_passed.astype(np.float64), strata.starts)
-    out = np.empty((n_resamples, tau.size))
-    for b, drawn in enumerate(Resamples(passed, n_resamples=n_resamples, key=key).drawn()):
-        histogram = np.bincount(
-            drawn.values.astype(np.int64), weights=weights, minlength=tau.size + 1
-        )
-        out[b] = np.cumsum(histogram[::-1])[-2::-1]
+    Returns
+    -------
+    ndarray of float, shape (n_resamples, thresholds)
+    """
+    from gnomon.stats.kernels import resample_profiles
+
+    strata, edges = as_strata(scores), _array(tau)
+    # Below t is above -t with everything mirrored.
+    values = strata.values if higher_is_better else -strata.values
+    edges = edges if higher_is_better else -edges[::-1]
+    passed = np.searchsorted(edges, values, "left")
+    out = np.empty((n_resamples, edges.size))
+    of_means = kind == "average_score"
+    resample_profiles(key, 0, values, passed, strata.starts, edges, of_means, draw_tasks, out)
     return out if higher_is_better else out[:, ::-1]
 
 

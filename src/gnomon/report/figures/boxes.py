@@ -14,6 +14,7 @@ from gnomon.report.figures.scale import ErrorScale
 from gnomon.report.figures.style import (
     FULL_WIDTH,
     HALF_WIDTH,
+    HEIGHT,
     INK,
     MUTED,
     SIZE,
@@ -114,7 +115,7 @@ def box_plots(
     matplotlib.figure.Figure
     """
     n = max(len(panels), 1)
-    height = 0.95 + 0.42 * max(len(order), 1)
+    height = max(HEIGHT, 0.95 + 0.5 * len(order))
     fig = new_drawing(FULL_WIDTH if n > 1 else HALF_WIDTH, height) if fig is None else fig
     axes = fig.subplots(1, n, sharey=True, squeeze=False)[0]
     for ax, (learner, rules) in zip(axes, panels.items(), strict=False):
@@ -125,10 +126,12 @@ def box_plots(
         )
         if n > 1:
             ax.set_title(learner, loc="left", fontsize=SIZE + 1, color=INK)
-        ax.set_xlabel(f"{xlabel} ({scale.note})")
+        ax.set_xlabel(scale.label(xlabel))
     axes[0].set_yticks(range(len(order)), list(order))
     axes[0].tick_params(axis="y", labelcolor=INK, labelsize=SIZE)
-    axes[0].set_ylim(len(order) - 0.5, -0.5)
+    # Few rows keep the height of a row, with room around them.
+    room = max(0.0, (4 - len(order)) / 2)
+    axes[0].set_ylim(len(order) - 0.5 + room, -0.5 - room)
     return fig
 
 

@@ -10,7 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from gnomon.report.figures.style import (
+    FULL_WIDTH,
     HALF_WIDTH,
+    HEIGHT,
     INK,
     LEVELS,
     MUTED,
@@ -22,10 +24,12 @@ from gnomon.report.figures.style import (
 )
 from gnomon.stats.tests import PairwiseTest
 
-__all__ = ["evidence_level", "pairwise_rows", "pairwise_table"]
+__all__ = ["MOST_AT_HALF_WIDTH", "evidence_level", "pairwise_rows", "pairwise_table"]
 
 #: Bounds below which a p-value counts as some, good and strong evidence.
 BOUNDS = (0.05, 0.01, 0.001)
+#: Names whose cells are still wide enough for a p-value in a drawing of half the width of a page.
+MOST_AT_HALF_WIDTH = 6
 
 
 def evidence_level(p: float) -> int:
@@ -71,7 +75,8 @@ def pairwise_table(
     """
     n = max(len(order), 1)
     if ax is None:
-        ax = new_drawing(HALF_WIDTH, 1.15 + 0.46 * n).subplots()
+        width = HALF_WIDTH if n <= MOST_AT_HALF_WIDTH else FULL_WIDTH
+        ax = new_drawing(width, max(HEIGHT, 1.15 + 0.46 * n)).subplots()
     dress(ax)
     p_of = {(t.a, t.b): t.p_value for t in tests}
     for row, a in enumerate(order):

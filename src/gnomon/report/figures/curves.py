@@ -15,6 +15,7 @@ from gnomon.report.figures.labels import spread
 from gnomon.report.figures.scale import ErrorScale
 from gnomon.report.figures.style import (
     HALF_WIDTH,
+    HEIGHT,
     INK,
     PAPER,
     SIZE,
@@ -91,7 +92,7 @@ def cumulated_error_curves(
     """
     curves = np.atleast_2d(np.asarray(errors, dtype=np.float64))
     scale = limits or ErrorScale.fit(curves)
-    fig = new_drawing(HALF_WIDTH, 3.1) if fig is None else fig
+    fig = new_drawing(HALF_WIDTH, HEIGHT) if fig is None else fig
     ax, margin = fig.subplots(1, 2, width_ratios=(5, 1))
     episodes = np.arange(1, curves.shape[1] + 1)
     alpha = float(np.clip(4.0 / np.sqrt(max(curves.shape[0], 1)) * 0.25, 0.12, 0.6))
@@ -103,7 +104,7 @@ def cumulated_error_curves(
     dress(ax, grid="y")
     _episode_axis(ax, curves.shape[1])
     scale.apply(ax, "y")
-    ax.set_ylabel(f"cumulated errors ({scale.note})")
+    ax.set_ylabel(scale.label("cumulated errors"))
     ax.set_title(label, loc="left", fontsize=SIZE + 1, color=INK)
     _margin(margin, curves[:, -1] if curves.shape[1] else np.empty(0), scale, color)
     return fig
@@ -192,7 +193,7 @@ def median_curves(
     matplotlib.axes.Axes
     """
     if ax is None:
-        ax = new_drawing(HALF_WIDTH, 3.1).subplots()
+        ax = new_drawing(HALF_WIDTH, max(HEIGHT, 0.6 + 0.22 * len(curves))).subplots()
     parts = [part for c in curves for part in (c.values, c.low, c.high)]
     scale = ErrorScale.fit(np.concatenate(parts) if parts else [])
     n_episodes = max((c.values.size for c in curves), default=1)
@@ -222,7 +223,7 @@ def _name_ends(
         return
     bottom, top = scale.units([scale.low, scale.high])
     ends = scale.units([c.values[-1] for _, c in named])
-    places = spread((ends - bottom) / (top - bottom), gap=0.075)
+    places = spread((ends - bottom) / (top - bottom), gap=min(0.075, 1 / len(named)))
     for (style, curve), place in zip(named, places, strict=True):
         ax.plot(
             [1.02, 1.09],

@@ -30,7 +30,7 @@ __all__ = ["METRIC_NAMES", "interval_panels", "interval_rows"]
 #: What to call a metric in front of a reader.
 METRIC_NAMES: Mapping[str, str] = {
     "mean": "mean",
-    "median": "median",
+    "median": "median of task means",
     "iqm": "interquartile mean",
     "optimality_gap": "optimality gap",
 }

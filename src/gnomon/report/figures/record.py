@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from matplotlib.figure import Figure as Drawing
@@ -51,13 +52,18 @@ class Figure:
         """Write ``NAME.svg`` and ``NAME.csv`` into a folder, and return their paths."""
         paths = Path(folder) / f"{self.name}.svg", Path(folder) / f"{self.name}.csv"
         paths[0].parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(paths[0], svg_text(self.drawing, self.name).encode())
+        write_atomically(paths[0], self.svg.encode())
         write_atomically(paths[1], csv_text(self.rows).encode())
         return paths
 
+    @cached_property
+    def svg(self) -> str:
+        """The text of its SVG file."""
+        return svg_text(self.drawing, self.name)
+
     def html(self) -> str:
         """Return the drawing as an element for a page."""
-        return inline_svg(svg_text(self.drawing, self.name), self.name, self.alt)
+        return inline_svg(self.svg, self.name, self.alt)
 
 
 def csv_text(rows: tuple[Row, ...]) -> str:

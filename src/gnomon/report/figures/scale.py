@@ -51,6 +51,15 @@ class ErrorScale:
         return cls(float(low), float(10 ** (ends[1] + air) - shift), shift)
 
     @property
+    def _break(self) -> str:
+        """A longer note stands on a line of its own."""
+        return "\n" if self.shift else " "
+
+    def label(self, quantity: str) -> str:
+        """Return the label of the axis: a quantity, and what the scale is."""
+        return f"{quantity}{self._break}({self.note})"
+
+    @property
     def note(self) -> str:
         """What the scale is, for the label of the axis."""
         return "log scale of 1 + errors" if self.shift else "log scale"

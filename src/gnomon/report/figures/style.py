@@ -8,11 +8,13 @@ colours for light paper.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.typing import LineStyleType
@@ -21,6 +23,7 @@ __all__ = [
     "FULL_WIDTH",
     "GRID",
     "HALF_WIDTH",
+    "HEIGHT",
     "INK",
     "LEVELS",
     "MUTED",
@@ -31,6 +34,7 @@ __all__ = [
     "SeriesStyle",
     "drawing_of",
     "dress",
+    "house_settings",
     "new_drawing",
     "number",
     "p_value",
@@ -71,8 +75,8 @@ THEME: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 
 #: Size of text in points; a drawing of `HALF_WIDTH` inches is readable on a phone.
-SIZE = 9.0
-HALF_WIDTH, FULL_WIDTH = 5.2, 10.6
+SIZE = 9.5
+HALF_WIDTH, FULL_WIDTH, HEIGHT = 4.9, 10.2, 3.1
 
 _DASHES: tuple[LineStyleType, ...] = ("-", (0, (5, 1.6)), (0, (6, 1.5, 1.2, 1.5)), (0, (1.4, 1.4)))
 _MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -100,6 +104,13 @@ def series_style(index: int) -> SeriesStyle:
     return SeriesStyle(
         SERIES[index % len(SERIES)], _DASHES[index % len(_DASHES)], _MARKERS[index % len(_MARKERS)]
     )
+
+
+@contextmanager
+def house_settings() -> Iterator[None]:
+    """Set the user's Matplotlib settings aside for a while, so that they change no report."""
+    with matplotlib.style.context(["default", {"font.family": "DejaVu Sans"}]):
+        yield
 
 
 def new_drawing(width: float, height: float) -> Drawing:

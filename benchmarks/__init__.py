@@ -1,0 +1,1 @@
+"""Speed and statistical coverage, each against a peer in the same run."""

@@ -1,0 +1,223 @@
+"""How fast the game is stepped: the engine, the vector environment, the single environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+
+import gymnasium
+import numpy as np
+
+import gnomon  # registers the environments
+from benchmarks.record import Measurement, best_seconds
+from gnomon.game import engine
+from gnomon.game.board import draw_boards
+from gnomon.game.compiler import CompiledRule, compile_rule
+from gnomon.game.env import HiddenRulesEnv
+
+N_ENVS = 1024
+N_STEPS = 300
+
+
+def measure() -> Iterator[Measurement]:
+    """Measure everything of this file; the rule is color-match, four atoms."""
+    rule = compile_rule(gnomon.load_rule("color-match"))
+    yield from _engine(rule)
+    yield from _vector_env(rule)
+    yield from _single_env(rule)
+    yield from _starts()
+    yield from _peers()
+
+
+def _legal_tape(rule: CompiledRule, num_envs: int, n_steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Record permitted attempts for boards that are dealt anew in the step that ends them."""
+    rng = np.random.default_rng(0)
+    deck = draw_boards(num_envs * (2 + n_steps // 9), rng=rng)
+    boards = engine.Boards.empty(rule, num_envs)
+    n_dealt = engine.advance(rule, boards, np.full(num_envs, engine.RESET), deck)
+    tape = np.empty((n_steps, num_envs), dtype=np.int64)
+    for actions in tape:
+        mask = engine.permitted_attempts(rule, boards).cumsum(axis=1)
+        pick = (rng.random(num_envs) * mask[:, -1]).astype(np.int64)
+        actions[:] = (mask > pick[:, None]).argmax(axis=1)
+        n_dealt = engine.advance(
+            rule, boards, actions, deck, n_dealt=n_dealt, autoreset=engine.Autoreset.SAME_STEP
+        )
+    return tape, deck
+
+
+def _replay(rule: CompiledRule, tape: np.ndarray, deck: np.ndarray, horizon: int) -> float:
+    """Return attempts a second of the engine over a tape of actions."""
+    boards = engine.Boards.empty(rule, tape.shape[1])
+
+    def play() -> None:
+        n_dealt = engine.advance(rule, boards, np.full(tape.shape[1], engine.RESET), deck)
+        for actions in tape:
+            n_dealt = engine.advance(
+                rule,
+                boards,
+                actions,
+                deck,
+                n_dealt=n_dealt,
+                horizon=horizon,
+                autoreset=engine.Autoreset.SAME_STEP,
+            )
+
+    return tape.size / best_seconds(play)
+
+
+def _engine(rule: CompiledRule) -> Iterator[Measurement]:
+    rng = np.random.default_rng(1)
+    uniform = rng.integers(0, 144, (N_STEPS, N_ENVS))
+    tape, deck = _legal_tape(rule, N_ENVS, N_STEPS)
+    note = f"{N_ENVS} boards, 1 thread, board and occupied mask kept"
+    for name, actions, horizon, target in [
+        ("engine, uniform attempts", uniform, 100, 80.0),
+        ("engine, permitted attempts", tape, 0, 14.0),
+    ]:
+        rate = _replay(rule, actions, deck, horizon)
+        yield Measurement(name, rate / 1e6, "M attempts/s", target, note=note)
+
+
+def _vector_env(rule: CompiledRule) -> Iterator[Measurement]:
+    rng = np.random.default_rng(1)
+    tape = rng.integers(0, 144, (N_STEPS, N_ENVS))
+    for copy in (False, True):
+        envs = gymnasium.make_vec("gnomon/ColorMatch-v0", num_envs=N_ENVS, copy=copy)
+        envs.reset(seed=0)
+
+        def play(envs: gymnasium.vector.VectorEnv = envs) -> None:
+            for actions in tape:
+                envs.step(actions)
+
+        name = f"VectorEnv, uniform attempts, copy={copy}"
+        yield Measurement(name, tape.size / best_seconds(play) / 1e6, "M attempts/s")
+
+
+def _single_env(rule: CompiledRule) -> Iterator[Measurement]:
+    env = HiddenRulesEnv("color-match", reveal=True)
+    rng = np.random.default_rng(2)
+    uniform = rng.integers(0, 144, 20_000).tolist()
+    _, info = env.reset(seed=0)
+    permitted = []
+    for _ in range(20_000):
+        action = int(rng.choice(np.flatnonzero(info["permitted"])))
+        permitted.append(action)
+        _, _, terminated, _, info = env.step(action)
+        if terminated:
+            _, info = env.reset()
+    for name, tape, target in [
+        ("single env, uniform attempts", uniform, 1.0),
+        ("single env, permitted attempts", permitted, 0.7),
+    ]:
+        bare = HiddenRulesEnv("color-match")
+        seconds = min(_stepping_seconds(bare, tape) for _ in range(5))
+        rate = len(tape) / seconds / 1e6
+        yield Measurement(name, rate, "M steps/s", target, note="bare step(), resets not counted")
+
+
+def _stepping_seconds(env: HiddenRulesEnv, tape: list[int]) -> float:
+    """Return the time spent in step() alone, the clock stopped while boards are dealt."""
+    env.reset(seed=0)
+    spent = 0.0
+    step = env.step
+    start = time.perf_counter()
+    for action in tape:
+        if step(action)[2]:
+            spent += time.perf_counter() - start
+            env.reset()
+            start = time.perf_counter()
+    return spent + time.perf_counter() - start
+
+
+_START = """
+import time; start = time.perf_counter()
+import gymnasium, gnomon
+env = gymnasium.make("gnomon/ColorMatch-v0"); env.reset(seed=0); env.step(0)
+print(time.perf_counter() - start)
+"""
+
+
+def _starts() -> Iterator[Measurement]:
+    """Time import, make, reset and one step in processes of their own."""
+
+    def start(cache: str) -> float:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        command = [sys.executable, "-c", _START]
+        return float(
+            subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+        )
+
+    with tempfile.TemporaryDirectory() as cache:
+        cold = start(cache)
+        warm = min(start(cache) for _ in range(5))
+    note = "import, make, reset, one step; a process of its own"
+    yield Measurement("env, cold start", cold, "s", 8.0, higher_is_better=False, note=note)
+    yield Measurement("env, warm start", warm, "s", 0.6, higher_is_better=False, note=note)
+
+
+def _peers() -> Iterator[Measurement]:
+    """Time what else there is, where it is installed, in the same run."""
+    envs = gymnasium.make_vec("CartPole-v1", num_envs=N_ENVS)
+    envs.reset(seed=0)
+    tape = np.random.default_rng(0).integers(0, 2, (N_STEPS, N_ENVS))
+
+    def play() -> None:
+        for actions in tape:
+            envs.step(actions)
+
+    rate = tape.size / best_seconds(play, 3) / 1e6
+    yield Measurement("peer: Gymnasium's vectorised CartPole", rate, "M steps/s")
+    single = gymnasium.make("CartPole-v1").unwrapped
+    single.reset(seed=0)
+    moves = tape[:20].ravel().tolist()
+
+    def play_one() -> None:
+        for action in moves:
+            if single.step(action)[2]:
+                single.reset()
+
+    rate = len(moves) / best_seconds(play_one, 3) / 1e6
+    yield Measurement("peer: Gymnasium's CartPole, one, bare", rate, "M steps/s")
+    yield from _pgx()
+
+
+def _pgx() -> Iterator[Measurement]:
+    """Time pgx's tic-tac-toe, vectorised under jit, with random moves drawn in the roll-out."""
+    try:
+        import jax
+        import pgx
+    except ImportError:
+        return
+    env = pgx.make("tic_tac_toe")
+    init, step = jax.vmap(env.init), jax.vmap(env.step)
+
+    @jax.jit
+    def roll_out(key: jax.Array) -> jax.Array:
+        def one(state_key, _):  # type: ignore[no-untyped-def]  # jax's own signature
+            state, key = state_key
+            key, draw, deal = jax.random.split(key, 3)
+            logits = jax.numpy.log(state.legal_action_mask.astype(float))
+            state = step(state, jax.random.categorical(draw, logits, axis=1))
+            fresh = init(jax.random.split(deal, N_ENVS))
+            over = state.terminated
+
+            def choose(old, new):  # type: ignore[no-untyped-def]  # as above
+                shape = (N_ENVS,) + (1,) * (old.ndim - 1)
+                return jax.numpy.where(over.reshape(shape), new, old)
+
+            return (jax.tree_util.tree_map(choose, state, fresh), key), 0
+
+        state = init(jax.random.split(key, N_ENVS))
+        (state, _), _ = jax.lax.scan(one, (state, key), None, length=N_STEPS)
+        return state.rewards
+
+    key = jax.random.PRNGKey(0)
+    roll_out(key).block_until_ready()
+    seconds = best_seconds(lambda: roll_out(key).block_until_ready(), 3)
+    rate = N_ENVS * N_STEPS / seconds / 1e6
+    yield Measurement("peer: pgx tic_tac_toe", rate, "M steps/s", note="draws included, CPU")

@@ -1,0 +1,25 @@
+"""Labels moved apart."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.report.figures.labels import spread
+
+places = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+
+
+@given(places)
+def test_neighbours_are_a_gap_apart_in_the_same_order(x):
+    moved = spread(x, gap=0.1)
+    assert np.diff(np.sort(moved)).min(initial=1) >= 0.1 - 1e-9
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if x[i] < x[j]:
+                assert moved[i] < moved[j]
+
+
+@given(places)
+def test_what_is_far_enough_apart_stays(x):
+    far = np.sort(x) + np.arange(len(x))
+    np.testing.assert_allclose(spread(far, gap=0.1), far)

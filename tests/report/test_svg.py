@@ -1,0 +1,74 @@
+"""SVG: the same bytes, whatever the user's settings; ids and colours fit for a page."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+
+from gnomon.report.figures.curves import cumulated_error_curves
+from gnomon.report.figures.record import Figure, csv_text
+from gnomon.report.figures.style import THEME
+from gnomon.report.svg import inline_svg, svg_text, theme_css
+
+ERRORS = np.array([[3.0, 5.0], [2.0, 9.0], [4.0, 7.0]])
+
+
+def test_the_same_drawing_gives_the_same_bytes_and_no_date():
+    first = svg_text(cumulated_error_curves(ERRORS), "a")
+    assert first == svg_text(cumulated_error_curves(ERRORS), "a")
+    assert "<dc:date>" not in first
+    assert "<metadata>" not in first
+    ET.fromstring(first)
+
+
+def test_how_the_user_saves_changes_nothing_and_stays_as_it_is():
+    plain = svg_text(cumulated_error_curves(ERRORS), "a")
+    mine = {"svg.fonttype": "path", "svg.hashsalt": "x", "savefig.facecolor": "red"}
+    with mpl.rc_context(mine):
+        before = dict(mpl.rcParams)
+        assert svg_text(cumulated_error_curves(ERRORS), "a") == plain
+        assert dict(mpl.rcParams) == before
+
+
+def test_ids_of_two_inline_drawings_never_meet():
+    svg = svg_text(cumulated_error_curves(ERRORS), "same")
+    ids = [
+        set(re.findall(r'\bid="([^"]+)"', inline_svg(svg, name, "words")))
+        for name in ("one", "two")
+    ]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+
+
+def test_references_inside_an_inline_drawing_still_point_somewhere():
+    inline = inline_svg(svg_text(cumulated_error_curves(ERRORS), "a"), "one", "words")
+    ids = set(re.findall(r'\bid="([^"]+)"', inline))
+    references = re.findall(r'url\(#([^)]+)\)|xlink:href="#([^"]+)"', inline)
+    assert references
+    assert {a or b for a, b in references} <= ids
+
+
+def test_colours_of_the_house_become_variables_with_two_values():
+    inline = inline_svg(svg_text(cumulated_error_curves(ERRORS), "a"), "one", "words")
+    for light, (name, dark) in THEME.items():
+        assert light not in inline.lower()
+        assert f"--{name}: {light};" in theme_css()
+        assert f"--{name}: {dark};" in theme_css()
+    assert "var(--ink)" in inline
+
+
+def test_the_words_are_escaped():
+    inline = inline_svg(svg_text(cumulated_error_curves(ERRORS), "a"), "one", "a < b & c")
+    assert '<title id="one-alt">a &lt; b &amp; c</title>' in inline
+    ET.fromstring(inline)
+
+
+def test_a_figure_is_saved_as_svg_with_its_numbers_beside_it(tmp_path):
+    rows = ({"rule": 'a,"b"', "tce": float("nan"), "n": 3, "high": float("inf")},)
+    figure = Figure("fig", "t", "c", "a", cumulated_error_curves(ERRORS), rows)
+    svg, numbers = figure.save(tmp_path / "new")
+    assert svg.read_text().startswith("<?xml")
+    assert numbers.read_text() == 'rule,tce,n,high\n"a,""b""",,3,inf\n'
+    assert csv_text(()) == "\n"
+    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["fig.csv", "fig.svg"]

@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy import stats
+
+from gnomon.scores.table import ScoreTable
+from gnomon.stats.bootstrap import Resamples
+from gnomon.stats.profiles import (
+    average_score_profile,
+    exact_band,
+    performance_profiles,
+    resampled_profiles,
+    run_score_profile,
+    simultaneous_band,
+    thresholds,
+)
+from gnomon.stats.strata import Strata
+from strategies_scores import ragged_runs
+
+TAU = np.array([-2.0, -1.0, 0.0, 0.5, 2.0])
+
+
+@given(ragged_runs())
+def test_profiles_by_counting(runs):
+    strata = Strata.from_runs(runs)
+    for t, share in zip(TAU, run_score_profile(strata, TAU), strict=True):
+        assert share == pytest.approx(np.mean([(x > t).mean() for x in runs]))
+    means = strata.task_means
+    for t, share in zip(TAU, average_score_profile(strata, TAU), strict=True):
+        assert share == pytest.approx((means > t).mean())
+
+
+def test_lower_is_better_mirrors():
+    x = np.random.default_rng(0).normal(size=(5, 4))
+    for profile in (run_score_profile, average_score_profile):
+        np.testing.assert_allclose(
+            profile(x, TAU, higher_is_better=False), profile(-x, -TAU[::-1])[::-1]
+        )
+
+
+@settings(max_examples=30, deadline=None)
+@given(ragged_runs(max_runs=4))
+def test_resampled_profiles_are_the_profiles_of_the_resamples(runs):
+    strata = Strata.from_runs(runs)
+    options = {"n_resamples": 6, "key": np.uint64(4)}
+    drawn = list(Resamples(strata, **options).drawn())
+    for kind, profile in (
+        ("run_score", run_score_profile),
+        ("average_score", average_score_profile),
+    ):
+        for higher in (True, False):
+            found = resampled_profiles(strata, TAU, kind=kind, higher_is_better=higher, **options)
+            expected = [profile(one, TAU, higher_is_better=higher) for one in drawn]
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_the_exact_band_of_one_task_is_binomial():
+    x = np.arange(10.0)
+    low, high = exact_band(x, [2.5], level=0.9)
+    assert low == stats.binom.ppf(0.05, 10, 0.7) / 10
+    assert high == stats.binom.ppf(0.95, 10, 0.7) / 10
+
+
+@settings(max_examples=20, deadline=None)
+@given(ragged_runs(max_runs=4, max_tasks=4))
+def test_the_exact_band_is_that_of_all_resamples(runs):
+    """Convolve the binomial distributions of the tasks on the common lattice."""
+    lattice = np.lcm.reduce([x.size for x in runs])
+    for t in (-0.5, 0.5):
+        total = np.ones(1)
+        for x in runs:
+            spread = np.zeros(lattice + 1)
+            step = lattice // x.size
+            spread[::step] = stats.binom.pmf(np.arange(x.size + 1), x.size, (x > t).mean())
+            total = np.convolve(total, spread)
+        cumulated = np.cumsum(total)
+        ends = [np.argmax(cumulated >= p - 1e-9) / (lattice * len(runs)) for p in (0.025, 0.975)]
+        low, high = exact_band(Strata.from_runs(runs), [t])
+        assert [low[0], high[0]] == pytest.approx(ends)
+
+
+def test_a_simultaneous_band_holds_the_curve():
+    rng = np.random.default_rng(0)
+    tau = np.linspace(-1.5, 1.5, 31)
+    truth = 1 - stats.norm.cdf(tau)
+    hits = 0
+    for b in range(200):
+        x = rng.normal(size=(40, 1))
+        drawn = resampled_profiles(x, tau, n_resamples=400, key=np.uint64(b))
+        low, high = simultaneous_band(drawn, run_score_profile(x, tau), 0.9)
+        hits += bool(((low <= truth) & (truth <= high)).all())
+    assert stats.binomtest(hits, 200, 0.9, alternative="less").pvalue > 0.001
+
+
+@pytest.mark.parametrize("kind", ["run_score", "average_score"])
+@pytest.mark.parametrize("band", ["pointwise", "simultaneous", "none"])
+def test_profiles_of_a_table(kind, band):
+    rng = np.random.default_rng(0)
+    table = ScoreTable.from_arrays({"a": rng.normal(size=(5, 6)), "b": rng.normal(size=(4, 6))})
+    profiles = performance_profiles(table, kind=kind, band=band, rng=rng)
+    assert [p.algorithm for p in profiles] == ["a", "b"]
+    for profile in profiles:
+        assert profile.tau.shape == profile.value.shape == (81,)
+        assert (np.diff(profile.value) <= 0).all()
+        if band == "none":
+            assert np.isnan(profile.low).all()
+            assert profile.as_records()[0]["low"] is None
+        else:
+            assert (profile.low <= profile.value + 1e-12).all()
+            assert (profile.value <= profile.high + 1e-12).all()
+
+
+def test_numbers_read_off_a_profile():
+    table = ScoreTable.from_arrays({"a": [[1.0], [2.0], [3.0], [4.0]]})
+    (profile,) = performance_profiles(table, np.linspace(0, 5, 5001), rng=np.random.default_rng(0))
+    assert profile.quantile(0.5) == pytest.approx(3.0, abs=2e-3)
+    assert profile.area() == pytest.approx(2.5, abs=1e-3)
+    assert np.isnan(profile.quantile(1.1))
+
+
+def test_thresholds():
+    strata = [Strata.from_runs([[1.0, 100.0]])]
+    assert thresholds(strata, n=3).tolist() == [0.0, 50.0, 100.0]
+    np.testing.assert_allclose(thresholds(strata, spacing="log", n=3), [1, 10, 100])
+    assert thresholds(strata, spacing="data", n=3).tolist() == [1.0, 50.5, 100.0]
+    with pytest.raises(ValueError, match="expected positive scores for logarithmic"):
+        thresholds([Strata.from_runs([[-1.0]])], spacing="log")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gnomon.errors import NotCompilableError
+from gnomon.errors import NotCompilableError, RuleSyntaxError
 from gnomon.game import engine
 from gnomon.game.board import Board, BoardSpec, draw_boards
 from gnomon.game.compiler import CompiledRule, compile_rule
@@ -18,7 +20,7 @@ from gnomon.game.reference import ReferenceGame
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import RuleSet
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
-from strategies_rules import boards, paper_rule_sets
+from strategies_rules import boards, order_rule_sets, paper_rule_sets, rule_sets
 
 COLOR_MATCH = "(*,star,*,*,0) (*,triangle,*,*,1) (*,square,*,*,2) (*,circle,*,*,3)"
 CLOCKWISE = "(1,*,*,*,[0,1,2,3])\n(*,*,*,*,p+1)"
@@ -81,11 +83,32 @@ def assert_same_game(rule_set: RuleSet, board: Board, attempts: list[tuple[int, 
 some_attempts = st.lists(st.tuples(st.integers(0, 35), st.integers(0, 3)), max_size=24)
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=2000)
 @given(paper_rule_sets(), boards(), some_attempts)
 def test_engine_and_reference_agree_attempt_for_attempt(
     rule_set: RuleSet, board: Board, attempts: list[tuple[int, int]]
 ) -> None:
+    assert_same_game(rule_set, board, attempts)
+
+
+@settings(max_examples=500)
+@given(order_rule_sets(), boards(), some_attempts)
+def test_they_agree_on_orders(
+    rule_set: RuleSet, board: Board, attempts: list[tuple[int, int]]
+) -> None:
+    assert_same_game(rule_set, board, attempts)
+
+
+@settings(max_examples=500)
+@given(rule_sets(), boards(), some_attempts)
+def test_they_agree_on_the_whole_language(
+    rule_set: RuleSet, board: Board, attempts: list[tuple[int, int]]
+) -> None:
+    try:
+        compile_rule(rule_set)
+    except NotCompilableError as error:
+        assume("too many pieces" not in str(error) and "arithmetic" not in str(error))
+        raise
     assert_same_game(rule_set, board, attempts)
 
 
@@ -127,7 +150,14 @@ def test_replays_the_selection_of_recorded_episodes() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["rules_paper", "rules_extended", "synthetic_paper_fuzz", "synthetic_orders_fuzz"]
+    "name",
+    [
+        "rules_paper",
+        "rules_extended",
+        "synthetic_paper_fuzz",
+        "synthetic_orders_fuzz",
+        "synthetic_gs5_fuzz",
+    ],
 )
 def test_replays_all_recorded_episodes(name: str) -> None:
     path = VECTORS / f"{name}.jsonl.gz"
@@ -137,9 +167,24 @@ def test_replays_all_recorded_episodes(name: str) -> None:
     episodes = list(records(path))
     for record in episodes:
         replay(record, skipped)
-    if "paper" in name:
-        # The rest name pieces that are images, or spell a shape as arithmetic.
-        assert len(skipped) <= 0.05 * len(episodes), skipped
+    # What is left to the reference: pieces that are images, and rules that fail in play.
+    assert {re.sub(r"piece \d+", "piece", reason) for reason in skipped} <= {
+        "board: piece (None None) is not of the palettes",
+        "not compilable: arithmetic on names, which fails in play",
+    }
+
+
+def test_at_least_nine_of_ten_real_rule_files_compile() -> None:
+    paths = [VECTORS / "rules_paper.jsonl.gz", VECTORS / "rules_extended.jsonl.gz"]
+    if not all(path.exists() for path in paths):
+        pytest.skip("the real rule files are not beside this checkout")
+    texts = {r["rule_file"]: r["rule_text"] for path in paths for r in records(path)}
+    compiled = 0
+    for text in texts.values():
+        with contextlib.suppress(NotCompilableError, RuleSyntaxError):
+            compile_rule(parse(text))
+            compiled += 1
+    assert compiled >= 0.9 * len(texts)
 
 
 def random_play(

@@ -14,6 +14,7 @@ import gnomon
 from gnomon.errors import UnknownNameError
 from gnomon.game.board import Board, Piece
 from gnomon.game.env import HiddenRulesEnv
+from gnomon.game.interpreted import NotCompiledWarning
 from gnomon.game.reference import ReferenceGame
 from gnomon.game.wrappers import FullHistory, HistoryStack, LastSuccess
 from gnomon.rules.parser import parse
@@ -177,6 +178,17 @@ def test_the_environment_plays_as_the_reference_interpreter_does() -> None:
 def test_misuse_is_told(make, message: str) -> None:
     with pytest.raises((ValueError, UnknownNameError), match=re.escape(message)):
         make()
+
+
+def test_a_rule_without_tables_is_played_by_the_reference_interpreter() -> None:
+    rule = parse("(*,*,*,*,0)\n(*,*,*,*,this.color+1)")
+    with pytest.warns(NotCompiledWarning, match="arithmetic on names"):
+        env = HiddenRulesEnv(rule, reveal=True)
+    observation, info = env.reset(seed=0)
+    action = int(np.flatnonzero(info["permitted"])[0])
+    after, reward, terminated, _, info = env.step(action)
+    assert (reward, terminated, info["outcome"], after["bucket"]) == (0.0, False, 0, 1)
+    assert (observation["board"] != after["board"]).sum() == 1
 
 
 def test_pictures() -> None:

@@ -33,6 +33,10 @@ def duels(*numbers):
             duels((0.9, 1e-4), (0.5, 1.0)),
             "a makes fewer errors than b on r1 (p < 0.001); undecided on r2.",
         ),
+        (
+            duels(*[(0.9, 1e-4)] * 6, *[(0.5, 1.0)] * 5),
+            "a makes fewer errors than b on 6 rules (p < 0.001 each); undecided on 5 rules.",
+        ),
         (duels((0.5, 1.0)), "The trials do not separate a from b on r1."),
         (duels((0.5, 1.0), (0.6, 0.4)), "The trials do not separate a from b on any of 2 rules."),
         ((), "a and b share no rule."),

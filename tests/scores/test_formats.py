@@ -24,7 +24,7 @@ def written(tmp_path, text):
 @given(runs=ragged_runs())
 def test_what_is_written_is_read_back(tmp_path, suffix, runs):
     rows = [
-        {"algorithm": "a", "task": str(t), "run": r, "score": s, "censored": False, "seed": "x"}
+        {"algorithm": "a", "task": f"t{t}", "run": r, "score": s, "censored": False, "seed": "x"}
         for t, scores in enumerate(runs)
         for r, s in enumerate([*scores, None])
     ]

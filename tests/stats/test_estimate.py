@@ -134,6 +134,12 @@ def test_the_gap_needs_a_target_where_lower_is_better():
     assert gap.value == 0.5
 
 
+def test_a_target_outside_the_scores_is_named():
+    x = rng().normal(size=(10, 4))
+    with pytest.warns(DegenerateScoresWarning, match="the target 50 lies outside the scores"):
+        estimate_aggregates(table(a=x), ["optimality_gap"], gamma=50.0, rng=rng())
+
+
 def test_unknown_metrics_are_answered_with_near_ones():
     with pytest.raises(UnknownNameError, match="unknown metric 'meen'; did you mean 'mean'"):
         estimate_aggregates(table(a=[[1.0], [2.0]]), ["meen"], rng=rng())

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from gnomon import __version__
-from gnomon.cli import demo, experiments, report, rules, scores
+from gnomon.cli import captive, demo, experiments, report, rules, scores
 from gnomon.errors import GnomonError
 
 __all__ = ["app", "main"]
@@ -33,6 +33,7 @@ app.command()(experiments.run)
 app.command()(scores.score)
 app.command()(scores.estimate)
 app.command()(report.report)
+app.command(context_settings=captive.CONTEXT)(captive.captive)
 
 
 def _print_version(wanted: bool) -> None:

@@ -14,7 +14,7 @@ from gnomon.cli.experiments import play
 from gnomon.cli.scores import task_estimates
 
 if TYPE_CHECKING:
-    from gnomon.scores.table import ScoreTable
+    from gnomon.stats.tests import DifficultyOrder
 
 __all__ = ["demo"]
 
@@ -36,6 +36,7 @@ def demo(
     from gnomon.experiments.catalogue import load_experiment
     from gnomon.experiments.scoring import score_table
     from gnomon.report.page import build_report
+    from gnomon.stats.tests import difficulty_order
 
     with answering("demo", as_json=as_json) as answer:
         cores = len(os.sched_getaffinity(0))
@@ -44,16 +45,20 @@ def demo(
         estimates = task_estimates(table, ["median"], rng=np.random.default_rng(0))
         answer.records(estimates, _COLUMNS, title="Terminal cumulated errors")
         for learner in table.algorithms:
-            answer.say(f"hardest first, for {learner}: {_difficulty(table, learner)}")
-        answer.say(f"report: {build_report(out, out / 'report')}")
+            order = difficulty_order({task: table.runs(learner, task) for task in table.tasks})
+            answer.say(f"hardest first, for {learner}: {_in_words(order)}")
+            groups = [list(group) for group in order.groups]
+            answer.results(
+                [{"algorithm": learner, "hardest_first": list(order.names), "groups": groups}]
+            )
+        page = build_report(out, out / "report")
+        answer.results([{"path": str(page)}])
+        answer.say(f"report: {page}")
     raise typer.Exit(1 if summary.failed else 0)
 
 
-def _difficulty(table: ScoreTable, learner: str) -> str:
-    """Return the tasks in order of difficulty, ``=`` between neighbours that nothing separates."""
-    from gnomon.stats.tests import difficulty_order
-
-    order = difficulty_order({task: table.runs(learner, task) for task in table.tasks})
+def _in_words(order: DifficultyOrder) -> str:
+    """Return the tasks, ``=`` between neighbours that nothing separates and ``>`` between others."""
     text = order.names[0]
     for a, b in itertools.pairwise(order.names):
         tied = any(a in group and b in group for group in order.groups)

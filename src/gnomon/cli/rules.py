@@ -1,18 +1,27 @@
-"""``gnomon rules``: the catalogue, and what is wrong with a rule of one's own."""
+"""``gnomon rules``: the catalogue, families of rules, and what is wrong with a rule of yours."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.errors import RuleSyntaxError
+from gnomon.errors import GnomonError, RuleSyntaxError
+
+if TYPE_CHECKING:
+    from gnomon.rules.templates import GeneratedRule
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="List, show and check hidden rules.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="List, show, check and generate hidden rules.",
+)
 
 
 @app.command("list")
@@ -34,45 +43,87 @@ def show(
     rule: Annotated[str, typer.Argument(help="A rule of the catalogue, or a file.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Show the text of a rule."""
-    from pathlib import Path
-
-    from gnomon.rules.catalogue import available_rules, info_of, load_rule_text, resolve_rule
+    """Show the text of a rule, and say in words what it accepts."""
+    from gnomon.cli.rule_text import printable, read_rule_text
+    from gnomon.rules.catalogue import info_of
+    from gnomon.rules.parser import parse
+    from gnomon.rules.words import explain
 
     with answering("rules show", as_json=as_json) as answer:
-        rule_set = resolve_rule(rule)
-        text = load_rule_text(rule) if rule in available_rules() else Path(rule).read_text("utf-8")
-        answer.results([asdict(info_of(rule, rule_set)) | {"text": text}])
-        answer.say(text.rstrip("\n"))
+        text = read_rule_text(rule)
+        try:
+            rule_set = parse(text)
+        except RuleSyntaxError as error:
+            raise error.in_file(rule) from None
+        words = explain(rule_set)
+        answer.results([asdict(info_of(rule, rule_set)) | {"text": text, "words": words}])
+        answer.say(f"{printable(text).rstrip()}\n\n{words}")
 
 
 @app.command()
 def check(
     files: Annotated[list[str], typer.Argument(help="Rule files, or rules of the catalogue.")],
+    stalemate: Annotated[
+        bool, typer.Option(help="Search for a small board on which the rule gets stuck.")
+    ] = True,
+    states: Annotated[
+        int, typer.Option(min=1, help="States of play to look at in that search.")
+    ] = 1000,
     as_json: JsonOption = False,
 ) -> None:
-    """Say whether rules parse, and if not, where and why; exit status 1 if one does not."""
-    from gnomon.rules.catalogue import resolve_rule
+    """Find what is surely not meant in rules, with a remedy for each.
 
-    wrong = False
+    Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
+    something cannot be read.
+    """
+    from gnomon.cli.checked_rule import check_rule
+    from gnomon.cli.rule_text import read_rule_text
+
+    status = 0
     with answering("rules check", as_json=as_json) as answer:
         for file in files:
             try:
-                n_lines = len(resolve_rule(file).lines)
-                answer.say(f"{file}: {n_lines} line{'s' * (n_lines > 1)}, nothing wrong")
-            except RuleSyntaxError as error:
-                wrong = True
-                answer.say(str(error))
-                answer.results([_finding(file, error)])
-    raise typer.Exit(1 if wrong else 0)
+                text = read_rule_text(file)
+            except GnomonError as error:
+                status = 2
+                answer.warn(str(error))
+                continue
+            checked = check_rule(file, text, max_states=states if stalemate else 0)
+            status = max(status, 0 if checked.passes else 1)
+            answer.results(checked.records())
+            answer.say(str(checked))
+    raise typer.Exit(status)
 
 
-def _finding(file: str, error: RuleSyntaxError) -> dict[str, str | int | None]:
-    return {
-        "file": file,
-        "line": error.line,
-        "column": error.column,
-        "severity": "error",
-        "message": error.message,
-        "remedy": None,
-    }
+@app.command()
+def generate(
+    template: Annotated[
+        str | None, typer.Argument(help="A template of the library, or a file.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder to write the rules to.")] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files that hold something else.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a family of rules from a template; without one, list the templates."""
+    from gnomon.cli.rule_family import rules_of, template_records, write_rules
+
+    with answering("rules generate", as_json=as_json) as answer:
+        if template is None:
+            if out is not None:
+                raise typer.BadParameter("expected a template before it", param_hint="--out")
+            answer.records(template_records())
+            return
+        family = rules_of(template)
+        answer.results([asdict(rule) for rule in family])
+        if out is None:
+            answer.say(_texts(family))
+        else:
+            write_rules(family, out, overwrite=overwrite)
+            answer.say(f"{len(family)} rule{'s' * (len(family) != 1)} written to {out}")
+
+
+def _texts(family: Sequence[GeneratedRule]) -> str:
+    """Return rules one below the other, each under its name."""
+    return "\n\n".join(f"## {rule.name}\n{rule.text.strip()}" for rule in family)

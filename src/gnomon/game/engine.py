@@ -11,14 +11,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from gnomon.game import program as layout
+from gnomon.game import views
+from gnomon.game.acceptance import look
 from gnomon.game.board import N_BUCKETS, N_CELLS
-from gnomon.game.compiler import FIRST_MEMORY_COLUMN, CompiledRule
+from gnomon.game.compiler import CompiledRule
+from gnomon.game.views import BoardViews
 
 __all__ = [
     "ACCEPTED",
@@ -67,37 +71,36 @@ class Autoreset:
     SAME_STEP = 2
 
 
-# Columns of a board's state. From _CELLS on stand the cells of the pieces that are left, in no
-# order; from _MEMORY on the last bucket by colour and by shape (0 for none, else 1 + bucket), and
-# then what is left of the counts of the active line's atoms: CompiledRule.features tells where. The
-# last 39 columns hold the codes and the last accepted attempt of the episode that ended in this
-# step, where the same step deals a new board.
+# Columns of a board's state that stand at the same place for every rule. The words that tell which
+# atoms are alive follow, and then what gnomon.game.program lays out.
 _LINE = 0
 _LINE_LEFT = 1
 _N_PIECES = 2
 _FINISH = 3
 _N_ATTEMPTS = 4
 _OVER = 5
-_CELLS = 6
-_MEMORY = FIRST_MEMORY_COLUMN
-_N_FINAL = N_CELLS + 3
+_LIVE = layout.LIVE
+
+# Where the header of a program says what stands where.
+_WORDS, _LINES, _COUNTS, _FEATURES = layout.WORDS, layout.LINES, layout.COUNTS, layout.FEATURES
+_CONDITIONS = layout.CONDITIONS
+_N_LINES, _WIDTH = layout.N_LINES, layout.WIDTH
+_N_CLASSES, _N_COLORS = layout.N_CLASSES, layout.N_COLORS
+_CELLS, _LEFT, _ACCEPTS = layout.CELLS, layout.LEFT, layout.ACCEPTS
+_RECORDS, _FINAL = layout.RECORDS, layout.FINAL
+
+#: The first bit of each of the sixteen atoms of a word.
+_FIRST_BITS = 0x1111111111111111
 
 # An episode can be over from the start, on a board with nothing to move; nobody has been told so
 # until the first attempt is made.
 _OVER_KNOWN = 1
 _OVER_UNSAID = 2
 
-# Rows of what goes in and comes out.
-_ACTION = 0
-_SHAPE = 1
-_COLOR = 2
-_BUCKET = 3
-_OUTCOME = 4
-_REWARD = 5
-_TERMINATED = 6
-_TRUNCATED = 7
-_STANDS = 8
-_N_REPLIES = 9
+# Rows of the replies.
+_ACTION, _SHAPE, _COLOR, _BUCKET = views.ACTION, views.SHAPE, views.COLOR, views.BUCKET
+_OUTCOME, _REWARD, _STANDS = views.OUTCOME, views.REWARD, views.STANDS
+_TERMINATED, _TRUNCATED = views.TERMINATED, views.TRUNCATED
 
 _QUADRANT = np.array(
     [(0 if x < 3 else 1) if y >= 3 else (3 if x < 3 else 2) for y in range(6) for x in range(6)],
@@ -108,12 +111,12 @@ Int: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Boards:
+class Boards(BoardViews):
     """The state of ``num_envs`` boards and what a player sees of them, changed in place.
 
     Parameters
     ----------
-    state : numpy.ndarray of int32, shape (num_envs, n_columns)
+    state : numpy.ndarray of int64, shape (num_envs, n_columns)
         What the player does not see: the active line, the counts, the memory.
     seen : numpy.ndarray of uint8, shape (num_envs, 180)
         What the player sees: the code of each cell, and for each of the 144 attempts whether its
@@ -124,79 +127,37 @@ class Boards:
         the episode stands.
     """
 
-    state: npt.NDArray[np.int32]
+    state: Int
     seen: npt.NDArray[np.uint8]
     replies: Int
 
     @classmethod
     def empty(cls, rule: CompiledRule, num_envs: int) -> Boards:
         """Make room for ``num_envs`` boards under a rule; each still needs a RESET."""
-        most_atoms = int((rule.lines[:, 1] - rule.lines[:, 0]).max())
-        n_columns = int(rule.features[0, 3]) + most_atoms + _N_FINAL
+        n_columns = int(rule.program[layout.N_COLUMNS])
         return cls(
-            state=np.zeros((num_envs, n_columns), dtype=np.int32),
+            state=np.zeros((num_envs, n_columns), dtype=np.int64),
             seen=np.zeros((num_envs, N_CELLS + N_CELLS * N_BUCKETS), dtype=np.uint8),
-            replies=np.zeros((_N_REPLIES, num_envs), dtype=np.int64),
+            replies=np.zeros((views.N_REPLIES, num_envs), dtype=np.int64),
         )
 
-    def _row(self, row: int) -> Int:
-        return cast(Int, self.replies[row])
-
     @property
-    def codes(self) -> npt.NDArray[np.uint8]:
-        """What lies in each cell, shape (num_envs, 36)."""
-        return self.seen[:, :N_CELLS]
-
-    @property
-    def occupied(self) -> npt.NDArray[np.int8]:
-        """1 for the attempts on cells that hold a piece, shape (num_envs, 144)."""
-        return self.seen[:, N_CELLS:].view(np.int8)
-
-    @property
-    def last(self) -> Int:
-        """Shape, colour and bucket of the last accepted attempt, shape (3, num_envs)."""
-        return self.replies[_SHAPE : _BUCKET + 1]
-
-    @property
-    def outcome(self) -> Int:
-        """Of the last step, one of the codes above; shape (num_envs,)."""
-        return self._row(_OUTCOME)
-
-    @property
-    def reward(self) -> Int:
-        """Of the last step, 0 or -1; shape (num_envs,)."""
-        return self._row(_REWARD)
-
-    @property
-    def terminated(self) -> npt.NDArray[np.bool_]:
-        """Whether the last step cleared the board or found it stuck; shape (num_envs,)."""
-        return self._row(_TERMINATED).astype(np.bool_)
-
-    @property
-    def truncated(self) -> npt.NDArray[np.bool_]:
-        """Whether the last step reached the horizon; shape (num_envs,)."""
-        return self._row(_TRUNCATED).astype(np.bool_)
-
-    @property
-    def finish(self) -> Int:
-        """How each episode stands: in progress, cleared, or stalemate; shape (num_envs,)."""
-        return self._row(_STANDS)
-
-    @property
-    def line(self) -> npt.NDArray[np.int32]:
+    def line(self) -> Int:
         """The active rule line of each board, counted from 0; shape (num_envs,)."""
         return self.state[:, _LINE]
 
     @property
-    def final(self) -> npt.NDArray[np.int32]:
+    def final(self) -> Int:
         """Codes and last accepted attempt of the episodes that ended, shape (num_envs, 39)."""
-        return self.state[:, -_N_FINAL:]
+        return self.state[:, -layout.N_FINAL :]
 
     def counts_left(self, env: int, rule: CompiledRule) -> tuple[int, list[int]]:
         """Return what is left of the counts of the active line and its atoms, -1 if not metered."""
         start, stop, _ = rule.lines[self.state[env, _LINE]]
-        left = rule.features[0, 3]
-        atoms = self.state[env, left : left + stop - start]
+        atoms = rule.counts[start:stop].astype(np.int64)
+        if (atoms > 0).any():  # of a line without meters the engine keeps no counts
+            left = int(rule.program[layout.LEFT])
+            atoms = self.state[env, left : left + stop - start]
         return int(self.state[env, _LINE_LEFT]), atoms.tolist()
 
 
@@ -265,8 +226,8 @@ def _index(number: int) -> int:
 
 @njit(cache=True)
 def step(
-    program: npt.NDArray[np.int32],
-    state: npt.NDArray[np.int32],
+    program: Int,
+    state: Int,
     seen: npt.NDArray[np.uint8],
     replies: Int,
     deck: npt.NDArray[np.uint8],
@@ -280,11 +241,19 @@ def step(
     as there are boards. ``horizon`` is the number of attempts after which an episode is truncated,
     0 for none. Returns the new ``n_dealt``.
     """
-    atoms_at, lines_at = _index(program[0]), _index(program[1])
-    counts_at, features_at = _index(program[2]), _index(program[3])
-    n_lines, width, n_classes = _index(program[4]), _index(program[5]), _index(program[6])
-    left = _index(program[features_at + 3])
-    final = state.shape[1] - 39
+    words_at, lines_at = _index(program[_WORDS]), _index(program[_LINES])
+    counts_at, features_at = _index(program[_COUNTS]), _index(program[_FEATURES])
+    n_lines, width, n_classes = (
+        _index(program[_N_LINES]),
+        _index(program[_WIDTH]),
+        _index(program[_N_CLASSES]),
+    )
+    cells, left, accepts_at = (
+        _index(program[_CELLS]),
+        _index(program[_LEFT]),
+        _index(program[_ACCEPTS]),
+    )
+    further = program[_CONDITIONS] != 0
 
     for i in range(replies.shape[1]):
         action = replies[_ACTION, i]
@@ -310,56 +279,76 @@ def step(
                 outcome = EMPTY_CELL
                 reward = -1
             else:
-                by_color = _index(program[features_at + 4 * code + 2])
-                by_shape = _index(program[features_at + 4 * code + 3])
+                feature = features_at + 4 * code
+                by_color, by_shape = _index(program[feature + 2]), _index(program[feature + 3])
                 memory = _index(
                     (replies[_BUCKET, i] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
                 )
-                piece_at = atoms_at + code - 1
-                cell_at = atoms_at + n_classes + cell
-                buckets_at = atoms_at + n_classes + 36 + 4 * memory + _index(_QUADRANT[cell])
-                line_at = lines_at + 3 * _index(state[i, _LINE])
-                start, stop = _index(program[line_at]), _index(program[line_at + 1])
+                cell_at = n_classes + cell
+                buckets_at = n_classes + 36 + 4 * memory + _index(_QUADRANT[cell])
+                line_at = lines_at + _index(6 * state[i, _LINE])
+                first_row = words_at + _index(program[line_at] * width)
+                n_words = program[line_at + 1]
                 allowed = 0
-                for a in range(start, stop):
-                    if state[i, _index(left + a - start)] != 0:
-                        row = _index(a * width)
-                        allowed |= (
-                            program[row + piece_at]
+                for w in range(n_words):
+                    row = first_row + _index(w * width)
+                    if further:
+                        word = state[i, accepts_at + 36 * w + cell]
+                    else:
+                        word = (
+                            program[row + code - 1]
                             & program[row + cell_at]
                             & program[row + buckets_at]
                         )
-                if (allowed >> bucket) & 1 == 0:
+                    allowed |= word & state[i, _LIVE + w]
+                if (allowed >> bucket) & _FIRST_BITS == 0:
                     outcome = IMMOVABLE if allowed == 0 else DENIED
                     reward = -1
                 else:
                     outcome = ACCEPTED
-                    # Every atom that accepts the attempt is decremented, not the first alone.
-                    for a in range(start, stop):
-                        row = _index(a * width)
-                        accepts = (
-                            program[row + piece_at]
-                            & program[row + cell_at]
-                            & program[row + buckets_at]
-                        )
-                        if state[i, _index(left + a - start)] > 0 and (accepts >> bucket) & 1:
-                            state[i, _index(left + a - start)] -= 1
+                    if program[line_at + 5] != 0:
+                        # Every atom that accepts the attempt pays for it, not the first alone.
+                        for a in range(program[line_at + 3]):
+                            w = a >> 4
+                            row = first_row + _index(w * width)
+                            if further:
+                                word = state[i, accepts_at + 36 * w + cell]
+                            else:
+                                word = (
+                                    program[row + code - 1]
+                                    & program[row + cell_at]
+                                    & program[row + buckets_at]
+                                )
+                            shift = 4 * (a & 15)
+                            if state[i, left + a] > 0 and (word >> (shift + bucket)) & 1:
+                                state[i, left + a] -= 1
+                                if state[i, left + a] == 0:
+                                    state[i, _LIVE + w] &= ~(15 << shift)
                     if state[i, _LINE_LEFT] > 0:
                         state[i, _LINE_LEFT] -= 1
                     state[i, by_color] = 1 + bucket
                     state[i, by_shape] = 1 + bucket
-                    replies[_SHAPE, i] = 1 + program[features_at + 4 * code]
-                    replies[_COLOR, i] = 1 + program[features_at + 4 * code + 1]
+                    shape, color = program[feature], program[feature + 1]
+                    replies[_SHAPE, i] = 1 + shape
+                    replies[_COLOR, i] = 1 + color
                     replies[_BUCKET, i] = 1 + bucket
+                    if further:
+                        record = 1 + ((code - 1) * 36 + cell) * 4 + bucket
+                        records = program[_RECORDS]
+                        n_colors = program[_N_COLORS]
+                        state[i, records] = record
+                        state[i, records + 1 + color] = record
+                        state[i, records + 1 + n_colors + shape] = record
+                        state[i, program[_FINAL] - 4 + bucket] = record
                     seen[i, cell] = 0
                     for b in range(4):
                         seen[i, 36 + 4 * cell + b] = 0
                     n_pieces = _index(state[i, _N_PIECES] - 1)
                     state[i, _N_PIECES] = n_pieces
                     k = 0
-                    while state[i, _CELLS + k] != cell:
+                    while state[i, cells + k] != cell:
                         k += 1
-                    state[i, _CELLS + k] = state[i, _CELLS + n_pieces]
+                    state[i, cells + k] = state[i, cells + n_pieces]
 
                     if n_pieces == 0:
                         state[i, _FINISH] = CLEARED
@@ -368,7 +357,9 @@ def step(
 
         while True:
             if fresh:
-                for c in range(_MEMORY, left):
+                for c in range(cells + 36, left):
+                    state[i, c] = 0
+                for c in range(program[_RECORDS], program[_FINAL]):
                     state[i, c] = 0
                 replies[_SHAPE, i] = 0
                 replies[_COLOR, i] = 0
@@ -380,7 +371,7 @@ def step(
                     # Without a branch, for it would be a coin toss: an empty cell's number is
                     # overwritten by the next.
                     here = code != 0
-                    state[i, _CELLS + n_pieces] = cell
+                    state[i, cells + n_pieces] = cell
                     n_pieces += here
                     for b in range(4):
                         seen[i, 36 + 4 * cell + b] = here
@@ -399,33 +390,42 @@ def step(
                 entered = -1 if first == -2 else 0
                 playable = False
                 while entered < n_lines:
-                    line_at = lines_at + 3 * line
-                    start, stop = _index(program[line_at]), _index(program[line_at + 1])
+                    line_at = lines_at + _index(6 * line)
+                    first_row = words_at + _index(program[line_at] * width)
+                    n_words = program[line_at + 1]
                     if entered >= 0:
                         state[i, _LINE] = line
-                        state[i, _LINE_LEFT] = program[line_at + 2]
-                        for a in range(start, stop):
-                            state[i, _index(left + a - start)] = program[counts_at + a]
+                        state[i, _LINE_LEFT] = program[line_at + 4]
+                        for w in range(n_words):
+                            live = program[first_row + _index((w + 1) * width) - 1]
+                            state[i, _LIVE + w] = live
+                        if program[line_at + 5] != 0:
+                            for a in range(program[line_at + 3]):
+                                state[i, left + a] = program[counts_at + program[line_at + 2] + a]
                     if state[i, _LINE_LEFT] != 0:
+                        if further:
+                            look(program, state, seen, replies, i, line)
                         for k in range(state[i, _N_PIECES]):
-                            cell = _index(state[i, _CELLS + k])
+                            cell = _index(state[i, cells + k])
                             code = _index(seen[i, cell])
-                            by_color = _index(program[features_at + 4 * code + 2])
-                            by_shape = _index(program[features_at + 4 * code + 3])
+                            feature = features_at + 4 * code
+                            by_color = _index(program[feature + 2])
+                            by_shape = _index(program[feature + 3])
                             memory = replies[_BUCKET, i] * 5 + state[i, by_color]
                             memory = _index(memory * 5 + state[i, by_shape])
-                            quadrant = _index(_QUADRANT[cell])
-                            piece_at = atoms_at + code - 1
-                            cell_at = atoms_at + n_classes + cell
-                            buckets_at = atoms_at + n_classes + 36 + 4 * memory + quadrant
-                            for a in range(start, stop):
-                                row = _index(a * width)
-                                if (
-                                    state[i, _index(left + a - start)] != 0
-                                    and program[row + piece_at]
-                                    & program[row + cell_at]
-                                    & program[row + buckets_at]
-                                ):
+                            cell_at = n_classes + cell
+                            buckets_at = n_classes + 36 + 4 * memory + _index(_QUADRANT[cell])
+                            for w in range(n_words):
+                                row = first_row + _index(w * width)
+                                if further:
+                                    word = state[i, accepts_at + 36 * w + cell]
+                                else:
+                                    word = (
+                                        program[row + code - 1]
+                                        & program[row + cell_at]
+                                        & program[row + buckets_at]
+                                    )
+                                if word & state[i, _LIVE + w] != 0:
                                     playable = True
                                     break
                             if playable:
@@ -450,9 +450,9 @@ def step(
                 state[i, _OVER] = _OVER_KNOWN
                 if autoreset == 2:
                     for c in range(36):
-                        state[i, final + c] = seen[i, c]
+                        state[i, program[_FINAL] + c] = seen[i, c]
                     for b in range(3):
-                        state[i, final + 36 + b] = replies[_SHAPE + b, i]
+                        state[i, program[_FINAL] + 36 + b] = replies[_SHAPE + b, i]
                     fresh = True
                     continue
             break
@@ -465,38 +465,38 @@ def step(
 
 @njit(cache=True)
 def permitted(
-    program: npt.NDArray[np.int32],
-    state: npt.NDArray[np.int32],
+    program: Int,
+    state: Int,
     seen: npt.NDArray[np.uint8],
     replies: Int,
     mask: npt.NDArray[np.int8],
 ) -> None:
     """Fill ``mask`` (num_envs, 144) with 1 for the attempts that the rule would accept now."""
-    atoms_at, lines_at, features_at = _index(program[0]), _index(program[1]), _index(program[3])
-    width, n_classes = _index(program[5]), _index(program[6])
-    left = _index(program[features_at + 3])
+    n_classes, width = program[_N_CLASSES], program[_WIDTH]
     for i in range(seen.shape[0]):
-        line_at = lines_at + 3 * _index(state[i, _LINE])
-        start, stop = _index(program[line_at]), _index(program[line_at + 1])
+        line_at = program[_LINES] + 6 * state[i, _LINE]
+        first_row = program[_WORDS] + program[line_at] * width
         for cell in range(36):
             allowed = 0
             code = _index(seen[i, cell])
             if code and state[i, _FINISH] == IN_PROGRESS:
-                by_color = _index(program[features_at + 4 * code + 2])
-                by_shape = _index(program[features_at + 4 * code + 3])
-                memory = _index(
-                    (replies[_BUCKET, i] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
-                )
-                piece_at = atoms_at + code - 1
-                cell_at = atoms_at + n_classes + cell
-                buckets_at = atoms_at + n_classes + 36 + 4 * memory + _index(_QUADRANT[cell])
-                for a in range(start, stop):
-                    if state[i, _index(left + a - start)] != 0:
-                        row = _index(a * width)
-                        allowed |= (
-                            program[row + piece_at]
-                            & program[row + cell_at]
+                feature = program[_FEATURES] + 4 * code
+                by_color, by_shape = program[feature + 2], program[feature + 3]
+                memory = (replies[_BUCKET, i] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
+                buckets_at = n_classes + 36 + 4 * memory + _index(_QUADRANT[cell])
+                for w in range(program[line_at + 1]):
+                    row = first_row + w * width
+                    if program[_CONDITIONS] != 0:
+                        word = state[i, program[_ACCEPTS] + 36 * w + cell]
+                    else:
+                        word = (
+                            program[row + code - 1]
+                            & program[row + n_classes + cell]
                             & program[row + buckets_at]
                         )
+                    allowed |= word & state[i, _LIVE + w]
+            # Fold the sixteen atoms of the word into one.
+            for half in (32, 16, 8, 4):
+                allowed |= allowed >> half
             for b in range(4):
                 mask[i, 4 * cell + b] = (allowed >> b) & 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import gymnasium
@@ -10,7 +12,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
-from gnomon.game.compiler import compile_rule
+from gnomon.game.interpreted import InterpretedBoards, compiled_or_none
 from gnomon.game.spaces import (
     BoardLike,
     action_space,
@@ -74,8 +76,11 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
     ------
     UnknownNameError, RuleSyntaxError
         If the rule cannot be had.
-    NotCompilableError
-        If the engine has no tables for the rule.
+
+    Warns
+    -----
+    NotCompiledWarning
+        If the engine has no tables for the rule, so that the reference interpreter plays it.
 
     Examples
     --------
@@ -114,14 +119,20 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         self.action_space: spaces.Discrete = action_space()
 
         self._engine = engine
-        self._compiled = compile_rule(self.rule, self.board_spec)
-        self._boards = boards = engine.Boards.empty(self._compiled, 1)
+        self._compiled = compiled_or_none(self.rule, self.board_spec)
         self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
-        self._advance = engine.bound_step(self._compiled, boards, self._deck)
-        self._codes = boards.codes[0]
-        self._occupied = boards.occupied[0]
+        self._boards: engine.Boards | InterpretedBoards
+        self._advance: Callable[[], object]
+        if self._compiled is None:
+            self._boards = slow = InterpretedBoards(self.rule, self.board_spec, 1)
+            self._advance = partial(slow.advance, self._deck, 0, 0, engine.Autoreset.DISABLED)
+        else:
+            self._boards = fast = engine.Boards.empty(self._compiled, 1)
+            self._advance = engine.bound_step(self._compiled, fast, self._deck)
+        self._codes = self._boards.seen[0, :N_CELLS]
+        self._occupied = self._boards.seen[0, N_CELLS:].view(np.int8)
         # Reading numbers from a memoryview takes a third of the time it takes from an array.
-        self._replies = memoryview(boards.replies[:, 0].data)
+        self._replies = memoryview(self._boards.replies[:, 0].data)
         self._ahead: npt.NDArray[np.uint8] = np.empty((0, N_CELLS), dtype=np.uint8)
 
     def reset(
@@ -169,7 +180,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``."""
         if not 0 <= action < N_CELLS * N_BUCKETS:
             raise ValueError(f"action: expected an integer from 0 to 143, found {action!r}")
-        self._replies[0] = action
+        self._replies[0] = int(action)
         self._advance()
         return self._reply()
 
@@ -182,10 +193,19 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
             "stalemate": stands == _STALEMATE,
         }
         if self.reveal:
-            info["permitted"] = self._engine.permitted_attempts(self._compiled, self._boards)[0]
+            info["permitted"] = self._permitted()
         board = self._codes.copy()
         observation = {"board": board, "shape": shape, "color": color, "bucket": bucket}
         return observation, -1.0 if reward else 0.0, terminated == 1, False, info
+
+    def _permitted(self) -> npt.NDArray[np.int8]:
+        """Return which attempts the rule would accept now."""
+        if isinstance(self._boards, InterpretedBoards):
+            (mask,) = self._boards.permitted()
+        else:
+            assert self._compiled is not None
+            (mask,) = self._engine.permitted_attempts(self._compiled, self._boards)
+        return cast(npt.NDArray[np.int8], mask)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which attempts are on occupied cells, bool of shape (144,).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -11,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
-from gnomon.game.compiler import compile_rule
+from gnomon.game.interpreted import InterpretedBoards, compiled_or_none
 from gnomon.game.spaces import BoardLike, action_space, board_spec, observation_space, rule_set
 from gnomon.rules.syntax import RuleSet
 
@@ -92,8 +93,12 @@ class HiddenRulesVectorEnv(
         self.action_space = batch_space(self.single_action_space, num_envs)
 
         self._engine = engine
-        self._compiled = compile_rule(self.rule, self.board_spec)
-        self._boards = engine.Boards.empty(self._compiled, num_envs)
+        self._compiled = compiled_or_none(self.rule, self.board_spec)
+        self._boards: engine.Boards | InterpretedBoards
+        if self._compiled is None:
+            self._boards = InterpretedBoards(self.rule, self.board_spec, num_envs)
+        else:
+            self._boards = engine.Boards.empty(self._compiled, num_envs)
         self._horizon = max_episode_steps or 0
         self._mode = {
             AutoresetMode.DISABLED: engine.Autoreset.DISABLED,
@@ -114,15 +119,19 @@ class HiddenRulesVectorEnv(
             fresh = draw_boards(_BLOCKS * self.num_envs, self.board_spec, rng=self.np_random)
             self._deck = np.concatenate([left, fresh])
             self._n_dealt = 0
-        self._n_dealt = self._engine.advance(
-            self._compiled,
-            self._boards,
-            actions,
-            self._deck,
-            n_dealt=self._n_dealt,
-            horizon=self._horizon,
-            autoreset=self._mode,
-        )
+        self._boards.replies[0] = actions
+        if isinstance(self._boards, InterpretedBoards):
+            advance = self._boards.advance
+        else:
+            assert self._compiled is not None
+            advance = partial(
+                self._engine.step,
+                self._compiled.program,
+                self._boards.state,
+                self._boards.seen,
+                self._boards.replies,
+            )
+        self._n_dealt = advance(self._deck, self._n_dealt, self._horizon, self._mode)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -198,9 +207,16 @@ class HiddenRulesVectorEnv(
             "_stalemate": self._present,
         }
         if self.reveal:
-            infos["permitted"] = self._engine.permitted_attempts(self._compiled, boards)
+            infos["permitted"] = self._permitted()
             infos["_permitted"] = self._present
         return infos
+
+    def _permitted(self) -> npt.NDArray[np.int8]:
+        """Return which attempts the rule would accept now."""
+        if isinstance(self._boards, InterpretedBoards):
+            return self._boards.permitted()
+        assert self._compiled is not None
+        return self._engine.permitted_attempts(self._compiled, self._boards)
 
     def _add_final(self, infos: dict[str, Any]) -> None:
         """Add what the episodes that ended in this step ended with, as Gymnasium lays it out."""

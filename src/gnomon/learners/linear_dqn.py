@@ -261,7 +261,7 @@ class LinearDQN(Learner):
         from gnomon.learners.linear_dqn_kernels import play
         from gnomon.learners.one_board import close_log, one_board, open_log
 
-        if len(rule.features) != self._memory.best.shape[1]:
+        if 1 + rule.n_shapes * rule.n_colors != self._memory.best.shape[1]:
             raise ValueError("expected a rule compiled for the palettes of the learner")
         game, log = one_board(rule, boards), open_log(len(boards), horizon)
         episode = n_rows = 0

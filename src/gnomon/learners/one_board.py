@@ -23,8 +23,8 @@ __all__ = ["OneBoard", "OpenLog", "attempt", "close_log", "one_board", "open_log
 class OneBoard(NamedTuple):
     """What :func:`gnomon.game.engine.step` takes, for one board; its codes; and how it stands."""
 
-    program: npt.NDArray[np.int32]
-    state: npt.NDArray[np.int32]
+    program: Int
+    state: Int
     seen: npt.NDArray[np.uint8]
     replies: Int
     deck: npt.NDArray[np.uint8]
@@ -45,7 +45,7 @@ def one_board(rule: CompiledRule, boards: npt.NDArray[np.uint8]) -> OneBoard:
     """Make room for one board under a rule, to be dealt from the rows of ``boards``."""
     # The kernels are compiled for arrays that can be written to, even where they only read.
     deck = np.require(boards.reshape(-1, N_CELLS), dtype=np.uint8, requirements=["C", "W"])
-    if deck.max(initial=0) >= len(rule.features):
+    if deck.max(initial=0) >= 1 + rule.n_shapes * rule.n_colors:
         raise ValueError("the boards hold a piece that is not of the rule's palettes")
     room = Boards.empty(rule, 1)
     return OneBoard(

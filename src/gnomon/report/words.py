@@ -20,6 +20,10 @@ __all__ = [
 ]
 
 
+#: As many names are listed in a sentence; of more it tells the number.
+_FEW = 4
+
+
 def joined(words: Sequence[str], last: str = "and") -> str:
     """Return a list as a phrase.
 
@@ -96,11 +100,21 @@ def difficulty_sentence(findings: Findings, learner: str) -> str:
     if len(tied) == len(order.names) - 1:
         return (
             f"For {learner} no rule stands out: the trials do not separate {hardest} ({errors} "
-            f"errors) from {joined(tied, 'or')}."
+            f"errors) from {_some(tied)}."
         )
     text = f"For {learner} the hardest rule is {hardest} ({errors} errors)"
-    text += f", though not separated from {joined(tied, 'or')}" if tied else ""
+    text += f", though not separated from {_some(tied)}" if tied else ""
     return f"{text}; the easiest is {easiest} ({interval(played[easiest].tce)})."
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return a few names, or the number of many."""
+    return joined(names, "or") if len(names) <= _FEW else f"{len(names)} others"
+
+
+def _rules(duels: Sequence[Duel]) -> str:
+    """Return the rules of some duels: a few names, or the number of many."""
+    return joined([d.rule for d in duels]) if len(duels) <= _FEW else f"{len(duels)} rules"
 
 
 def duel_sentence(findings: Findings, a: str, b: str) -> str:
@@ -115,9 +129,9 @@ def duel_sentence(findings: Findings, a: str, b: str) -> str:
         return f"The trials do not separate {a} from {b} on {where}."
     text = f"{better} makes fewer errors than {other} on {_how_many(won[better], duels)}"
     if won[other]:
-        text += f", {other} fewer on {joined([d.rule for d in won[other]])}"
-    undecided = [d.rule for d in duels if d.winner(findings.level) is None]
-    text += f"; undecided on {joined(undecided)}" if undecided else ""
+        text += f", {other} fewer on {_rules(won[other])}"
+    undecided = [d for d in duels if d.winner(findings.level) is None]
+    text += f"; undecided on {_rules(undecided)}" if undecided else ""
     return f"{text}."
 
 
@@ -130,7 +144,7 @@ def _how_many(won: Sequence[Duel], duels: Sequence[Duel]) -> str:
     each = f"{bound} each" if len(won) > 1 else bound
     if len(won) == len(duels):
         return f"all {len(duels)} rules ({each})"
-    return f"{joined([d.rule for d in won])} ({each})"
+    return f"{_rules(won)} ({each})"
 
 
 def trouble(findings: Findings) -> tuple[str, ...]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import polars as pl
 
@@ -118,7 +118,9 @@ def load_references(name: str) -> dict[str, tuple[float, float]]:
     """
     raw = pl.read_csv(dataset_file(name, "Atari-Human.csv"), infer_schema=False)
     numbers = raw.select("Game", pl.col("Random", "Human").cast(pl.Float64))
-    return {game: (random, human) for game, random, human in numbers.iter_rows()}
+    # The scores name games by their letters alone ("icehockey"), this file does not.
+    letters = [re.sub("[^a-z]", "", game.lower()) for game in numbers["Game"]]
+    return dict(zip(letters, numbers.select("Random", "Human").iter_rows(), strict=True))
 
 
 def dataset_file(name: str, file: str) -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from gnomon.errors import ScoreDataError
+from gnomon.scores.suspicion import warn_of_suspicions
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, tidy_frame
 
@@ -56,6 +57,11 @@ def read_scores(
     ------
     ScoreDataError
         The file is absent or cannot be read as scores; the message names file, line and column.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        The table looks like a mistake: tasks that are seeds, axes swapped, episodes as runs.
     """
     path = Path(path)
     if not path.is_file():
@@ -70,13 +76,14 @@ def read_scores(
     about, frame = _about(frame, origin)
     if higher_is_better is None:
         higher_is_better = about.get("direction", "higher") == "higher"
-    return ScoreTable(
+    table = ScoreTable(
         frame,
         metric or about.get("metric", "score"),
         unit or about.get("unit"),
         higher_is_better,
         (f"read from {path.name}",),
     )
+    return warn_of_suspicions(table)
 
 
 def read_csv(path: Path) -> tuple[pl.DataFrame, Origin]:

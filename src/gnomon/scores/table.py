@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -17,6 +17,9 @@ import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, tidy_frame
+
+if TYPE_CHECKING:
+    from gnomon.scores.normalization import Normalization
 
 __all__ = ["FloatArray", "ScoreTable"]
 
@@ -47,6 +50,8 @@ class ScoreTable:
         The direction of the score.
     provenance : tuple of str
         Where the scores came from and what was done to them, in order.
+    normalization : Normalization, optional
+        How the scores were put on a common scale; None for raw ones.
 
     Examples
     --------
@@ -71,6 +76,7 @@ class ScoreTable:
     unit: str | None = None
     higher_is_better: bool = True
     provenance: tuple[str, ...] = field(default=())
+    normalization: Normalization | None = None
 
     @classmethod
     def from_records(
@@ -214,7 +220,7 @@ class ScoreTable:
                 f"the table holds {self.n_steps} steps of each run; "
                 "expected one: take last_step() or at_step(...)"
             )
-        present = self._effective.filter(~pl.col("score").is_nan())
+        present = self.effective_scores().filter(~pl.col("score").is_nan())
         keys, groups = ["algorithm", "task"], [pl.col("run"), pl.col("score")]
         grouped = present.group_by(keys, maintain_order=True).agg(groups)
         return {
@@ -222,9 +228,8 @@ class ScoreTable:
             for algorithm, task, runs, scores in grouped.iter_rows()
         }
 
-    @property
-    def _effective(self) -> pl.DataFrame:
-        """The rows with censored scores replaced by the infinitely bad one."""
+    def effective_scores(self) -> pl.DataFrame:
+        """Return the rows with censored scores replaced by the infinitely bad one."""
         if "censored" not in self.frame.columns:
             return self.frame
         worst = float("-inf") if self.higher_is_better else float("inf")
@@ -300,7 +305,9 @@ class ScoreTable:
             raise ScoreDataError("expected a column 'step' for curves; found none")
         self._check_names("algorithm", [algorithm], self.algorithms)
         self._check_names("task", [task], self.tasks)
-        rows = self._effective.filter((pl.col("algorithm") == algorithm) & (pl.col("task") == task))
+        rows = self.effective_scores().filter(
+            (pl.col("algorithm") == algorithm) & (pl.col("task") == task)
+        )
         steps, at = np.unique(rows["step"].cast(pl.Float64).to_numpy(), return_inverse=True)
         labels = rows["run"].unique(maintain_order=True).to_list()
         place = {label: i for i, label in enumerate(labels)}
@@ -372,7 +379,8 @@ class ScoreTable:
         """Return what the table holds and what is missing in it, one fact a line."""
         direction = "higher" if self.higher_is_better else "lower"
         unit = f", {self.unit}" if self.unit else ""
-        head = f"{_count(len(self), 'score')} ({self.metric}{unit}, {direction} is better): "
+        scale = f", normalised by {self.normalization.name}" if self.normalization else ""
+        head = f"{_count(len(self), 'score')} ({self.metric}{unit}, {direction} is better{scale}): "
         n_algorithms, n_tasks = len(self.algorithms), len(self.tasks)
         head += f"{_count(n_algorithms, 'algorithm')}, {_count(n_tasks, 'task')}"
         if self.n_steps > 1:
@@ -386,7 +394,7 @@ class ScoreTable:
     def _gaps(self) -> list[str]:
         """Return a line for each kind of thing that is missing."""
         lines = []
-        n_missing = int(self._effective["score"].is_nan().sum())
+        n_missing = int(self.effective_scores()["score"].is_nan().sum())
         if n_missing:
             lines.append(f"{_count(n_missing, 'missing run')} (empty score)")
         if "censored" in self.frame.columns and self.frame["censored"].any():

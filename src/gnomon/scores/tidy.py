@@ -125,6 +125,8 @@ def _names(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:
 
 def _labels(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:
     """Return run labels: whole numbers if all are, else texts."""
+    if raw.dtype.is_integer() and not raw.null_count():
+        return raw.cast(pl.Int64)
     texts = _names(raw, rows, origin)
     numbers = texts.cast(pl.Int64, strict=False)
     return texts if numbers.null_count() else numbers

@@ -384,7 +384,7 @@ def _median_difference(x: Strata, y: Strata, value: float, level: float) -> tupl
 def _inverted(ends: Callable[[float], tuple[float, float]]) -> float:
     """Return the p-value: 1 minus the highest level at which the interval excludes zero."""
     low, high = 0.0, 40.0  # the level as minus the logarithm of its complement
-    for _ in range(30):
+    for _ in range(20):
         middle = (low + high) / 2.0
         below, above = ends(-math.expm1(-middle))
         low, high = (middle, high) if below > 0.0 or above < 0.0 else (low, middle)

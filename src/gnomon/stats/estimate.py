@@ -139,9 +139,9 @@ def estimate_aggregates(
     Warns
     -----
     DegenerateScoresWarning
-        Tasks were left out; one task carries more than half of the variance; or something is not
-        estimable (NaN): an interval from one run per task or from scores that do not vary, a mean
-        of infinite scores.
+        Tasks were left out; one task carries more than half of the variance; a given target lies
+        outside the scores; or something is not estimable (NaN): an interval from one run per task
+        or from scores that do not vary, a mean of infinite scores.
 
     Examples
     --------
@@ -160,6 +160,8 @@ def estimate_aggregates(
     estimates = []
     for algorithm in table.algorithms:
         strata = Strata.from_table(table, algorithm, tasks)
+        if gamma is not None and any(metric.name == "optimality_gap" for metric in wanted):
+            _check_target(gamma, strata, algorithm)
         resamples = Resamples(
             strata,
             n_resamples=n_resamples,
@@ -197,6 +199,16 @@ def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> 
         shown = ", ".join(left_out[:8]) + (", ..." if len(left_out) > 8 else "")
         warn(f"{len(left_out)} of {len(table.tasks)} tasks left out, not all have them: {shown}")
     return tasks
+
+
+def _check_target(gamma: float, strata: Strata, algorithm: str) -> None:
+    """Say that a target chosen by hand lies outside the scores, where it decides nothing."""
+    low, high = float(strata.values.min()), float(strata.values.max())
+    if not low <= gamma <= high:
+        warn(
+            f"optimality_gap of {algorithm}: the target {gamma:g} lies outside the scores, "
+            f"{low:g} to {high:g}: every score misses it, or none"
+        )
 
 
 class _IntervalMaker:

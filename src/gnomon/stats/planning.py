@@ -1,4 +1,4 @@
-"""How many runs are needed, by simulation from pilot runs, and how to stop early without cheating."""
+"""How many runs are needed, by simulation from pilot runs, and how to stop early honestly."""
 
 from __future__ import annotations
 
@@ -252,9 +252,9 @@ def subsampled(
 def sequential_levels(looks: Sequence[int], *, level: float = 0.95) -> FloatArray:
     """Return the level at which to test at each look, so that all looks together keep `level`.
 
-    The error is spent as by O'Brien and Fleming (Lan and DeMets 1983), little at first; each look is
-    tested at its own share, so that by Bonferroni's inequality the sum holds for any test, at the
-    price of some power.
+    The error is spent as by O'Brien and Fleming (Lan and DeMets 1983), little at first; each look
+    is tested at its own share, so that by Bonferroni's inequality the sum holds for any test, at
+    the price of some power.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def sequential_compare(
     ...     table, "a", "b", "mean", looks=[3, 5, 10], rng=np.random.default_rng(1)
     ... )
     >>> result.decided, result.runs
-    (True, 5)
+    (True, 3)
     """
     tasks = shared_tasks(table, (a, b))
     made = min(table.runs(name, task).size for name in (a, b) for task in tasks)

@@ -231,7 +231,7 @@ def _upper_end(
     high = low + step
     for _ in range(60):
         middle = (low + high) / 2.0
-        if middle in (low, high):
+        if high - low < 1e-10 * step:
             break
         low, high = (middle, high) if cost(middle) <= critical else (low, middle)
     return low

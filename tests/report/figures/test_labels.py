@@ -20,6 +20,18 @@ def test_neighbours_are_a_gap_apart_in_the_same_order(x):
 
 
 @given(places)
+def test_bounds_are_kept_where_there_is_room(x):
+    moved = spread(x, gap=0.08, low=0, high=1)
+    assert moved.min() >= -1e-9
+    assert moved.max() <= 1 + 1e-9
+    assert np.diff(np.sort(moved)).min(initial=1) >= 0.08 - 1e-9
+
+
+def test_of_equal_places_the_first_comes_out_on_top():
+    assert (np.diff(spread([0.5, 0.5, 0.5], gap=0.1)) < 0).all()
+
+
+@given(places)
 def test_what_is_far_enough_apart_stays(x):
     far = np.sort(x) + np.arange(len(x))
     np.testing.assert_allclose(spread(far, gap=0.1), far)

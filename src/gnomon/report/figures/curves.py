@@ -223,7 +223,7 @@ def _name_ends(
         return
     bottom, top = scale.units([scale.low, scale.high])
     ends = scale.units([c.values[-1] for _, c in named])
-    places = spread((ends - bottom) / (top - bottom), gap=min(0.075, 1 / len(named)))
+    places = spread((ends - bottom) / (top - bottom), gap=min(0.075, 1 / len(named)), low=0, high=1)
     for (style, curve), place in zip(named, places, strict=True):
         ax.plot(
             [1.02, 1.09],

@@ -8,7 +8,9 @@ import numpy.typing as npt
 __all__ = ["spread"]
 
 
-def spread(places: npt.ArrayLike, *, gap: float) -> npt.NDArray[np.float64]:
+def spread(
+    places: npt.ArrayLike, *, gap: float, low: float = -np.inf, high: float = np.inf
+) -> npt.NDArray[np.float64]:
     """Move places apart until neighbours are at least a gap apart, each as little as may be.
 
     Places that are too close become a block around their middle; a block that meets the next one
@@ -17,9 +19,11 @@ def spread(places: npt.ArrayLike, *, gap: float) -> npt.NDArray[np.float64]:
     Parameters
     ----------
     places : array_like of float, shape (n,)
-        In any order, which is kept.
+        In any order, which is kept; of equal ones the first comes out on top.
     gap : float
         Least distance.
+    low, high : float
+        Bounds for what comes out, as far as the gaps leave room.
 
     Examples
     --------
@@ -27,15 +31,19 @@ def spread(places: npt.ArrayLike, *, gap: float) -> npt.NDArray[np.float64]:
     [0.46, 0.56, 0.9]
     """
     wanted = np.asarray(places, dtype=np.float64)
-    order = np.argsort(wanted, kind="stable")
+    order = np.lexsort((-np.arange(wanted.size), wanted))
     blocks: list[list[float]] = []  # wanted places of each block, ascending
     for place in wanted[order]:
         blocks.append([float(place)])
         while len(blocks) > 1 and _edge(blocks[-1], gap, -1) - _edge(blocks[-2], gap, 1) < gap:
             last = blocks.pop()
             blocks[-1] += last
+    laid = np.array(
+        [_edge(block, gap, -1) + gap * i for block in blocks for i in range(len(block))]
+    )
+    steps = gap * np.arange(wanted.size)
     moved = np.empty_like(wanted)
-    moved[order] = [_edge(block, gap, -1) + gap * i for block in blocks for i in range(len(block))]
+    moved[order] = np.minimum(np.maximum(laid, low + steps), high - steps[::-1])
     return moved
 
 

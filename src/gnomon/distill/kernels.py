@@ -1,0 +1,462 @@
+"""The compiled loops of the subset search. Importing this module loads Numba.
+
+Both searches walk over prefixes and *eliminate* a task from a Gram matrix when it joins the prefix:
+what remains are the products of residuals, so all subsets that share a prefix share its work, and
+the last task is a division. With training products A and held-out products T, eliminating task p
+with l = A[p, :] / A[p, p] gives
+
+    A' = A - l A[p, :]          T' = T - l T[p, :] - T[:, p] l + l l T[p, p]
+
+No row of data is touched, and a subset costs a few dozen operations per fold. Folds lie in the last
+axis ("lanes"), whose length is fixed when the kernel is compiled, so that they fill vector
+registers.
+
+Tasks with gaps: subsets whose complete rows are the same share one Gram matrix. A kernel is called
+once for each such set of rows (`goal`), with those tasks that have scores on all of them; the ones
+that are missing elsewhere stand first, and `step[s, class]` says which set of rows remains when a
+task of that class joins; only subsets that end in `goal` count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+__all__ = ["errors_by_rows", "fold_search", "gram_search", "n_lanes"]
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+I16 = npt.NDArray[np.int16]
+
+#: Columns are scaled to length one; a task whose residual is shorter is collinear, and left out.
+TOLERANCE = 1e-11
+#: What a division may do (no exception), and what a sum may do (any order, fused).
+_OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
+}
+
+
+def n_lanes(n_folds: int) -> int:
+    """Return the number of lanes for so many folds: the next multiple of four."""
+    return 16
+
+
+@njit(inline="always")
+def _hold(values: F64, picks: I16, count: int, value: float) -> int:
+    """Make room for a value among the least ones; return its place in the max-heap `values`.
+
+    The caller writes its tasks to that row of `picks`.
+    """
+    size = values.size
+    if count < size:
+        i = count
+        while i > 0 and values[(i - 1) // 2] < value:
+            parent = (i - 1) // 2
+            values[i] = values[parent]
+            picks[i] = picks[parent]
+            i = parent
+    else:
+        i = 0
+        while 2 * i + 1 < size:
+            child = 2 * i + 1
+            if child + 1 < size and values[child + 1] > values[child]:
+                child += 1
+            if values[child] <= value:
+                break
+            values[i] = values[child]
+            picks[i] = picks[child]
+            i = child
+    values[i] = value
+    return i
+
+
+@lru_cache
+def fold_search(lanes: int) -> Callable[..., int]:
+    """Return the kernel for cross-validated errors with so many lanes."""
+
+    @njit(**_OPTIONS)
+    def search_folds(
+        a_top: F64,
+        t_top: F64,
+        tyy_top: F64,
+        weights: F64,
+        classes: I64,
+        step: I64,
+        start: int,
+        goal: int,
+        n_gapped: int,
+        size: int,
+        first: int,
+        last: int,
+        values: F64,
+        picks: I16,
+        count: int,
+    ) -> int:
+        """Search all subsets of `size` members whose first member lies in [first, last).
+
+        a_top, t_top are (n + 1, n + 1, lanes), the target last; upper triangles are read. The least
+        errors go to the heap (values, picks); returns how many it holds.
+        """
+        n = a_top.shape[0] - 1
+        lanes = a_top.shape[2]
+        depth = max(size - 1, 1)
+        a = np.empty((depth, (n + 1) * (n + 1), lanes))
+        t = np.empty((depth, (n + 1) * (n + 1), lanes))
+        tyy = np.empty((depth, lanes))
+        for i in range(n + 1):
+            for j in range(i, n + 1):
+                for f in range(lanes):
+                    a[0, i * (n + 1) + j, f] = a_top[i, j, f]
+                    t[0, i * (n + 1) + j, f] = t_top[i, j, f]
+        ratio = np.empty((n + 1, lanes))
+        rest = np.empty((n + 1, lanes))
+        inverse = np.empty(lanes)
+        held = np.empty(lanes)
+        part = np.empty(lanes)
+        chosen = np.empty(size, np.int64)
+        base = np.zeros(depth, np.int64)
+        left = np.empty(depth, np.int64)
+        at = np.empty(depth, np.int64)
+        sets = np.empty(depth, np.int64)
+        left[0], at[0], sets[0], level = n, first - 1, start, 0
+        for f in range(lanes):
+            tyy[0, f] = tyy_top[f]
+        worst = values[0] if count == values.size else np.inf
+        while level >= 0:
+            at[level] += 1
+            p, r, missing = at[level], left[level], size - level
+            if p > r - missing or (level == 0 and p >= last):
+                level -= 1
+                continue
+            member = base[level] + p
+            now = step[sets[level], classes[member]]
+            if now != goal and member >= n_gapped:
+                level -= 1
+                continue
+            chosen[level] = member
+            w = r + 1
+            row = p * w
+            if missing == 1:
+                if now != goal:
+                    continue
+                value = 0.0
+                for f in range(lanes):
+                    pivot = a[level, row + p, f]
+                    slope = a[level, row + r, f] / pivot
+                    sse = tyy[level, f] - slope * (
+                        2.0 * t[level, row + r, f] - slope * t[level, row + p, f]
+                    )
+                    value += weights[f] * sse
+                if value < worst:
+                    place = _hold(values, picks, count, value)
+                    count = min(count + 1, values.size)
+                    picks[place, 0] = member
+                    worst = values[0] if count == values.size else np.inf
+                continue
+            for f in range(lanes):
+                pivot = a[level, row + p, f]
+                inverse[f] = 1.0 / pivot
+            if missing == 2:
+                for f in range(lanes):
+                    ly = a[level, row + r, f] * inverse[f]
+                    tcy = t[level, row + r, f]
+                    qy = tcy - ly * t[level, row + p, f]
+                    ratio[r, f] = ly
+                    rest[r, f] = qy
+                    held[f] = tyy[level, f] - ly * (tcy + qy)
+                end = r if now == goal else min(r, n_gapped - base[level])
+                for d in range(p + 1, end):
+                    if now != goal and step[now, classes[base[level] + d]] != goal:
+                        continue
+                    cd, dd, dy = row + d, d * w + d, d * w + r
+                    value = 0.0
+                    for f in range(lanes):
+                        acd = a[level, cd, f]
+                        tcd = t[level, cd, f]
+                        ld = acd * inverse[f]
+                        pivot = a[level, dd, f] - ld * acd
+                        ady = a[level, dy, f] - ld * a[level, row + r, f]
+                        slope = ady / pivot
+                        qd = tcd - ld * t[level, row + p, f]
+                        tdd = t[level, dd, f] - ld * (tcd + qd)
+                        tdy = t[level, dy, f] - ld * rest[r, f] - tcd * ratio[r, f]
+                        value += weights[f] * (held[f] - slope * (2.0 * tdy - slope * tdd))
+                    if value < worst:
+                        chosen[level + 1] = base[level] + d
+                        place = _hold(values, picks, count, value)
+                        count = min(count + 1, values.size)
+                        for i in range(size):
+                            picks[place, i] = chosen[i]
+                        worst = values[0] if count == values.size else np.inf
+                continue
+            # Eliminate p from all that come after it; the target is the last column.
+            for j in range(p + 1, w):
+                for f in range(lanes):
+                    lj = a[level, row + j, f] * inverse[f]
+                    ratio[j, f] = lj
+                    rest[j, f] = t[level, row + j, f] - lj * t[level, row + p, f]
+            for f in range(lanes):
+                tyy[level + 1, f] = tyy[level, f] - ratio[r, f] * (
+                    t[level, row + r, f] + rest[r, f]
+                )
+            r_next = r - p - 1
+            w_next = r_next + 1
+            for i in range(r_next):
+                pi = row + p + 1 + i
+                source = (p + 1 + i) * w + p + 1
+                goes = i * w_next
+                for j in range(i, w_next):
+                    for f in range(lanes):
+                        li = ratio[p + 1 + i, f]
+                        lj = ratio[p + 1 + j, f]
+                        a[level + 1, goes + j, f] = (
+                            a[level, source + j, f] - li * a[level, row + p + 1 + j, f]
+                        )
+                        t[level + 1, goes + j, f] = (
+                            t[level, source + j, f]
+                            - li * rest[p + 1 + j, f]
+                            - t[level, pi, f] * lj
+                        )
+            level += 1
+            base[level] = member + 1
+            left[level] = r_next
+            at[level] = -1
+            sets[level] = now
+        return count
+
+    kernel: Callable[..., int] = search_folds
+    return kernel
+
+
+@njit(**_OPTIONS)
+def gram_search(
+    a_top: F64,
+    yy_top: float,
+    scale: float,
+    limit: float,
+    classes: I64,
+    step: I64,
+    start: int,
+    goal: int,
+    n_gapped: int,
+    size: int,
+    first: int,
+    last: int,
+    values: F64,
+    picks: I16,
+    count: int,
+) -> int:
+    """Search the least residual sums of squares of one Gram matrix, times `scale`, below `limit`.
+
+    As the search over folds, with training products alone: the last two tasks are a loop over
+    contiguous numbers.
+    """
+    n = a_top.shape[0] - 1
+    depth = max(size - 1, 1)
+    a = np.empty((depth, (n + 1) * (n + 1)))
+    diagonal = np.empty((depth, n + 1))
+    column = np.empty((depth, n + 1))
+    yy = np.empty(depth)
+    for i in range(n):
+        for j in range(i, n):
+            a[0, i * n + j] = a_top[i, j]
+        diagonal[0, i] = a_top[i, i]
+        column[0, i] = a_top[i, n]
+    residual = np.empty(n + 1)
+    chosen = np.empty(size, np.int64)
+    base = np.zeros(depth, np.int64)
+    left = np.empty(depth, np.int64)
+    at = np.empty(depth, np.int64)
+    sets = np.empty(depth, np.int64)
+    left[0], at[0], sets[0], yy[0], level = n, first - 1, start, yy_top, 0
+    worst = min(limit, values[0]) if count == values.size else limit
+    while level >= 0:
+        at[level] += 1
+        p, r, missing = at[level], left[level], size - level
+        if p > r - missing or (level == 0 and p >= last):
+            level -= 1
+            continue
+        member = base[level] + p
+        now = step[sets[level], classes[member]]
+        if now != goal and member >= n_gapped:
+            level -= 1
+            continue
+        chosen[level] = member
+        row = p * r
+        pivot = diagonal[level, p]
+        inverse = 1.0 / pivot
+        cy = column[level, p]
+        if missing == 1:
+            value = (yy[level] - cy * cy * inverse) * scale
+            if now == goal and value < worst:
+                place = _hold(values, picks, count, value)
+                count = min(count + 1, values.size)
+                picks[place, 0] = member
+                worst = min(limit, values[0]) if count == values.size else limit
+            continue
+        yy_next = yy[level] - cy * cy * inverse
+        if missing == 2:
+            end = r if now == goal else min(r, n_gapped - base[level])
+            ly = cy * inverse
+            least = np.inf
+            for d in range(p + 1, end):
+                cd = a[level, row + d]
+                dy = column[level, d] - ly * cd
+                pivot = diagonal[level, d] - cd * cd * inverse
+                found = yy_next - dy * dy / pivot
+                residual[d] = found
+                least = min(least, found)
+            if least * scale >= worst:
+                continue
+            for d in range(p + 1, end):
+                value = residual[d] * scale
+                if not value < worst:
+                    continue
+                if now != goal and step[now, classes[base[level] + d]] != goal:
+                    continue
+                chosen[level + 1] = base[level] + d
+                place = _hold(values, picks, count, value)
+                count = min(count + 1, values.size)
+                for i in range(size):
+                    picks[place, i] = chosen[i]
+                worst = min(limit, values[0]) if count == values.size else limit
+            continue
+        r_next = r - p - 1
+        for i in range(r_next):
+            ci = a[level, row + p + 1 + i]
+            li = ci * inverse
+            source = (p + 1 + i) * r + p + 1
+            goes = i * r_next
+            for j in range(i + 1, r_next):
+                a[level + 1, goes + j] = a[level, source + j] - li * a[level, row + p + 1 + j]
+            diagonal[level + 1, i] = diagonal[level, p + 1 + i] - li * ci
+            column[level + 1, i] = column[level, p + 1 + i] - li * cy
+        level += 1
+        yy[level] = yy_next
+        base[level] = member + 1
+        left[level] = r_next
+        at[level] = -1
+        sets[level] = now
+    return count
+
+
+@njit(**_OPTIONS)
+def errors_by_rows(
+    x: F64, y: F64, subsets: I16, folds: I64, least_rows: int, n_folds: int, out: F64
+) -> None:
+    """Fill `out`, (subsets, 2), with the cross-validated and the in-sample error of each subset.
+
+    For tables in which nearly every subset has rows of its own, and for short lists. x is
+    (tasks, algorithms); `folds[n - least_rows]` is the fold of each of n rows. NaN where the rows
+    do not suffice.
+    """
+    n_rows = y.size
+    size = subsets.shape[1]
+    n_products = (size + 1) * (size + 2) // 2
+    # A row is (tasks before the last, target, last task): neighbours in a list share all products
+    # but those of the last task. `place` says where the product of two columns stands, with the
+    # columns counted in the order of the regression: tasks, target.
+    n_shared = n_products - size - 1
+    place = np.empty((size + 1, size + 1), np.int64)
+    for i in range(size + 1):
+        for j in range(size + 1):
+            u = size if i == size - 1 else (size - 1 if i == size else i)
+            v = size if j == size - 1 else (size - 1 if j == size else j)
+            place[i, j] = max(u, v) * (max(u, v) + 1) // 2 + min(u, v)
+    held = np.empty((n_folds + 1, n_products))
+    counts = np.empty(n_folds, np.int64)
+    total = np.empty(n_products)
+    z = np.empty((n_rows, size))
+    product = np.empty((n_rows, n_shared))
+    prefix_rows = np.empty(n_rows, np.int64)
+    rows = np.empty(n_rows, np.int64)
+    factor = np.empty((size + 1, size + 1))
+    slope = np.empty(size + 1)
+    slope[size] = -1.0
+    n_prefix = 0
+    for k in range(subsets.shape[0]):
+        same = k > 0
+        for i in range(size - 1):
+            same = same and subsets[k, i] == subsets[k - 1, i]
+        if not same:
+            n_prefix = 0
+            for r in range(n_rows):
+                whole = not np.isnan(y[r])
+                for i in range(size - 1):
+                    whole = whole and not np.isnan(x[subsets[k, i], r])
+                if not whole:
+                    continue
+                prefix_rows[n_prefix] = r
+                for i in range(size - 1):
+                    z[n_prefix, i] = x[subsets[k, i], r]
+                z[n_prefix, size - 1] = y[r]
+                c = 0
+                for i in range(size):
+                    for j in range(i + 1):
+                        product[n_prefix, c] = z[n_prefix, i] * z[n_prefix, j]
+                        c += 1
+                n_prefix += 1
+        task = subsets[k, size - 1]
+        n = 0
+        for q in range(n_prefix):
+            rows[n] = q
+            n += not np.isnan(x[task, prefix_rows[q]])
+        out[k, 0] = np.nan
+        out[k, 1] = np.nan
+        if n < least_rows:
+            continue
+        counts[:] = 0
+        held[:] = 0.0
+        for i in range(n):
+            q = rows[i]
+            f = folds[n - least_rows, i]
+            v = x[task, prefix_rows[q]]
+            counts[f] += 1
+            for c in range(n_shared):
+                held[f, c] += product[q, c]
+            for j in range(size):
+                held[f, n_shared + j] += v * z[q, j]
+            held[f, n_products - 1] += v * v
+        for c in range(n_products):
+            total[c] = 0.0
+            for f in range(n_folds):
+                total[c] += held[f, c]
+        # The last "fold" holds nothing out: its residual is the in-sample one.
+        mean = 0.0
+        for f in range(n_folds + 1):
+            for i in range(size + 1):
+                for j in range(i + 1):
+                    s = total[place[i, j]] - held[f, place[i, j]]
+                    for m in range(j):
+                        s -= factor[i, m] * factor[j, m]
+                    if i > j:
+                        factor[i, j] = s * factor[j, j]
+                    elif i < size:
+                        # Inverse of the pivot; 0 leaves a collinear task out.
+                        least = TOLERANCE * total[place[i, i]]
+                        factor[i, i] = 1.0 / np.sqrt(s) if s > least else 0.0
+                    else:
+                        factor[i, i] = s
+            if f == n_folds:
+                out[k, 1] = factor[size, size] / n
+                break
+            for i in range(size - 1, -1, -1):
+                s = factor[size, i]
+                for m in range(i + 1, size):
+                    s -= factor[m, i] * slope[m]
+                slope[i] = s * factor[i, i]
+            sse = 0.0
+            for i in range(size + 1):
+                for j in range(i + 1):
+                    twice = 1.0 if i == j else 2.0
+                    sse += twice * slope[i] * slope[j] * held[f, place[i, j]]
+            mean += sse / counts[f]
+        out[k, 0] = mean / n_folds

@@ -1,0 +1,319 @@
+"""From a table of scores to a matrix: filters, normalisation, transform and target, all recorded."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from gnomon.distill.summaries import Summary, half_summaries, summarize
+from gnomon.distill.transforms import Transform, transform_of
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.scores.table import FloatArray, ScoreTable
+
+__all__ = ["Preparation", "PreparedScores", "check_tasks"]
+
+References = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedScores:
+    """Scores as a linear model sees them: one row per algorithm, one column per task.
+
+    Rows and columns stand in the order of their names (by code point), on which the folds of a
+    cross-validation depend.
+
+    Parameters
+    ----------
+    algorithms, tasks : tuple of str
+    x : ndarray of float, shape (algorithms, tasks)
+        Transformed scores, NaN where missing.
+    target : ndarray of float, shape (algorithms,)
+        The transformed summary.
+    smoothed : ndarray of float, shape (algorithms,)
+        The summary over random halves of the tasks; see
+        :func:`gnomon.distill.summaries.half_summaries`.
+    candidates : tuple of str
+        The tasks that a subset may have.
+    groups : tuple of str
+        What each algorithm comes from (its paper, its family); its own name if not known.
+    transform : Transform
+    references : mapping, optional
+        Random and human score of each task, if the scores were normalised.
+    record : tuple of str
+        What was done, in order.
+    """
+
+    algorithms: tuple[str, ...]
+    tasks: tuple[str, ...]
+    x: FloatArray
+    target: FloatArray
+    smoothed: FloatArray
+    candidates: tuple[str, ...]
+    groups: tuple[str, ...]
+    transform: Transform
+    references: References | None = None
+    record: tuple[str, ...] = ()
+
+    def columns(self, tasks: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return the columns of some tasks.
+
+        Raises
+        ------
+        UnknownNameError
+            A task is not in the table; the nearest names are offered.
+        """
+        check_tasks(tasks, self.tasks)
+        place = {task: i for i, task in enumerate(self.tasks)}
+        return np.array([place[task] for task in tasks], dtype=np.int64)
+
+    def rows(self, chosen: npt.ArrayLike) -> PreparedScores:
+        """Return the same with some rows only (a mask, or their numbers)."""
+        index = np.arange(len(self.algorithms))[np.asarray(chosen)]
+        return replace(
+            self,
+            algorithms=tuple(self.algorithms[i] for i in index),
+            groups=tuple(self.groups[i] for i in index),
+            x=self.x[index],
+            target=self.target[index],
+            smoothed=self.smoothed[index],
+        )
+
+    def restore(self, task: str, values: npt.ArrayLike) -> FloatArray:
+        """Return raw scores on a task from transformed ones: the preparation, reversed.
+
+        What the log transform clipped (scores below random) comes back as the random score.
+        """
+        check_tasks([task], self.tasks)
+        z = self.transform.inverse(np.asarray(values, dtype=np.float64))
+        if self.references is None:
+            return z
+        random, human = self.references[task]
+        return random + z / 100.0 * (human - random)
+
+    def complete_tasks(self) -> tuple[str, ...]:
+        """Return the candidates that every algorithm has a score on."""
+        full = ~np.isnan(self.x).any(axis=0)
+        return tuple(t for t in self.candidates if full[self.tasks.index(t)])
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How scores become a matrix: what is kept, how it is normalised, what is to be predicted.
+
+    The order is: banned algorithms and excluded tasks out; algorithms with too few tasks out;
+    normalisation; the summary; algorithms whose summary is too low out; tasks with too few
+    algorithms are no candidates (the summary still counts them); transform.
+
+    Parameters
+    ----------
+    transform : str
+        ``log``, ``identity`` or ``logit``.
+    summary : str or function
+        What to predict: ``median``, ``mean``, ``iqm``, ``mean_log``, ``above_human``, or a function
+        of an array (..., tasks) without gaps.
+    references : mapping from task to (random, human), optional
+        Scores become 100 (x - random) / (human - random).
+    least_tasks, least_algorithms : int
+        Fewest tasks of an algorithm; fewest algorithms of a candidate task.
+    least_summary : float, optional
+        Algorithms must exceed it. (The code of the Atari-5 paper asks for a median above 40,
+        which the paper does not mention.)
+    banned : sequence of str
+        Algorithms to leave out.
+    excluded : sequence of str
+        Tasks that are no candidates.
+    group_by : str, optional
+        The attribute of the table that says what an algorithm comes from.
+    runs : {"scores", "transformed"}
+        How several runs become one number: the mean of the scores; or, as the Atari-5 paper's code
+        has it, the mean of the transformed scores, while the summary counts the last run.
+    seed : int
+        Of the random halves of the smoothed target.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[0, 9]], "b": [[99, 999]]}, tasks=["u", "v"])
+    >>> prepared = Preparation(summary="mean").apply(table)
+    >>> prepared.x
+    array([[0., 1.],
+           [2., 3.]])
+    >>> prepared.restore("u", [2.0])
+    array([99.])
+    """
+
+    transform: str = "log"
+    summary: str | Summary = "median"
+    references: References | None = field(default=None, hash=False)
+    least_tasks: int = 1
+    least_algorithms: int = 1
+    least_summary: float | None = None
+    banned: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    group_by: str | None = None
+    runs: Literal["scores", "transformed"] = "scores"
+    seed: int = 0
+
+    def apply(self, table: ScoreTable) -> PreparedScores:
+        """Return the matrix of a table.
+
+        Raises
+        ------
+        ScoreDataError
+            Nothing is left, the table holds several steps, or a reference score is missing or
+            unusable.
+        UnknownNameError
+            A banned algorithm or an excluded task is not in the table.
+        """
+        transform = transform_of(self.transform)
+        for name in self.banned:
+            if name not in table.algorithms:
+                raise UnknownNameError("algorithm", name, table.algorithms)
+        check_tasks(self.excluded, table.tasks)
+        rows = _usable_rows(table).filter(~pl.col("algorithm").is_in(list(self.banned)))
+        cells = self._cells(rows, transform)
+        record = [*table.provenance, f"{len(table.algorithms)} algorithms"]
+        cells = _with_least_tasks(cells, self.least_tasks, record)
+        algorithms, tasks, z_mean, z_last, x = _matrices(cells)
+        z = z_mean if self.runs == "scores" else z_last
+        x = transform.forward(z_mean) if self.runs == "scores" else x
+        summary = summarize(z, self.summary, transform)
+        keep = np.ones(len(algorithms), dtype=bool)
+        if self.least_summary is not None:
+            keep = summary > self.least_summary
+            record.append(f"{keep.sum()} with a summary above {self.least_summary:g}")
+        candidates = self._candidates(tasks, x[keep], record)
+        self._describe(record)
+        halves = half_summaries(
+            z[keep], self.summary, transform, rng=np.random.default_rng(self.seed)
+        )
+        groups = self._groups(rows, algorithms)
+        return PreparedScores(
+            algorithms=tuple(a for a, k in zip(algorithms, keep, strict=True) if k),
+            tasks=tasks,
+            x=np.ascontiguousarray(x[keep]),
+            target=transform.forward(summary[keep]),
+            smoothed=halves,
+            candidates=candidates,
+            groups=tuple(g for g, k in zip(groups, keep, strict=True) if k),
+            transform=transform,
+            references=self.references,
+            record=tuple(record),
+        )
+
+    def _cells(self, rows: pl.DataFrame, transform: Transform) -> pl.DataFrame:
+        """Return one row per algorithm and task: mean and last normalised score, mean transform."""
+        z = self._normalized(rows)
+        scores = rows.with_columns(z=z, x=transform.forward(z))
+        keys = ["algorithm", "task"]
+        last, mean = pl.col("z").last().alias("z_last"), pl.col("z", "x").mean()
+        return scores.group_by(keys, maintain_order=True).agg(mean, last)
+
+    def _normalized(self, rows: pl.DataFrame) -> FloatArray:
+        scores = rows["score"].to_numpy().astype(np.float64)
+        if self.references is None:
+            return scores
+        for task in rows["task"].unique(maintain_order=True):
+            _check_reference(task, self.references)
+        ends = np.array([self.references[task] for task in rows["task"]], dtype=np.float64)
+        return np.asarray(100.0 * (scores - ends[:, 0]) / (ends[:, 1] - ends[:, 0]))
+
+    def _candidates(
+        self, tasks: tuple[str, ...], x: FloatArray, record: list[str]
+    ) -> tuple[str, ...]:
+        counts = (~np.isnan(x)).sum(axis=0)
+        enough = [t for t, n in zip(tasks, counts, strict=True) if n >= self.least_algorithms]
+        candidates = tuple(t for t in enough if t not in self.excluded)
+        record.append(
+            f"{len(candidates)} of {len(tasks)} tasks with at least "
+            f"{self.least_algorithms} algorithms are candidates"
+        )
+        return candidates
+
+    def _describe(self, record: list[str]) -> None:
+        name = self.summary if isinstance(self.summary, str) else "a function of one's own"
+        record.append(f"target: {name} over the tasks that an algorithm has")
+        if self.references is not None:
+            record.append("normalised: 0 is random, 100 is human")
+        record.append(f"transform: {self.transform}")
+
+    def _groups(self, rows: pl.DataFrame, algorithms: tuple[str, ...]) -> tuple[str, ...]:
+        if self.group_by is None:
+            return algorithms
+        if self.group_by not in rows.columns:
+            raise UnknownNameError("column", self.group_by, rows.columns)
+        first = rows.group_by("algorithm").agg(pl.col(self.group_by).first())
+        known = dict(first.iter_rows())
+        return tuple(str(known[a]) for a in algorithms)
+
+
+def check_tasks(tasks: Sequence[str], known: Sequence[str]) -> None:
+    """Raise an error that offers the nearest names, if a task is not known."""
+    for task in tasks:
+        if task not in known:
+            raise UnknownNameError("task", task, known)
+
+
+def _usable_rows(table: ScoreTable) -> pl.DataFrame:
+    """Return the rows with a finite score; say how many are infinite."""
+    if table.n_steps > 1:
+        raise ScoreDataError(
+            f"the table holds {table.n_steps} steps of each run; take last_step() or at_step(...)"
+        )
+    frame = table.to_polars()
+    finite = pl.col("score").is_finite()
+    if "censored" in frame.columns:
+        finite = finite & ~pl.col("censored")
+    rows = frame.filter(finite)
+    n_lost = int((~frame["score"].is_nan()).sum()) - rows.height
+    if n_lost:
+        text = f"{n_lost} censored or infinite scores are treated as missing"
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
+    if rows.is_empty():
+        raise ScoreDataError("expected scores to distil; every one is missing")
+    return rows
+
+
+def _with_least_tasks(cells: pl.DataFrame, least: int, record: list[str]) -> pl.DataFrame:
+    kept = cells.filter(pl.len().over("algorithm") >= least)
+    n = kept["algorithm"].n_unique()
+    if least > 1:
+        record.append(f"{n} with at least {least} tasks")
+    if n == 0:
+        most = cells.group_by("algorithm").len()["len"].max()
+        raise ScoreDataError(
+            f"expected algorithms with at least {least} tasks; the fullest has {most}"
+        )
+    return kept
+
+
+def _matrices(cells: pl.DataFrame) -> tuple[Any, ...]:
+    """Return the names in order, and the three columns of cells as matrices with gaps."""
+    algorithms = tuple(sorted(cells["algorithm"].unique().to_list()))
+    tasks = tuple(sorted(cells["task"].unique().to_list()))
+    row = {a: i for i, a in enumerate(algorithms)}
+    column = {t: i for i, t in enumerate(tasks)}
+    at = ([row[a] for a in cells["algorithm"]], [column[t] for t in cells["task"]])
+    matrices = []
+    for name in ("z", "z_last", "x"):
+        matrix = np.full((len(algorithms), len(tasks)), np.nan)
+        matrix[at] = cells[name].to_numpy()
+        matrices.append(matrix)
+    return algorithms, tasks, *matrices
+
+
+def _check_reference(task: str, references: References) -> None:
+    if task not in references:
+        raise UnknownNameError("task in the reference scores", task, references)
+    random, human = references[task]
+    if not (np.isfinite(random) and np.isfinite(human)):
+        raise ScoreDataError(f"reference scores of {task}: expected numbers, found {random}, {human}")
+    if human == random:
+        raise ScoreDataError(
+            f"reference scores of {task}: expected human and random to differ, both are {human:g}"
+        )

@@ -1,0 +1,51 @@
+"""The board as the reference's JSON line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from gnomon.game.board import Piece
+from gnomon.game.deals import Deal
+from gnomon.rules.expressions import integer_of
+
+__all__ = ["board_json", "compact_json", "piece_parts", "property_value"]
+
+
+def compact_json(value: Any) -> str:
+    """Return JSON without blanks, as the reference writes it."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def property_value(text: str) -> int | str:
+    """Return the value of a property: a number, if it looks like one."""
+    number = integer_of(text)
+    return text if number is None else number
+
+
+def piece_parts(piece: Piece, deal: Deal) -> tuple[str, str]:
+    """Return the JSON of a piece up to its buckets, and what comes after them.
+
+    Examples
+    --------
+    >>> from gnomon.game.board import Board
+    >>> piece = Piece(0, 31, "STAR", "RED")
+    >>> print("[0,1]".join(piece_parts(piece, Deal(Board((piece,))))))
+    {"id":0,"color":"RED","shape":"STAR","x":1,"y":6,"buckets":[0,1]}
+    """
+    before: dict[str, Any] = {"id": piece.id}
+    if piece.properties is None:
+        before |= {"color": piece.color, "shape": piece.shape}
+    before |= {"x": piece.x, "y": piece.y}
+    if piece.properties is not None:
+        before["image"] = deal.images.get(piece.id, "")
+    if deal.labelled:
+        before["label"] = chr((ord("A") + piece.id) % 0xD800)
+    after = {k: property_value(v) for k, v in sorted((piece.properties or {}).items())}
+    tail = compact_json(after)[1:]
+    return compact_json(before)[:-1] + ',"buckets":', ("," if after else "") + tail
+
+
+def board_json(pieces: list[str]) -> str:
+    """Return the line of a board. ⚠ Its id is 0, whatever that of its file."""
+    return f'{{"id":0,"value":[{",".join(pieces)}]}}'

@@ -1,0 +1,89 @@
+"""Where a game's files are looked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gnomon.errors import GnomonError, UnknownNameError
+from gnomon.rules.catalogue import available_rules, load_rule, read_rule_file
+from gnomon.rules.syntax import RuleSet
+
+__all__ = ["DataFolder"]
+
+#: A larger file is no rule, board or list.
+_MOST_BYTES = 4_000_000
+
+
+class DataFolder:
+    """The folder of data, and how names of files are understood.
+
+    A name is that of a file as it stands, or below one of the folders of the data, with or without
+    its ending.
+
+    Parameters
+    ----------
+    path : Path
+        The folder, with ``rules``, ``modifiers``, ``trial-lists``, ``boards`` and ``shapes`` in it.
+    is_confined : bool
+        Whether files elsewhere must not be read.
+    """
+
+    def __init__(self, path: Path, *, is_confined: bool = False) -> None:
+        self.path = path
+        self._is_confined = is_confined
+
+    @property
+    def shapes(self) -> Path:
+        """The folder of pictures."""
+        return self.path / "shapes"
+
+    def find(self, name: str, folder: str, ending: str) -> Path:
+        """Return the file of this name.
+
+        Raises
+        ------
+        GnomonError
+            There is none, or it must not be read, or it is far too large.
+        """
+        path = self._find(name, folder, ending)
+        if path is None:
+            raise GnomonError(f"{name}: there is no such file")
+        return path
+
+    def find_folder(self, name: str, folder: str) -> Path:
+        """Return the folder of this name, whether or not it exists."""
+        place = Path(name) if Path(name).is_dir() else self.path / folder / name
+        self._check_place(place)
+        return place
+
+    def rule(self, name: str) -> tuple[RuleSet, str]:
+        """Return a rule of the catalogue, or else of a file, and the name for its results.
+
+        Raises
+        ------
+        GnomonError
+            As :meth:`find`, and as :func:`gnomon.rules.catalogue.read_rule_file`.
+        """
+        if name in available_rules():
+            return load_rule(name), name
+        path = self._find(name, "rules", ".txt")
+        if path is None:
+            raise UnknownNameError("rule or file", name, available_rules())
+        return read_rule_file(path), path.name.removesuffix(".txt")
+
+    def _find(self, name: str, folder: str, ending: str) -> Path | None:
+        if "\0" in name:
+            return None
+        names = [name] if name.endswith(ending) else [name, name + ending]
+        for place in (Path(), self.path / folder):
+            for each in names:
+                if (place / each).is_file():
+                    self._check_place(place / each)
+                    return place / each
+        return None
+
+    def _check_place(self, path: Path) -> None:
+        if self._is_confined and not path.resolve().is_relative_to(self.path.resolve()):
+            raise GnomonError(f"{path}: this server reads files of its own folder only")
+        if path.is_file() and path.stat().st_size > _MOST_BYTES:
+            raise GnomonError(f"{path}: expected at most {_MOST_BYTES} bytes")

@@ -1,0 +1,236 @@
+"""From arguments to a session: reading the files, and setting up boards and referee."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from gnomon.errors import GnomonError, RuleSyntaxError
+from gnomon.game.board import COLORS, SHAPES
+from gnomon.game.board_conditions import BoardConditions
+from gnomon.game.board_files import BoardFiles
+from gnomon.game.captive.arguments import GameArguments
+from gnomon.game.captive.board_json import property_value
+from gnomon.game.captive.data_folder import DataFolder
+from gnomon.game.captive.game_log import GameLog
+from gnomon.game.captive.referee import Referee
+from gnomon.game.captive.session import Session
+from gnomon.game.deals import BoardSource
+from gnomon.game.java_random import JavaRandom
+from gnomon.game.picture_pieces import PicturePiece, find_pictures
+from gnomon.game.random_boards import BoardParameters, RandomBoards
+from gnomon.game.trial_lists import ParameterSet, read_trial_list
+
+__all__ = ["LogOpener", "open_session", "refusal"]
+
+Features = Mapping[str, Sequence[str | int]]
+
+#: Makes the log that the arguments ask for, given the name of the rule.
+LogOpener = Callable[[GameArguments, str], GameLog | None]
+
+_NUMBERS = re.compile(r"([0-9]{1,9})(?::([0-9]{1,9}))?")
+
+
+def open_session(
+    arguments: GameArguments, *, open_log: LogOpener | None = None, is_confined: bool = False
+) -> Session:
+    """Make the session that the arguments ask for.
+
+    Parameters
+    ----------
+    arguments : GameArguments
+        What the client wants to play.
+    open_log : callable, optional
+        Makes the log, last of all; none is kept without it.
+    is_confined : bool
+        Whether only files below the folder of data may be read.
+
+    Returns
+    -------
+    Session
+        Not yet started.
+
+    Raises
+    ------
+    GnomonError
+        Something is wrong with the arguments, or with a file that they name.
+
+    Examples
+    --------
+    >>> from gnomon.game.captive.arguments import read_arguments
+    >>> session = open_session(read_arguments(["clockwise", "9", "seed=1", "output=BRIEF"]))
+    >>> session.start()[0]
+    '6 0 0'
+    """
+    opening = _Opening(arguments, DataFolder(arguments.input_dir, is_confined=is_confined))
+    parameters, rule = opening.parameters()
+    rule_set, rule_name = opening.data.rule(rule)
+    source, features = opening.source(parameters)
+    return Session(
+        Referee(rule_set, source),
+        source,
+        mode=arguments.mode,
+        features=features,
+        reveal=arguments.reveal,
+        log=None if open_log is None else open_log(arguments, rule_name),
+    )
+
+
+class _Opening:
+    """The arguments and the data, and what is made of both."""
+
+    def __init__(self, arguments: GameArguments, data: DataFolder) -> None:
+        self.arguments = arguments
+        self.data = data
+        self._random = JavaRandom(arguments.seed or secrets.randbits(48))
+
+    def parameters(self) -> tuple[ParameterSet | Path, str]:
+        """Return how boards come (or the only board's file) and which rule is played."""
+        first, *more = self.arguments.positional
+        if first.startswith("R:"):
+            _check_number(self.arguments.positional, 1, 1)
+            return self._rule_and_modifier(first)
+        if first.lower().endswith(".csv"):
+            _check_number(self.arguments.positional, 2, 2)
+            rows = read_trial_list(self.data.find(first, "trial-lists", ".csv"))
+            if not (more[0].isascii() and more[0].isdigit() and 1 <= int(more[0]) <= len(rows)):
+                raise GnomonError(f"{first}: expected a row from 1 to {len(rows)}, found {more[0]}")
+            return _with_rule(rows[int(more[0]) - 1])
+        _check_number(self.arguments.positional, 2, 6)
+        if "." in more[0]:
+            _check_number(self.arguments.positional, 2, 2)
+            return self.data.find(more[0], "boards", ".json"), first
+        return _of_numbers(more), first
+
+    def _rule_and_modifier(self, text: str) -> tuple[ParameterSet, str]:
+        parts = text.split(":")
+        if len(parts) != 3 or not all(parts):
+            raise GnomonError(f"expected R:RULE:MODIFIER, found {text!r}")
+        path = self.data.find(parts[2], "modifiers", ".csv")
+        rows = read_trial_list(path)
+        if len(rows) != 1:
+            raise GnomonError(f"{path}: expected one row of parameters, found {len(rows)}")
+        return rows[0], parts[1]
+
+    def source(self, parameters: ParameterSet | Path) -> tuple[BoardSource, Features]:
+        """Return where the boards come from, and the answer to FEATURES."""
+        # ⚠ Without a parameter set the answer is always that of the four shapes and colours.
+        legacy = {"shape": SHAPES, "color": COLORS}
+        if isinstance(parameters, Path):
+            return BoardFiles([parameters], shapes=self.data.shapes), legacy
+        if parameters.initial_boards is not None:
+            folder = self.data.find_folder(parameters.initial_boards, "boards")
+            order = parameters.initial_boards_order or "random"
+            draw = self._random.next_int
+            files = BoardFiles.of_folder(folder, order, draw=draw, shapes=self.data.shapes)
+            return files, {"shape": files.shapes, "color": files.colors}
+        random = self._board_parameters(parameters)
+        cond_train, cond_test = self._condition_files(parameters)
+        conditions = cond_train or cond_test
+        boards = RandomBoards(
+            random,
+            self._random,
+            BoardConditions(self.data.rule(conditions)[0]) if conditions else None,
+            testing=cond_test is not None,
+        )
+        if random.pictures:
+            return boards, _picture_features(random.pictures)
+        if not parameters.where:
+            return boards, legacy
+        return boards, {"shape": random.shape_palette, "color": random.color_palette}
+
+    def _condition_files(self, parameters: ParameterSet) -> tuple[str | None, str | None]:
+        """Return the condition files; what the arguments say goes before the parameters."""
+        given = self.arguments.cond_train, self.arguments.cond_test
+        return given if any(given) else (parameters.cond_train, parameters.cond_test)
+
+    def _board_parameters(self, row: ParameterSet) -> BoardParameters:
+        arguments = self.arguments
+        if row.pieces is None:
+            raise GnomonError(f"{row.where}, field 'min_objects': expected a number, found nothing")
+        images = arguments.images or row.images
+        crowded = arguments.crowded
+        shapes = self._expanded(arguments.shapes or row.shape_palette)
+        colors = [name.upper() for name in arguments.colors or row.color_palette]
+        try:
+            return BoardParameters(
+                row.pieces,
+                row.shapes or (0, 0),
+                row.colors or (0, 0),
+                tuple(dict.fromkeys(shapes)) or SHAPES,
+                tuple(dict.fromkeys(colors)) or COLORS,
+                row.crowded if crowded is None else crowded,
+                find_pictures(self.data.shapes, images) if images else (),
+            )
+        except GnomonError as error:
+            raise GnomonError(f"{row.where}: {error}") if row.where else error from None
+
+    def _expanded(self, shapes: Sequence[str]) -> list[str]:
+        """Return the names of shapes; ``folder/*`` stands for all SVG files of a folder."""
+        names: list[str] = []
+        for shape in shapes:
+            if shape.endswith("/*"):
+                folder = self.data.find_folder(shape[:-2].lower(), "shapes")
+                if not folder.is_dir():
+                    folder = self.data.find_folder(shape[:-2], "shapes")
+                found = sorted(path.stem for path in folder.glob("*.svg"))
+                if not found:
+                    raise GnomonError(f"{folder}: there are no shapes (*.svg)")
+                names += [f"{shape[:-1]}{name}".upper() for name in found]
+            else:
+                names.append(shape.upper())
+        return names
+
+
+def _check_number(words: Sequence[str], least: int, most: int) -> None:
+    if not least <= len(words) <= most:
+        expected = f"{least}" if least == most else f"{least} to {most}"
+        raise GnomonError(f"expected {expected} arguments, found {len(words)}: {' '.join(words)}")
+
+
+def _with_rule(row: ParameterSet) -> tuple[ParameterSet, str]:
+    if row.rule_id is None:
+        raise GnomonError(f"{row.where}, field 'rule_id': expected a rule, found nothing")
+    return row, row.rule_id
+
+
+def _of_numbers(words: Sequence[str]) -> ParameterSet:
+    """Read ``n [shapes colors [list [list]]]``."""
+    numbers = [_range(word) for word in words[:3]]
+    palettes = [tuple(n for n in word.split(";") if n.strip()) for word in words[3:]]
+    return ParameterSet(
+        "",
+        pieces=numbers[0],
+        shapes=numbers[1] if len(numbers) > 1 else None,
+        colors=numbers[2] if len(numbers) > 2 else None,
+        shape_palette=palettes[0] if palettes else (),
+        color_palette=palettes[1] if len(palettes) > 1 else (),
+    )
+
+
+def _range(word: str) -> tuple[int, int]:
+    match = _NUMBERS.fullmatch(word)
+    if match is None:
+        raise GnomonError(f"expected a number n or a range n1:n2, found {word[:40]!r}")
+    low, high = match.groups()
+    return int(low), int(high or low)
+
+
+def _picture_features(pictures: Sequence[PicturePiece]) -> Features:
+    """Return the values of each property of the pictures, sorted."""
+    values: dict[str, set[str]] = {}
+    for picture in pictures:
+        for key, text in picture.properties.items():
+            values.setdefault(key, set()).add(text)
+    return {key: [property_value(t) for t in sorted(values[key])] for key in sorted(values)}
+
+
+def refusal(error: GnomonError) -> str:
+    """Return in one line why a game cannot be played, in the words of the reference."""
+    if isinstance(error, RuleSyntaxError):
+        problem = f"Failed to parse rule row: {error.source_line.strip()}"
+    else:
+        problem = " ".join(str(error).split())
+    return f"Cannot create game generator. Problem: {problem}"

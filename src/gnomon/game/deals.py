@@ -1,0 +1,63 @@
+"""Where boards come from, one after another, when a game is served."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gnomon.game.board import Board
+
+__all__ = ["BoardSource", "Deal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """A board as it is dealt to a player.
+
+    Parameters
+    ----------
+    board : Board
+        The pieces.
+    images : mapping from int to str
+        By piece id, the picture of each piece that is known by its properties.
+    labelled : bool
+        Whether pieces carry a letter: those of board files do.
+    """
+
+    board: Board
+    images: Mapping[int, str] = field(default_factory=dict)
+    labelled: bool = False
+
+
+class BoardSource(Protocol):
+    """Deals a board for each episode.
+
+    Attributes
+    ----------
+    can_test : bool
+        Whether there are conditions that set boards for training and for testing apart.
+    testing : bool
+        Whether boards for testing are dealt now.
+    shapes, colors : tuple of str
+        The names that can appear on the boards, upper case.
+    crowded : bool
+        Whether a cell can hold several pieces.
+    """
+
+    testing: bool
+
+    @property
+    def can_test(self) -> bool: ...
+
+    @property
+    def shapes(self) -> tuple[str, ...]: ...
+
+    @property
+    def colors(self) -> tuple[str, ...]: ...
+
+    @property
+    def crowded(self) -> bool: ...
+
+    def deal(self) -> Deal:
+        """Return the next board; a GnomonError says why there is none."""

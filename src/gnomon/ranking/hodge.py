@@ -1,0 +1,294 @@
+"""Ratings from a tournament graph, and how much of it no rating can explain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.ranking.tournament import Tournament, connected_components
+from gnomon.scores.table import FloatArray
+
+__all__ = [
+    "HodgeDecomposition",
+    "Triangle",
+    "expected_intransitivity",
+    "hodge_decomposition",
+    "hodge_ratings",
+    "intransitivity",
+    "trait_correlation",
+    "worst_triangles",
+]
+
+
+def hodge_ratings(log_odds: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
+    r"""Rate contestants so that differences of ratings come nearest to the edges of their graph.
+
+    The ratings minimise :math:`\sum w_{ij} (f_{ij} - (r_i - r_j))^2` and sum to 0 in every
+    component: the normal equations are those of the weighted graph Laplacian. On a complete graph
+    with equal weights a rating is the mean of the contestant's edges (its own, 0, among them).
+
+    Parameters
+    ----------
+    log_odds : array_like of float, shape (..., n, n)
+        Antisymmetric edges; several graphs at once.
+    weights : array_like of float, shape (n, n) or (..., n, n)
+        0 where there is no edge. Symmetric.
+
+    Returns
+    -------
+    ndarray of float, shape (..., n)
+        A contestant without any edge has 0. Ratings of different components say nothing about each
+        other.
+
+    References
+    ----------
+    Jiang, Lim, Yao and Ye (2011), Statistical ranking and combinatorial Hodge theory; Strang,
+    Abbott and Thomas (2022), The network HHD, SIAM Review 64(2), arXiv 2011.01825.
+
+    Examples
+    --------
+    >>> f = np.array([[0, 1.0, 0.2], [-1.0, 0, 0.8], [-0.2, -0.8, 0]])
+    >>> hodge_ratings(f, np.ones((3, 3))).round(4)
+    array([ 0.4   , -0.0667, -0.3333])
+    """
+    f = np.asarray(log_odds, dtype=np.float64)
+    w = np.asarray(weights, dtype=np.float64) * (1.0 - np.eye(f.shape[-1]))
+    won = (w * f).sum(axis=-1)
+    laplacian = w.sum(axis=-1)[..., None] * np.eye(f.shape[-1]) - w
+    if w.ndim == 2:
+        return np.asarray(won @ np.linalg.pinv(laplacian, hermitian=True))
+    return np.asarray((np.linalg.pinv(laplacian, hermitian=True) @ won[..., None])[..., 0])
+
+
+def intransitivity(
+    log_odds: npt.ArrayLike, weights: npt.ArrayLike, ratings: npt.ArrayLike
+) -> FloatArray:
+    """Return the share of the edges' length that ratings leave over, shape (...), from 0 to 1.
+
+    0: every edge is a difference of ratings. 1: all ratings are equal and everything is cyclic.
+    NaN where all edges are 0. An order may well exist although this is above 0.
+    """
+    f, r = np.asarray(log_odds), np.asarray(ratings)
+    w = np.asarray(weights)
+    rest = f - (r[..., :, None] - r[..., None, :])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = (w * rest**2).sum(axis=(-2, -1)) / (w * f**2).sum(axis=(-2, -1))
+    return np.sqrt(np.minimum(share, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class HodgeDecomposition:
+    """A tournament graph taken apart: what ratings explain, and two kinds of cycles.
+
+    The parts add up to the edges and are orthogonal in the inner product of the weights.
+
+    Parameters
+    ----------
+    names : tuple of str
+    ratings : ndarray of float, shape (n,)
+        Sum 0 in every component.
+    gradient, curl, harmonic : ndarray of float, shape (n, n)
+        Differences of ratings; cycles of three; longer cycles that no triangles fill (none on a
+        complete graph).
+    weights : ndarray of float, shape (n, n)
+    """
+
+    names: tuple[str, ...]
+    ratings: FloatArray
+    gradient: FloatArray
+    curl: FloatArray
+    harmonic: FloatArray
+    weights: FloatArray
+
+    @cached_property
+    def shares(self) -> tuple[float, float, float]:
+        """Squared lengths of gradient, curl and harmonic part over that of the edges.
+
+        All NaN where every edge is 0.
+        """
+        parts = (self.gradient, self.curl, self.harmonic)
+        lengths = [float((self.weights * part**2).sum()) for part in parts]
+        whole = sum(lengths)
+        if whole == 0.0:
+            return math.nan, math.nan, math.nan
+        return lengths[0] / whole, lengths[1] / whole, lengths[2] / whole
+
+    @property
+    def intransitivity(self) -> float:
+        """Length of the cyclic parts over that of the edges, from 0 to 1."""
+        return math.sqrt(self.shares[1] + self.shares[2])
+
+    @property
+    def cycle_dimension(self) -> int:
+        """Number of independent cycles of the graph: edges - contestants + components."""
+        linked = self.weights > 0.0
+        n_edges = int(np.count_nonzero(np.triu(linked, 1)))
+        return n_edges - len(self.names) + len(connected_components(linked))
+
+
+def hodge_decomposition(tournament: Tournament) -> HodgeDecomposition:
+    """Take a tournament graph apart into gradient, curl and harmonic part.
+
+    Parameters
+    ----------
+    tournament : Tournament
+
+    Returns
+    -------
+    HodgeDecomposition
+
+    References
+    ----------
+    As for :func:`hodge_ratings`. Triangles have weight 1, so the curl part is the weighted
+    projection of the cyclic part on flows around triangles.
+
+    Examples
+    --------
+    >>> rock_paper_scissors = [[0, 1, -1], [-1, 0, 1], [1, -1, 0]]
+    >>> found = hodge_decomposition(Tournament.from_log_odds("RPS", rock_paper_scissors))
+    >>> [round(share, 9) + 0.0 for share in found.shares]
+    [0.0, 1.0, 0.0]
+    """
+    f = tournament.log_odds
+    w = tournament.weights * (1.0 - np.eye(len(tournament.names)))
+    ratings = hodge_ratings(f, w)
+    edge = w > 0.0
+    gradient = np.where(edge, ratings[:, None] - ratings[None, :], 0.0)
+    cyclic = np.where(edge, f - gradient, 0.0)
+    complete = bool(edge.sum() == edge.size - len(f))
+    curl = cyclic if complete else _curl_part(cyclic, w)
+    return HodgeDecomposition(tournament.names, ratings, gradient, curl, cyclic - curl, w)
+
+
+def _curl_part(cyclic: FloatArray, w: FloatArray) -> FloatArray:
+    """Return the projection of a flow on flows around triangles."""
+    from scipy import sparse
+    from scipy.sparse.linalg import lsmr
+
+    rows, columns = np.nonzero(np.triu(w, 1))
+    number = np.full(w.shape, -1)
+    number[rows, columns] = np.arange(rows.size)
+    triangles = _triangles(w > 0.0)
+    i, j, k = triangles.T
+    at = np.stack([number[i, j], number[j, k], number[i, k]], axis=1)
+    signs = np.tile([1.0, 1.0, -1.0], len(triangles))
+    triangle = np.repeat(np.arange(len(triangles)), 3)
+    root = np.sqrt(w[rows, columns])
+    around = sparse.csr_matrix(
+        (signs / root[at.ravel()], (at.ravel(), triangle)), shape=(rows.size, len(triangles))
+    )
+    part = np.zeros_like(w)
+    if len(triangles):
+        target = root * cyclic[rows, columns]
+        turns = lsmr(around, target, atol=1e-14, btol=1e-14, maxiter=100_000)[0]
+        part[rows, columns] = (around @ turns) / root
+    return part - part.T
+
+
+def _triangles(edge: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Return all i < j < k that are linked pairwise, shape (triangles, 3)."""
+    found = []
+    for i, j in zip(*np.nonzero(np.triu(edge, 1)), strict=True):
+        third = np.flatnonzero(edge[i] & edge[j])
+        third = third[third > j]
+        found.append(np.stack([np.full_like(third, i), np.full_like(third, j), third], axis=1))
+    return np.concatenate(found) if found else np.empty((0, 3), dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Triangle:
+    """Three contestants and how far going around them is from coming back to 0.
+
+    Parameters
+    ----------
+    names : tuple of str
+        In the direction in which the sum is positive.
+    curl : float
+        f_ij + f_jk + f_ki.
+    is_cycle : bool
+        Whether each beats the next one: the first the second, the second the third, the third the
+        first. If not, their order is clear and only the sizes of the edges do not add up.
+    sign_frequency : float
+        Share of resamples in which the sum is positive; NaN if there are none.
+    """
+
+    names: tuple[str, str, str]
+    curl: float
+    is_cycle: bool
+    sign_frequency: float = math.nan
+
+
+def worst_triangles(
+    tournament: Tournament,
+    n: int = 10,
+    *,
+    cycles_only: bool = False,
+    resampled: Sequence[FloatArray] = (),
+) -> list[Triangle]:
+    """Return the triangles whose edges add up worst, the worst first.
+
+    Parameters
+    ----------
+    tournament : Tournament
+    n : int
+        How many at most.
+    cycles_only : bool
+        Whether to return only those in which each beats the next.
+    resampled : sequence of ndarray, shape (replicates, n, n)
+        Edges of resamples, from :meth:`gnomon.ranking.tournament.Edges.resampled`.
+    """
+    f = tournament.log_odds
+    i, j, k = _triangles(tournament.weights > 0.0).T
+    curl = f[i, j] + f[j, k] + f[k, i]
+    flip = curl < 0.0
+    j, k = np.where(flip, k, j), np.where(flip, j, k)
+    around = (f[i, j] > 0.0) & (f[j, k] > 0.0) & (f[k, i] > 0.0)
+    order = np.argsort(-np.abs(curl), kind="stable")
+    order = order[around[order]][:n] if cycles_only else order[:n]
+    found = []
+    for t in order:
+        a, b, c = int(i[t]), int(j[t]), int(k[t])
+        signs = [(x[:, a, b] + x[:, b, c] + x[:, c, a]) > 0.0 for x in resampled]
+        share = float(np.mean(np.concatenate(signs))) if signs else math.nan
+        names = (tournament.names[a], tournament.names[b], tournament.names[c])
+        found.append(Triangle(names, abs(float(curl[t])), bool(around[t]), share))
+    return found
+
+
+def trait_correlation(tournament: Tournament) -> float:
+    """Estimate rho, the correlation of two edges that share a contestant, from 0 to 1/2.
+
+    By moments: the mean of f_ij f_ik over the mean of f_ij^2. NaN without two such edges.
+    """
+    f, edge = tournament.log_odds, tournament.weights > 0.0
+    total = together = count = 0.0
+    for i in range(len(f)):
+        for j, k in combinations(np.flatnonzero(edge[i]), 2):
+            together += f[i, j] * f[i, k]
+            count += 1.0
+    n_edges = int(edge.sum())
+    total = float((f[edge] ** 2).sum())
+    if count == 0.0 or total == 0.0:
+        return math.nan
+    return float(np.clip((together / count) / (total / n_edges), 0.0, 0.5))
+
+
+def expected_intransitivity(rho: float, n_contestants: int, n_edges: int) -> float:
+    """Return the intransitivity to expect of contestants with independent traits.
+
+    The expected cyclic share of the squared edges is (1 - 2 rho) L / E, with L = E - V + 1 cycles
+    on a connected graph (the trait-performance theorem of Strang, Abbott and Thomas 2022).
+
+    Examples
+    --------
+    >>> expected_intransitivity(0.5, 6, 15), round(expected_intransitivity(0.0, 6, 15), 3)
+    (0.0, 0.816)
+    """
+    cycles = n_edges - n_contestants + 1
+    return math.sqrt(max((1.0 - 2.0 * rho) * cycles / n_edges, 0.0))

@@ -1,0 +1,138 @@
+"""The compiled loop behind rank intervals and null bands. Importing this module loads Numba.
+
+Runs are sorted once. A resample is a vector of multiplicities over the sorted runs (how often each
+was drawn), so counting who wins needs no sorting again: walk upwards, and let every run win against
+all that lie below. Draws follow from a counter, as in :mod:`gnomon.stats.kernels`, so any block of
+resamples can be computed alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from gnomon.stats.kernels import STRIDE, _mix
+
+__all__ = ["resample_edges"]
+
+F64 = npt.NDArray[np.float64]
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+
+_S32 = np.uint64(32)
+
+
+@njit(cache=True, nogil=True)
+def resample_edges(
+    key: np.uint64,
+    first: int,
+    permute: bool,
+    draw_grounds: bool,
+    owner: I32,
+    tie_end: I64,
+    places: I64,
+    cell_starts: I64,
+    ground_starts: I64,
+    weights: F64,
+    logs: F64,
+    cap: float,
+    odds: F64,
+    chances: F64,
+    total: F64,
+) -> None:
+    """Fill `odds`, `chances` and `total`, (replicates, n, n), from replicate `first` on.
+
+    They are the weighted means over grounds of the log-odds and of P(i better than j), and the sums
+    of the weights. `permute` deals the runs of a ground out to its contestants at random instead of
+    drawing each one's own with replacement; `draw_grounds` draws the grounds too. `weights` is
+    (grounds, n, n), zero where two did not meet; ``logs[k]`` is that of k/2 won pairs, smoothed.
+    """
+    n_grounds, n = weights.shape[0], weights.shape[1]
+    longest = 0
+    for g in range(n_grounds):
+        longest = max(longest, ground_starts[g + 1] - ground_starts[g])
+    times = np.empty(longest, np.int32)
+    who = np.empty(longest, np.int32)
+    below = np.empty(n, np.int32)
+    wins = np.empty((n, n), np.int32)
+    for b in range(odds.shape[0]):
+        state = _mix(key + np.uint64(first + b + 1) * STRIDE)
+        for i in range(n):
+            for j in range(n):
+                odds[b, i, j] = 0.0
+                chances[b, i, j] = 0.0
+                total[b, i, j] = 0.0
+        for slot in range(n_grounds):
+            g = np.int64(slot)
+            if draw_grounds:
+                state += STRIDE
+                g = np.int64(((_mix(state) >> _S32) * np.uint64(n_grounds)) >> _S32)
+            begin = ground_starts[g]
+            size = ground_starts[g + 1] - begin
+            for p in range(size):
+                who[p] = owner[begin + p]
+                times[p] = 1 if permute else 0
+            if permute:
+                for p in range(size - 1, 0, -1):
+                    state += STRIDE
+                    q = np.int64(((_mix(state) >> _S32) * np.uint64(p + 1)) >> _S32)
+                    who[p], who[q] = who[q], who[p]
+            else:
+                for i in range(n):
+                    cell = cell_starts[g * n + i]
+                    n_runs = np.uint64(cell_starts[g * n + i + 1] - cell)
+                    for _ in range(n_runs):
+                        state += STRIDE
+                        draw = np.int64(((_mix(state) >> _S32) * n_runs) >> _S32)
+                        times[places[cell + draw] - begin] += 1
+            below[:] = 0
+            wins[:, :] = 0
+            start = 0
+            while start < size:
+                end = tie_end[begin + start] - begin
+                # Twice the pairs won: what lies below counts twice, what is equal once.
+                if end == start + 1:
+                    row, m = who[start], times[start]
+                    if m > 0:
+                        below[row] += m
+                        for i in range(n):
+                            wins[row, i] += m * below[i]
+                        below[row] += m
+                    start = end
+                    continue
+                for p in range(start, end):
+                    below[who[p]] += times[p]
+                for p in range(start, end):
+                    if times[p] > 0:
+                        row, m = who[p], times[p]
+                        for i in range(n):
+                            wins[row, i] += m * below[i]
+                for p in range(start, end):
+                    below[who[p]] += times[p]
+                start = end
+            for i in range(1, n):
+                runs_i = cell_starts[g * n + i + 1] - cell_starts[g * n + i]
+                for j in range(i):
+                    weight = weights[g, i, j]
+                    if weight > 0.0:
+                        runs_j = cell_starts[g * n + j + 1] - cell_starts[g * n + j]
+                        both = 2 * runs_i * runs_j
+                        won = wins[i, j]
+                        edge = logs[won] - logs[both - won]
+                        edge = min(max(edge, -cap), cap)
+                        odds[b, i, j] += weight * edge
+                        chances[b, i, j] += weight * won / both
+                        total[b, i, j] += weight
+        for i in range(n):
+            chances[b, i, i] = 0.5
+            for j in range(i):
+                weight = total[b, i, j]
+                total[b, j, i] = weight
+                if weight > 0.0:
+                    odds[b, i, j] /= weight
+                    chances[b, i, j] /= weight
+                else:
+                    chances[b, i, j] = np.nan
+                odds[b, j, i] = -odds[b, i, j]
+                chances[b, j, i] = 1.0 - chances[b, i, j]

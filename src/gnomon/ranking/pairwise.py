@@ -1,0 +1,250 @@
+"""Who does better than whom: pairs of runs that are won, on every ground by itself.
+
+A contest has contestants and grounds on which they meet. Rank algorithms, and the tasks are the
+grounds; rank tasks by difficulty, and the algorithms are.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores.table import FloatArray, ScoreTable
+
+__all__ = ["By", "Contest", "SortedRuns"]
+
+By = Literal["algorithm", "task"]
+IntArray = npt.NDArray[np.int64]
+
+#: With more runs of one contestant on one ground the table of logarithms of counts (16 bytes for
+#: each pair of runs) would leave the bounds of memory, and then the kernel's counts 32 bits.
+MOST_RUNS = 5_000
+
+
+class SortedRuns(NamedTuple):
+    """All runs of a contest in one row, ascending on each ground: what the kernel walks over.
+
+    ``owner`` is the contestant of each place, ``tie_end`` the end of the stretch of equal scores
+    that begins or continues at it, ``places`` the place of each run in the order of the cells,
+    ``cell_starts`` and ``ground_starts`` where each cell and ground begins.
+    """
+
+    owner: npt.NDArray[np.int32]
+    tie_end: IntArray
+    places: IntArray
+    cell_starts: IntArray
+    ground_starts: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """Runs of contestants on the grounds where they meet, and how many pairs of them each wins.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The contestants.
+    grounds : tuple of str
+        Where they meet.
+    samples : tuple of tuples of ndarray
+        ``samples[g][i]``: one value for each run of contestant i on ground g, the higher the
+        better; empty if it was not there, infinite for a run that never got there. Only the order
+        of values on one ground counts.
+    by : str
+        What the contestants are. Where they are tasks, the harder one wins.
+
+    Examples
+    --------
+    Errors of two learners: the lower, the better.
+
+    >>> table = ScoreTable.from_arrays(
+    ...     {"dqn": [[1], [2], [9]], "uniform": [[7], [8], [9]]}, tasks=["clockwise"],
+    ...     higher_is_better=False,
+    ... )
+    >>> Contest.from_table(table).wins[0]
+    array([[4.5, 6.5],
+           [2.5, 4.5]])
+    """
+
+    names: tuple[str, ...]
+    grounds: tuple[str, ...]
+    samples: tuple[tuple[FloatArray, ...], ...]
+    by: By = "algorithm"
+
+    @classmethod
+    def from_table(cls, table: ScoreTable, *, by: By = "algorithm") -> Contest:
+        """Build the contest of a table's algorithms, or of its tasks.
+
+        Censored runs take part as infinitely bad, tied with one another. Contestants may have met
+        on different grounds; one without any score is left out.
+
+        Parameters
+        ----------
+        table : ScoreTable
+            One score for each run.
+        by : str
+            ``algorithm``: who is better; ``task``: which is harder. The scores of different tasks
+            must then have the same meaning.
+
+        Raises
+        ------
+        ScoreDataError
+            There are fewer than two contestants with scores.
+
+        Warns
+        -----
+        DegenerateScoresWarning
+            A contestant has no score.
+        """
+        names, grounds = table.algorithms, table.tasks
+        if by == "task":
+            names, grounds = grounds, names
+        sign = 1.0 if table.higher_is_better == (by == "algorithm") else -1.0
+        pairs = [[(n, g) if by == "algorithm" else (g, n) for n in names] for g in grounds]
+        samples = [[sign * table.runs(*pair) for pair in row] for row in pairs]
+        kept = [i for i in range(len(names)) if any(row[i].size for row in samples)]
+        left_out = [name for i, name in enumerate(names) if i not in kept]
+        if len(kept) < 2:
+            found = ", ".join(names[i] for i in kept) or "none"
+            raise ScoreDataError(f"expected at least two {by}s with scores to rank, found {found}")
+        if left_out:
+            text = f"left out, since they have no score: {', '.join(left_out)}"
+            warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
+        shown = tuple(tuple(row[i] for i in kept) for row in samples)
+        return cls(tuple(names[i] for i in kept), tuple(grounds), shown, by)
+
+    def __post_init__(self) -> None:
+        if self.sizes.size and self.sizes.max() > MOST_RUNS:
+            raise ScoreDataError(
+                f"expected at most {MOST_RUNS} runs of a contestant on a ground, "
+                f"found {self.sizes.max()}"
+            )
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of runs, shape (grounds, contestants)."""
+        return np.array([[x.size for x in row] for row in self.samples], dtype=np.int64)
+
+    @cached_property
+    def pairs(self) -> FloatArray:
+        """Number of pairs of runs, shape (grounds, n, n); the diagonal is that of a name alone."""
+        sizes = self.sizes.astype(np.float64)
+        return sizes[:, :, None] * sizes[:, None, :]
+
+    @cached_property
+    def met(self) -> npt.NDArray[np.bool_]:
+        """Whether two different contestants both were on a ground, shape (grounds, n, n)."""
+        return np.asarray((self.pairs > 0) & ~np.eye(len(self.names), dtype=bool))
+
+    @property
+    def wins(self) -> FloatArray:
+        """Pairs of runs that i wins against j, a tie counting one half, shape (grounds, n, n).
+
+        ``wins[g] + wins[g].T`` is the number of pairs. This is Mann and Whitney's U, found by one
+        sort for each ground.
+        """
+        return self._counts[0]
+
+    @cached_property
+    def probability(self) -> FloatArray:
+        """P(i better than j) on each ground, shape (grounds, n, n); NaN where they did not meet."""
+        with np.errstate(invalid="ignore"):
+            return np.where(self.met, self.wins / self.pairs, np.nan)
+
+    @cached_property
+    def probability_variance(self) -> FloatArray:
+        """Variance of :attr:`probability` by placements (DeLong et al. 1988); NaN if unknown.
+
+        It is 0 where one wins every pair, and NaN where one of them has a single run.
+        """
+        n = self.sizes.astype(np.float64)
+        mine, other = n[:, :, None], n[:, None, :]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            second = self._counts[1] / mine / other**2
+            spread = (second - (self.wins / self.pairs) ** 2) / (mine - 1.0)
+        spread = np.maximum(spread, 0.0)
+        return np.where(self.met, spread + np.swapaxes(spread, 1, 2), np.nan)
+
+    def ease_ratio(self, smoothing: float = 1.0) -> FloatArray:
+        """Return wins over losses on each ground, shape (grounds, n, n); NaN where they did not meet.
+
+        Parameters
+        ----------
+        smoothing : float
+            Added to both counts; 1 as in the GOHR server, 0 for the plain ratio, which is infinite
+            where every pair is won.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = (self.wins + smoothing) / (np.swapaxes(self.wins, 1, 2) + smoothing)
+        return np.where(self.met, ratio, np.nan)
+
+    @cached_property
+    def _counts(self) -> tuple[FloatArray, FloatArray]:
+        """Won pairs, and the sum over a contestant's runs of the squared pairs that each wins."""
+        shape = (len(self.grounds), len(self.names), len(self.names))
+        wins, squares = np.zeros(shape), np.zeros(shape)
+        runs = self.sorted_runs
+        for g, (begin, end) in enumerate(pairwise(runs.ground_starts)):
+            owner = runs.owner[begin:end]
+            mine = np.eye(shape[1])[owner]
+            below = np.concatenate([np.zeros((1, shape[1])), np.cumsum(mine, axis=0)])
+            tie_end = runs.tie_end[begin:end] - begin
+            tie_start = np.searchsorted(tie_end, tie_end, side="left")
+            won = (below[tie_start] + below[tie_end]) / 2.0
+            present = np.flatnonzero(self.sizes[g])
+            by_owner = won[np.argsort(owner, kind="stable")]
+            starts = _starts(self.sizes[g])[present]
+            wins[g, present] = np.add.reduceat(by_owner, starts, axis=0)
+            squares[g, present] = np.add.reduceat(by_owner**2, starts, axis=0)
+        return wins, squares
+
+    @cached_property
+    def sorted_runs(self) -> SortedRuns:
+        """All runs in the order that the kernel wants."""
+        sizes = self.sizes
+        n = sizes.shape[1]
+        owner, tie_end, places, begin = [], [], [], 0
+        for row, row_sizes in zip(self.samples, sizes, strict=True):
+            values = np.concatenate(row) if n else np.empty(0)
+            order = np.argsort(values, kind="stable")
+            ordered = values[order]
+            place = np.empty_like(order)
+            place[order] = np.arange(order.size)
+            owner.append(np.repeat(np.arange(n), row_sizes)[order])
+            tie_end.append(begin + np.searchsorted(ordered, ordered, side="right"))
+            places.append(begin + place)
+            begin += values.size
+        return SortedRuns(
+            np.concatenate(owner).astype(np.int32),
+            np.concatenate(tie_end).astype(np.int64),
+            np.concatenate(places).astype(np.int64),
+            _starts(sizes.ravel()),
+            _starts(sizes.sum(axis=1)),
+        )
+
+    def restricted(self, grounds: Sequence[int]) -> Contest:
+        """Return the contest on some of the grounds, by their numbers; all contestants stay."""
+        return Contest(
+            self.names,
+            tuple(self.grounds[g] for g in grounds),
+            tuple(self.samples[g] for g in grounds),
+            self.by,
+        )
+
+    def without(self, name: str) -> Contest:
+        """Return the contest of the others."""
+        kept = [i for i, other in enumerate(self.names) if other != name]
+        samples = tuple(tuple(row[i] for i in kept) for row in self.samples)
+        return Contest(tuple(self.names[i] for i in kept), self.grounds, samples, self.by)
+
+
+def _starts(sizes: IntArray) -> IntArray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

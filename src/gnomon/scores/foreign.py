@@ -1,0 +1,281 @@
+"""Scores in the formats of other tools, one reader each. All give a :class:`ScoreTable`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.table import FloatArray, ScoreTable
+
+__all__ = [
+    "SummaryTable",
+    "read_lm_eval",
+    "read_marl_eval",
+    "read_monitors",
+    "read_summaries",
+    "read_wide_csv",
+]
+
+Pathlike = str | os.PathLike[str]
+
+
+def _json(path: Pathlike) -> dict[str, Any]:
+    """Return the object that a JSON file holds."""
+    try:
+        content = json.loads(Path(path).read_text("utf-8"))
+    except FileNotFoundError:
+        raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ScoreDataError(f"{path}: expected JSON; {error}") from None
+    if not isinstance(content, dict):
+        raise ScoreDataError(f"{path}: expected a JSON object, found {type(content).__name__}")
+    return content
+
+
+def _number(text: object, where: str) -> float:
+    """Return a number, or NaN for nothing; ``1,234`` and ``94.5%`` are read as people mean them."""
+    plain = str(text if text is not None else "").strip()
+    if plain.lower() in ("", "na", "nan", "-", "none"):
+        return float("nan")
+    try:
+        return float(plain.removesuffix("%").replace(",", ""))
+    except ValueError:
+        raise ScoreDataError(f"{where}: expected a number, found {plain!r}") from None
+
+
+def _rows(path: Pathlike) -> list[dict[str, str]]:
+    """Return the rows of a comma-separated file."""
+    try:
+        with Path(path).open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    except FileNotFoundError:
+        raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
+
+
+def read_wide_csv(
+    path: Pathlike, *, metric: str = "score", higher_is_better: bool = True
+) -> ScoreTable:
+    """Read a table with one row per algorithm and one column per task, as papers print them.
+
+    The first column names the algorithms; cells are single scores, so every task has one run.
+
+    Parameters
+    ----------
+    path : path
+        A comma-separated file.
+    metric, higher_is_better
+        As in :class:`ScoreTable`.
+
+    Raises
+    ------
+    ScoreDataError
+        A cell is no number; the message names line and column.
+    """
+    records = []
+    for line, row in enumerate(_rows(path), start=2):
+        (_, algorithm), *cells = row.items()
+        for task, text in cells:
+            score = _number(text, f"{path}, line {line}, column {task!r}")
+            records.append({"algorithm": algorithm, "task": task, "run": 0, "score": score})
+    return ScoreTable.from_records(
+        records,
+        metric=metric,
+        higher_is_better=higher_is_better,
+        provenance=(f"read from {Path(path).name} (algorithms x tasks)",),
+    )
+
+
+def read_marl_eval(path: Pathlike, *, metric: str, higher_is_better: bool = True) -> ScoreTable:
+    """Read marl-eval's JSON: environment, task, algorithm, run, step.
+
+    A score is the mean over the evaluation episodes of one step; tasks are named
+    ``environment/task``.
+
+    Parameters
+    ----------
+    path : path
+    metric : str
+        Which of the metrics that each step holds.
+    higher_is_better : bool
+
+    Raises
+    ------
+    ScoreDataError
+        No step holds the metric.
+    """
+    records = list(_marl_eval_rows(_json(path), metric, str(path)))
+    if not records:
+        raise ScoreDataError(f"{path}: no step holds the metric {metric!r}")
+    return ScoreTable.from_records(
+        records,
+        metric=metric,
+        higher_is_better=higher_is_better,
+        provenance=(f"read from {Path(path).name} (marl-eval)",),
+    )
+
+
+def _marl_eval_rows(content: dict[str, Any], metric: str, path: str) -> Iterator[dict[str, Any]]:
+    try:
+        for environment, tasks in content.items():
+            for task, algorithms in tasks.items():
+                for algorithm, runs in algorithms.items():
+                    for run, steps in runs.items():
+                        for name, step in steps.items():
+                            if name.startswith("step_") and metric in step:
+                                yield {
+                                    "algorithm": algorithm,
+                                    "task": f"{environment}/{task}",
+                                    "run": run,
+                                    "step": step["step_count"],
+                                    "score": float(np.mean(step[metric])),
+                                }
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ScoreDataError(
+            f"{path}: expected environment, task, algorithm, run, step_N with step_count; {error}"
+        ) from None
+
+
+def read_monitors(paths: Mapping[tuple[str, str, int | str], Pathlike]) -> ScoreTable:
+    """Read Stable-Baselines3 monitor files: one row per episode, of unequal numbers.
+
+    Parameters
+    ----------
+    paths : mapping from (algorithm, task, run) to path
+        A ``monitor.csv`` each: a line ``#{...}``, then the columns r (return), l (length), t.
+
+    Returns
+    -------
+    ScoreTable
+        Returns by the number of environment steps at which their episodes ended.
+    """
+    records = []
+    for (algorithm, task, run), path in paths.items():
+        try:
+            lines = Path(path).read_text("utf-8").splitlines()
+        except FileNotFoundError:
+            raise ScoreDataError(f"{path}: expected a monitor file; there is none") from None
+        if not lines or not lines[0].startswith("#"):
+            raise ScoreDataError(f"{path}, line 1: expected '#' and JSON, as a monitor file has")
+        step = 0.0
+        for line, row in enumerate(csv.DictReader(lines[1:]), start=3):
+            step += _number(row.get("l"), f"{path}, line {line}, column 'l'")
+            score = _number(row.get("r"), f"{path}, line {line}, column 'r'")
+            key = {"algorithm": algorithm, "task": task, "run": run}
+            records.append(key | {"step": step, "score": score})
+    return ScoreTable.from_records(
+        records, metric="return", provenance=("read from Stable-Baselines3 monitor files",)
+    )
+
+
+def read_lm_eval(
+    paths: Mapping[str, Pathlike] | Pathlike, *, metric: str = "acc", run: int = 0
+) -> ScoreTable:
+    """Read result files of lm-evaluation-harness: one score for each task.
+
+    Parameters
+    ----------
+    paths : path, or mapping from algorithm to path
+        A single file's algorithm is its ``model_name``.
+    metric : str
+        Which one; tasks without it are left out. ``acc`` finds ``acc,none``.
+    run : int
+        Label of the run.
+
+    Raises
+    ------
+    ScoreDataError
+        A file has no results, or none of that metric.
+    """
+    if not isinstance(paths, Mapping):
+        name = str(_json(paths).get("model_name") or Path(paths).stem)
+        paths = {name: paths}
+    records, directions = [], set()
+    for algorithm, path in paths.items():
+        content = _json(path)
+        found = [
+            (task, value)
+            for task, values in dict(content.get("results", {})).items()
+            for key, value in values.items()
+            if key.partition(",")[0] == metric and isinstance(value, int | float)
+        ]
+        if not found:
+            raise ScoreDataError(f"{path}: expected results with the metric {metric!r}; found none")
+        higher = content.get("higher_is_better", {})
+        directions |= {dict(higher.get(task, {})).get(metric, True) for task, _ in found}
+        records += [
+            {"algorithm": algorithm, "task": task, "run": run, "score": value}
+            for task, value in found
+        ]
+    if len(directions) > 1:
+        raise ScoreDataError(f"{metric}: higher is better on some tasks and worse on others")
+    return ScoreTable.from_records(
+        records,
+        metric=metric,
+        higher_is_better=bool(directions.pop()),
+        provenance=("read from lm-evaluation-harness results",),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SummaryTable:
+    """Means, standard deviations and numbers of runs, for tasks that all algorithms have.
+
+    Parameters
+    ----------
+    algorithms, tasks : tuple of str
+    mean, deviation : ndarray of float, shape (algorithms, tasks)
+    n_runs : ndarray of float, shape (algorithms, tasks)
+    """
+
+    algorithms: tuple[str, ...]
+    tasks: tuple[str, ...]
+    mean: FloatArray
+    deviation: FloatArray
+    n_runs: FloatArray
+
+
+def read_summaries(
+    path: Pathlike, *, where: Mapping[str, str] | None = None, keep_apart: str | None = None
+) -> SummaryTable:
+    """Read a table of summaries: columns algorithm, task, mean, std and runs.
+
+    Parameters
+    ----------
+    path : path
+        A comma-separated file.
+    where : mapping, optional
+        Values that a row must have.
+    keep_apart : str, optional
+        A column whose values make different algorithms, such as the number of frames.
+
+    Raises
+    ------
+    ScoreDataError
+        A column is missing, a cell is no number, or no task is shared.
+    """
+    cells: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for line, row in enumerate(_rows(path), start=2):
+        missing = [n for n in ("algorithm", "task", "mean", "std", "runs") if n not in row]
+        if missing:
+            raise ScoreDataError(f"{path}: missing column {missing[0]!r}; found {', '.join(row)}")
+        if all(row.get(name) == str(value) for name, value in (where or {}).items()):
+            name = row["algorithm"] + (f" {row[keep_apart]}" if keep_apart else "")
+            numbers = [
+                _number(row[column], f"{path}, line {line}, column {column!r}")
+                for column in ("mean", "std", "runs")
+            ]
+            cells.setdefault(name, {})[row["task"]] = (numbers[0], numbers[1], numbers[2])
+    every = list(cells.values())
+    tasks = [task for task in (every[0] if every else ()) if all(task in one for one in every)]
+    if not tasks:
+        raise ScoreDataError(f"{path}: expected tasks that all algorithms have; found none")
+    grid = np.array([[one[task] for task in tasks] for one in every])
+    return SummaryTable(tuple(cells), tuple(tasks), grid[..., 0], grid[..., 1], grid[..., 2])

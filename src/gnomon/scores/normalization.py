@@ -1,0 +1,273 @@
+"""Scores on a common scale: explicit, recorded in the table, and reversible.
+
+A linear normalisation maps two anchors of each task to 0 and 1. Afterwards higher is better, since
+the anchor that maps to 1 is the better one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.baselines import atari_baselines, atari_name
+from gnomon.scores.table import FloatArray, ScoreTable
+
+__all__ = [
+    "Normalization",
+    "denormalize",
+    "normalize_by",
+    "normalize_min_max",
+    "normalize_percentile",
+    "normalize_random_human",
+    "normalize_reference",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Normalization:
+    """What was done to the scores of a table.
+
+    Parameters
+    ----------
+    name : str
+        For example ``"random-human"``.
+    anchors : mapping from task to (float, float)
+        The raw scores that became 0 and 1; empty for percentiles.
+    pools : mapping from task to ndarray of float
+        For percentiles: all raw scores, ascending.
+    higher_is_better : bool
+        Direction of the raw scores.
+    """
+
+    name: str
+    anchors: Mapping[str, tuple[float, float]]
+    pools: Mapping[str, FloatArray]
+    higher_is_better: bool
+
+
+def normalize_by(
+    table: ScoreTable, anchors: Mapping[str, tuple[float, float]], *, name: str = "anchors"
+) -> ScoreTable:
+    """Return the table with ``(score - zero) / (one - zero)`` in the place of each score.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Raw scores.
+    anchors : mapping from task to (zero, one)
+        Two raw scores for every task of the table, the second the better one by meaning.
+    name : str
+        As it is recorded.
+
+    Raises
+    ------
+    ScoreDataError
+        A task has no anchors, or both are equal; or the table is normalised already.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[150.0], [200.0]]}, tasks=["pong"])
+    >>> normalize_by(table, {"pong": (100.0, 200.0)}).runs("dqn", "pong")
+    array([0.5, 1. ])
+    """
+    if table.normalization is not None:
+        raise ScoreDataError(f"the scores are normalised already ({table.normalization.name})")
+    used = {}
+    for task in table.tasks:
+        if task not in anchors:
+            raise ScoreDataError(f"{name}: no scores to normalise task {task!r} by")
+        zero, one = anchors[task]
+        if not (np.isfinite([zero, one]).all() and zero != one):
+            raise ScoreDataError(
+                f"{name}: task {task!r}: expected two different finite scores for 0 and 1, "
+                f"found {zero:g} and {one:g}"
+            )
+        used[task] = (float(zero), float(one))
+    record = Normalization(name, used, {}, table.higher_is_better)
+
+    def scaled(task: str, scores: FloatArray) -> FloatArray:
+        zero, one = used[task]
+        # Adding zero makes -0.0 a plain 0.0.
+        return (scores - zero) / (one - zero) + 0.0
+
+    return _mapped(table, scaled, record, higher_is_better=True)
+
+
+def normalize_min_max(table: ScoreTable) -> ScoreTable:
+    """Return the table with the worst score of each task at 0 and the best at 1.
+
+    Results change when an algorithm is added; anchors from elsewhere do not have this fault.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[1.0], [2.0], [5.0]]}, higher_is_better=False)
+    >>> normalize_min_max(table).runs("dqn", "task_0")
+    array([1.  , 0.75, 0.  ])
+    """
+    anchors = {}
+    for task, scores in _finite_pools(table).items():
+        ends = (float(scores[0]), float(scores[-1]))
+        anchors[task] = ends if table.higher_is_better else ends[::-1]
+    return normalize_by(table, anchors, name="min-max")
+
+
+def normalize_random_human(
+    table: ScoreTable, baselines: Mapping[str, tuple[float, float]] | None = None
+) -> ScoreTable:
+    """Return the table with random play at 0 and human play at 1.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Raw scores.
+    baselines : mapping from task to (random, human), optional
+        The 57 Atari games of :mod:`gnomon.scores.baselines` if not given; their names may be
+        written as ``Pong``, ``pong``, ``PongNoFrameskip-v4`` or ``ALE/Pong-v5``.
+    """
+    if baselines is None:
+        atari = atari_baselines()
+        baselines = {t: atari[atari_name(t)] for t in table.tasks if atari_name(t) in atari}
+    return normalize_by(table, baselines, name="random-human")
+
+
+def normalize_reference(
+    table: ScoreTable, algorithm: str, *, zero: str | float = 0.0
+) -> ScoreTable:
+    """Return the table with the mean score of an algorithm at 1.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Raw scores.
+    algorithm : str
+        Whose mean becomes 1 on each task.
+    zero : str or float
+        The raw score that becomes 0: a number, or another algorithm's mean.
+    """
+
+    def mean(name: str, task: str) -> float:
+        scores = table.runs(name, task)
+        return float(scores.mean()) if scores.size else float("nan")
+
+    anchors = {
+        task: (
+            mean(zero, task) if isinstance(zero, str) else float(zero),
+            mean(algorithm, task),
+        )
+        for task in table.tasks
+    }
+    return normalize_by(table, anchors, name=f"reference {algorithm}")
+
+
+def normalize_percentile(table: ScoreTable) -> ScoreTable:
+    """Return the table with each score's share of the task's scores that it beats, ties one half.
+
+    Infinite (censored) scores take part and become finite. Results change when an algorithm is
+    added.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[1.0], [2.0], [5.0], [5.0]]})
+    >>> normalize_percentile(table).runs("dqn", "task_0")
+    array([0.125, 0.375, 0.75 , 0.75 ])
+    """
+    if table.normalization is not None:
+        raise ScoreDataError(f"the scores are normalised already ({table.normalization.name})")
+    pools = _pools(table)
+    record = Normalization("percentile", {}, pools, table.higher_is_better)
+
+    def ranked(task: str, scores: FloatArray) -> FloatArray:
+        pool = pools[task]
+        below = np.searchsorted(pool, scores, "left") + np.searchsorted(pool, scores, "right")
+        shares = below / (2.0 * pool.size)
+        shares = shares if table.higher_is_better else 1.0 - shares
+        return np.where(np.isnan(scores), np.nan, shares)
+
+    return _mapped(table, ranked, record, higher_is_better=True)
+
+
+def denormalize(table: ScoreTable) -> ScoreTable:
+    """Return the table with its raw scores.
+
+    Raises
+    ------
+    ScoreDataError
+        The scores are not normalised.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[1.0], [2.0], [5.0]]})
+    >>> denormalize(normalize_min_max(table)).runs("dqn", "task_0")
+    array([1., 2., 5.])
+    """
+    record = table.normalization
+    if record is None:
+        raise ScoreDataError("expected normalised scores; the table holds raw ones")
+
+    def raw(task: str, scores: FloatArray) -> FloatArray:
+        if record.pools:
+            pool = record.pools[task]
+            shares = scores if record.higher_is_better else 1.0 - scores
+            known = ~np.isnan(scores)
+            # The share lies in the middle of the places that its ties take.
+            places = np.floor(np.where(known, shares, 0.0) * pool.size).astype(np.int64)
+            return np.where(known, pool[np.minimum(places, pool.size - 1)], np.nan)
+        zero, one = record.anchors[task]
+        return scores * (one - zero) + zero
+
+    back = _mapped(table, raw, None, higher_is_better=record.higher_is_better)
+    return replace(back, provenance=(*table.provenance, f"{record.name} undone"))
+
+
+def _pools(table: ScoreTable) -> dict[str, FloatArray]:
+    """Return all scores of each task, censored ones infinite, ascending."""
+    effective = table.effective_scores()
+    pools = {}
+    for task in table.tasks:
+        scores = effective.filter(pl.col("task") == task)["score"].to_numpy()
+        pools[task] = np.sort(scores[~np.isnan(scores)])
+    return pools
+
+
+def _finite_pools(table: ScoreTable) -> dict[str, FloatArray]:
+    """Return the finite scores of each task, ascending."""
+    found = {}
+    for task, scores in _pools(table).items():
+        finite = scores[np.isfinite(scores)]
+        if not finite.size:
+            raise ScoreDataError(f"min-max: task {task!r} has no finite score")
+        found[task] = finite
+    return found
+
+
+def _mapped(
+    table: ScoreTable,
+    function: Callable[[str, FloatArray], FloatArray],
+    record: Normalization | None,
+    *,
+    higher_is_better: bool,
+) -> ScoreTable:
+    """Return the table with a function of task and scores applied to each task's rows."""
+    frame = table.effective_scores() if record is not None and record.pools else table.frame
+    scores = frame["score"].to_numpy().copy()
+    tasks = frame["task"].to_numpy()
+    for task in table.tasks:
+        rows = np.flatnonzero(tasks == task)
+        scores[rows] = function(task, scores[rows])
+    censored = "censored" in frame.columns
+    mapped = frame.with_columns(pl.Series("score", scores))
+    if record is not None and record.pools and censored:
+        # A percentile says all that can be said of a censored run.
+        mapped = mapped.with_columns(pl.lit(False).alias("censored"))
+    note = (record.name,) if record is not None else ()
+    return replace(
+        table,
+        frame=mapped,
+        higher_is_better=higher_is_better,
+        normalization=record,
+        provenance=(*table.provenance, *note),
+    )

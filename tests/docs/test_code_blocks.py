@@ -1,0 +1,153 @@
+"""The code in README and docs runs as it stands there, and prints what it says.
+
+A comment above a fenced block says what is done with it::
+
+    <!-- run -->                 Python is run; of a console block, each line that begins with "$"
+    <!-- file: my-rule.txt -->   the block is a file of that name
+    <!-- output -->              what the last Python block prints
+    <!-- not run: REASON -->     for the reader only
+
+The blocks of a page run from top to bottom, in an empty folder and one namespace. A console block
+shows its output between its commands; a command without output under it may print what it likes. In
+expected output ``...`` stands for anything. With ``run, about`` and ``output, about`` numbers need
+only be near: a processor that rounds differently lets a learner play differently.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import math
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+_FENCE = re.compile(
+    r"^(?:<!-- (?P<marker>[^>]*?) -->\n+)?```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+_NUMBER = re.compile(r"-?\b\d+(?:\.\d+)?\b")
+_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+class Block(NamedTuple):
+    where: str
+    marker: str
+    language: str
+    body: str
+
+
+def blocks_of(page: Path) -> Iterator[Block]:
+    text = page.read_text(encoding="utf-8")
+    for found in _FENCE.finditer(text):
+        line = text.count("\n", 0, found.start("body"))
+        name = page.relative_to(ROOT).as_posix()
+        yield Block(f"{name}:{line}", found["marker"] or "", found["language"], found["body"])
+
+
+def run_python(block: Block, namespace: dict[str, object]) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile("\n" + block.body, block.where, "exec"), namespace)
+    return printed.getvalue()
+
+
+def run_console(block: Block) -> None:
+    parts = re.split(r"^\$ (.*)\n", block.body, flags=re.MULTILINE)
+    for command, expected in zip(parts[1::2], parts[2::2], strict=True):
+        program, *arguments = shlex.split(command)
+        assert program == "gnomon", f"{block.where}: only gnomon is run, not {program}"
+        done = subprocess.run(
+            [sys.executable, "-c", "from gnomon.cli import main; main()", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ | {"COLUMNS": "200"},
+        )
+        assert done.returncode in (0, 1), f"{block.where}: {command}\n{done.stdout}"
+        if expected.strip():
+            check(block, expected, done.stdout, command)
+
+
+def check(block: Block, expected: str, found: str, command: str = "") -> None:
+    wanted, got = expected, found
+    if block.marker.endswith(", about"):
+        wanted, got = _without_numbers(expected), _without_numbers(found)
+    right = doctest.OutputChecker().check_output(wanted, got, _FLAGS)
+    if right and wanted != expected and "..." not in expected:
+        pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(found), strict=True)
+        right = all(math.isclose(float(a), float(b), rel_tol=0.3, abs_tol=0.1) for a, b in pairs)
+    if not right:
+        text = f"{block.where}: {command}\nexpected:\n{expected}\nfound:\n{found}"
+        pytest.fail(text, pytrace=False)
+
+
+def _without_numbers(text: str) -> str:
+    return _NUMBER.sub("#", re.sub("─+", "─", text))
+
+
+def play_page(page: Path) -> None:
+    """Do what the markers of a page say, in the current folder."""
+    namespace: dict[str, object] = {"__name__": "page"}
+    printed = ""
+    for block in blocks_of(page):
+        action, _, argument = block.marker.removesuffix(", about").partition(": ")
+        if action == "file":
+            Path(argument).write_text(block.body, encoding="utf-8")
+        elif action == "output":
+            check(block, block.body, printed)
+        elif action == "run" and block.language == "python":
+            printed = run_python(block, namespace)
+        elif action == "run":
+            run_console(block)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if any(b.marker.startswith("run") for b in blocks_of(page))],
+    ids=lambda page: page.name,
+)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    play_page(page)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_of_code_says_whether_it_is_run(page):
+    known = re.compile(r"(run|output)(, about)?|file: \S+|not run: .+")
+    for block in blocks_of(page):
+        if block.language in ("python", "console", "toml"):
+            assert known.fullmatch(block.marker), f"{block.where}: found {block.marker!r}"
+
+
+def test_readme_and_first_tutorial_are_run():
+    run = [page.name for page in PAGES if any(b.marker.startswith("run") for b in blocks_of(page))]
+    assert {"README.md", "1-from-a-rule-to-a-report.md"} <= set(run)
+
+
+def test_the_readme_has_two_setup_commands_and_no_others():
+    first, *others = [b for b in blocks_of(ROOT / "README.md") if b.language == "console"]
+    assert first.body.split("\n")[:2] == ["make demo", "make test"]
+    words = re.findall(r"\b(?:pip|uv|conda|apt(?:-get)?) \w+", (ROOT / "README.md").read_text())
+    assert not words
+    assert not any("make " in block.body for block in others)
+
+
+def test_a_wrong_output_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "wrong.md"
+    text = "<!-- run -->\n\n```python\nprint(1)\n```\n\n<!-- output -->\n\n```text\n2\n```\n"
+    monkeypatch.setattr(Path, "read_text", lambda self, encoding=None: text)
+    with pytest.raises(pytest.fail.Exception, match=r"wrong\.md:\d+"):
+        play_page(page)

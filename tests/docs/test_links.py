@@ -1,0 +1,72 @@
+"""Links between pages lead somewhere, pictures exist, and no page knows the machine it was made on."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def without_code(text: str) -> str:
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as Python-Markdown makes them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    anchors = set()
+    for heading in re.findall(r"^#+ +(.*)$", text, flags=re.MULTILINE):
+        plain = unicodedata.normalize("NFKD", heading.replace("`", ""))
+        plain = plain.encode("ascii", "ignore").decode()
+        anchors.add(re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower()))
+    return anchors
+
+
+def links_of(page: Path) -> list[str]:
+    text = without_code(page.read_text("utf-8"))
+    found = re.findall(r"\]\(([^)\s]+)[^)]*\)", text) + re.findall(r'(?:src|href)="([^"]+)"', text)
+    return [link for link in found if not re.match(r"[a-z]+:", link)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_internal_links_resolve(page):
+    for link in links_of(page):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{page.name}: {link}"
+        if DOCS in page.parents:
+            assert DOCS in target.parents, f"{page.name}: {link} leaves the site"
+        if anchor:
+            assert anchor in anchors_of(target), f"{page.name}: {link}"
+
+
+def test_every_page_is_in_the_navigation():
+    nav = (ROOT / "mkdocs.yml").read_text("utf-8").split("\nnav:\n")[1]
+    listed = set(re.findall(r"[\w/-]+\.md", nav))
+    assert listed == {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+
+
+def test_no_page_names_a_path_or_an_address_of_one_machine():
+    files = [ROOT / "mkdocs.yml", *PAGES, *DOCS.rglob("*.py"), *DOCS.rglob("*.svg")]
+    machine = re.compile(r"(?<![\w.])/(?:home|root|tmp|work|usr|opt|mnt|Users)/|localhost|\b10\.\d")
+    for file in files:
+        found = machine.search(file.read_text("utf-8"))
+        assert found is None or file.suffix == ".svg" and found[0].startswith("10."), file
+
+
+@pytest.mark.parametrize("picture", sorted(DOCS.rglob("*.svg")), ids=lambda path: path.name)
+def test_drawings_are_small(picture):
+    assert picture.stat().st_size < 150_000
+
+
+def test_the_picture_of_the_report_is_there_and_small():
+    picture = DOCS / "images" / "report.png"
+    assert picture.stat().st_size < 400_000
+    assert "(docs/images/report.png)" in (ROOT / "README.md").read_text("utf-8")

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.baselines import atari_baselines
+from gnomon.scores.normalization import (
+    denormalize,
+    normalize_by,
+    normalize_min_max,
+    normalize_percentile,
+    normalize_random_human,
+    normalize_reference,
+)
+from gnomon.scores.table import ScoreTable
+
+X = np.random.default_rng(0).normal(size=(4, 3)) * [1, 10, 100]
+
+
+def table(higher=True):
+    x = X.copy()
+    x[2, 1] = np.nan
+    return ScoreTable.from_arrays({"a": x, "b": X + 1}, higher_is_better=higher)
+
+
+@pytest.mark.parametrize("higher", [True, False])
+@pytest.mark.parametrize(
+    "normalize",
+    [
+        normalize_min_max,
+        normalize_percentile,
+        lambda t: normalize_reference(t, "a", zero="b"),
+        lambda t: normalize_reference(t, "a", zero=-1000.0),
+    ],
+)
+def test_normalisation_is_recorded_and_can_be_undone(normalize, higher):
+    raw = table(higher)
+    scaled = normalize(raw)
+    assert scaled.normalization.name in scaled.describe()
+    assert scaled.provenance[-1] == scaled.normalization.name
+    assert scaled.higher_is_better
+    back = denormalize(scaled)
+    np.testing.assert_allclose(back.frame["score"], raw.frame["score"], atol=1e-9)
+    assert back.higher_is_better == higher
+    assert back.normalization is None
+    with pytest.raises(ScoreDataError, match="the scores are normalised already"):
+        normalize(scaled)
+
+
+def test_the_best_is_one_in_either_direction():
+    for higher in (True, False):
+        scaled = normalize_min_max(table(higher)).frame["score"].drop_nans()
+        assert (scaled.min(), scaled.max()) == (0.0, 1.0)
+        best = X[:, 0].argmax() if higher else X[:, 0].argmin()
+        alone = normalize_min_max(ScoreTable.from_arrays({"a": X}, higher_is_better=higher))
+        assert alone.runs("a", "task_0")[best] == 1.0
+
+
+def test_atari_baselines():
+    baselines = atari_baselines()
+    assert len(baselines) == 57
+    raw = ScoreTable.from_arrays({"a": [[14.6, 227.75]]}, tasks=["ALE/Pong-v5", "Alien"])
+    assert normalize_random_human(raw).frame["score"].to_list() == [1.0, 0.0]
+    with pytest.raises(ScoreDataError, match="random-human: no scores to normalise task 'task_0'"):
+        normalize_random_human(table())
+
+
+def test_censored_runs_have_a_percentile():
+    rows = [
+        {"algorithm": "a", "task": "t", "run": i, "score": s, "censored": s == np.inf}
+        for i, s in enumerate([5.0, 7.0, np.inf, np.inf])
+    ]
+    raw = ScoreTable.from_records(rows, higher_is_better=False)
+    assert normalize_percentile(raw).runs("a", "t").tolist() == [0.875, 0.625, 0.25, 0.25]
+    assert normalize_by(raw, {"t": (10.0, 5.0)}).runs("a", "t").tolist() == [
+        1,
+        0.6,
+        -np.inf,
+        -np.inf,
+    ]
+
+
+def test_misuse():
+    flat = ScoreTable.from_arrays({"a": [[1.0], [1.0]]})
+    message = r"min-max: task 'task_0': expected two different finite scores .* found 1 and 1"
+    with pytest.raises(ScoreDataError, match=message):
+        normalize_min_max(flat)
+    with pytest.raises(ScoreDataError, match="expected normalised scores; the table holds raw"):
+        denormalize(flat)
+    with pytest.raises(ScoreDataError, match="anchors: no scores to normalise task 'task_0' by"):
+        normalize_by(flat, {})

@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.scores.table import ScoreTable
+from gnomon.stats.comparison import IMPROVEMENT, Comparison, compare, compare_all
+from gnomon.stats.metrics import Metric
+
+X = np.random.default_rng(0).normal(size=(8, 6))
+Y = np.random.default_rng(1).normal(size=(6, 6)) - 1.0
+TABLE = ScoreTable.from_arrays({"a": X, "b": Y})
+
+
+def rng():
+    return np.random.default_rng(3)
+
+
+def one(metric, table=TABLE, **options):
+    return compare(table, "a", "b", [metric], rng=rng(), **options)[0]
+
+
+@pytest.mark.parametrize("method", ["small_sample", "percentile"])
+@pytest.mark.parametrize("metric", ["mean", "median", "iqm", "optimality_gap", IMPROVEMENT])
+def test_a_difference_has_interval_and_test(metric, method):
+    found = one(metric, method=method)
+    neutral = 0.5 if metric == IMPROVEMENT else 0.0
+    assert found.low < found.value < found.high
+    assert 0 < found.p_value <= 1
+    assert (found.p_value < 0.05) == (not found.low <= neutral <= found.high)
+    mirrored = compare(TABLE, "b", "a", [metric], method=method, rng=rng())[0]
+    assert mirrored.value == pytest.approx((1.0 if metric == IMPROVEMENT else 0.0) - found.value)
+    record = found.as_record()
+    assert list(record)[:9] == "a b metric task value low high p_value p_adjusted".split()  # noqa: SIM905
+
+
+def test_the_mean_on_one_task_is_welchs_test():
+    found = compare(TABLE, "a", "b", ["mean"], per_task=True, rng=rng())
+    welch = stats.ttest_ind(X[:, 2], Y[:, 2], equal_var=False)
+    assert found[3].task == "task_2"
+    assert found[3].p_value == pytest.approx(welch.pvalue)
+    ends = welch.confidence_interval()
+    assert (found[3].low, found[3].high) == pytest.approx((ends.low, ends.high))
+    assert found[3].p_adjusted >= found[3].p_value
+    assert found[0].task is None
+
+
+def test_pairs_are_kept_together():
+    noise = np.random.default_rng(2).normal(size=(8, 6))
+    table = ScoreTable.from_arrays({"a": 10 * noise + 0.2 * X, "b": 10 * noise})
+    alone, paired = one("mean", table), one("mean", table, paired=True)
+    assert paired.value == alone.value
+    assert paired.high - paired.low < (alone.high - alone.low) / 10
+    resampled = one("mean", table, paired=True, method="percentile")
+    assert resampled.high - resampled.low == pytest.approx(paired.high - paired.low, rel=0.4)
+
+
+def test_runs_without_partner_are_left_out():
+    with pytest.warns(DegenerateScoresWarning, match="a and b: 12 runs left out that have no par"):
+        one("mean", paired=True)
+    rows = [
+        {"algorithm": name, "task": "t", "run": f"{name}{i}", "score": i}
+        for name in "ab"
+        for i in range(3)
+    ]
+    with pytest.raises(ScoreDataError, match="task t: a and b have no run label in common to pai"):
+        one("mean", ScoreTable.from_records(rows), paired=True)
+
+
+def test_any_metric_can_be_compared():
+    worst = Metric.of_matrix("worst", lambda x: float(x.min()))
+    found = one(worst)
+    assert found.low <= found.value <= found.high
+    assert (found.method, found.n_resamples) == ("percentile", 2000)
+
+
+def test_size_of_the_tests_under_no_difference():
+    """A binomial test: no more than 5 % false findings, with 4 runs."""
+    draws = np.random.default_rng(5)
+    hits = {"mean": 0, "iqm": 0, "median": 0, IMPROVEMENT: 0}
+    n = 100
+    for _ in range(n):
+        x, y = draws.normal(size=(2, 4, 5)) + np.arange(5)
+        table = ScoreTable.from_arrays({"a": x, "b": y})
+        for found in compare(table, "a", "b", list(hits), rng=draws):
+            hits[found.metric] += found.p_value < 0.05
+    for metric, count in hits.items():
+        test = stats.binomtest(count, n, 0.06, alternative="greater")
+        assert test.pvalue > 0.01, (metric, count)
+
+
+@pytest.mark.parametrize("correction", ["holm", "max_t"])
+def test_all_pairs_are_corrected(correction):
+    table = ScoreTable.from_arrays({"a": X, "b": X[::-1] + 0.1, "c": X + 5})
+    found = compare_all(table, "mean", correction=correction, rng=rng())
+    assert [(c.a, c.b) for c in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert all(c.p_adjusted >= c.p_value for c in found)
+    assert [c.p_adjusted < 0.05 for c in found] == [False, True, True]
+    assert [c.low <= 0 <= c.high for c in found] == [True, False, False]
+
+
+def test_degenerate_scores_are_said():
+    flat = ScoreTable.from_arrays({"a": [[1.0], [1.0]], "b": [[2.0], [2.0]]})
+    with pytest.warns(DegenerateScoresWarning, match="the scores that decide it do not vary"):
+        found = one("mean", flat)
+    assert np.isnan([found.low, found.high, found.p_value]).all()
+    single = ScoreTable.from_arrays({"a": [[1.0]], "b": [[2.0]]})
+    with pytest.warns(DegenerateScoresWarning, match="not estimable from one run per task"):
+        assert one("mean", single).as_record()["p_value"] is None
+
+
+def test_unknown_names():
+    with pytest.raises(UnknownNameError, match="unknown algorithm 'c'"):
+        compare(TABLE, "a", "c", rng=rng())
+    with pytest.raises(UnknownNameError, match="unknown metric 'probability_of_improvment'"):
+        one("probability_of_improvment")
+
+
+def test_a_comparison_is_a_record():
+    assert isinstance(one("mean"), Comparison)

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from gnomon.stats.bootstrap import Resamples, draw_key
+from gnomon.stats.intervals import (
+    acceleration,
+    basic,
+    bias_corrected,
+    bias_corrected_accelerated,
+    percentile,
+    scaled,
+    studentized,
+)
+from gnomon.stats.metrics import metric_named
+from gnomon.stats.strata import Strata
+
+SAMPLE = np.random.default_rng(0).gamma(1.5, size=20)
+STRATA = Strata.from_matrix(SAMPLE)
+REPLICATES = Resamples(STRATA, n_resamples=20_000, key=draw_key(np.random.default_rng(1))).of(
+    metric_named("mean")
+)
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic", "BCa"])
+def test_against_scipy(method):
+    found = {
+        "percentile": lambda: percentile(REPLICATES, 0.9),
+        "basic": lambda: basic(REPLICATES, SAMPLE.mean(), 0.9),
+        "BCa": lambda: bias_corrected_accelerated(
+            REPLICATES, SAMPLE.mean(), 0.9, acceleration(STRATA, SAMPLE)
+        ),
+    }[method]()
+    expected = stats.bootstrap(
+        (SAMPLE,), np.mean, n_resamples=20_000, confidence_level=0.9, method=method,
+        rng=np.random.default_rng(2),
+    ).confidence_interval  # fmt: skip
+    slack = 6 * found.mc_error
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=slack)
+
+
+def test_bias_is_corrected_towards_the_estimate():
+    shifted = bias_corrected(REPLICATES + 0.2, SAMPLE.mean(), 0.9)
+    plain = percentile(REPLICATES + 0.2, 0.9)
+    assert shifted.low < plain.low
+    assert shifted.high < plain.high
+
+
+def test_studentized_with_known_errors():
+    """With equal errors everywhere it is the basic interval."""
+    errors = np.ones_like(REPLICATES)
+    found = studentized(REPLICATES, errors, SAMPLE.mean(), 1.0, 0.9)
+    expected = basic(REPLICATES, SAMPLE.mean(), 0.9)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    nothing = studentized(REPLICATES, 0 * errors, SAMPLE.mean(), 1.0, 0.9)
+    assert np.isnan(nothing.low)
+
+
+def test_scaling_for_few_runs():
+    found, plain = scaled(REPLICATES, SAMPLE.mean(), STRATA, 0.9), percentile(REPLICATES, 0.9)
+    ratio = np.sqrt(20 / 19) * stats.t.ppf(0.95, 19) / stats.norm.ppf(0.95)
+    assert found.high - found.low == pytest.approx(ratio * (plain.high - plain.low))

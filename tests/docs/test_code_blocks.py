@@ -9,7 +9,8 @@ A comment above a fenced block says what is done with it::
 
 The blocks of a page run from top to bottom, in an empty folder and one namespace. A console block
 shows its output between its commands; a command without output under it may print what it likes. In
-expected output ``...`` stands for anything. With ``run, about`` and ``output, about`` numbers need
+expected output ``...`` stands for anything, and output that begins with ``gnomon:`` is that of a
+command that fails. With ``run, about`` and ``output, about`` numbers need
 only be near: a processor that rounds differently lets a learner play differently.
 """
 
@@ -75,7 +76,8 @@ def run_console(block: Block) -> None:
             text=True,
             env=os.environ | {"COLUMNS": "200"},
         )
-        assert done.returncode in (0, 1), f"{block.where}: {command}\n{done.stdout}"
+        allowed = (2,) if expected.startswith("gnomon: ") else (0, 1)
+        assert done.returncode in allowed, f"{block.where}: {command}\n{done.stdout}"
         if expected.strip():
             check(block, expected, done.stdout, command)
 

@@ -222,7 +222,7 @@ def test_boards_do_not_touch_one_another() -> None:
         advance(rule, together, actions, deck)
         for i, game in enumerate(alone):
             game.act(int(actions[i]))
-            assert (together.replies[1:, i] == game.boards.replies[1:, 0]).all()
+            assert (together.replies[1:-1, i] == game.boards.replies[1:-1, 0]).all()
             assert (together.seen[i] == game.boards.seen[0]).all()
 
 
@@ -289,7 +289,7 @@ def test_a_deck_that_is_too_short_is_told() -> None:
         advance(rule, Boards.empty(rule, 2), np.array([-1, -1]), deck, n_dealt=2)
 
 
-def test_leave_touches_nothing() -> None:
+def test_leave_touches_no_board() -> None:
     rule = compile_rule(parse(COLOR_MATCH))
     play = Boards.empty(rule, 2)
     deck = draw_boards(2, rng=np.random.default_rng(0))
@@ -297,4 +297,5 @@ def test_leave_touches_nothing() -> None:
     before = play.seen.copy()
     advance(rule, play, np.array([engine.LEAVE, engine.RESET]), deck)
     assert (play.seen[0] == before[0]).all()
+    assert play.outcome.tolist() == [engine.LEAVE, engine.NEW_BOARD]
     assert (play.codes[1] == deck[0]).all()

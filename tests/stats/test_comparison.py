@@ -107,6 +107,10 @@ def test_degenerate_scores_are_said():
     single = ScoreTable.from_arrays({"a": [[1.0]], "b": [[2.0]]})
     with pytest.warns(DegenerateScoresWarning, match="not estimable from one run per task"):
         assert one("mean", single).as_record()["p_value"] is None
+    half = ScoreTable.from_arrays({"a": X, "b": Y[:1]})
+    for metric in ("median", "iqm", IMPROVEMENT):
+        with pytest.warns(DegenerateScoresWarning, match="from one run per task of b"):
+            assert np.isnan(one(metric, half).low)
 
 
 def test_unknown_names():

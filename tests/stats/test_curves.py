@@ -16,7 +16,7 @@ TABLE = ScoreTable.from_arrays({"a": X}, steps=np.arange(8) * 10)
 
 
 def test_a_curve_is_the_metric_at_each_step():
-    (curve,) = aggregate_curves(TABLE, ["mean"], rng=rng())
+    (curve,) = aggregate_curves(TABLE, ["mean"], method="percentile", rng=rng())
     np.testing.assert_allclose(curve.value, X.mean(axis=(0, 1)))
     assert (curve.low < curve.value).all()
     assert (curve.value < curve.high).all()
@@ -24,6 +24,9 @@ def test_a_curve_is_the_metric_at_each_step():
         TABLE.at_step(30), ["mean"], method="percentile", n_resamples=2000, rng=rng()
     )
     assert (curve.low[3], curve.high[3]) == (point.low, point.high)
+    (small,) = aggregate_curves(TABLE, ["mean"], rng=rng())
+    (closed,) = estimate_aggregates(TABLE.at_step(30), ["mean"], rng=rng())
+    assert (small.low[3], small.high[3]) == (closed.low, closed.high)
     records = curve.as_records()
     assert list(records[0]) == ["algorithm", "metric", "step", "value", "low", "high"]
     assert records[3]["step"] == 30

@@ -8,7 +8,13 @@ from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimate import estimate_aggregates
 from gnomon.stats.intervals import acceleration, influence_of
 from gnomon.stats.metrics import METRICS, Metric, metric_named
-from gnomon.stats.small_sample import delta_error, delta_interval, median_profile_interval
+from gnomon.stats.small_sample import (
+    Influences,
+    delta_error,
+    delta_interval,
+    median_profile_interval,
+    noise_floor,
+)
 from gnomon.stats.strata import Strata
 from strategies_scores import ragged_runs
 
@@ -19,7 +25,7 @@ def suite(rng, n_runs, n_tasks=9):
 
 def test_delta_t_of_one_task_is_students_interval():
     x = np.random.default_rng(0).normal(size=7)
-    low, high = delta_interval(x.mean(), Strata.from_matrix(x), x, 0.9)
+    low, high = delta_interval(x.mean(), Influences(Strata.from_matrix(x), x), 0.9)
     expected = stats.ttest_1samp(x, 0).confidence_interval(0.9)
     assert (low, high) == pytest.approx(tuple(expected))
 
@@ -27,7 +33,7 @@ def test_delta_t_of_one_task_is_students_interval():
 def test_delta_t_of_a_difference_is_welchs():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=5), 3 * rng.normal(size=8)
-    parts = [(Strata.from_matrix(z), z) for z in (x, y)]
+    parts = [Influences(Strata.from_matrix(z), z) for z in (x, y)]
     error = delta_error(*parts)
     welch = stats.ttest_ind(x, y, equal_var=False)
     assert error.df == pytest.approx(welch.df)
@@ -37,12 +43,28 @@ def test_delta_t_of_a_difference_is_welchs():
 def test_a_single_run_borrows_its_variance():
     strata = Strata.from_runs([[0.0, 2.0], [5.0]])
     # Variance 2 in both tasks, over 2 runs and over 1, each task weighing a half.
-    assert delta_error((strata, strata.values)).variance == pytest.approx((2 / 2 + 2 / 1) / 4)
+    assert delta_error(Influences(strata, strata.values)).variance == pytest.approx(
+        (2 / 2 + 2 / 1) / 4
+    )
+
+
+def test_a_cut_that_hides_the_noise_does_not_hide_its_variance():
+    """Both runs are above the target, but not by more than their spread."""
+    strata = Strata.from_runs([[1.5, 4.5], [0.2, 0.4]])
+    metric = metric_named("optimality_gap")
+    floor = noise_floor(strata, metric.response(strata))
+    m, s = 3.0, np.std([1.5, 4.5], ddof=1)
+    draws = np.maximum(1.0 - np.random.default_rng(0).normal(m, s, 200_000), 0.0)
+    assert floor[0] == pytest.approx(draws.var(), rel=0.05)
+    assert floor[1] == pytest.approx(0.02, rel=0.05)
+    assert metric.influences(strata).variances()[0] == floor[0] / 2
 
 
 def test_tiny_scores_keep_their_degrees_of_freedom():
     x = suite(np.random.default_rng(0), 4)
-    dfs = [delta_error((s, s.values)).df for s in map(Strata.from_matrix, (x, x * 1e-100))]
+    dfs = [
+        delta_error(Influences(s, s.values)).df for s in map(Strata.from_matrix, (x, x * 1e-100))
+    ]
     assert dfs[0] == pytest.approx(dfs[1])
 
 

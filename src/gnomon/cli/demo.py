@@ -58,7 +58,7 @@ def demo(
 
 
 def _in_words(order: DifficultyOrder) -> str:
-    """Return the tasks, ``=`` between neighbours that nothing separates and ``>`` between others."""
+    """Return the tasks, ``=`` between neighbours that nothing separates, else ``>``."""
     text = order.names[0]
     for a, b in itertools.pairwise(order.names):
         tied = any(a in group and b in group for group in order.groups)

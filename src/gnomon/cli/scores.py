@@ -161,8 +161,11 @@ def _table(
         from gnomon.experiments.scoring import score_table
 
         return score_table(RunFolder.open(source), metric, count_empty=not leave_out_empty_cells)
+    from gnomon.experiments.game_logs import is_game_log, read_game_log
     from gnomon.scores.formats import read_scores
 
+    if is_game_log(source):
+        return read_game_log(source, metric)
     return read_scores(
         source,
         step_column=step_column,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ class Folds:
     Examples
     --------
     >>> Folds(3, seed=0).of(7)
-    array([2, 1, 0, 1, 2, 0, 0])
+    array([1, 0, 0, 1, 2, 2, 0])
     """
 
     n_folds: int = 10
@@ -39,10 +40,17 @@ class Folds:
 
     def of(self, n_rows: int) -> npt.NDArray[np.int64]:
         """Return the fold of each of so many rows, shape (rows,)."""
-        # The legacy generator is what scikit-learn shuffles with: its bits are the published folds.
-        order = np.random.RandomState(self.seed).permutation(n_rows)  # noqa: NPY002
-        fold = np.empty(n_rows, dtype=np.int64)
-        sizes = np.full(self.n_folds, n_rows // self.n_folds)
-        sizes[: n_rows % self.n_folds] += 1
-        fold[order] = np.repeat(np.arange(self.n_folds), sizes)
-        return fold
+        return _folds_of(self.n_folds, self.seed, n_rows)
+
+
+@lru_cache(maxsize=4096)
+def _folds_of(n_folds: int, seed: int, n_rows: int) -> npt.NDArray[np.int64]:
+    """Return the folds, the same array each time."""
+    # The legacy generator is what scikit-learn shuffles with: its bits are the published folds.
+    order = np.random.RandomState(seed).permutation(n_rows)  # noqa: NPY002
+    fold = np.empty(n_rows, dtype=np.int64)
+    sizes = np.full(n_folds, n_rows // n_folds)
+    sizes[: n_rows % n_folds] += 1
+    fold[order] = np.repeat(np.arange(n_folds), sizes)
+    fold.flags.writeable = False
+    return fold

@@ -46,7 +46,7 @@ _OPTIONS: dict[str, Any] = {
 
 def n_lanes(n_folds: int) -> int:
     """Return the number of lanes for so many folds: the next multiple of four."""
-    return 16
+    return -(-n_folds // 4) * 4
 
 
 @njit(inline="always")
@@ -106,7 +106,6 @@ def fold_search(lanes: int) -> Callable[..., int]:
         errors go to the heap (values, picks); returns how many it holds.
         """
         n = a_top.shape[0] - 1
-        lanes = a_top.shape[2]
         depth = max(size - 1, 1)
         a = np.empty((depth, (n + 1) * (n + 1), lanes))
         t = np.empty((depth, (n + 1) * (n + 1), lanes))
@@ -120,7 +119,6 @@ def fold_search(lanes: int) -> Callable[..., int]:
         rest = np.empty((n + 1, lanes))
         inverse = np.empty(lanes)
         held = np.empty(lanes)
-        part = np.empty(lanes)
         chosen = np.empty(size, np.int64)
         base = np.zeros(depth, np.int64)
         left = np.empty(depth, np.int64)
@@ -150,7 +148,7 @@ def fold_search(lanes: int) -> Callable[..., int]:
                 value = 0.0
                 for f in range(lanes):
                     pivot = a[level, row + p, f]
-                    slope = a[level, row + r, f] / pivot
+                    slope = a[level, row + r, f] / max(pivot, TOLERANCE)
                     sse = tyy[level, f] - slope * (
                         2.0 * t[level, row + r, f] - slope * t[level, row + p, f]
                     )
@@ -163,7 +161,7 @@ def fold_search(lanes: int) -> Callable[..., int]:
                 continue
             for f in range(lanes):
                 pivot = a[level, row + p, f]
-                inverse[f] = 1.0 / pivot
+                inverse[f] = 1.0 / max(pivot, TOLERANCE)
             if missing == 2:
                 for f in range(lanes):
                     ly = a[level, row + r, f] * inverse[f]
@@ -184,7 +182,7 @@ def fold_search(lanes: int) -> Callable[..., int]:
                         ld = acd * inverse[f]
                         pivot = a[level, dd, f] - ld * acd
                         ady = a[level, dy, f] - ld * a[level, row + r, f]
-                        slope = ady / pivot
+                        slope = ady / max(pivot, TOLERANCE)
                         qd = tcd - ld * t[level, row + p, f]
                         tdd = t[level, dd, f] - ld * (tcd + qd)
                         tdy = t[level, dy, f] - ld * rest[r, f] - tcd * ratio[r, f]
@@ -197,6 +195,22 @@ def fold_search(lanes: int) -> Callable[..., int]:
                             picks[place, i] = chosen[i]
                         worst = values[0] if count == values.size else np.inf
                 continue
+            r_next = r - p - 1
+            w_next = r_next + 1
+            n_rows = r_next
+            if now != goal and missing == 3:
+                # The next task but one is the last, so it must be one with gaps.
+                n_rows = n_gapped - member - 1
+                reached = False
+                for i in range(member + 1, n_gapped):
+                    then = step[now, classes[i]]
+                    reached = reached or then == goal
+                    for j in range(i + 1, n_gapped):
+                        reached = reached or step[then, classes[j]] == goal
+                    if reached:
+                        break
+                if not reached:
+                    continue
             # Eliminate p from all that come after it; the target is the last column.
             for j in range(p + 1, w):
                 for f in range(lanes):
@@ -207,13 +221,13 @@ def fold_search(lanes: int) -> Callable[..., int]:
                 tyy[level + 1, f] = tyy[level, f] - ratio[r, f] * (
                     t[level, row + r, f] + rest[r, f]
                 )
-            r_next = r - p - 1
-            w_next = r_next + 1
             for i in range(r_next):
                 pi = row + p + 1 + i
                 source = (p + 1 + i) * w + p + 1
                 goes = i * w_next
                 for j in range(i, w_next):
+                    if i >= n_rows and i < j < r_next:
+                        continue
                     for f in range(lanes):
                         li = ratio[p + 1 + i, f]
                         lj = ratio[p + 1 + j, f]
@@ -292,7 +306,7 @@ def gram_search(
         chosen[level] = member
         row = p * r
         pivot = diagonal[level, p]
-        inverse = 1.0 / pivot
+        inverse = 1.0 / max(pivot, TOLERANCE)
         cy = column[level, p]
         if missing == 1:
             value = (yy[level] - cy * cy * inverse) * scale
@@ -311,7 +325,7 @@ def gram_search(
                 cd = a[level, row + d]
                 dy = column[level, d] - ly * cd
                 pivot = diagonal[level, d] - cd * cd * inverse
-                found = yy_next - dy * dy / pivot
+                found = yy_next - dy * dy / max(pivot, TOLERANCE)
                 residual[d] = found
                 least = min(least, found)
             if least * scale >= worst:
@@ -330,12 +344,25 @@ def gram_search(
                 worst = min(limit, values[0]) if count == values.size else limit
             continue
         r_next = r - p - 1
+        n_rows = r_next
+        if now != goal and missing == 3:
+            n_rows = n_gapped - member - 1
+            reached = False
+            for i in range(member + 1, n_gapped):
+                then = step[now, classes[i]]
+                reached = reached or then == goal
+                for j in range(i + 1, n_gapped):
+                    reached = reached or step[then, classes[j]] == goal
+                if reached:
+                    break
+            if not reached:
+                continue
         for i in range(r_next):
             ci = a[level, row + p + 1 + i]
             li = ci * inverse
             source = (p + 1 + i) * r + p + 1
             goes = i * r_next
-            for j in range(i + 1, r_next):
+            for j in range(i + 1, r_next if i < n_rows else 0):
                 a[level + 1, goes + j] = a[level, source + j] - li * a[level, row + p + 1 + j]
             diagonal[level + 1, i] = diagonal[level, p + 1 + i] - li * ci
             column[level + 1, i] = column[level, p + 1 + i] - li * cy

@@ -52,7 +52,7 @@ def read_board_file(path: str | Path, *, shapes: Path | None = None) -> Deal:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "one.json"
-    ...     _ = path.write_text('{"value": [{"id": 0, "shape":"star", "color":"red", "x":1, "y":6}]}')
+    ...     _ = path.write_text('{"value":[{"id":0,"shape":"star","color":"red","x":1,"y":6}]}')
     ...     read_board_file(path).board.pieces[0].pos
     31
     """
@@ -61,7 +61,8 @@ def read_board_file(path: str | Path, *, shapes: Path | None = None) -> Deal:
     rows = content.get("value") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not rows:
         raise GnomonError(f'{path}: expected {{"value": [...]}} with a list of pieces')
-    pieces, images = [], {}
+    pieces: list[Piece] = []
+    images: dict[int, str] = {}
     for number, row in enumerate(rows, 1):
         where = f"{path}, piece {number}"
         if not isinstance(row, dict):

@@ -31,33 +31,26 @@ class Deal:
 
 
 class BoardSource(Protocol):
-    """Deals a board for each episode.
+    """Deals a board for each episode."""
 
-    Attributes
-    ----------
-    can_test : bool
-        Whether there are conditions that set boards for training and for testing apart.
-    testing : bool
-        Whether boards for testing are dealt now.
-    shapes, colors : tuple of str
-        The names that can appear on the boards, upper case.
-    crowded : bool
-        Whether a cell can hold several pieces.
-    """
-
+    #: Whether boards for testing are dealt now.
     testing: bool
 
     @property
-    def can_test(self) -> bool: ...
+    def can_test(self) -> bool:
+        """Whether there are conditions that set boards for training and for testing apart."""
 
     @property
-    def shapes(self) -> tuple[str, ...]: ...
+    def shapes(self) -> tuple[str, ...]:
+        """The shapes that can appear on the boards, upper case."""
 
     @property
-    def colors(self) -> tuple[str, ...]: ...
+    def colors(self) -> tuple[str, ...]:
+        """The colours that can appear on the boards, upper case."""
 
     @property
-    def crowded(self) -> bool: ...
+    def crowded(self) -> bool:
+        """Whether a cell can hold several pieces."""
 
     def deal(self) -> Deal:
         """Return the next board; a GnomonError says why there is none."""

@@ -58,7 +58,8 @@ IN_PROGRESS = 0
 CLEARED = 1
 STALEMATE = 2
 
-# Actions beside the 144 attempts: deal a new board, or leave the board alone.
+# Actions beside the 144 attempts: deal a new board, or leave the board alone (which is then the
+# outcome too).
 RESET = -1
 LEAVE = -2
 
@@ -77,8 +78,8 @@ _LINE = 0
 _LINE_LEFT = 1
 _N_PIECES = 2
 _FINISH = 3
-_N_ATTEMPTS = 4
-_OVER = 5
+_ROW = 4  # where the active line's words begin, and how many there are
+_N_WORDS = 5
 _LIVE = layout.LIVE
 
 # Where the header of a program says what stands where.
@@ -101,6 +102,10 @@ _OVER_UNSAID = 2
 _ACTION, _SHAPE, _COLOR, _BUCKET = views.ACTION, views.SHAPE, views.COLOR, views.BUCKET
 _OUTCOME, _REWARD, _STANDS = views.OUTCOME, views.REWARD, views.STANDS
 _TERMINATED, _TRUNCATED = views.TERMINATED, views.TRUNCATED
+_N_ATTEMPTS, _OVER, _BUSY = views.N_ATTEMPTS, views.OVER, views.BUSY
+
+#: More attempts than anybody makes.
+_NEVER = 1 << 62
 
 _QUADRANT = np.array(
     [(0 if x < 3 else 1) if y >= 3 else (3 if x < 3 else 2) for y in range(6) for x in range(6)],
@@ -121,7 +126,7 @@ class Boards(BoardViews):
     seen : numpy.ndarray of uint8, shape (num_envs, 180)
         What the player sees: the code of each cell, and for each of the 144 attempts whether its
         cell holds a piece.
-    replies : numpy.ndarray of int64, shape (9, num_envs)
+    replies : numpy.ndarray of int64, shape (12, num_envs)
         The actions to make, and what comes of them: shape, colour and bucket of the last accepted
         attempt (each 0 for none, else 1 + index), outcome, reward, terminated, truncated, and how
         the episode stands.
@@ -254,24 +259,42 @@ def step(
         _index(program[_ACCEPTS]),
     )
     further = program[_CONDITIONS] != 0
+    limit = horizon if horizon > 0 else _NEVER
 
+    # Three attempts in four hit an empty cell when they are made at random, and which ones is a
+    # coin toss. So a first pass answers all boards as if theirs had, without a branch, and notes
+    # the boards for which there is more to say.
+    n_busy = 0
     for i in range(replies.shape[1]):
         action = replies[_ACTION, i]
-        if action == LEAVE:
-            continue
-        over = state[i, _OVER]
-        fresh = action == RESET or (over == _OVER_KNOWN and autoreset == 1)
+        playing = (replies[_OVER, i] == 0) & (action >= 0)
+        n_attempts = replies[_N_ATTEMPTS, i] + playing
+        replies[_N_ATTEMPTS, i] = n_attempts
+        replies[_OUTCOME, i] = EMPTY_CELL
+        replies[_REWARD, i] = -1
+        replies[_TERMINATED, i] = False
+        replies[_TRUNCATED, i] = False
+        replies[_BUSY, n_busy] = i
+        n_busy += (seen[i, (action >> 2) & 63] != 0) | (not playing) | (n_attempts >= limit)
+
+    for busy in range(n_busy):
+        i = _index(replies[_BUSY, busy])
+        action = replies[_ACTION, i]
+        over = replies[_OVER, i]
+        fresh = action == RESET or (over == _OVER_KNOWN and autoreset == 1 and action != LEAVE)
         first = -1  # the line at which a search for a playable line begins; -1: no search
         reward = 0
         terminated = False
         truncated = False
 
-        if fresh:
+        if action == LEAVE:
+            outcome = LEAVE
+        elif fresh:
             outcome = NEW_BOARD
         elif over != 0:
             outcome = EPISODE_OVER
         else:
-            state[i, _N_ATTEMPTS] += 1
+            truncated = replies[_N_ATTEMPTS, i] >= limit
             cell = _index(action >> 2)
             bucket = action & 3
             code = _index(seen[i, cell])
@@ -286,12 +309,9 @@ def step(
                 )
                 cell_at = n_classes + cell
                 buckets_at = n_classes + 36 + 4 * memory + _index(_QUADRANT[cell])
-                line_at = lines_at + _index(6 * state[i, _LINE])
-                first_row = words_at + _index(program[line_at] * width)
-                n_words = program[line_at + 1]
+                row = _index(state[i, _ROW])
                 allowed = 0
-                for w in range(n_words):
-                    row = first_row + _index(w * width)
+                for w in range(state[i, _N_WORDS]):
                     if further:
                         word = state[i, accepts_at + 36 * w + cell]
                     else:
@@ -301,16 +321,18 @@ def step(
                             & program[row + buckets_at]
                         )
                     allowed |= word & state[i, _LIVE + w]
+                    row += width
                 if (allowed >> bucket) & _FIRST_BITS == 0:
                     outcome = IMMOVABLE if allowed == 0 else DENIED
                     reward = -1
                 else:
                     outcome = ACCEPTED
+                    line_at = lines_at + _index(6 * state[i, _LINE])
                     if program[line_at + 5] != 0:
                         # Every atom that accepts the attempt pays for it, not the first alone.
                         for a in range(program[line_at + 3]):
                             w = a >> 4
-                            row = first_row + _index(w * width)
+                            row = _index(state[i, _ROW] + w * width)
                             if further:
                                 word = state[i, accepts_at + 36 * w + cell]
                             else:
@@ -355,7 +377,8 @@ def step(
                     else:
                         first = -2  # look at the active line as it stands before any other
 
-        while True:
+        # An attempt that was rejected changes nothing.
+        while fresh or truncated or outcome in (ACCEPTED, EPISODE_OVER):
             if fresh:
                 for c in range(cells + 36, left):
                     state[i, c] = 0
@@ -377,8 +400,8 @@ def step(
                         seen[i, 36 + 4 * cell + b] = here
                 n_dealt += 1
                 state[i, _N_PIECES] = n_pieces
-                state[i, _N_ATTEMPTS] = 0
-                state[i, _OVER] = 0
+                replies[_N_ATTEMPTS, i] = 0
+                replies[_OVER, i] = 0
                 state[i, _FINISH] = IN_PROGRESS
                 first = 0
 
@@ -396,6 +419,8 @@ def step(
                     if entered >= 0:
                         state[i, _LINE] = line
                         state[i, _LINE_LEFT] = program[line_at + 4]
+                        state[i, _ROW] = first_row
+                        state[i, _N_WORDS] = n_words
                         for w in range(n_words):
                             live = program[first_row + _index((w + 1) * width) - 1]
                             state[i, _LIVE + w] = live
@@ -442,12 +467,12 @@ def step(
             replies[_STANDS, i] = state[i, _FINISH]
             if fresh:
                 if state[i, _FINISH] == STALEMATE:
-                    state[i, _OVER] = _OVER_UNSAID
+                    replies[_OVER, i] = _OVER_UNSAID
                 break
             terminated = state[i, _FINISH] != IN_PROGRESS
-            truncated = horizon > 0 and state[i, _N_ATTEMPTS] >= horizon
+            truncated = replies[_N_ATTEMPTS, i] >= limit
             if terminated or truncated:
-                state[i, _OVER] = _OVER_KNOWN
+                replies[_OVER, i] = _OVER_KNOWN
                 if autoreset == 2:
                     for c in range(36):
                         state[i, program[_FINAL] + c] = seen[i, c]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
+from gnomon.game import views
 from gnomon.game.interpreted import InterpretedBoards, compiled_or_none
 from gnomon.game.spaces import (
     BoardLike,
@@ -132,7 +133,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         self._codes = self._boards.seen[0, :N_CELLS]
         self._occupied = self._boards.seen[0, N_CELLS:].view(np.int8)
         # Reading numbers from a memoryview takes a third of the time it takes from an array.
-        self._replies = memoryview(self._boards.replies[:, 0].data)
+        self._replies = memoryview(self._boards.replies[:, 0].data)[: views.STANDS + 1]
         self._ahead: npt.NDArray[np.uint8] = np.empty((0, N_CELLS), dtype=np.uint8)
 
     def reset(

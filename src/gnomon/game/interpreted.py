@@ -72,6 +72,7 @@ class InterpretedBoards(BoardViews):
         """Make the attempts ``replies[0]``, as the engine's step does; return the new n_dealt."""
         for i, action in enumerate(self.replies[0].tolist()):
             if action == _LEAVE:
+                self.replies[4:8, i] = _LEAVE, 0, 0, 0
                 continue
             if action == _RESET or (autoreset == _NEXT_STEP and self._told[i]):
                 self._deal(i, deck[n_dealt])
@@ -137,4 +138,4 @@ class InterpretedBoards(BoardViews):
     ) -> None:
         reward = 0 if outcome in (0, _EPISODE_OVER, _NEW_BOARD) else -1
         finish = self._game(i).finish
-        self.replies[4:, i] = outcome, reward, terminated, truncated, finish
+        self.replies[4:9, i] = outcome, reward, terminated, truncated, finish

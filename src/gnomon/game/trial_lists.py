@@ -58,7 +58,7 @@ class ParameterSet:
 
 
 def read_trial_list(path: str | Path) -> tuple[ParameterSet, ...]:
-    """Read a trial list or a modifier: a header line, then one set of parameters a row.
+    r"""Read a trial list or a modifier: a header line, then one set of parameters a row.
 
     Parameters
     ----------
@@ -82,10 +82,10 @@ def read_trial_list(path: str | Path) -> tuple[ParameterSet, ...]:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "list.csv"
-    ...     _ = path.write_text("rule_id,min_objects,max_objects,crowded,b\nclockwise,5,9,false,1.5\n")
+    ...     _ = path.write_text("rule_id,min_objects,max_objects,b\nclockwise,5,9,1.5\n")
     ...     (row,) = read_trial_list(path)
-    >>> row.rule_id, row.pieces, row.crowded, row.others
-    ('clockwise', (5, 9), False, {'b': 1.5})
+    >>> row.rule_id, row.pieces, row.others
+    ('clockwise', (5, 9), {'b': 1.5})
     """
     path = Path(path)
     rows = _rows(path)

@@ -105,7 +105,7 @@ class HiddenRulesVectorEnv(
             AutoresetMode.NEXT_STEP: engine.Autoreset.NEXT_STEP,
             AutoresetMode.SAME_STEP: engine.Autoreset.SAME_STEP,
         }[self.autoreset_mode]
-        self._present = np.ones(num_envs, dtype=np.bool_)
+        self._all = np.ones(num_envs, dtype=np.bool_)
         self._forget_deck()
 
     def _forget_deck(self) -> None:
@@ -160,7 +160,7 @@ class HiddenRulesVectorEnv(
                 )
             actions[~mask] = self._engine.LEAVE
         self._advance(actions)
-        return self._observations(), self._infos()
+        return self._observations(), self._infos(actions == self._engine.RESET)
 
     def step(
         self, actions: npt.NDArray[np.int64]
@@ -180,7 +180,7 @@ class HiddenRulesVectorEnv(
             raise ValueError(f"actions: expected integers from 0 to 143, found {actions}")
         self._advance(actions)
         boards = self._boards
-        infos = self._infos()
+        infos = self._infos(self._all)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             self._add_final(infos)
         reward = boards.reward.astype(np.float64)
@@ -193,22 +193,23 @@ class HiddenRulesVectorEnv(
             codes, last = codes.copy(), last.copy()
         return {"board": codes, "shape": last[0], "color": last[1], "bucket": last[2]}
 
-    def _infos(self) -> dict[str, Any]:
+    def _infos(self, present: npt.NDArray[np.bool_]) -> dict[str, Any]:
+        """Return what is told beside the observations of the boards that were stepped or reset."""
         boards = self._boards
         mask, outcome = boards.occupied, boards.outcome
         if self.copy:
             mask, outcome = mask.copy(), outcome.copy()
         infos = {
             "action_mask": mask,
-            "_action_mask": self._present,
+            "_action_mask": present,
             "outcome": outcome,
-            "_outcome": self._present,
+            "_outcome": present,
             "stalemate": boards.finish == self._engine.STALEMATE,
-            "_stalemate": self._present,
+            "_stalemate": present,
         }
         if self.reveal:
             infos["permitted"] = self._permitted()
-            infos["_permitted"] = self._present
+            infos["_permitted"] = present
         return infos
 
     def _permitted(self) -> npt.NDArray[np.int8]:

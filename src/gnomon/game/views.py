@@ -22,7 +22,13 @@ REWARD = 5
 TERMINATED = 6
 TRUNCATED = 7
 STANDS = 8
-N_REPLIES = 9
+# Beside them, for an attempt that is rejected looks at nothing else: attempts so far, and whether the
+# episode is over.
+N_ATTEMPTS = 9
+OVER = 10
+# The numbers of the boards that a step has to look at more closely.
+BUSY = 11
+N_REPLIES = 12
 
 Int: TypeAlias = npt.NDArray[np.int64]
 
@@ -35,7 +41,7 @@ class BoardViews(ABC):
     seen : numpy.ndarray of uint8, shape (num_envs, 180)
         What the player sees: the code of each cell, and for each of the 144 attempts whether its
         cell holds a piece.
-    replies : numpy.ndarray of int64, shape (9, num_envs)
+    replies : numpy.ndarray of int64, shape (12, num_envs)
         The actions to make, and what comes of them.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -65,13 +66,21 @@ def play_trial(
     """
     if horizon < 1:
         raise ValueError(f"horizon: expected at least 1, found {horizon}")
-    try:
-        rule = compile_rule(rule_set, board_spec)
-    except NotCompilableError:
+    rule = _compiled(rule_set, board_spec)
+    if rule is None:
         return _play(learner, _reference_tables(rule_set, boards, board_spec), boards, horizon)
     if isinstance(learner, FusedLearner):
         return learner.play_trial(rule, boards, horizon)
     return play_unfused(learner, rule, boards, horizon)
+
+
+@lru_cache(maxsize=128)
+def _compiled(rule_set: RuleSet, board_spec: BoardSpec) -> CompiledRule | None:
+    """Compile a rule once for all its trials in this process; None if it does not compile."""
+    try:
+        return compile_rule(rule_set, board_spec)
+    except NotCompilableError:
+        return None
 
 
 def play_unfused(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -79,7 +78,7 @@ def intransitivity(
     rest = f - (r[..., :, None] - r[..., None, :])
     with np.errstate(invalid="ignore", divide="ignore"):
         share = (w * rest**2).sum(axis=(-2, -1)) / (w * f**2).sum(axis=(-2, -1))
-    return np.sqrt(np.minimum(share, 1.0))
+    return np.asarray(np.sqrt(np.minimum(share, 1.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +214,7 @@ class Triangle:
         Whether each beats the next one: the first the second, the second the third, the third the
         first. If not, their order is clear and only the sizes of the edges do not add up.
     sign_frequency : float
-        Share of resamples in which the sum is positive; NaN if there are none.
+        Share of resamples in which the sum is positive; NaN if none were drawn.
     """
 
     names: tuple[str, str, str]
@@ -225,11 +224,7 @@ class Triangle:
 
 
 def worst_triangles(
-    tournament: Tournament,
-    n: int = 10,
-    *,
-    cycles_only: bool = False,
-    resampled: Sequence[FloatArray] = (),
+    tournament: Tournament, n: int = 10, *, cycles_only: bool = False
 ) -> list[Triangle]:
     """Return the triangles whose edges add up worst, the worst first.
 
@@ -240,8 +235,6 @@ def worst_triangles(
         How many at most.
     cycles_only : bool
         Whether to return only those in which each beats the next.
-    resampled : sequence of ndarray, shape (replicates, n, n)
-        Edges of resamples, from :meth:`gnomon.ranking.tournament.Edges.resampled`.
     """
     f = tournament.log_odds
     i, j, k = _triangles(tournament.weights > 0.0).T
@@ -253,11 +246,8 @@ def worst_triangles(
     order = order[around[order]][:n] if cycles_only else order[:n]
     found = []
     for t in order:
-        a, b, c = int(i[t]), int(j[t]), int(k[t])
-        signs = [(x[:, a, b] + x[:, b, c] + x[:, c, a]) > 0.0 for x in resampled]
-        share = float(np.mean(np.concatenate(signs))) if signs else math.nan
-        names = (tournament.names[a], tournament.names[b], tournament.names[c])
-        found.append(Triangle(names, abs(float(curl[t])), bool(around[t]), share))
+        names = (tournament.names[i[t]], tournament.names[j[t]], tournament.names[k[t]])
+        found.append(Triangle(names, abs(float(curl[t])), bool(around[t])))
     return found
 
 

@@ -49,11 +49,9 @@ def resample_edges(
     (grounds, n, n), zero where two did not meet; ``logs[k]`` is that of k/2 won pairs, smoothed.
     """
     n_grounds, n = weights.shape[0], weights.shape[1]
-    longest = 0
-    for g in range(n_grounds):
-        longest = max(longest, ground_starts[g + 1] - ground_starts[g])
-    times = np.empty(longest, np.int32)
-    who = np.empty(longest, np.int32)
+    n_runs_most = np.diff(ground_starts).max()
+    times = np.empty(n_runs_most, np.int32)
+    who = np.empty(n_runs_most, np.int32)
     below = np.empty(n, np.int32)
     wins = np.empty((n, n), np.int32)
     for b in range(odds.shape[0]):

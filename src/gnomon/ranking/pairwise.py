@@ -174,7 +174,7 @@ class Contest:
         return np.where(self.met, spread + np.swapaxes(spread, 1, 2), np.nan)
 
     def ease_ratio(self, smoothing: float = 1.0) -> FloatArray:
-        """Return wins over losses on each ground, shape (grounds, n, n); NaN where they did not meet.
+        """Return wins over losses on each ground, (grounds, n, n); NaN where they did not meet.
 
         Parameters
         ----------
@@ -238,6 +238,16 @@ class Contest:
             tuple(self.samples[g] for g in grounds),
             self.by,
         )
+
+    def resampled(self, *, draw_grounds: bool = False, rng: np.random.Generator) -> Contest:
+        """Return the contest of runs drawn with replacement, and of drawn grounds if wanted."""
+        n = len(self.grounds)
+        grounds = rng.integers(n, size=n) if draw_grounds else np.arange(n)
+        samples = tuple(
+            tuple(x[rng.integers(x.size, size=x.size)] if x.size else x for x in self.samples[g])
+            for g in grounds
+        )
+        return Contest(self.names, tuple(self.grounds[g] for g in grounds), samples, self.by)
 
     def without(self, name: str) -> Contest:
         """Return the contest of the others."""

@@ -156,8 +156,8 @@ def ground_edges(contest: Contest, smoothing: float, cap: float) -> tuple[FloatA
     """Return log-odds and their variances on each ground, (grounds, n, n); NaN for no meeting.
 
     The variance is that of P over (P (1 - P))^2, with the smoothed P. Where placements give none
-    (one wins every pair, or has a single run) it is the greatest possible, P (1 - P) over the lesser
-    number of runs (Birnbaum and Klose 1957).
+    (one wins every pair, or has a single run) it is the greatest possible, P (1 - P) over the
+    lesser number of runs (Birnbaum and Klose 1957).
     """
     odds = np.clip(np.log(contest.ease_ratio(smoothing)), -cap, cap)
     chance = 1.0 / (1.0 + np.exp(-odds))
@@ -178,7 +178,9 @@ def ground_weights(contest: Contest, weights: Weights, variance: FloatArray) -> 
         return contest.met.astype(np.float64)
     for name in weights:
         if name not in contest.grounds:
-            raise UnknownNameError("task" if contest.by == "algorithm" else "algorithm", name, contest.grounds)
+            raise UnknownNameError(
+                "task" if contest.by == "algorithm" else "algorithm", name, contest.grounds
+            )
     each = np.array([weights.get(name, 1.0) for name in contest.grounds], dtype=np.float64)
     if not (each >= 0.0).all():
         raise ValueError(f"expected weights of 0 or more, found {each.min()}")
@@ -205,7 +207,8 @@ class Edges:
     draw_grounds: bool = False
 
     @cached_property
-    def _ground_weights(self) -> FloatArray:
+    def ground_weights(self) -> FloatArray:
+        """Weight of each pair on each ground, shape (grounds, n, n)."""
         variance = ground_edges(self.contest, self.smoothing, self.cap)[1]
         return ground_weights(self.contest, self.weights, variance)
 
@@ -240,6 +243,6 @@ class Edges:
             draw_grounds = self.draw_grounds and not permuted
             resample_edges(
                 key, first, permuted, draw_grounds, *self.contest.sorted_runs,
-                self._ground_weights, logs, self.cap, odds, chances, total,
+                self.ground_weights, logs, self.cap, odds, chances, total,
             )  # fmt: skip
             yield odds, chances, total

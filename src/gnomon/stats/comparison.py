@@ -13,11 +13,11 @@ import numpy as np
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key
-from gnomon.stats.estimate import FEW_RUNS, finite_or_none, shared_tasks, warn
+from gnomon.stats.estimate import finite_or_none, shared_tasks, warn
 from gnomon.stats.improvement import placements, resampled_improvement
-from gnomon.stats.intervals import Interval, percentile
-from gnomon.stats.metrics import METRICS, Metric, metrics_for
-from gnomon.stats.small_sample import delta_error, median_profile_interval
+from gnomon.stats.intervals import FEW_RUNS, Interval, percentile
+from gnomon.stats.metrics import METRICS, Metric, metric_named, metrics_for
+from gnomon.stats.small_sample import Influences, delta_error, median_profile_interval
 from gnomon.stats.strata import Strata
 from gnomon.stats.tests import holm
 
@@ -289,8 +289,9 @@ def _compared(
     if not math.isfinite(value):
         warn(f"{where}: not estimable, some runs are infinite (censored)")
         value = math.nan
-    elif max(x.counts.max(), y.counts.max()) == 1:
-        warn(f"{where}: interval not estimable from one run per task")
+    elif min(x.counts.max(), y.counts.max()) == 1:
+        single = a if x.counts.max() == 1 else b
+        warn(f"{where}: interval not estimable from one run per task of {single}")
     else:
         interval, p_value = _interval_and_test(x, y, metric, options, value, neutral)
         if interval.low == interval.high:
@@ -339,11 +340,11 @@ def _delta_difference(
 ) -> tuple[Interval, float] | None:
     """Return the delta-t interval and test, if the metric has finite influences."""
     parts = _influences(x, y, metric, options.higher_is_better)
-    if parts is None or not all(np.isfinite(influence).all() for _, influence in parts):
+    if parts is None:
         return None
     if options.paired:
-        pairs = parts[0][1] - parts[1][1]
-        error = delta_error((Strata(pairs, x.starts), pairs))
+        pairs = parts[0].values - parts[1].values
+        error = delta_error(Influences(Strata(pairs, x.starts), pairs))
     else:
         error = delta_error(*parts)
     half = error.half_width(options.level)
@@ -355,16 +356,15 @@ def _delta_difference(
 
 def _influences(
     x: Strata, y: Strata, metric: Metric, higher_is_better: bool
-) -> list[tuple[Strata, FloatArray]] | None:
-    """Return both algorithms' scores and how the difference moves with them, if a formula says."""
+) -> list[Influences] | None:
+    """Return how the difference moves with both algorithms' scores, if a formula says."""
     if metric.name == IMPROVEMENT:
         won = placements(x, y, higher_is_better=higher_is_better)
-        return [(won.a, won.a.values), (won.b, won.b.values)]
+        return [Influences(won.a, won.a.values), Influences(won.b, won.b.values)]
     if metric.name == "median" and x.n_tasks <= 2:
-        return [(x, x.values), (y, y.values)]
-    if metric.influence is None:
-        return None
-    return [(x, metric.influence(x)), (y, metric.influence(y))]
+        metric = metric_named("mean")  # the same number, and known better
+    found = [metric.influences(x), metric.influences(y)]
+    return [one for one in found if one is not None] if None not in found else None
 
 
 def _median_difference(x: Strata, y: Strata, value: float, level: float) -> tuple[Interval, float]:

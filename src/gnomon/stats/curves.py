@@ -17,9 +17,8 @@ from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key
 from gnomon.stats.estimate import Estimate, finite_or_none, shared_tasks, warn
-from gnomon.stats.intervals import percentile
+from gnomon.stats.intervals import Method, interval_of, percentile
 from gnomon.stats.metrics import Metric, metrics_for
-from gnomon.stats.quantiles import percentile_interval
 from gnomon.stats.strata import Strata
 
 __all__ = [
@@ -47,8 +46,6 @@ class Curve:
         The metric and its pointwise band; NaN with one run per task.
     level : float
         Confidence level at each step.
-    n_resamples : int
-        Number of resamples.
     """
 
     algorithm: str
@@ -58,7 +55,6 @@ class Curve:
     low: FloatArray
     high: FloatArray
     level: float
-    n_resamples: int
 
     def as_records(self) -> list[dict[str, Any]]:
         """Return one mapping for each step, fit for JSON."""
@@ -75,6 +71,7 @@ def aggregate_curves(
     metrics: Sequence[str | Metric] = ("iqm",),
     *,
     level: float = 0.95,
+    method: Method = "auto",
     n_resamples: int = 2000,
     gamma: float | None = None,
     rng: np.random.Generator,
@@ -88,7 +85,9 @@ def aggregate_curves(
     metrics : sequence of str or Metric
         As in :func:`~gnomon.stats.estimate.estimate_aggregates`.
     level : float
-        Confidence level at each step; bands are bootstrap percentile intervals.
+        Confidence level at each step.
+    method : str
+        As in :func:`~gnomon.stats.estimate.estimate_aggregates`.
     n_resamples : int
         Number of resamples.
     gamma : float, optional
@@ -123,15 +122,34 @@ def aggregate_curves(
     for algorithm, (steps, at_steps) in _strata_by_step(table).items():
         key = draw_key(rng)
         for metric in wanted:
-            value, replicates = _along(at_steps, metric, n_resamples, key)
-            low, high, _ = percentile_interval(replicates, level)
+            value, low, high = _banded(at_steps, metric, method, level, n_resamples, key)
             if at_steps[0].counts.max() == 1:
                 warn(f"{metric.name} of {algorithm}: band not estimable from one run per task")
                 low, high = np.full(steps.size, np.nan), np.full(steps.size, np.nan)
-            curves.append(
-                Curve(algorithm, metric.name, steps, value, low, high, level, n_resamples)
-            )
+            curves.append(Curve(algorithm, metric.name, steps, value, low, high, level))
     return curves
+
+
+def _banded(
+    at_steps: Sequence[Strata],
+    metric: Metric,
+    method: Method,
+    level: float,
+    n_resamples: int,
+    key: np.uint64,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the metric at each step and the ends of its interval there."""
+    rows = []
+    for strata in at_steps:
+        resamples = Resamples(strata, n_resamples=n_resamples, key=key)
+        value = metric.value(strata)
+        ends = (np.nan, np.nan)
+        if np.isfinite(value) and strata.counts.max() > 1:
+            found = interval_of(metric, value, resamples, method=method, level=level)
+            ends = (found.low, found.high)
+        rows.append((value, *ends))
+    value, low, high = np.array(rows).T
+    return value, low, high
 
 
 def _along(

@@ -5,27 +5,23 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats import intervals
+from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key
-from gnomon.stats.intervals import Interval
-from gnomon.stats.metrics import Metric, metric_named, metrics_for
-from gnomon.stats.small_sample import delta_error, median_profile_interval
+from gnomon.stats.intervals import Interval, Method, interval_of, resolved_method
+from gnomon.stats.metrics import Metric, metrics_for
+from gnomon.stats.small_sample import delta_error
 from gnomon.stats.strata import Strata
 
 __all__ = ["Estimate", "Method", "Resampling", "estimate_aggregates", "shared_tasks"]
 
-Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
 Resampling = Literal["runs", "runs_and_tasks"]
 
-#: Below this number of runs ``auto`` takes the small-sample interval.
-FEW_RUNS = 20
 #: A task with more than this share of the variance is named in a warning.
 LARGE_SHARE = 0.5
 
@@ -169,8 +165,12 @@ def estimate_aggregates(
             draw_tasks=resampling == "runs_and_tasks",
             n_threads=n_threads,
         )
-        maker = _IntervalMaker(algorithm, tasks, resamples, wanted, method, level)
-        estimates += [maker.estimate(metric) for metric in wanted]
+        resolved = resolved_method(method, strata, draw_tasks=resamples.draw_tasks)
+        if resolved != "small_sample":
+            resamples.of_all(wanted)
+        estimates += [
+            _estimate(algorithm, tasks, metric, resamples, resolved, level) for metric in wanted
+        ]
     return estimates
 
 
@@ -211,128 +211,58 @@ def _check_target(gamma: float, strata: Strata, algorithm: str) -> None:
         )
 
 
-class _IntervalMaker:
-    """Makes the estimates of one algorithm; says once for each metric what it cannot give."""
+def _estimate(
+    algorithm: str,
+    tasks: Sequence[str],
+    metric: Metric,
+    resamples: Resamples,
+    method: Method,
+    level: float,
+) -> Estimate:
+    """Return one estimate; NaN and a warning that names the reason where there is none."""
+    strata = resamples.strata
+    value = metric.value(strata)
+    interval = Interval(math.nan, math.nan, method, 0, math.nan)
+    reason = None
+    if not math.isfinite(value):
+        reason = "not estimable, some runs are infinite (censored)"
+    elif strata.counts.max() == 1 and not resamples.draw_tasks:
+        reason = "interval not estimable from one run per task"
+    else:
+        interval = interval_of(metric, value, resamples, method=method, level=level)
+        if interval.low == interval.high:
+            reason = "interval not estimable, the scores that decide it do not vary"
+            interval = replace(interval, low=math.nan, high=math.nan, mc_error=math.nan)
+        elif interval.method == "delta_t":
+            _name_large_share(algorithm, tasks, metric, strata)
+    if reason is not None:
+        warn(f"{metric.name} of {algorithm}: {reason}")
+    return Estimate(
+        algorithm,
+        metric.name,
+        value if math.isfinite(value) else math.nan,
+        interval.low,
+        interval.high,
+        level,
+        interval.method,
+        strata.n_runs,
+        strata.n_tasks,
+        interval.n_resamples,
+        interval.mc_error,
+    )
 
-    def __init__(
-        self,
-        algorithm: str,
-        tasks: Sequence[str],
-        resamples: Resamples,
-        wanted: Sequence[Metric],
-        method: Method,
-        level: float,
-    ) -> None:
-        self.algorithm = algorithm
-        self.tasks = tasks
-        self.resamples = resamples
-        self.strata = resamples.strata
-        self.wanted = wanted
-        self.level = level
-        self.method: Method = self._resolved(method)
 
-    def _resolved(self, method: Method) -> Method:
-        """Return the method that ``auto`` stands for."""
-        if method != "auto":
-            return method
-        few = self.strata.counts.min() < FEW_RUNS and not self.resamples.draw_tasks
-        return "small_sample" if few else "percentile"
-
-    def estimate(self, metric: Metric) -> Estimate:
-        """Return the estimate of one metric."""
-        value = metric.value(self.strata)
-        interval = self._checked(metric, value)
-        return Estimate(
-            self.algorithm,
-            metric.name,
-            value if math.isfinite(value) else math.nan,
-            interval.low,
-            interval.high,
-            self.level,
-            interval.method,
-            self.strata.n_runs,
-            self.strata.n_tasks,
-            interval.n_resamples,
-            interval.mc_error,
-        )
-
-    def _checked(self, metric: Metric, value: float) -> Interval:
-        """Return the interval, or NaN with a warning that names the reason."""
-        reason = None
-        interval = Interval(math.nan, math.nan, self.method, 0, math.nan)
-        if not math.isfinite(value):
-            reason = "not estimable, some runs are infinite (censored)"
-        elif self.strata.counts.max() == 1 and not self.resamples.draw_tasks:
-            reason = "interval not estimable from one run per task"
-        else:
-            interval = self._interval(metric, value)
-            if interval.low == interval.high:
-                reason = "interval not estimable, the scores that decide it do not vary"
-                interval = Interval(
-                    math.nan, math.nan, interval.method, interval.n_resamples, math.nan
-                )
-        if reason is not None:
-            warn(f"{metric.name} of {self.algorithm}: {reason}")
-        return interval
-
-    def _interval(self, metric: Metric, value: float) -> Interval:
-        """Return the interval by the chosen method."""
-        if self.method == "small_sample":
-            return self._small_sample(metric, value)
-        self.resamples.of_all(self.wanted)
-        replicates, level = self.resamples.of(metric), self.level
-        match self.method:
-            case "basic":
-                return intervals.basic(replicates, value, level)
-            case "bc":
-                return intervals.bias_corrected(replicates, value, level)
-            case "bca":
-                bent = intervals.acceleration(
-                    self.strata, intervals.influence_of(metric, self.strata)
-                )
-                return intervals.bias_corrected_accelerated(replicates, value, level, bent)
-            case "studentized":
-                return self._studentized(metric, replicates, value)
-            case _:
-                return intervals.percentile(replicates, level)
-
-    def _small_sample(self, metric: Metric, value: float) -> Interval:
-        """Return the interval that holds its coverage with few runs."""
-        if metric.name == "median" and self.strata.n_tasks <= 2:
-            metric = metric_named("mean")  # the same number, and known better
-        if metric.name == "median" and np.isfinite(self.strata.values).all():
-            ends = median_profile_interval(self.strata, self.level)
-            return Interval(*ends, "profile_likelihood")
-        influence = None if metric.influence is None else metric.influence(self.strata)
-        if influence is None or not np.isfinite(influence).all():
-            return intervals.scaled(self.resamples.of(metric), value, self.strata, self.level)
-        error = delta_error((self.strata, influence))
-        self._name_large_share(metric, error.shares)
-        half = error.half_width(self.level)
-        return Interval(value - half, value + half, "delta_t")
-
-    def _name_large_share(self, metric: Metric, shares: FloatArray) -> None:
+def _name_large_share(algorithm: str, tasks: Sequence[str], metric: Metric, strata: Strata) -> None:
+    """Say that the variance is that of one task: what it did not show, no interval can know."""
+    influences = metric.influences(strata)
+    if strata.n_tasks > 2 and influences is not None:
+        shares = delta_error(influences).shares
         largest = int(np.argmax(shares))
-        if self.strata.n_tasks > 2 and shares[largest] > LARGE_SHARE:
+        if shares[largest] > LARGE_SHARE:
             warn(
-                f"{metric.name} of {self.algorithm}: {shares[largest]:.0%} of the variance is that "
-                f"of one task, {self.tasks[largest]}; the interval may be too short"
+                f"{metric.name} of {algorithm}: {shares[largest]:.0%} of the variance is that of "
+                f"one task, {tasks[largest]}; the interval may be too short"
             )
-
-    def _studentized(self, metric: Metric, replicates: FloatArray, value: float) -> Interval:
-        """Return the bootstrap-t interval, with the delta method's standard errors."""
-        influence = metric.influence
-        if influence is None or self.resamples.draw_tasks:
-            raise ScoreDataError(
-                f"{metric.name}: a studentized interval needs a standard error in closed form, "
-                "which this metric or resampling has not; choose another method"
-            )
-        errors = [
-            math.sqrt(delta_error((drawn, influence(drawn))).variance)
-            for drawn in self.resamples.drawn()
-        ]
-        error = math.sqrt(delta_error((self.strata, influence(self.strata))).variance)
-        return intervals.studentized(replicates, np.array(errors), value, error, self.level)
 
 
 def warn(message: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
-from gnomon.stats.small_sample import DeltaError, delta_error
+from gnomon.stats.small_sample import DeltaError, Influences, delta_error
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = [
@@ -49,7 +49,7 @@ class Placements:
 
     def error(self) -> DeltaError:
         """Return the standard error: that of both algorithms' placements (DeLong et al. 1988)."""
-        return delta_error((self.a, self.a.values), (self.b, self.b.values))
+        return delta_error(*(Influences(won, won.values) for won in (self.a, self.b)))
 
 
 def placements(

@@ -1,32 +1,51 @@
-"""Intervals from resamples: percentile, basic, bias-corrected, BCa, studentized, scaled.
+"""Intervals by name: those from resamples, and the choice between them and the closed forms.
 
-Each takes the replicates of a metric and its value, so that all come from one set of resamples.
+The resampling ones take the replicates of a metric and its value, so that all come from one set of
+resamples.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
-from gnomon.stats.metrics import Metric
+from gnomon.stats.bootstrap import Resamples
+from gnomon.stats.metrics import Metric, metric_named
 from gnomon.stats.quantiles import quantile_ends
-from gnomon.stats.small_sample import delta_error
+from gnomon.stats.small_sample import (
+    Influences,
+    delta_error,
+    delta_interval,
+    median_profile_interval,
+)
 from gnomon.stats.strata import Strata
 
 __all__ = [
+    "FEW_RUNS",
     "Interval",
+    "Method",
     "acceleration",
     "basic",
     "bias_corrected",
     "bias_corrected_accelerated",
     "influence_of",
+    "interval_of",
     "percentile",
+    "resolved_method",
     "scaled",
     "studentized",
 ]
+
+
+Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
+
+#: Below this number of runs ``auto`` takes the small-sample interval.
+FEW_RUNS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +194,7 @@ def scaled(replicates: FloatArray, value: float, strata: Strata, level: float) -
 
     inner = percentile(replicates, level)
     runs = strata.n_tasks / float(np.sum(1.0 / strata.counts))
-    df = delta_error((strata, strata.values)).df
+    df = delta_error(Influences(strata, strata.values)).df
     upper = (1.0 + level) / 2.0
     ratio = float(special.stdtrit(df, upper) / special.ndtri(upper))
     factor = math.sqrt(runs / (runs - 1.0)) * ratio
@@ -186,3 +205,81 @@ def scaled(replicates: FloatArray, value: float, strata: Strata, level: float) -
         replicates.size,
         inner.mc_error * factor,
     )
+
+
+def resolved_method(method: Method, strata: Strata, *, draw_tasks: bool = False) -> Method:
+    """Return the method that ``auto`` stands for: the small-sample one below 20 runs."""
+    if method != "auto":
+        return method
+    few = strata.counts.min() < FEW_RUNS and not draw_tasks
+    return "small_sample" if few else "percentile"
+
+
+def interval_of(
+    metric: Metric, value: float, resamples: Resamples, *, method: Method, level: float
+) -> Interval:
+    """Return the interval of a metric by the method of that name.
+
+    Parameters
+    ----------
+    metric : Metric
+    value : float
+        Its finite value.
+    resamples : Resamples
+        The scores, and the resamples that are drawn if the method needs them.
+    method : str
+        As in :func:`~gnomon.stats.estimate.estimate_aggregates`.
+    level : float
+        Confidence level.
+
+    Raises
+    ------
+    ScoreDataError
+        A studentized interval of a metric without a standard error.
+    """
+    strata = resamples.strata
+    method = resolved_method(method, strata, draw_tasks=resamples.draw_tasks)
+    if method == "small_sample":
+        return _small_sample(metric, value, resamples, level)
+    if method == "studentized":
+        return _studentized(metric, value, resamples, level)
+    replicates = resamples.of(metric)
+    match method:
+        case "basic":
+            return basic(replicates, value, level)
+        case "bc":
+            return bias_corrected(replicates, value, level)
+        case "bca":
+            bend = acceleration(strata, influence_of(metric, strata))
+            return bias_corrected_accelerated(replicates, value, level, bend)
+        case _:
+            return percentile(replicates, level)
+
+
+def _small_sample(metric: Metric, value: float, resamples: Resamples, level: float) -> Interval:
+    """Return the interval that holds its coverage with few runs."""
+    strata = resamples.strata
+    if metric.name == "median" and strata.n_tasks <= 2:
+        metric = metric_named("mean")  # the same number, and known better
+    if metric.name == "median" and np.isfinite(strata.values).all():
+        return Interval(*median_profile_interval(strata, level), "profile_likelihood")
+    influences = metric.influences(strata)
+    if influences is None:
+        return scaled(resamples.of(metric), value, strata, level)
+    return Interval(*delta_interval(value, influences, level), "delta_t")
+
+
+def _studentized(metric: Metric, value: float, resamples: Resamples, level: float) -> Interval:
+    """Return the bootstrap-t interval, with the delta method's standard errors."""
+    influence = metric.influence
+    if influence is None or resamples.draw_tasks:
+        raise ScoreDataError(
+            f"{metric.name}: a studentized interval needs a standard error in closed form, "
+            "which this metric or resampling has not; choose another method"
+        )
+
+    def error(strata: Strata) -> float:
+        return math.sqrt(delta_error(Influences(strata, influence(strata))).variance)
+
+    errors = np.array([error(drawn) for drawn in resamples.drawn()])
+    return studentized(resamples.of(metric), errors, value, error(resamples.strata), level)

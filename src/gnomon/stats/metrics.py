@@ -14,6 +14,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 from gnomon.stats import aggregates
+from gnomon.stats.small_sample import Influences, Response, noise_floor
 from gnomon.stats.strata import Strata
 
 __all__ = ["METRICS", "Metric", "metric_named", "metrics_for"]
@@ -40,6 +41,9 @@ class Metric:
         up to a constant for each task. With it, closed-form intervals exist.
     additive : bool
         Whether the metric is exactly the mean over tasks of the mean over runs of its influence.
+    response : function, optional
+        From strata to a function of scores, element by element, which gives the influence of any
+        score, for metrics that cut scores off.
 
     Examples
     --------
@@ -52,6 +56,29 @@ class Metric:
     value: Callable[[Strata], float]
     influence: Callable[[Strata], FloatArray] | None = None
     additive: bool = False
+    response: Callable[[Strata], Response] | None = None
+
+    @classmethod
+    def cutting(
+        cls,
+        name: str,
+        value: Callable[[Strata], float],
+        response: Callable[[Strata], Response],
+        *,
+        additive: bool = False,
+    ) -> Metric:
+        """Make a metric of its response, which gives the influence too."""
+        return cls(name, value, lambda s: response(s)(s.values), additive, response)
+
+    def influences(self, strata: Strata) -> Influences | None:
+        """Return the influence of every score; None without a formula or with infinite ones."""
+        if self.influence is None:
+            return None
+        values = self.influence(strata)
+        if not np.isfinite(values).all():
+            return None
+        floor = None if self.response is None else noise_floor(strata, self.response(strata))
+        return Influences(strata, values, floor)
 
     @classmethod
     def of_matrix(cls, name: str, function: Callable[[FloatArray], float]) -> Metric:
@@ -131,10 +158,10 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
         case "task_iqm":
             return Metric(name, aggregates.task_iqm, _task_iqm_influence)
         case "share_above":
-            return Metric(
+            return Metric.cutting(
                 name,
                 lambda s: aggregates.share_above(s, number),
-                lambda s: (s.values > number).astype(np.float64),
+                lambda s: lambda x: (x > number).astype(np.float64),
                 additive=True,
             )
         case _:
@@ -158,24 +185,30 @@ def _gap(gamma: float | None, higher_is_better: bool) -> Metric:
         )
     target = 1.0 if gamma is None else gamma
 
-    def shortfalls(strata: Strata) -> FloatArray:
-        return aggregates.shortfalls(strata, target, higher_is_better=higher_is_better)
+    def response(x: FloatArray) -> FloatArray:
+        return np.maximum(target - x if higher_is_better else x - target, 0.0)
 
-    return Metric("optimality_gap", lambda s: s.averaged(shortfalls(s)), shortfalls, additive=True)
+    return Metric.cutting(
+        "optimality_gap",
+        lambda s: s.averaged(response(s.values)),
+        lambda s: response,
+        additive=True,
+    )
 
 
 def _pooled(name: str, cuts: Callable[[Strata], tuple[float, float]]) -> Metric:
     """Make a mean of the pooled scores between two cuts; beyond them a score has no influence."""
 
-    def influence(strata: Strata) -> FloatArray:
+    def response(strata: Strata) -> Response:
         low, high = cuts(strata)
         _, least, most = aggregates.pooled_mean(strata, low, high)
         n = strata.values.size
         lower = least if low > 0 else -np.inf
         upper = most if high > 0 else np.inf
-        return np.clip(strata.values, lower, upper) * (n / (n - low - high))
+        scale = n / (n - low - high)
+        return lambda x: np.clip(x, lower, upper) * scale
 
-    return Metric(name, lambda s: aggregates.pooled_mean(s, *cuts(s))[0], influence)
+    return Metric.cutting(name, lambda s: aggregates.pooled_mean(s, *cuts(s))[0], response)
 
 
 def _trimmed(name: str, proportion: float) -> Metric:

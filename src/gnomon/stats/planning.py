@@ -14,7 +14,7 @@ from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparison import Comparison, compare
 from gnomon.stats.estimate import shared_tasks
 from gnomon.stats.metrics import Metric, metrics_for
-from gnomon.stats.small_sample import delta_error
+from gnomon.stats.small_sample import Influences, delta_error
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = [
@@ -141,10 +141,16 @@ def _study(pilot: Strata, n_runs: int, rng: np.random.Generator) -> Strata:
     return Strata(values.ravel(), np.arange(pilot.n_tasks + 1) * n_runs)
 
 
+def _influences(study: Strata, metric: Metric) -> Influences:
+    """Return the influences of a study's scores, which are finite."""
+    found = metric.influences(study)
+    assert found is not None, "planning takes metrics with a formula, and finite scores"
+    return found
+
+
 def _p_value(studies: Sequence[Strata], metric: Metric) -> float:
     """Return the delta-t p-value of the difference between two studies; 1 if none varies."""
-    assert metric.influence is not None
-    error = delta_error(*[(study, metric.influence(study)) for study in studies])
+    error = delta_error(*[_influences(study, metric) for study in studies])
     difference = metric.value(studies[0]) - metric.value(studies[1])
     if error.variance == 0.0:
         return 0.0 if difference else 1.0
@@ -188,12 +194,11 @@ def interval_widths(
         Numbers of runs to try.
     """
     one = _smooth(metric, gamma, higher_is_better=True)
-    assert one.influence is not None
     pilot = _stretched(as_strata(scores))
     widths = {}
     for n in runs:
         studies = [_study(pilot, n, rng) for _ in range(n_simulations)]
-        halves = [delta_error((s, one.influence(s))).half_width(level) for s in studies]
+        halves = [delta_error(_influences(s, one)).half_width(level) for s in studies]
         widths[n] = 2.0 * float(np.mean(halves))
     return widths
 

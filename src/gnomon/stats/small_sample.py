@@ -7,7 +7,8 @@ stand in for it.
 *delta-t*, for every metric that moves with each score by a known influence w: the standard error
 is that of a mean of independent strata, and the quantile that of Student's t with Satterthwaite's
 degrees of freedom (the smaller of those from the influences and from the raw scores, since skewed
-noise needs the reserve).
+noise needs the reserve). Where the metric cuts scores off, a task shows at least the variance that
+normal noise of its own spread would.
 
 *Profile likelihood of an order statistic*, for the median of task means, whose error comes from the
 gaps between the true task means near the middle, where no resampling can see it: the upper end is
@@ -20,6 +21,7 @@ Both take ragged runs: a task with a single run borrows its variance from the ot
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +29,19 @@ import numpy as np
 from gnomon.scores.table import FloatArray
 from gnomon.stats.strata import Strata
 
-__all__ = ["DeltaError", "delta_error", "delta_interval", "median_profile_interval"]
+__all__ = [
+    "DeltaError",
+    "Influences",
+    "delta_error",
+    "delta_interval",
+    "median_profile_interval",
+    "noise_floor",
+]
+
+Response = Callable[[FloatArray], FloatArray]
+
+#: Equally likely values of a standard normal deviate, to average over.
+N_NODES = 199
 
 #: Tasks nearest in score whose variances moderate a task's own, the weight of that prior in
 #: degrees of freedom, and the factor on it: chosen on nine populations, and varying them by half
@@ -35,6 +49,56 @@ __all__ = ["DeltaError", "delta_error", "delta_interval", "median_profile_interv
 WINDOW = 7
 PRIOR_DF = 2.0
 PRIOR_FACTOR = 0.75
+
+
+@dataclass(frozen=True, eq=False)
+class Influences:
+    """How a metric moves with each score of one algorithm.
+
+    Parameters
+    ----------
+    strata : Strata
+        The scores.
+    values : ndarray of float, shape (scores,)
+        The metric's influence at each, up to a constant for each task.
+    floor : ndarray of float, shape (tasks,), optional
+        The least variance of the influences to believe in, see :func:`noise_floor`.
+    """
+
+    strata: Strata
+    values: FloatArray
+    floor: FloatArray | None = None
+
+    def variances(self) -> FloatArray:
+        """Return the variance of each task's mean influence."""
+        own = task_variances(self.strata, self.values)
+        return _of_means(self.strata, own if self.floor is None else np.maximum(own, self.floor))
+
+
+def noise_floor(strata: Strata, response: Response) -> FloatArray:
+    """Return the variance of a metric's response to normal noise of each task's own spread.
+
+    A metric that cuts scores off can show no variance in the few runs at hand, because all of them
+    lie beyond the cut, while their spread says that others will not.
+
+    Parameters
+    ----------
+    strata : Strata
+        Finite scores.
+    response : function
+        From scores to influences, element by element.
+
+    Returns
+    -------
+    ndarray of float, shape (tasks,)
+    """
+    from scipy import special
+
+    nodes = special.ndtri((np.arange(N_NODES) + 0.5) / N_NODES)
+    spreads = np.sqrt(task_variances(strata, strata.values))
+    with np.errstate(invalid="ignore"):
+        scores = strata.task_means[:, None] + spreads[:, None] * nodes
+        return np.asarray(np.nan_to_num(response(scores).var(axis=1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +134,18 @@ class DeltaError:
         return float(2.0 * special.stdtr(self.df, -abs(distance) / math.sqrt(self.variance)))
 
 
-def delta_error(*parts: tuple[Strata, FloatArray]) -> DeltaError:
+def delta_error(*parts: Influences) -> DeltaError:
     """Return the error of the mean over tasks of some influences, or of a difference of such means.
 
     Parameters
     ----------
-    *parts : (Strata, ndarray of float)
-        The scores and their influences, shape (scores,), one part for each independent algorithm.
+    *parts : Influences
+        One for each independent algorithm.
     """
-    own = [_mean_variances(strata, influence) for strata, influence in parts]
-    raw = [_mean_variances(strata, strata.values) for strata, _ in parts]
-    sizes = [np.full(strata.n_tasks, strata.n_tasks**2) for strata, _ in parts]
-    weights = 1.0 / np.concatenate(sizes)
-    dfs = np.concatenate([np.maximum(strata.counts - 1, 1) for strata, _ in parts])
-    variances = np.concatenate(own) * weights
+    weights = np.concatenate([np.full(p.strata.n_tasks, p.strata.n_tasks**-2.0) for p in parts])
+    dfs = np.concatenate([np.maximum(p.strata.counts - 1, 1) for p in parts])
+    variances = np.concatenate([p.variances() for p in parts]) * weights
+    raw = [_of_means(p.strata, task_variances(p.strata, p.strata.values)) for p in parts]
     total = float(variances.sum())
     df = _satterthwaite(variances, dfs)
     with np.errstate(invalid="ignore"):
@@ -93,9 +155,8 @@ def delta_error(*parts: tuple[Strata, FloatArray]) -> DeltaError:
     return DeltaError(total, min(df, raw_df) if math.isfinite(raw_df) else df, shares)
 
 
-def _mean_variances(strata: Strata, values: FloatArray) -> FloatArray:
+def _of_means(strata: Strata, variances: FloatArray) -> FloatArray:
     """Return the variance of each task's mean; a single run takes the others' mean variance."""
-    variances = task_variances(strata, values)
     alone = strata.counts == 1
     if alone.any():
         dfs = strata.counts - 1
@@ -122,19 +183,15 @@ def _satterthwaite(variances: FloatArray, dfs: FloatArray) -> float:
     return float(max(dfs.min(), 1.0 / np.sum(np.square(variances / total) / dfs)))
 
 
-def delta_interval(
-    value: float, strata: Strata, influence: FloatArray, level: float
-) -> tuple[float, float]:
+def delta_interval(value: float, influences: Influences, level: float) -> tuple[float, float]:
     """Return the delta-t interval of a metric.
 
     Parameters
     ----------
     value : float
         The estimate.
-    strata : Strata
-        At least one task with two runs.
-    influence : ndarray of float, shape (scores,)
-        How the metric moves with each score.
+    influences : Influences
+        How the metric moves with each score; at least one task with two runs.
     level : float
         Confidence level.
 
@@ -143,11 +200,11 @@ def delta_interval(
     For a mean of one task it is Student's interval:
 
     >>> strata = Strata.from_runs([[1.0, 2.0, 3.0]])
-    >>> low, high = delta_interval(2.0, strata, strata.values, 0.95)
+    >>> low, high = delta_interval(2.0, Influences(strata, strata.values), 0.95)
     >>> round(low, 3), round(high, 3)
     (-0.484, 4.484)
     """
-    half = delta_error((strata, influence)).half_width(level)
+    half = delta_error(influences).half_width(level)
     return value - half, value + half
 
 

@@ -12,11 +12,11 @@ __all__ = ["board_picture"]
 _COLOR_SIGNS = {"RED": "r", "BLACK": "b", "BLUE": "g", "YELLOW": "y"}
 _SHAPE_SIGNS = {"SQUARE": "#", "STAR": "*", "CIRCLE": "o", "TRIANGLE": "^"}
 _EDGE = "#---+------------------------------"
-_COLUMNS = "#   |" + "".join(f"   {x} " for x in range(1, 7))
+_COLUMNS = "#   |" + "".join(f"   {x} " for x in range(1, 7)) + "  "
 
 
 def board_picture(pieces: Iterable[Piece], last: tuple[int, bool] | None = None) -> list[str]:
-    """Draw a board as comment lines.
+    r"""Draw a board as comment lines.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def board_picture(pieces: Iterable[Piece], last: tuple[int, bool] | None = None)
 
     Examples
     --------
-    >>> print("\\n".join(board_picture([Piece(0, 31, "STAR", "RED")], (36, True))[:2]))
+    >>> print("\n".join(board_picture([Piece(0, 31, "STAR", "RED")], (36, True))[:2]))
     #---+------------------------------
     # 6 |  r*    .    .    .    .  ( .)
     """

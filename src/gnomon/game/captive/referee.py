@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import NotCompilableError
 from gnomon.game.board import N_BUCKETS, Board, BoardSpec
@@ -29,11 +30,6 @@ class Referee:
         The rule.
     source : BoardSource
         Where the boards will come from: tells which shapes and colours there are.
-
-    Attributes
-    ----------
-    finish : int
-        How the episode stands: 0 in progress, 1 cleared, 2 stalemate.
     """
 
     def __init__(self, rule_set: RuleSet, source: BoardSource) -> None:
@@ -43,6 +39,7 @@ class Referee:
 
     @property
     def finish(self) -> int:
+        """How the episode stands: 0 in progress, 1 cleared, 2 stalemate."""
         return self._play.finish if self._play else 0
 
     def begin(self, board: Board) -> None:
@@ -92,7 +89,7 @@ class _Engine:
         self._deck = np.zeros((1, 36), dtype=np.uint8)
         boards = Boards.empty(rule, 1)
         self._step = bound_step(rule, boards, self._deck)
-        self._permitted = lambda: permitted_attempts(rule, boards)
+        self._permitted: Callable[[], Any] = lambda: permitted_attempts(rule, boards)
         self._action, self._outcome, self._finish = boards.replies[0], boards.outcome, boards.finish
 
     def begin(self, board: Board) -> None:

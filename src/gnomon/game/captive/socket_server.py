@@ -137,8 +137,6 @@ class _Client(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._lines.feed(data)
-        # Nothing more is read until what is here has been answered.
-        self._transport.pause_reading()
         self._work()
 
     def eof_received(self) -> bool:
@@ -173,8 +171,10 @@ class _Client(asyncio.Protocol):
         if self._is_scheduled:
             return
         for _ in range(_LINES_A_TURN):
-            if self._transport.is_closing() or not self._is_writable:
+            if self._transport.is_closing():
                 return
+            if not self._is_writable:
+                break
             try:
                 line = self._lines.take()
             except LineTooLongError:
@@ -185,8 +185,11 @@ class _Client(asyncio.Protocol):
                 return
             self._last_line_s = self._loop.time()
             self._answer(line)
-        self._is_scheduled = True
-        self._loop.call_soon(self._work_again)
+        # Nothing more is read until what is here has been answered.
+        self._transport.pause_reading()
+        if self._is_writable:
+            self._is_scheduled = True
+            self._loop.call_soon(self._work_again)
 
     def _work_again(self) -> None:
         self._is_scheduled = False

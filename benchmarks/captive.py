@@ -1,0 +1,82 @@
+"""The captive game server over a pipe: one client that waits for each answer."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+RULES = ("color-match", "clockwise")
+PIECES = "9"
+
+
+def rows(seconds: float = 2.0) -> Iterator[tuple[str, float, str, float | None]]:
+    """Yield name, value, unit and target; a random player on boards of nine pieces.
+
+    The reference does 7,400 to 13,000 attempts a second in BRIEF and 2,600 to 3,700 in STANDARD.
+    """
+    for mode, target in (("BRIEF", 25_000.0), ("STANDARD", 12_000.0)):
+        for rule in RULES:
+            speed = attempts_per_second(rule, mode, seconds)
+            yield f"captive {mode}, {rule}", speed, "attempts/s", target
+
+
+def attempts_per_second(rule: str, mode: str, seconds: float) -> float:
+    """Play at random for a while; in STANDARD the client parses the board each time."""
+    command = [sys.executable, "-c", "from gnomon.cli import main; main()", "captive"]
+    arguments = [rule, PIECES, "4", "4", "seed=1", f"output={mode}"]
+    with subprocess.Popen(
+        [*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        n_attempts = _play(server, mode == "STANDARD", seconds)
+        server.stdin.write(b"EXIT\n")
+        server.stdin.close()
+    return n_attempts
+
+
+def _play(server: subprocess.Popen[bytes], has_boards: bool, seconds: float) -> float:
+    """Play, and return the attempts per second from the first board on, new episodes included."""
+    import os
+
+    out, into = server.stdout.fileno(), server.stdin.fileno()  # type: ignore[union-attr]
+    n_lines = 3 if has_boards else 2
+    rng = random.Random(0)
+
+    def ask(line: bytes, n: int) -> list[bytes]:
+        os.write(into, line)
+        return answer(n)
+
+    def answer(n: int) -> list[bytes]:
+        said = b""
+        while said.count(b"\n") < n:
+            said += os.read(out, 65536)
+        return said.split(b"\n")
+
+    moves = [[f"MOVE {i} {b}\n".encode() for b in range(4)] for i in range(int(PIECES))]
+    left = list(moves)
+    answer(3)
+    n_attempts = 0
+    begin = now = time.perf_counter()
+    while now - begin < seconds:
+        i = rng.randrange(len(left))
+        said = ask(left[i][rng.randrange(4)], n_lines)
+        n_attempts += 1
+        if has_boards:
+            json.loads(said[2])
+        if said[0][:2] == b"0 ":
+            del left[i]
+            if said[0][2:3] != b"0":
+                ask(b"NEW\n", 3)
+                left = list(moves)
+        now = time.perf_counter()
+    return n_attempts / (now - begin)
+
+
+if __name__ == "__main__":
+    for name, value, unit, target in rows():
+        print(f"{name:32s} {value:10,.0f} {unit}  (target {target:,.0f})")

@@ -1,0 +1,494 @@
+"""The result files and transcripts of the game servers, out and in.
+
+A captive game server writes *Long* or *Compact* result files, a line an episode, and *transcripts*,
+a line an attempt; people's games are kept as the same kind of transcript. :func:`read_game_log`
+makes a table of scores of any of the three: players as algorithms, rules as tasks.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import secrets
+import string
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TextIO
+
+import numpy as np
+
+from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError
+from gnomon.experiments.scoring import METRICS
+from gnomon.game.captive.arguments import GameArguments
+from gnomon.game.captive.game_log import AttemptRecord, EpisodeRecord, GameLog
+
+if TYPE_CHECKING:
+    from gnomon.scores.table import ScoreTable
+
+__all__ = ["PlayedRun", "is_game_log", "open_game_log", "read_game_log", "read_runs"]
+
+_LONG = "nickname,rule_name,trial_id,board_id,number_of_pieces,number_of_moves,move_acc,if_clear"
+_COMPACT_RUN = "nickname,rule_name,trial_id"
+_COMPACT = "number_of_moves,number_of_errors,if_clear"
+_TRANSCRIPT = (
+    "playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,moveNo,timestamp,mover,reactionTime,"
+    "objectType,objectId,y,x,bucketId,by,bx,code,objectCnt"
+)
+
+_ACCEPTED, _DENIED, _IMMOVABLE = 0, 4, 7
+
+#: Row and column at which the buckets stand.
+_BUCKET_PLACES = ((7, 0), (7, 7), (0, 7), (0, 0))
+
+# -- out -----------------------------------------------------------------------------------------
+
+
+def open_game_log(arguments: GameArguments, rule_name: str) -> GameLog | None:
+    """Open the files that the arguments of a game ask for; None if they ask for none.
+
+    A header is written only into a file that is empty.
+
+    Raises
+    ------
+    GnomonError
+        A file cannot be opened.
+    """
+    if arguments.log is None:
+        return None
+    results = _opened(arguments.log, "a" if arguments.append else "w")
+    transcript = None if arguments.transcript is None else _opened(arguments.transcript, "a")
+    player = arguments.nickname, rule_name, arguments.run
+    return _Files(player, results, arguments.log_format == "Compact", transcript)
+
+
+def _opened(path: str, mode: Literal["a", "w"]) -> TextIO:
+    try:
+        return open(path, mode, encoding="utf-8", newline="")
+    except OSError as error:
+        raise GnomonError(f"{path}: cannot write this file: {error.strerror}") from None
+
+
+class _Files:
+    """Writes a result file, and a transcript if there is one."""
+
+    def __init__(
+        self,
+        player: tuple[str, str, int],
+        results: TextIO,
+        is_compact: bool,
+        transcript: TextIO | None,
+    ) -> None:
+        self._player = player
+        self._is_compact = is_compact
+        self._results = results
+        self._transcript = transcript
+        self._episode_id = ""
+        self._seen_s = 0.0
+        header = f"#{_LONG}\n"
+        if is_compact:
+            header = f"#.{_COMPACT_RUN}\n#{_COMPACT}\n"
+        _write_header(results, header)
+        if is_compact:
+            self._results.write("." + _csv_line(player))
+        if transcript is not None:
+            _write_header(transcript, f"#{_TRANSCRIPT}\n")
+
+    def begin(self, episode: int) -> None:
+        """Note when the player saw the board."""
+        self._seen_s = time.time()
+        signs = string.digits + string.ascii_uppercase
+        random = "".join(secrets.choice(signs) for _ in range(6))
+        self._episode_id = f"{_stamp(self._seen_s)}-{random}"
+
+    def attempt(self, record: AttemptRecord) -> None:
+        """Write a line of the transcript."""
+        if self._transcript is None:
+            return
+        now_s = time.time()
+        piece, (nickname, rule_name, _) = record.piece, self._player
+        looks = "PICTURE" if piece.shape is None else f"{piece.color}_{piece.shape}"
+        values = (
+            *(nickname, "", 0, rule_name, record.episode, self._episode_id, record.number),
+            f"{_stamp(now_s)}.{int(now_s * 1000) % 1000:03d}",
+            *(0, max(0, int((now_s - self._seen_s) * 1000)) / 1000),
+            *(looks, piece.id, piece.y, piece.x),
+            *(record.bucket, *_BUCKET_PLACES[record.bucket], record.code, record.left),
+        )
+        self._transcript.write(_csv_line(values))
+        self._seen_s = now_s
+
+    def end(self, record: EpisodeRecord) -> None:
+        """Write a line of the result file, through to the disk's side of the program."""
+        moves, accepted = record.n_attempts, record.n_accepted
+        values: Sequence[Any] = (moves, moves - accepted, int(record.cleared))
+        if not self._is_compact:
+            accuracy = _java_double(accepted / moves if moves else 0.0)
+            numbers = record.episode, record.n_pieces, moves, accuracy, int(record.cleared)
+            values = (*self._player, *numbers)
+        self._results.write(_csv_line(values))
+        self._flush()
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in filter(None, (self._results, self._transcript)):
+            file.close()
+
+    def _flush(self) -> None:
+        for file in filter(None, (self._results, self._transcript)):
+            file.flush()
+
+
+def _write_header(file: TextIO, header: str) -> None:
+    if file.tell() == 0:
+        file.write(header)
+
+
+def _csv_line(values: Sequence[Any]) -> str:
+    line = StringIO()
+    csv.writer(line, lineterminator="\n").writerow(values)
+    return line.getvalue()
+
+
+def _stamp(seconds: float) -> str:
+    return time.strftime("%Y%m%d-%H%M%S", time.localtime(seconds))
+
+
+def _java_double(value: float) -> str:
+    """Return a fraction as Java prints it: below a thousandth with an exponent."""
+    if value == 0 or value >= 1e-3:
+        return repr(value)
+    number = Decimal(repr(value)).normalize().as_tuple()
+    digits = "".join(map(str, number.digits))
+    exponent = len(digits) - 1 + int(number.exponent)
+    return f"{digits[0]}.{digits[1:] or '0'}E{exponent}"
+
+
+# -- in ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRun:
+    """A player's episodes on a rule, one after another.
+
+    Parameters
+    ----------
+    player, rule : str
+    run : int
+        Number of the run as the file gives it; in a transcript, counted from 0.
+    errors : list of int
+        In each episode.
+    cleared : list of bool
+        Whether the board was cleared.
+    """
+
+    player: str
+    rule: str
+    run: int
+    errors: list[int] = field(default_factory=list)
+    cleared: list[bool] = field(default_factory=list)
+
+
+def is_game_log(path: str | Path) -> bool:
+    r"""Tell by its first line whether a file is a result file or a transcript.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "results.csv"
+    ...     _ = path.write_text("#.nickname,rule_name,trial_id\n")
+    ...     is_game_log(path)
+    True
+    """
+    try:
+        with Path(path).open("rb") as file:
+            first = file.readline(1000).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return _format_of(first) is not None
+
+
+def read_game_log(path: str | Path, metric: str = "tce") -> ScoreTable:
+    r"""Read a result file or a transcript as a table of scores.
+
+    Parameters
+    ----------
+    path : path
+        A Long or Compact result file, or a transcript; the first line tells which.
+    metric : str
+        One of :data:`gnomon.experiments.scoring.METRICS`. Attempts on empty cells are not in such
+        files, and a stalemate cannot be told from an episode that was given up.
+
+    Returns
+    -------
+    ScoreTable
+        A row a run (a score per episode has the column ``step``).
+
+    Raises
+    ------
+    ScoreDataError
+        The file is none of these, or a field is not what it should be; the message names file, row
+        (line of the file) and field.
+    UnknownNameError
+        There is no such metric.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "results.csv"
+    ...     _ = path.write_text(
+    ...         "#.nickname,rule_name,trial_id\n#number_of_moves,number_of_errors,if_clear\n"
+    ...         ".me,clockwise,0\n47,38,1\n12,3,1\n"
+    ...     )
+    ...     read_game_log(path).runs("me", "clockwise")
+    array([41.])
+    """
+    import polars as pl
+
+    from gnomon.scores.table import ScoreTable
+
+    if metric not in METRICS:
+        raise UnknownNameError("metric", metric, METRICS)
+    chosen = METRICS[metric]
+    rows: list[dict[str, Any]] = []
+    for run in read_runs(path):
+        finish = np.array(run.cleared, dtype=np.int8)
+        value = chosen.compute(np.array(run.errors, dtype=np.int64), finish)
+        key = {"algorithm": run.player, "task": run.rule, "run": run.run}
+        if isinstance(value, np.ndarray):
+            rows += [key | {"step": i, "score": x} for i, x in enumerate(value.tolist(), 1)]
+        else:
+            rows.append(key | {"score": value})
+    if not rows:
+        raise ScoreDataError(f"{path}: expected at least one episode; found none")
+    frame = pl.DataFrame(rows)
+    if frame["score"].is_infinite().any():
+        frame = frame.with_columns(pl.col("score").is_infinite().alias("censored"))
+    return ScoreTable.from_frame(
+        frame,
+        metric=metric,
+        unit=chosen.unit,
+        higher_is_better=chosen.higher_is_better,
+        provenance=(
+            f"read from {Path(path).name}",
+            "attempts on empty cells left out, as the captive server does",
+        ),
+    )
+
+
+def read_runs(path: str | Path) -> list[PlayedRun]:
+    """Read the runs of a result file or a transcript; errors as :func:`read_game_log`."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ScoreDataError(f"{path}: cannot read this file: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{error.object[error.start]:02x} at offset {error.start}"
+        raise ScoreDataError(f"{path}: expected UTF-8 text, found {found}") from None
+    lines = text.splitlines()
+    read = _format_of(lines[0]) if lines else None
+    if read is None:
+        raise ScoreDataError(
+            f"{path}: expected the header of a Long or Compact result file or of a transcript"
+        )
+    # ⚠ A header may come again in the middle, where files were put together.
+    rows = ((n, line) for n, line in enumerate(lines, 1) if line.strip() and line[0] != "#")
+    return read(_Rows(path, rows))
+
+
+def _format_of(first_line: str) -> Callable[[_Rows], list[PlayedRun]] | None:
+    """Return the reader for files that begin with this line."""
+    header = first_line.strip().removeprefix("#")
+    if header == _LONG:
+        return _read_long
+    if header.removeprefix(".") == _COMPACT_RUN:
+        return _read_compact
+    # ⚠ Games of two people have a further column, and there may be more.
+    return _read_transcript if f"{header},".startswith(f"{_TRANSCRIPT},") else None
+
+
+class _Rows:
+    """The lines of a file that are not comments, with their numbers."""
+
+    def __init__(self, path: Path, lines: Iterator[tuple[int, str]]) -> None:
+        self._path = path
+        self._lines = lines
+
+    def __iter__(self) -> Iterator[tuple[_Row, str]]:
+        for number, line in self._lines:
+            yield _Row(f"{self._path}, row {number}", {}), line
+
+
+class _Row:
+    """A line's fields by name, each checked as it is taken."""
+
+    def __init__(self, where: str, values: dict[str, str]) -> None:
+        self.where = where
+        self._values = values
+
+    def split(self, line: str, header: str) -> None:
+        """Split a line into the fields of a header, and perhaps further ones."""
+        names = header.split(",")
+        try:
+            (values,) = csv.reader([line])
+        except csv.Error as error:
+            raise ScoreDataError(f"{self.where}: {error}") from None
+        if len(values) < len(names):
+            raise ScoreDataError(f"{self.where}: expected {len(names)} fields, found {len(values)}")
+        self._values = {k: v.strip() for k, v in zip(names, values, strict=False)}
+
+    def error(self, name: str, expected: str) -> ScoreDataError:
+        """Return the error about a field."""
+        found = self._values[name][:60]
+        return ScoreDataError(f"{self.where}, field {name!r}: expected {expected}, found {found!r}")
+
+    def text(self, name: str) -> str:
+        if not self._values[name]:
+            raise self.error(name, "a name")
+        return self._values[name]
+
+    def is_empty(self, name: str) -> bool:
+        return self._values[name].lower() in ("", "null")
+
+    def integer(self, name: str, least: int = 0, most: int = 2**31 - 1) -> int:
+        text = self._values[name]
+        if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()):
+            raise self.error(name, "a whole number")
+        if len(text) > 12 or not least <= int(text) <= most:
+            span = f"{least} to {most}" if most < 2**31 - 1 else f"a number from {least}"
+            raise self.error(name, span)
+        return int(text)
+
+    def number(self, name: str, least: float, most: float) -> float:
+        try:
+            value = float(self._values[name])
+        except ValueError:
+            raise self.error(name, "a number") from None
+        if not least <= value <= most:
+            raise self.error(name, f"{least:g} to {most:g}")
+        return value
+
+
+def _read_long(rows: _Rows) -> list[PlayedRun]:
+    runs: dict[tuple[str, str, int], PlayedRun] = {}
+    for row, line in rows:
+        row.split(line, _LONG)
+        key = row.text("nickname"), row.text("rule_name"), row.integer("trial_id")
+        run = runs.setdefault(key, PlayedRun(*key))
+        if row.integer("board_id") != len(run.errors):
+            raise row.error("board_id", f"{len(run.errors)}, the next of run {key[2]}")
+        pieces, moves = row.integer("number_of_pieces", 1, 36), row.integer("number_of_moves")
+        accuracy = row.number("move_acc", 0, 1)
+        cleared = bool(row.integer("if_clear", 0, 1))
+        accepted = round(moves * accuracy)
+        if abs(accepted - moves * accuracy) > 1e-6 * max(1, moves):
+            raise row.error("move_acc", f"a fraction of {moves} moves")
+        if accepted > pieces or (cleared and accepted < pieces):
+            relation = "all" if cleared else "at most"
+            raise row.error("move_acc", f"{relation} {pieces} pieces to have been accepted")
+        run.errors.append(moves - accepted)
+        run.cleared.append(cleared)
+    return list(runs.values())
+
+
+def _read_compact(rows: _Rows) -> list[PlayedRun]:
+    runs: dict[tuple[str, str, int], PlayedRun] = {}
+    run: PlayedRun | None = None
+    for row, line in rows:
+        if line.startswith("."):
+            row.split(line[1:], _COMPACT_RUN)
+            key = row.text("nickname"), row.text("rule_name"), row.integer("trial_id")
+            if key in runs:
+                raise row.error("trial_id", f"another than in an earlier run of {key[0]}")
+            run = runs[key] = PlayedRun(*key)
+            continue
+        row.split(line, _COMPACT)
+        if run is None:
+            raise ScoreDataError(f"{row.where}: expected the line of a run, .nickname,rule,trial")
+        moves = row.integer("number_of_moves")
+        run.errors.append(row.integer("number_of_errors", 0, moves))
+        run.cleared.append(bool(row.integer("if_clear", 0, 1)))
+    return list(runs.values())
+
+
+@dataclass(slots=True)
+class _Progress:
+    """Where a player stands on a rule in a transcript."""
+
+    run: PlayedRun
+    series: int
+    episode: int = 0
+    episode_id: str = ""
+    move: int = -1
+    left: int = -1
+
+
+def _read_transcript(rows: _Rows) -> list[PlayedRun]:
+    """Read attempts. The runs are told apart by the numbers of their episodes."""
+    runs: list[PlayedRun] = []
+    players: dict[tuple[str, str], _Progress] = {}
+    n_runs: dict[tuple[str, str], int] = {}
+    for row, line in rows:
+        row.split(line, _TRANSCRIPT)
+        key = row.text("playerId"), row.text("ruleId")
+        series, episode = row.integer("seriesNo"), row.integer("episodeNo", 0, 100_000)
+        at = players.get(key)
+        if at is None or series != at.series or _begins_again(at, episode, row):
+            run = PlayedRun(*key, n_runs.get(key, 0))
+            n_runs[key] = run.run + 1
+            runs.append(run)
+            at = players[key] = _Progress(run, series)
+        _take_attempt(row, at, episode)
+    return runs
+
+
+def _begins_again(at: _Progress, episode: int, row: _Row) -> bool:
+    """Tell whether an episode is of another run: its number is not the same or a later one."""
+    return episode < at.episode or (
+        episode == at.episode and row.text("episodeId") != at.episode_id
+    )
+
+
+def _take_attempt(row: _Row, at: _Progress, episode: int) -> None:
+    """Check an attempt, and add it to the run."""
+    if row.text("episodeId") != at.episode_id:
+        at.episode, at.episode_id, at.move, at.left = episode, row.text("episodeId"), -1, -1
+        # An episode without any attempt leaves no line.
+        for _ in range(episode + 1 - len(at.run.errors)):
+            at.run.errors.append(0)
+            at.run.cleared.append(False)
+    if row.integer("moveNo") != at.move + 1:
+        raise row.error("moveNo", f"{at.move + 1}, the next of its episode")
+    at.move += 1
+    code, left = row.integer("code", -99, 99), row.integer("objectCnt", 0, 36)
+    is_pick = _is_pick(row)
+    removed = code == _ACCEPTED and not is_pick
+    if at.left >= 0 and left != at.left - removed:
+        raise row.error("objectCnt", f"{at.left - removed} pieces left after code {code}")
+    at.left = left
+    at.run.errors[-1] += code in (_DENIED, _IMMOVABLE)
+    at.run.cleared[-1] = left == 0
+
+
+def _is_pick(row: _Row) -> bool:
+    """Check the place fields; tell whether a piece was named without a bucket."""
+    row.text("timestamp")
+    row.text("objectType")
+    row.integer("mover", -1, 9)
+    if not row.is_empty("reactionTime"):
+        row.number("reactionTime", 0, math.inf)
+    row.integer("objectId")
+    row.integer("y", 1, 6)
+    row.integer("x", 1, 6)
+    if row.is_empty("bucketId") or row.integer("bucketId", -1, 3) == -1:
+        return True
+    places = row.integer("by", 0, 7), row.integer("bx", 0, 7)
+    if _BUCKET_PLACES[row.integer("bucketId", 0, 3)] != places:
+        raise row.error("bucketId", f"the bucket at row {places[0]}, column {places[1]}")
+    return False

@@ -1,0 +1,256 @@
+"""All ways to rate, side by side, to see whether the order depends on the method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from gnomon.errors import UnknownNameError
+from gnomon.ranking.alpha_rank import alpha_rank
+from gnomon.ranking.eigenvector import difficulty, perron_vector
+from gnomon.ranking.hodge import hodge_ratings
+from gnomon.ranking.kemeny import MOST, kemeny_order
+from gnomon.ranking.nash import nash_averaging
+from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.strength import borda, bradley_terry, copeland, elo, elo_games, mean_rank
+from gnomon.ranking.tournament import Tournament
+from gnomon.scores.table import FloatArray
+
+__all__ = ["METHODS", "Method", "MethodOrder", "method_named", "order_of", "orders_by_method"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to rate contestants.
+
+    Parameters
+    ----------
+    name : str
+    rate : callable
+        From the tournament graph and its contest to ratings, the higher the better.
+    formula, source : str
+        What it computes, and whose it is.
+    use, avoid : str
+        When to use it and when not.
+    pooled : bool
+        Whether it looks at the tournament graph alone.
+    """
+
+    name: str
+    rate: Callable[[Tournament, Contest], FloatArray]
+    formula: str
+    source: str
+    use: str
+    avoid: str
+    pooled: bool = True
+
+
+def _hodge(tournament: Tournament, _: Contest) -> FloatArray:
+    return hodge_ratings(tournament.log_odds, tournament.weights)
+
+
+def _gohr(tournament: Tournament, _: Contest) -> FloatArray:
+    """Rate as the server does: algorithms by their entry, rules by their difficulty."""
+    met = (tournament.weights > 0.0) | np.eye(len(tournament.names), dtype=bool)
+    sign = 1.0 if tournament.by == "algorithm" else -1.0
+    vector = perron_vector(np.where(met, np.exp(sign * tournament.log_odds), np.nan))
+    return vector if tournament.by == "algorithm" else difficulty(vector)
+
+
+def _bradley_terry(tournament: Tournament, _: Contest) -> FloatArray:
+    return bradley_terry(tournament.weights * np.nan_to_num(tournament.probability)).ratings
+
+
+def _kemeny(tournament: Tournament, _: Contest) -> FloatArray:
+    margins = tournament.weights * (np.nan_to_num(tournament.probability, nan=0.5) - 0.5)
+    ratings = np.empty(len(margins))
+    ratings[kemeny_order(margins)] = np.arange(len(margins), 0, -1)
+    return ratings
+
+
+def _table(*methods: Method) -> Mapping[str, Method]:
+    return MappingProxyType({method.name: method for method in methods})
+
+
+METHODS: Mapping[str, Method] = _table(
+    Method(
+        "hodge",
+        _hodge,
+        "r minimises sum w (f_ij - (r_i - r_j))^2, f = log smoothed ease ratio",
+        "Jiang et al. 2011; Strang, Abbott and Thomas 2022",
+        "by default: linear, always finite, corrects for different subsets of tasks",
+        "where log-odds are all at their bound (every pair of runs won)",
+    ),
+    Method(
+        "gohr-ev",
+        _gohr,
+        "Perron vector of the ease ratios; tasks: difficulty = min v / v",
+        "GOHR server; Saaty 1977",
+        "to compare with the ranking of the GOHR site",
+        "where some win nearly all: extreme ratios rule the vector",
+    ),
+    Method(
+        "bradley-terry",
+        _bradley_terry,
+        "P(i beats j) = 1 / (1 + exp(b_j - b_i)), likelihood with ridge 0.01, a task is one game",
+        "Bradley and Terry 1952",
+        "for a probability model of wins",
+        "where contestants are strong on different tasks: it has no cycles",
+    ),
+    Method(
+        "elo",
+        lambda _, contest: elo(elo_games(contest), len(contest.names)),
+        "b += 16 (score - expected), one game for each pair and task, in the table's order",
+        "Elo 1978",
+        "for streams of games",
+        "for tables: the order of rows moves it",
+        pooled=False,
+    ),
+    Method(
+        "borda",
+        lambda tournament, _: borda(tournament.probability),
+        "mean over the others of P(i better than j)",
+        "Borda 1781; probability of improvement, Agarwal et al. 2021",
+        "where all share all tasks and a mean win rate is the question",
+        "with near copies in the pool: they shift all others",
+    ),
+    Method(
+        "mean-rank",
+        lambda _, contest: -mean_rank(contest),
+        "minus the mean over tasks of the rank among those present",
+        "Friedman 1937; Demsar 2006",
+        "beside a critical-difference diagram",
+        "where subsets of tasks differ, or the pool of competitors changes",
+        pooled=False,
+    ),
+    Method(
+        "copeland",
+        lambda tournament, _: copeland(tournament.probability),
+        "number beaten less number lost to, P(i better than j) against 1/2",
+        "Copeland 1951",
+        "where only the direction of each comparison is trusted",
+        "for fine differences: many ties, and close pairs count in full",
+    ),
+    Method(
+        "kemeny",
+        _kemeny,
+        "order with the least weight of reversed pairs, weight w |P - 1/2|; exact",
+        "Kemeny 1959; HiGHS",
+        f"for one order that contradicts the fewest comparisons, up to {MOST}",
+        "for distances: it gives places, no ratings",
+    ),
+    Method(
+        "nash",
+        lambda tournament, _: nash_averaging(tournament.log_odds)[0],
+        "f p*, p* the maximum-entropy equilibrium of the game with payoffs f",
+        "Balduzzi et al. 2018",
+        "where copies of a contestant must change nothing, or winners run in cycles",
+        "for an order of the top: all in the equilibrium are equal",
+    ),
+    Method(
+        "alpha-rank",
+        lambda tournament, _: alpha_rank(tournament.probability).ratings,
+        "stationary distribution of a population of 50 that copies winners, alpha large",
+        "Omidshafiei et al. 2019",
+        "to find which contestants last where wins run in cycles",
+        "for an order of the rest: their shares are all but 0",
+    ),
+)
+
+
+def method_named(name: str) -> Method:
+    """Return the method of that name.
+
+    Raises
+    ------
+    UnknownNameError
+        There is none.
+    """
+    if name not in METHODS:
+        raise UnknownNameError("ranking method", name, METHODS)
+    return METHODS[name]
+
+
+@dataclass(frozen=True)
+class MethodOrder:
+    """What one method says.
+
+    Parameters
+    ----------
+    method : str
+    names : tuple of str
+        Best first; contestants with equal ratings in the order of the reference method.
+    ratings : tuple of float
+        In the same order.
+    reversed_pairs : tuple of (str, str)
+        Pairs in the order of the reference method that this one has the other way round.
+    """
+
+    method: str
+    names: tuple[str, ...]
+    ratings: tuple[float, ...]
+    reversed_pairs: tuple[tuple[str, str], ...]
+
+
+def order_of(ratings: FloatArray, reference: Sequence[int] | None = None) -> list[int]:
+    """Return numbers from the best to the worst rating; what is equal keeps the reference's order.
+
+    Ratings that differ by less than rounding are equal.
+    """
+    before = list(range(len(ratings))) if reference is None else list(reference)
+    scale = float(np.nanmax(np.abs(ratings), initial=0.0)) or 1.0
+    rounded = np.round(ratings / scale, 9)
+    return sorted(before, key=lambda i: -rounded[i])
+
+
+def orders_by_method(
+    contest: Contest,
+    tournament: Tournament,
+    methods: Sequence[str] = tuple(METHODS),
+) -> list[MethodOrder]:
+    """Rate by several methods, each compared with the first.
+
+    Parameters
+    ----------
+    contest : Contest
+    tournament : Tournament
+        Of that contest.
+    methods : sequence of str
+        Names in :data:`METHODS`; Kemeny's is left out for more than 40 contestants.
+
+    Examples
+    --------
+    >>> samples = ((np.array([3.0, 4.0]), np.array([1.0, 2.0])),)
+    >>> contest = Contest(("a", "b"), ("clockwise",), samples)
+    >>> found = orders_by_method(contest, Tournament.of(contest))
+    >>> {order.names for order in found}
+    {('a', 'b')}
+    """
+    names = contest.names
+    reference: list[int] | None = None
+    found = []
+    for method in methods:
+        if method == "kemeny" and len(names) > MOST:
+            continue
+        ratings = method_named(method).rate(tournament, contest)
+        order = order_of(ratings, reference)
+        reference = order if reference is None else reference
+        scale = float(np.abs(ratings).max()) or 1.0
+        lost = tuple(
+            (names[a], names[b])
+            for k, a in enumerate(reference)
+            for b in reference[k + 1 :]
+            if ratings[b] - ratings[a] > 1e-9 * scale
+        )
+        found.append(
+            MethodOrder(
+                method,
+                tuple(names[i] for i in order),
+                tuple(float(ratings[i]) for i in order),
+                lost,
+            )
+        )
+    return found

@@ -1,0 +1,114 @@
+"""Nash averaging: rate against the mixture of contestants that nobody beats."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.scores.table import FloatArray
+
+__all__ = ["max_entropy_equilibrium", "nash_averaging"]
+
+#: Slack in a linear program below which a constraint holds with equality.
+TOLERANCE = 1e-9
+
+
+def nash_averaging(log_odds: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Rate contestants by their mean edge against the maximum-entropy equilibrium.
+
+    Parameters
+    ----------
+    log_odds : array_like of float, shape (n, n)
+        Antisymmetric payoffs.
+
+    Returns
+    -------
+    ratings : ndarray of float, shape (n,)
+        0 for all in the equilibrium, below 0 for the others. Copies of a contestant change nothing.
+    equilibrium : ndarray of float, shape (n,)
+
+    References
+    ----------
+    Balduzzi, Tuyls, Perolat and Graepel (2018), Re-evaluating evaluation, NeurIPS.
+
+    Examples
+    --------
+    >>> ratings, p = nash_averaging([[0, 1, -1, 2], [-1, 0, 1, 2], [1, -1, 0, 2], [-2, -2, -2, 0]])
+    >>> p.round(3) + 0.0, ratings.round(3) + 0.0
+    (array([0.333, 0.333, 0.333, 0.   ]), array([ 0.,  0.,  0., -2.]))
+    """
+    f = np.asarray(log_odds, dtype=np.float64)
+    p = max_entropy_equilibrium(f)
+    return f @ p, p
+
+
+def max_entropy_equilibrium(payoff: npt.ArrayLike) -> FloatArray:
+    """Return the equilibrium of a symmetric zero-sum game that is spread most evenly.
+
+    It is the one with the largest entropy among all p >= 0, sum p = 1, payoff @ p <= 0, and so has
+    the largest support. A linear program finds that support (Goldman and Tucker: some solution has
+    exactly one of p_i and its slack above 0 for each i); the dual of the entropy program, smooth
+    and without corners there, gives the shares.
+
+    Parameters
+    ----------
+    payoff : array_like of float, shape (n, n)
+        Antisymmetric.
+    """
+    a = np.asarray(payoff, dtype=np.float64)
+    scale = np.abs(a).max()
+    if scale == 0.0:
+        return np.full(len(a), 1.0 / len(a))
+    a = a / scale
+    inside = _largest_support(a)
+    rest = a[np.ix_(~inside, inside)]
+    p = np.zeros(len(a))
+    p[inside] = _most_even(a[np.ix_(inside, inside)], rest)
+    return p
+
+
+def _largest_support(a: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return who has a share in some equilibrium."""
+    from scipy.optimize import linprog
+
+    n = len(a)
+    # Variables p and t: make the least of p_i + slack_i, with slack = -a p, as large as may be.
+    above = np.hstack([a - np.eye(n), np.ones((n, 1))])
+    below = np.hstack([a, np.zeros((n, 1))])
+    whole = np.append(np.ones(n), 0.0)[None, :]
+    found = linprog(
+        np.append(np.zeros(n), -1.0),
+        A_ub=np.vstack([above, below]),
+        b_ub=np.zeros(2 * n),
+        A_eq=whole,
+        b_eq=[1.0],
+        bounds=[(0, None)] * n + [(None, None)],
+        method="highs",
+    )
+    p = np.asarray(found.x, dtype=np.float64)[:n]
+    return np.asarray(p > np.maximum(-a @ p, TOLERANCE))
+
+
+def _most_even(inner: FloatArray, outer: FloatArray) -> FloatArray:
+    """Return the shares with the largest entropy, inner @ p = 0 and outer @ p <= 0, all above 0."""
+    from scipy.optimize import minimize
+    from scipy.special import logsumexp, softmax
+
+    both = np.vstack([inner, outer])
+
+    def dual(prices: FloatArray) -> tuple[float, FloatArray]:
+        logits = -(prices @ both)
+        return float(logsumexp(logits)), -both @ softmax(logits)
+
+    free = [(None, None)] * len(inner) + [(0.0, None)] * len(outer)
+    start = np.zeros(len(both))
+    found = minimize(
+        dual,
+        start,
+        args=(),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=free,
+        options={"maxiter": 10_000, "ftol": 1e-15, "gtol": 1e-12},
+    )
+    return np.asarray(softmax(-(found.x @ both)))

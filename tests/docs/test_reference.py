@@ -1,0 +1,200 @@
+"""What can be named has its place in the docs: verbs, options, fields, metrics, learners."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import gymnasium
+import numpy as np
+import pytest
+import typer
+
+import gnomon
+from gnomon.cli import app, main
+from gnomon.experiments.config_fields import BoardFields, ExperimentFields
+from gnomon.experiments.scoring import METRICS as SCORES
+from gnomon.experiments.shard import frame_of
+from gnomon.game import engine
+from gnomon.learners import available_learners, learner_fields, make_learner
+from gnomon.learners.trial import play_trial
+from gnomon.report import figures
+from gnomon.rules.catalogue import FAMILIES, TAGS
+from gnomon.stats import curves, estimate, metrics
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def section(page: str, heading: str) -> str:
+    """Return the text below a heading, up to the next of its level or a higher one."""
+    text = (DOCS / page).read_text("utf-8")
+    found = re.search(rf"^(#+) {re.escape(heading)}$", text, flags=re.MULTILINE)
+    assert found, f"{page}: expected a heading {heading!r}"
+    rest = text[found.end() :]
+    after = re.search(rf"^#{{1,{len(found[1])}}} ", rest, flags=re.MULTILINE)
+    return rest[: after.start()] if after else rest
+
+
+def rows(text: str) -> dict[str, str]:
+    """Return the rows of the tables in a text, by each code word of their first cell."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        first = re.match(r"\| ([^|]*) \|", line)
+        for name in re.findall(r"`([^`]+)`", first[1]) if first else []:
+            found[name] = line
+    return found
+
+
+def commands() -> Iterator[tuple[str, object]]:
+    """Yield every verb as one types it, with the command behind it."""
+    stack = [("gnomon", typer.main.get_command(app))]
+    while stack:
+        name, command = stack.pop()
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            yield name, command
+        else:
+            stack += [(f"{name} {verb}", one) for verb, one in inner.items()]
+
+
+COMMANDS = dict(commands())
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_every_verb_has_its_options_and_defaults(verb):
+    documented = rows(section("command-line.md", verb))
+    taken = set()
+    for parameter in COMMANDS[verb].params:
+        for option in [*parameter.opts, *parameter.secondary_opts]:
+            assert option in documented, f"{verb}: {option} is not in docs/command-line.md"
+            taken.add(option)
+            if isinstance(parameter.default, str | int | float | Path) and (
+                not isinstance(parameter.default, bool)
+            ):
+                assert str(parameter.default) in documented[option], f"{verb} {option}"
+    assert set(documented) <= taken, f"{verb}: documented, but not there"
+
+
+def test_no_verb_is_documented_that_is_not_there():
+    text = (DOCS / "command-line.md").read_text("utf-8")
+    assert set(re.findall(r"^## (gnomon .*)$", text, flags=re.MULTILINE)) == set(COMMANDS)
+
+
+@pytest.fixture
+def answer(monkeypatch, capsys, tmp_path):
+    """Return the records that a verb prints with --json, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(command: str) -> list[dict[str, object]]:
+        monkeypatch.setattr(sys, "argv", [*command.split(), "--json"])
+        with pytest.raises(SystemExit):
+            main()
+        results: list[dict[str, object]] = json.loads(capsys.readouterr().out)["results"]
+        return results
+
+    return call
+
+
+def documented_records(verb: str) -> list[list[str]]:
+    """Return the fields of each kind of record that the page names."""
+    below = section("command-line.md", verb)
+    text = below[below.index("Records: ") :].partition("\n\n")[0]
+    return [names.split(", ") for names in re.findall(r"`([^`]+)`", text)]
+
+
+def test_records_have_the_fields_that_the_page_names(answer):
+    Path("small.toml").write_text(
+        'name = "small"\nrules = ["clockwise"]\nlearners = ["uniform"]\ntrials = 3\nepisodes = 4\n'
+    )
+    Path("wrong.txt").write_text("(1,*\n")
+    calls = {
+        "gnomon run": ["small.toml --out run"],
+        "gnomon score": ["run"],
+        "gnomon estimate": ["run --resamples 20"],
+        "gnomon report": ["run"],
+        "gnomon rules list": [""],
+        "gnomon rules show": ["clockwise"],
+        "gnomon rules check": ["wrong.txt"],
+        "gnomon rules generate": ["step", ""],
+    }
+    for verb, arguments in calls.items():
+        kinds = documented_records(verb)
+        for argument, kind in zip(arguments, kinds, strict=False):
+            assert list(answer(f"{verb} {argument}")[0]) == kind, verb
+    with_json = {v for v, c in COMMANDS.items() if any("--json" in p.opts for p in c.params)}
+    untried = {"gnomon demo"}  # its own test runs it, and a minute is enough
+    assert with_json == set(calls) | untried
+
+
+def test_every_field_of_an_experiment_is_documented():
+    documented = rows(section("experiments.md", "Fields"))
+    for name, field in ExperimentFields.model_fields.items():
+        assert name in documented
+        if isinstance(field.default, int):
+            assert f"| {field.default} |" in documented[name], name
+    board = rows(section("game.md", "The board"))
+    assert set(BoardFields.model_fields) <= set(board)
+
+
+def test_every_score_of_a_run_is_documented():
+    documented = rows(section("experiments.md", "Scores of a run"))
+    for name, score in SCORES.items():
+        direction = "higher" if score.higher_is_better else "lower"
+        assert f"| {score.unit} | {direction} | {score.sentence}" in documented[name]
+
+
+def test_every_column_of_a_shard_is_documented():
+    draws = np.random.default_rng(0)
+    boards = gnomon.draw_boards(1, rng=draws)
+    learner = make_learner("uniform", gnomon.BoardSpec(), rng=draws)
+    log = play_trial(learner, gnomon.load_rule("clockwise"), boards)
+    assert set(frame_of(log).columns) <= set(rows(section("experiments.md", "The run folder")))
+
+
+@pytest.mark.parametrize("kind", available_learners())
+def test_every_learner_has_its_settings_and_defaults(kind):
+    text = section("learners.md", f"`{kind}`")
+    documented = rows(text)
+    for name, field in learner_fields(kind).items():
+        default = json.dumps(field.default)
+        assert re.search(rf"\| `?{re.escape(default)}`? \|", documented.get(name, "")), name
+        for choice in field.choices:
+            assert f'`"{choice}"`' in text
+    assert set(documented) == set(learner_fields(kind))
+
+
+def test_every_statistical_metric_and_method_is_documented():
+    summaries = {name.partition(":")[0] for name in rows(section("statistics.md", "Estimates"))}
+    assert set(metrics.NAMES) == summaries
+    methods = rows(section("statistics.md", "Intervals"))
+    assert set(methods) == {*get_args(estimate.Method), *get_args(estimate.Resampling)}
+    assert set(rows(section("statistics.md", "Curves"))) == set(get_args(curves.CurveSummary))
+
+
+def test_families_tags_and_environments_are_documented():
+    families = rows(section("game.md", "The catalogue"))
+    assert {name: f"| `{name}` | {text} |" for name, text in FAMILIES.items()} == families
+    tags = rows(section("game.md", "Which tags there are"))
+    assert {name: f"| `{name}` | {text} |" for name, text in TAGS.items()} == tags
+    ids = {name for name in gymnasium.registry if name.startswith("gnomon/")}
+    assert ids == set(rows(section("game.md", "The environments"))) & ids
+
+
+def test_every_outcome_is_documented():
+    names = ("ACCEPTED", "DENIED", "IMMOVABLE", "EMPTY_CELL", "NEW_BOARD", "EPISODE_OVER")
+    text = section("game.md", "Outcomes")
+    assert all(f"| {getattr(engine, name)} | `{name}` |" in text for name in names)
+
+
+def test_every_figure_is_in_the_gallery():
+    text = (DOCS / "gallery.md").read_text("utf-8")
+    drawing = [
+        name
+        for name in figures.__all__
+        if name[0].islower() and not name.endswith("_rows") and name != "box_of"
+    ]
+    assert [name for name in drawing if f"`{name}`" not in text] == []

@@ -67,4 +67,4 @@ def test_drawings_are_small(picture):
 def test_the_picture_of_the_report_is_there_and_small():
     picture = DOCS / "images" / "report.png"
     assert picture.stat().st_size < 400_000
-    assert "(docs/images/report.png)" in (ROOT / "README.md").read_text("utf-8")
+    assert 'src="docs/images/report.png"' in (ROOT / "README.md").read_text("utf-8")

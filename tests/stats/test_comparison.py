@@ -71,14 +71,14 @@ def test_any_metric_can_be_compared():
     worst = Metric.of_matrix("worst", lambda x: float(x.min()))
     found = one(worst)
     assert found.low <= found.value <= found.high
-    assert (found.method, found.n_resamples) == ("percentile", 2000)
+    assert (found.method, found.n_resamples) == ("scaled_bootstrap", 2000)
 
 
 def test_size_of_the_tests_under_no_difference():
     """A binomial test: no more than 5 % false findings, with 4 runs."""
     draws = np.random.default_rng(5)
     hits = {"mean": 0, "iqm": 0, "median": 0, IMPROVEMENT: 0}
-    n = 100
+    n = 60
     for _ in range(n):
         x, y = draws.normal(size=(2, 4, 5)) + np.arange(5)
         table = ScoreTable.from_arrays({"a": x, "b": y})

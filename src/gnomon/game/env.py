@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
 from gnomon.game import views
+from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
 from gnomon.game.interpreted import InterpretedBoards, compiled_or_none
 from gnomon.game.spaces import (
     BoardLike,
@@ -26,7 +26,12 @@ from gnomon.rules.syntax import RuleSet
 
 __all__ = ["HiddenRulesEnv"]
 
-_STALEMATE = 2  # the engine's word for it, which is not imported before it is needed
+# The engine's words for a stalemate and a new board; it is not imported before it is needed.
+_STALEMATE, _RESET = 2, -1
+
+#: What stands for a new board among the actions, so that no action that a player can name does.
+_DEAL = object()
+_ACTIONS: dict[object, int] = {**{a: a for a in range(N_CELLS * N_BUCKETS)}, _DEAL: _RESET}
 
 #: Boards drawn ahead at a time: a call to the kernel that draws costs as much as thirty boards.
 _BLOCK = 64
@@ -154,9 +159,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         if seed is not None:
             self._ahead = self._ahead[:0]
         self._deck[0] = self._next_board(options or {})
-        self._replies[0] = self._engine.RESET
-        self._advance()
-        observation, _, _, _, info = self._reply()
+        observation, _, _, _, info = self.step(_DEAL)
         return observation, info
 
     def _next_board(self, options: dict[str, Any]) -> npt.NDArray[np.uint8]:
@@ -175,18 +178,15 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         (board,), self._ahead = self._ahead[:1], self._ahead[1:]
         return cast(npt.NDArray[np.uint8], board)
 
-    def step(
-        self, action: np.int64 | int
-    ) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``."""
-        if not 0 <= action < N_CELLS * N_BUCKETS:
-            raise ValueError(f"action: expected an integer from 0 to 143, found {action!r}")
-        self._replies[0] = int(action)
+        try:
+            self._replies[0] = _ACTIONS[action]
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"action: expected an integer from 0 to 143, found {action!r}"
+            ) from None
         self._advance()
-        return self._reply()
-
-    def _reply(self) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Return what came of the last call of the engine, in Gymnasium's order."""
         _, shape, color, bucket, outcome, reward, terminated, _, stands = self._replies.tolist()
         info = {
             "action_mask": self._occupied.copy(),

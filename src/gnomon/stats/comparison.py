@@ -326,13 +326,16 @@ def _interval_and_test(
         if found is not None:
             return found
     replicates = _difference_replicates(x, y, metric, options)
+    name = "percentile"
     if options.small(x, y):
         # The variance of resamples is (R - 1)/R of the unbiased one.
         runs = 1.0 / max(float(np.mean(1.0 / s.counts)) for s in (x, y))
         replicates = value + (replicates - value) * math.sqrt(runs / max(runs - 1.0, 1.0))
+        name = "scaled_bootstrap"
     n = replicates.size
     beyond = min(int(np.sum(replicates <= neutral)), int(np.sum(replicates >= neutral)))
-    return percentile(replicates, options.level), min(1.0, 2.0 * (beyond + 1) / (n + 1))
+    p_value = min(1.0, 2.0 * (beyond + 1) / (n + 1))
+    return percentile(replicates, options.level, method=name), p_value
 
 
 def _delta_difference(

@@ -142,7 +142,8 @@ def likelihood_distances(
     Notes
     -----
     B. Recht's essay on the benchmark of Machado et al. (2018) builds performance profiles in the
-    sense of Dolan and Moré from these distances.
+    sense of Dolan and Moré from these distances. In its numbers, Sarsa with Blob-PROST on Journey
+    Escape has at 200 million frames what it has at 100 million.
     """
     from scipy import special
 

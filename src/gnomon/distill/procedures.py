@@ -1,0 +1,259 @@
+"""How to choose tasks and weights: the paper's way, ours, and ways to choose between them.
+
+A procedure sees training rows alone and gives a model, so that a validation can repeat the whole of
+it inside every fold. ``docs/decisions/010`` compares their errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from gnomon.distill.factor import FactorCovariance, shrunk_covariance
+from gnomon.distill.folds import Folds
+from gnomon.distill.models import (
+    SubsetModel,
+    Weights,
+    fit_least_squares,
+    non_negative,
+    ranges_of,
+)
+from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.search import Progress, search_subsets, subset_errors
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.execution.executor import Executor
+from gnomon.scores.table import FloatArray
+
+__all__ = ["PROCEDURES", "FactorProcedure", "PaperProcedure", "Procedure", "procedure_of"]
+
+#: Greedy steps and exchanges replace enumeration where there are more subsets than this.
+_MOST_SUBSETS = 300_000_000
+
+
+class Procedure(Protocol):
+    """Chooses subsets of tasks, and fits a model to one."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    def choose(
+        self,
+        data: PreparedScores,
+        size: int,
+        *,
+        forced: Sequence[str] = (),
+        n_best: int = 1,
+        executor: Executor | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the best subsets, best first."""
+
+    def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
+        """Return the model of a subset."""
+
+
+@dataclass(frozen=True)
+class PaperProcedure:
+    """The Atari-5 paper's: least cross-validated error of least squares without intercept.
+
+    Parameters
+    ----------
+    criterion : {"cv", "in_sample"}
+        ``cv`` is the rule that the paper states. ``in_sample`` is what its code does: rank all by
+        the in-sample error, cross-validate the best `n_checked`, take the least.
+    complete_only : bool
+        Only tasks that every algorithm has a score on, so that all subsets have the same rows.
+    weights : {"any", "non-negative"}
+        Non-negative leaves out subsets that would need a negative weight.
+    folds : Folds
+    """
+
+    criterion: str = "cv"
+    complete_only: bool = False
+    weights: Weights = "any"
+    folds: Folds = Folds()
+    n_checked: int = 20
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        if self.complete_only:
+            return "complete"
+        return "paper" if self.criterion == "cv" else "paper-code"
+
+    def choose(
+        self,
+        data: PreparedScores,
+        size: int,
+        *,
+        forced: Sequence[str] = (),
+        n_best: int = 1,
+        executor: Executor | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the best subsets, best first."""
+        candidates = data.complete_tasks() if self.complete_only else data.candidates
+        wanted = n_best
+        while True:
+            found = search_subsets(
+                data,
+                size,
+                folds=self.folds,
+                criterion="cv" if self.criterion == "cv" else "in_sample",
+                bounded=executor is None,
+                n_best=wanted if self.criterion == "cv" else max(self.n_checked, wanted),
+                forced=forced,
+                candidates=candidates,
+                executor=executor,
+                progress=progress,
+            )
+            kept = found.subsets
+            if self.criterion != "cv":
+                errors = subset_errors(data, kept, folds=self.folds)[:, 0]
+                kept = tuple(kept[i] for i in np.argsort(errors, kind="stable"))
+            if self.weights == "any":
+                return kept[:n_best]
+            kept = tuple(tasks for tasks in kept if _positive(data, tasks))
+            if len(kept) >= n_best or len(found.subsets) == found.n_subsets:
+                return kept[:n_best]
+            wanted = min(4 * wanted + 100, found.n_subsets)
+
+    def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
+        """Return the model of a subset."""
+        return fit_least_squares(data, tasks, weights=self.weights)
+
+
+@dataclass(frozen=True)
+class FactorProcedure:
+    """Ours: least variance that a subset leaves under a covariance shrunk towards one factor.
+
+    The subset is chosen for the smoothed summary and the weights are those for the summary itself;
+    no cross-validation is needed, and rows with gaps serve as far as they go.
+
+    Parameters
+    ----------
+    shrinkage : float
+        Towards the one-factor model, between 0 and 1.
+    smoothed : bool
+        Choose by the summary over random halves of the tasks.
+    weights : {"non-negative", "any"}
+    """
+
+    shrinkage: float = 0.25
+    smoothed: bool = True
+    weights: Weights = "non-negative"
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return "factor"
+
+    def choose(
+        self,
+        data: PreparedScores,
+        size: int,
+        *,
+        forced: Sequence[str] = (),
+        n_best: int = 1,
+        executor: Executor | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the best subsets, best first."""
+        from gnomon.distill.covariance_search import least_variance_subsets
+
+        names, covariance = self._covariance(data, data.smoothed if self.smoothed else data.target)
+        return least_variance_subsets(
+            covariance.covariance, names, size, forced=forced, n_best=n_best
+        )
+
+    def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
+        """Return the model of a subset."""
+        names, model = self._covariance(data, data.target)
+        place = {name: i for i, name in enumerate(names)}
+        for task in tasks:
+            if task not in place:
+                raise UnknownNameError("task", task, names)
+        index = np.array([place[task] for task in tasks])
+        w, intercept = model.weights(index, len(names))
+        if self.weights == "non-negative" and (w < 0).any():
+            w, intercept = _non_negative_weights(model, index)
+        x = data.x[:, data.columns(tasks)]
+        whole = ~np.isnan(x).any(axis=1)
+        if not whole.any():
+            raise ScoreDataError(f"no algorithm has scores on all of {', '.join(tasks)}")
+        residuals = data.target[whole] - x[whole] @ w - intercept
+        return SubsetModel(
+            tasks=tuple(tasks),
+            weights=tuple(w.tolist()),
+            intercept=intercept,
+            transform=data.transform.name,
+            n_rows=int(whole.sum()),
+            ranges=ranges_of(x[whole]),
+            residuals=tuple(np.sort(residuals).tolist()),
+        )
+
+    def _covariance(
+        self, data: PreparedScores, target: FloatArray
+    ) -> tuple[tuple[str, ...], FactorCovariance]:
+        """Return the names of the tasks that vary, and the covariance of them and the target."""
+        columns = data.columns(data.candidates)
+        varies = _varies(data.x[:, columns])
+        names = tuple(t for t, v in zip(data.candidates, varies, strict=True) if v)
+        z = np.column_stack([data.x[:, columns[varies]], target])
+        if len(z) < 3 or not _varies(z[:, -1:])[0]:
+            raise ScoreDataError(
+                f"expected at least 3 algorithms with different summaries, found {len(z)}"
+            )
+        return names, shrunk_covariance(z, shrinkage=self.shrinkage)
+
+
+def _varies(x: FloatArray) -> np.typing.NDArray[np.bool_]:
+    """Return which columns hold at least two different numbers."""
+    low = np.where(np.isnan(x), np.inf, x).min(axis=0)
+    high = np.where(np.isnan(x), -np.inf, x).max(axis=0)
+    return np.asarray(high > low)
+
+
+def _non_negative_weights(model: FactorCovariance, index: FloatArray) -> tuple[FloatArray, float]:
+    """Return the best non-negative weights under a covariance, and the intercept."""
+    root = np.linalg.cholesky(model.covariance[np.ix_(index, index)])
+    cross = np.linalg.solve(root, model.covariance[index, -1])
+    w = non_negative(root.T, cross, np.full(len(index), -1.0))
+    return w, float(model.mean[-1] - w @ model.mean[index])
+
+
+def _positive(data: PreparedScores, tasks: Sequence[str]) -> bool:
+    return min(fit_least_squares(data, tasks, weights="any").weights) >= 0
+
+
+PROCEDURES: Mapping[str, Procedure] = {
+    "factor": FactorProcedure(),
+    "paper": PaperProcedure(),
+    "paper-code": PaperProcedure(criterion="in_sample"),
+    "complete": PaperProcedure(complete_only=True),
+}
+
+
+def procedure_of(name: str) -> Procedure:
+    """Return the procedure of a name: ``factor``, ``paper``, ``paper-code``, ``complete``, ``auto``.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such procedure.
+    """
+    if name == "auto":
+        from gnomon.distill.validation import AutoProcedure
+
+        return AutoProcedure()
+    if name in ("irt-1", "irt-2"):
+        from gnomon.distill.irt import ItemResponseProcedure
+
+        return ItemResponseProcedure(n_parameters=int(name[-1]))
+    if name not in PROCEDURES:
+        raise UnknownNameError("procedure", name, [*PROCEDURES, "auto", "irt-1", "irt-2"])
+    return PROCEDURES[name]

@@ -10,7 +10,7 @@ demo: $(VENV)/.runtime
 	$(BIN)/gnomon demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -134,6 +134,16 @@ def test_the_gap_needs_a_target_where_lower_is_better():
     assert gap.value == 0.5
 
 
+def test_tasks_with_a_single_run_among_others_are_named():
+    x = rng().normal(size=(5, 6))
+    x[1:, 2] = np.nan
+    with pytest.warns(
+        DegenerateScoresWarning, match=r"a: 1 of 6 tasks have a single run \(task_2\)"
+    ):
+        (estimate,) = estimate_aggregates(table(a=x), ["median"], rng=rng())
+    assert estimate.low < estimate.value < estimate.high
+
+
 def test_a_target_outside_the_scores_is_named():
     x = rng().normal(size=(10, 4))
     with pytest.warns(DegenerateScoresWarning, match="the target 50 lies outside the scores"):

@@ -43,6 +43,7 @@ def find_pictures(shapes: Path, patterns: Iterable[str]) -> tuple[PicturePiece, 
     for pattern in patterns:
         if pattern.startswith("/composite"):
             raise GnomonError(f"{pattern}: composite pictures are not supported")
+        _check_inside(pattern)
         matches = [p for p in shapes.glob(pattern.strip("/")) if _is_picture(p)]
         if not matches:
             raise GnomonError(f"{shapes}: no picture is called {pattern}")
@@ -58,13 +59,20 @@ def find_picture(shapes: Path, image: str) -> PicturePiece:
     GnomonError
         The ``properties.csv`` of its folder cannot be read, or has no line for it.
     """
+    _check_inside(image)
     place = PurePosixPath(image)
-    table = shapes / place.parent / "properties.csv"
+    table = shapes / str(place.parent).lstrip("/") / "properties.csv"
     rows = _properties(table)
     for name in (place.name, place.stem, image):
         if name in rows:
             return PicturePiece(image, rows[name])
     raise GnomonError(f"{table}: no line for the picture {place.name}")
+
+
+def _check_inside(name: str) -> None:
+    """Refuse a path that is not below the folder of shapes."""
+    if not name.strip("/ ") or ".." in PurePosixPath(name).parts:
+        raise GnomonError(f"{name!r}: expected the path of a picture below the folder of shapes")
 
 
 def _is_picture(path: Path) -> bool:

@@ -110,7 +110,7 @@ def rank(
 
     Runs are drawn with replacement inside each algorithm and task, and the whole chain from won
     pairs to ratings is computed again. Two are separated if their ratings differ by more standard
-    errors than the largest studentized difference does at the level (max-t, stretched for few runs),
+    errors than the largest studentized difference at the level (max-t, stretched for few runs),
     and if the ratings as a whole spread more than those of identical ones, whose runs are
     dealt out at random. Rank intervals follow: nobody's rank is better than one plus the number
     that are separated above.
@@ -399,10 +399,10 @@ def _warn_of_degenerate(contest: Contest, tournament: Tournament, noise: RatingN
         why = "every run is censored" if never else "all scores on a task are equal"
         _warn(f"nothing can be told apart: {why}")
         return
-    single = [name for name, n in zip(contest.names, noise.n_draws, strict=True) if n <= 1.0]
-    if single:
-        shown = ", ".join(single[:6]) + (", ..." if len(single) > 6 else "")
-        _warn(f"not estimable from single runs: how certain the ratings of {shown} are")
+    few = [name for name, known in zip(contest.names, noise.too_few, strict=True) if known]
+    if few:
+        shown = ", ".join(few[:6]) + (", ..." if len(few) > 6 else "")
+        _warn(f"not estimable from so few runs: how certain the ratings of {shown} are")
 
 
 def _warn(text: str) -> None:

@@ -14,6 +14,11 @@ from gnomon.scores.table import FloatArray
 __all__ = ["RatingNoise", "rating_noise"]
 
 
+#: Degrees of freedom (runs less grounds, or grounds less one) below which nothing is estimable:
+#: with three runs on one task, no test can tell two learners apart at 5 %.
+LEAST_FREEDOM = 3
+
+
 @dataclass(frozen=True, eq=False)
 class RatingNoise:
     """Standard errors of ratings and differences, and how many of them make a difference.
@@ -33,6 +38,8 @@ class RatingNoise:
         Whether ratings spread more than those of identical contestants; if not, none are separated.
     n_draws : ndarray of float, shape (n,)
         What was drawn from for each: runs (harmonic mean over grounds), or grounds.
+    too_few : ndarray of bool, shape (n,)
+        Whose runs are too few to say anything.
     varies : bool
         Whether any rating varies at all.
     """
@@ -43,6 +50,7 @@ class RatingNoise:
     marginal_criticals: FloatArray
     beyond_chance: bool
     n_draws: FloatArray
+    too_few: npt.NDArray[np.bool_]
     varies: bool
 
     def rating_interval(self, ratings: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -66,6 +74,7 @@ class RatingNoise:
             difference_errors=self.difference_errors[np.ix_(order, order)],
             marginal_criticals=self.marginal_criticals[order],
             n_draws=self.n_draws[order],
+            too_few=self.too_few[order],
         )
 
 
@@ -106,12 +115,14 @@ def rating_noise(
     longer = longer * np.maximum.outer(stretch, stretch)
     alone = stats.t.ppf((1.0 + level) / 2.0, np.maximum(freedom, 1.0)) * stretch
     deviation, critical, marginal = _largest_differences(replicates, tournament, level)
-    errors = np.where(np.isfinite(longer), deviation * longer, np.inf)
+    few = freedom < LEAST_FREEDOM
+    known = np.isfinite(longer) & ~np.logical_or.outer(few, few)
+    errors = np.where(known, deviation * longer, np.inf)
     if least_edge_noise and not edges.draw_grounds:
         errors = np.maximum(errors, _edge_noise(edges, tournament))
     errors[_apart(tournament)] = np.inf
     spread = replicates.std(axis=0, ddof=1)
-    unknown = ~np.isfinite(alone) | (spread <= 1e-12) | ~tournament.weights.any(axis=1)
+    unknown = few | ~np.isfinite(alone) | (spread <= 1e-12) | ~tournament.weights.any(axis=1)
     return RatingNoise(
         np.where(unknown, np.nan, np.where(unknown, 0.0, alone) * spread),
         errors,
@@ -119,6 +130,7 @@ def rating_noise(
         marginal,
         beyond_chance,
         n_draws,
+        few,
         bool((spread > 1e-12).any()),
     )
 

@@ -135,9 +135,9 @@ def estimate_aggregates(
     Warns
     -----
     DegenerateScoresWarning
-        Tasks were left out; one task carries more than half of the variance; a given target lies
-        outside the scores; or something is not estimable (NaN): an interval from one run per task
-        or from scores that do not vary, a mean of infinite scores.
+        Tasks were left out, or some have a single run; one task carries more than half of the
+        variance; a given target lies outside the scores; or something is not estimable (NaN): an
+        interval from one run per task or from scores that do not vary, a mean of infinite scores.
 
     Examples
     --------
@@ -158,6 +158,7 @@ def estimate_aggregates(
         strata = Strata.from_table(table, algorithm, tasks)
         if gamma is not None and any(metric.name == "optimality_gap" for metric in wanted):
             _check_target(gamma, strata, algorithm)
+        _name_single_runs(strata, tasks, algorithm)
         resamples = Resamples(
             strata,
             n_resamples=n_resamples,
@@ -208,6 +209,17 @@ def _check_target(gamma: float, strata: Strata, algorithm: str) -> None:
         warn(
             f"optimality_gap of {algorithm}: the target {gamma:g} lies outside the scores, "
             f"{low:g} to {high:g}: every score misses it, or none"
+        )
+
+
+def _name_single_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> None:
+    """Say which tasks have one run while others have more: their variance is a guess."""
+    alone = [task for task, n in zip(tasks, strata.counts, strict=True) if n == 1]
+    if alone and len(alone) < len(tasks):
+        shown = ", ".join(alone[:8]) + (", ..." if len(alone) > 8 else "")
+        warn(
+            f"{algorithm}: {len(alone)} of {len(tasks)} tasks have a single run ({shown}), whose "
+            "variance is not known; intervals may be too short"
         )
 
 

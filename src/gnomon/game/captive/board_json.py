@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from gnomon.game.board import Piece
@@ -33,17 +34,22 @@ def piece_parts(piece: Piece, deal: Deal) -> tuple[str, str]:
     >>> print("[0,1]".join(piece_parts(piece, Deal(Board((piece,))))))
     {"id":0,"color":"RED","shape":"STAR","x":1,"y":6,"buckets":[0,1]}
     """
-    before: dict[str, Any] = {"id": piece.id}
+    before = f'{{"id":{piece.id},'
     if piece.properties is None:
-        before |= {"color": piece.color, "shape": piece.shape}
-    before |= {"x": piece.x, "y": piece.y}
+        before += f'"color":{_quoted(piece.color)},"shape":{_quoted(piece.shape)},'
+    before += f'"x":{piece.x},"y":{piece.y},'
     if piece.properties is not None:
-        before["image"] = deal.images.get(piece.id, "")
+        before += f'"image":{_quoted(deal.images.get(piece.id, ""))},'
     if deal.labelled:
-        before["label"] = chr((ord("A") + piece.id) % 0xD800)
+        before += f'"label":{_quoted(chr((ord("A") + piece.id) % 0xD800))},'
     after = {k: property_value(v) for k, v in sorted((piece.properties or {}).items())}
-    tail = compact_json(after)[1:]
-    return compact_json(before)[:-1] + ',"buckets":', ("," if after else "") + tail
+    tail = f",{compact_json(after)[1:]}" if after else "}"
+    return f'{before}"buckets":', tail
+
+
+@lru_cache(maxsize=1000)
+def _quoted(name: str | None) -> str:
+    return compact_json(name)
 
 
 def board_json(pieces: list[str]) -> str:

@@ -1,0 +1,184 @@
+"""Critical differences: mean ranks over tasks, and which of them tests do not tell apart."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import ScoreDataError
+from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.rank_intervals import tie_groups
+from gnomon.scores.table import FloatArray
+from gnomon.stats.tests import holm
+
+__all__ = ["CriticalDifference", "critical_difference", "wilcoxon_p_value"]
+
+PostHoc = Literal["wilcoxon-holm", "nemenyi"]
+Differences = Literal["wins", "scores"]
+
+
+@dataclass(frozen=True, eq=False)
+class CriticalDifference:
+    """Mean ranks over common tasks, with groups that a test does not separate.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Best first.
+    mean_ranks : ndarray of float, shape (n,)
+    groups : tuple of tuples of str
+        The longest stretches of the order in which no pair is separated, of two or more.
+    p_values : ndarray of float, shape (n, n)
+        Of each pair, adjusted; NaN on the diagonal and where not estimable.
+    friedman_p : float
+        Of Friedman's test that all are alike.
+    difference : float
+        Nemenyi's critical difference of mean ranks; NaN for the other test.
+    n_tasks : int
+        Common tasks, on which all this rests.
+    test : str
+    level : float
+    """
+
+    names: tuple[str, ...]
+    mean_ranks: FloatArray
+    groups: tuple[tuple[str, ...], ...]
+    p_values: FloatArray
+    friedman_p: float
+    difference: float
+    n_tasks: int
+    test: str
+    level: float
+
+
+def critical_difference(
+    contest: Contest,
+    *,
+    test: PostHoc = "wilcoxon-holm",
+    differences: Differences = "scores",
+    level: float = 0.95,
+) -> CriticalDifference:
+    r"""Compare mean ranks over the tasks that all contestants share.
+
+    Contestants are ranked on each task by their mean score (the median where runs are infinite).
+    Pairs are separated by Wilcoxon's signed-rank test over tasks with Holm's correction (Benavoli,
+    Corani and Mangili 2016), which does not depend on who else is in the pool; or, on request, by
+    Nemenyi's critical difference :math:`q \sqrt{k (k + 1) / 6 N}` (Demsar 2006), which does.
+
+    Parameters
+    ----------
+    contest : Contest
+    test : str
+    differences : str
+        What Wilcoxon's test takes for two on a task: ``scores``, the difference of their mean
+        scores, whose size must mean the same on all tasks; or ``wins``, P(i better than j) - 1/2.
+    level : float
+
+    Raises
+    ------
+    ScoreDataError
+        Fewer than two tasks are shared by all.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> samples = tuple((rng.normal(0, 1, 5), rng.normal(0, 1, 5), rng.normal(3, 1, 5))
+    ...                 for _ in range(12))
+    >>> found = critical_difference(Contest(("a", "b", "c"), tuple("0123456789xy"), samples))
+    >>> found.names[0], float(found.mean_ranks[0]), found.groups
+    ('c', 1.0, (('a', 'b'),))
+    """
+    from scipy import stats
+
+    shared = np.flatnonzero((contest.sizes > 0).all(axis=1))
+    if shared.size < 2:
+        raise ScoreDataError(
+            f"expected at least two tasks that all share for a critical difference, found "
+            f"{shared.size}"
+        )
+    means = np.array([[_middle(x) for x in contest.samples[g]] for g in shared])
+    ranks = stats.rankdata(-means, axis=1)
+    mean_ranks = ranks.mean(axis=0)
+    n_tasks, k = ranks.shape
+    order = np.argsort(mean_ranks, kind="stable")
+    p_values, difference = np.full((k, k), np.nan), math.nan
+    if test == "nemenyi":
+        error = math.sqrt(k * (k + 1) / (6.0 * n_tasks))
+        q = float(stats.studentized_range.ppf(level, k, np.inf)) / math.sqrt(2.0)
+        difference = q * error
+        gap = np.abs(mean_ranks[:, None] - mean_ranks[None, :])
+        p_values = stats.studentized_range.sf(gap / error * math.sqrt(2.0), k, np.inf)
+        np.fill_diagonal(p_values, np.nan)
+        separated = gap > difference
+    else:
+        pairs = list(combinations(range(k), 2))
+        margin = contest.probability[shared] - 0.5
+        with np.errstate(invalid="ignore"):  # never learned minus never learned: no difference
+            lead = np.nan_to_num(
+                means[:, :, None] - means[:, None, :], posinf=np.inf, neginf=-np.inf
+            )
+        each = margin if differences == "wins" else lead
+        adjusted = holm([wilcoxon_p_value(each[:, i, j]) for i, j in pairs])
+        for (i, j), p in zip(pairs, adjusted, strict=True):
+            p_values[i, j] = p_values[j, i] = p
+        separated = p_values <= 1.0 - level
+    names = tuple(contest.names[i] for i in order)
+    groups = tie_groups(names, contest.names, separated)
+    return CriticalDifference(
+        names,
+        mean_ranks[order],
+        tuple(group for group in groups if len(group) > 1),
+        p_values[np.ix_(order, order)],
+        _friedman(ranks),
+        difference,
+        n_tasks,
+        test,
+        level,
+    )
+
+
+def _middle(x: FloatArray) -> float:
+    """Return the mean, or the median of runs some of which are infinite."""
+    return float(np.mean(x)) if np.isfinite(x).all() else float(np.median(x))
+
+
+def _friedman(ranks: FloatArray) -> float:
+    """Return the p-value of Friedman's test, corrected for ties (chi-squared approximation)."""
+    from scipy import stats
+
+    n_tasks, k = ranks.shape
+    spread = float(((ranks - (k + 1) / 2.0) ** 2).sum())
+    if spread == 0.0:
+        return 1.0
+    between = float(((ranks.sum(axis=0) - n_tasks * (k + 1) / 2.0) ** 2).sum())
+    return float(stats.chi2.sf((k - 1) * between / spread, k - 1))
+
+
+def wilcoxon_p_value(differences: npt.ArrayLike) -> float:
+    """Return the two-sided p-value of Wilcoxon's signed-rank test; 1 if all differences are 0.
+
+    Zeros are ranked and then dropped (Pratt 1959), as a task on which two are equal speaks for
+    their being equal. Exact below 26 differences without ties or zeros, else normal.
+
+    Examples
+    --------
+    >>> wilcoxon_p_value([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    0.03125
+    """
+    from scipy import stats
+
+    d = np.asarray(differences, dtype=np.float64)
+    if not d.any():
+        return 1.0
+    # Ranks of sizes keep infinite differences comparable.
+    size = np.unique(np.abs(d), return_inverse=True)[1].astype(np.float64)
+    signed: FloatArray = np.sign(d) * (size + float(np.abs(d).min() > 0.0))
+    plain = np.unique(size).size == size.size and bool((signed != 0.0).all())
+    if plain and d.size < 26:
+        return float(stats.wilcoxon(signed, method="exact").pvalue)
+    return float(stats.wilcoxon(signed, zero_method="pratt", method="asymptotic").pvalue)

@@ -138,12 +138,15 @@ class FactorProcedure:
     ----------
     shrinkage : float
         Towards the one-factor model, between 0 and 1.
+    degrees_of_freedom : float
+        Of the t distribution of a row: fewer make it forget strange algorithms more.
     smoothed : bool
         Choose by the summary over random halves of the tasks.
     weights : {"non-negative", "any"}
     """
 
     shrinkage: float = 0.25
+    degrees_of_freedom: float = 4.0
     smoothed: bool = True
     weights: Weights = "non-negative"
 
@@ -208,7 +211,9 @@ class FactorProcedure:
             raise ScoreDataError(
                 f"expected at least 3 algorithms with different summaries, found {len(z)}"
             )
-        return names, shrunk_covariance(z, shrinkage=self.shrinkage)
+        return names, shrunk_covariance(
+            z, shrinkage=self.shrinkage, degrees_of_freedom=self.degrees_of_freedom
+        )
 
 
 def _varies(x: FloatArray) -> np.typing.NDArray[np.bool_]:

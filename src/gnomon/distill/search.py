@@ -128,7 +128,7 @@ def search_subsets(
     >>> data = Preparation(transform="identity", summary="mean").apply(table)
     >>> found = search_subsets(data, 2, n_best=1)
     >>> found.n_subsets, found.subsets[0]
-    (15, ('u', 'z'))
+    (15, ('y', 'z'))
     """
     folds = folds or Folds()
     plan = _Plan.of(data, size, folds, criterion, n_best, forced, candidates)

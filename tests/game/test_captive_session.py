@@ -271,7 +271,9 @@ def test_the_same_seed_gives_the_same_games(folder):
         st.one_of(
             st.text(max_size=30),
             st.sampled_from(["NEW", "DISPLAY", "COND test", "MODE FULL", "FEATURES", "HELP"]),
-            st.lists(st.integers(-9, 99), max_size=5).map(lambda n: "MOVE " + " ".join(map(str, n))),
+            st.lists(st.integers(-9, 99), max_size=5).map(
+                lambda n: "MOVE " + " ".join(map(str, n))
+            ),
             st.tuples(st.integers(0, 3), st.integers(0, 3)).map(lambda n: "MOVE {} {}".format(*n)),
         ),
         max_size=20,

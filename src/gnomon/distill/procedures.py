@@ -131,8 +131,9 @@ class PaperProcedure:
 class FactorProcedure:
     """Ours: least variance that a subset leaves under a covariance shrunk towards one factor.
 
-    The subset is chosen for the smoothed summary and the weights are those for the summary itself;
-    no cross-validation is needed, and rows with gaps serve as far as they go.
+    Tasks and weights are those for the smoothed summary, which depends less on single tasks than a
+    median does; errors are those of the summary itself. No cross-validation is needed, and rows
+    with gaps serve as far as they go.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ class FactorProcedure:
     degrees_of_freedom : float
         Of the t distribution of a row: fewer make it forget strange algorithms more.
     smoothed : bool
-        Choose by the summary over random halves of the tasks.
+        Predict the mean of the summaries over random halves of the tasks instead.
     weights : {"non-negative", "any"}
     """
 
@@ -168,14 +169,14 @@ class FactorProcedure:
         """Return the best subsets, best first."""
         from gnomon.distill.covariance_search import least_variance_subsets
 
-        names, covariance = self._covariance(data, data.smoothed if self.smoothed else data.target)
+        names, covariance = self._covariance(data)
         return least_variance_subsets(
             covariance.covariance, names, size, forced=forced, n_best=n_best
         )
 
     def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
         """Return the model of a subset."""
-        names, model = self._covariance(data, data.target)
+        names, model = self._covariance(data)
         place = {name: i for i, name in enumerate(names)}
         for task in tasks:
             if task not in place:
@@ -199,10 +200,9 @@ class FactorProcedure:
             residuals=tuple(np.sort(residuals).tolist()),
         )
 
-    def _covariance(
-        self, data: PreparedScores, target: FloatArray
-    ) -> tuple[tuple[str, ...], FactorCovariance]:
+    def _covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
         """Return the names of the tasks that vary, and the covariance of them and the target."""
+        target = data.smoothed if self.smoothed else data.target
         columns = data.columns(data.candidates)
         varies = _varies(data.x[:, columns])
         names = tuple(t for t, v in zip(data.candidates, varies, strict=True) if v)

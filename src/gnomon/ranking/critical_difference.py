@@ -181,4 +181,4 @@ def wilcoxon_p_value(differences: npt.ArrayLike) -> float:
     plain = np.unique(size).size == size.size and bool((signed != 0.0).all())
     if plain and d.size < 26:
         return float(stats.wilcoxon(signed, method="exact").pvalue)
-    return float(stats.wilcoxon(signed, zero_method="pratt", method="asymptotic").pvalue)
+    return float(stats.wilcoxon(signed, zero_method="pratt", method="approx").pvalue)

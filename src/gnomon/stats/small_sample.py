@@ -16,6 +16,11 @@ the highest c for which moving enough tasks up to c costs less log-likelihood th
 quantile. Variances are moderated by those of the tasks nearest in score.
 
 Both take ragged runs: a task with a single run borrows its variance from the others.
+
+Where they fail: no few runs can show an event that did not happen in them, such as a rare collapse
+of a task that else scores far above the target (the optimality gap then covers 60-75 %), and
+the median cannot be known where it sits at the end of a tight cluster of tasks (30-80 %). Averaged
+over 23 populations, some such among them, nominal 95 % covers 94-99 % from 3 runs on.
 """
 
 from __future__ import annotations

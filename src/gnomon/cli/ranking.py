@@ -1,0 +1,232 @@
+"""``gnomon rank`` and ``gnomon audit``: who is better, and how far that can be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from gnomon.cli.answer import Answer, JsonOption, answering
+from gnomon.cli.scores import LeaveEmpty, LowerIsBetter, Source, StepColumn, Where, _table
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from gnomon.ranking.pairwise import Contest
+    from gnomon.ranking.rank_intervals import Ranking
+    from gnomon.scores.table import ScoreTable
+
+__all__ = ["audit", "rank"]
+
+Level = Annotated[float, typer.Option(help="Confidence level.")]
+Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples.")]
+Score = Annotated[str, typer.Option(help="Which score of a run folder.")]
+
+
+def rank(
+    source: Source,
+    method: Annotated[str, typer.Option(help="hodge, gohr-ev, bradley-terry, ...")] = "hodge",
+    by: Annotated[
+        Literal["algorithm", "task"], typer.Option(help="Rank algorithms, or tasks by difficulty.")
+    ] = "algorithm",
+    pairs: Annotated[bool, typer.Option("--pairs", help="Every pair with its test.")] = False,
+    methods: Annotated[bool, typer.Option("--methods", help="Places by every method.")] = False,
+    classes: Annotated[bool, typer.Option("--classes", help="Classes of difficulty.")] = False,
+    marginal: Annotated[
+        bool, typer.Option("--marginal", help="Rank intervals that hold one by one.")
+    ] = False,
+    resample_tasks: Annotated[
+        bool, typer.Option("--resample-tasks", help="For a statement about tasks not tried.")
+    ] = False,
+    level: Level = 0.95,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    score: Score = "tce",
+    latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")] = False,
+    leave_out_empty_cells: LeaveEmpty = False,
+    where: Where = None,
+    step_column: StepColumn = None,
+    lower_is_better: LowerIsBetter = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Rank algorithms (or tasks), with intervals of ranks and groups that are not separated."""
+    import numpy as np
+
+    _check_level(level)
+    rng = np.random.default_rng(seed)
+    with answering("rank", as_json=as_json) as answer:
+        table = _table(source, score, leave_out_empty_cells, where, step_column, lower_is_better)
+        table = table.last_step()
+        if classes:
+            _answer_classes(answer, table, rng)
+            return
+        from gnomon.ranking.pairwise import Contest
+        from gnomon.ranking.rank_intervals import rank as ranked
+
+        contest = Contest.from_table(table, by=by)
+        if pairs:
+            _answer_pairs(answer, contest)
+        elif methods:
+            _answer_methods(answer, contest)
+        else:
+            ranking = ranked(
+                contest,
+                method,
+                level=level,
+                resampling="runs_and_tasks" if resample_tasks else None,
+                n_resamples=resamples,
+                rng=rng,
+            )
+            _answer_ranking(answer, ranking, marginal, latex and not as_json)
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"expected a number between 0 and 1, found {level}")
+
+
+def _answer_ranking(answer: Answer, ranking: Ranking, marginal: bool, latex: bool) -> None:
+    """Print the ranking; people see ranks and tie groups as words."""
+    records = ranking.as_records(marginal=marginal)
+    if latex:
+        answer.results(records)
+        answer.say(_latex(records))
+        return
+    shown = [
+        {
+            ranking.by: record["name"],
+            "rating": record["rating"],
+            "low": record["low"],
+            "high": record["high"],
+            "rank": _ranks(record["rank_low"], record["rank_high"]),
+            "tie group": "".join(_letter(g) for g in record["groups"]),
+        }
+        for record in records
+    ]
+    answer.table(records, shown, title=f"{ranking.method}, {ranking.level:.0%} intervals")
+
+
+def _ranks(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _letter(group: int) -> str:
+    """Return a, b, ..., z, a2, ...: what a reader compares more easily than numbers."""
+    turn, letter = divmod(group - 1, 26)
+    return chr(ord("a") + letter) + (str(turn + 1) if turn else "")
+
+
+def _latex(records: Sequence[dict[str, Any]]) -> str:
+    """Return a table for a paper (booktabs), tie groups as superscripts."""
+    rows = []
+    for r in records:
+        groups = "".join(_letter(g) for g in r["groups"])
+        rating = "--" if r["rating"] is None else f"${r['rating']:.2f}$"
+        ends = "--" if r["low"] is None else f"$[{r['low']:.2f}, {r['high']:.2f}]$"
+        ranks = _ranks(r["rank_low"], r["rank_high"]).replace(" to ", "--")
+        rows.append(f"{_escaped(r['name'])}$^{{{groups}}}$ & {rating} & {ends} & {ranks} \\\\")
+    head = r"\begin{tabular}{lrrl}" + "\n\\toprule\nname & rating & interval & rank \\\\\n\\midrule"
+    return "\n".join([head, *rows, r"\bottomrule", r"\end{tabular}"])
+
+
+def _escaped(text: str) -> str:
+    """Return a name as LaTeX prints it."""
+    for letter in "\\&%$#_{}~^":
+        word = {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
+        text = text.replace(letter, word.get(letter, "\\" + letter)) if letter != "\\" else text
+    return text
+
+
+def _answer_pairs(answer: Answer, contest: Contest) -> None:
+    """Print every pair: P(better), ease ratio and test."""
+    from gnomon.ranking.significance import compare_pairs
+
+    records = [pair.as_record() for pair in compare_pairs(contest)]
+    for record in records:
+        del record["ground"]
+    columns = ["a", "b", "probability", "ease_ratio", "n_grounds", "p_value", "p_adjusted"]
+    answer.records(records, columns, title="two-sided Mann-Whitney tests, Holm's correction")
+
+
+def _answer_methods(answer: Answer, contest: Contest) -> None:
+    """Print the place of everyone by every method; one column each."""
+    from gnomon.ranking.methods import METHODS, orders_by_method
+    from gnomon.ranking.tournament import Tournament
+
+    orders = orders_by_method(contest, Tournament.of(contest))
+    records = [
+        {"method": order.method, "place": place, "name": name, "rating": rating}
+        for order in orders
+        for place, (name, rating) in enumerate(zip(order.names, order.ratings, strict=True), 1)
+    ]
+    shown = [
+        {
+            "method": order.method,
+            "order": " > ".join(order.names),
+            "reversed pairs": len(order.reversed_pairs),
+        }
+        for order in orders
+    ]
+    answer.table(records, shown, title="order by method")
+    for order in orders:
+        answer.say(f"{order.method}: {METHODS[order.method].use}; not {METHODS[order.method].avoid}")
+
+
+def _answer_classes(answer: Answer, table: ScoreTable, rng: np.random.Generator) -> None:
+    """Print classes of difficulty, and how many of them each algorithm learns."""
+    from gnomon.ranking.difficulty_classes import difficulty_classes, generality
+
+    classes = difficulty_classes(table, rng=rng)
+    answer.records(
+        [
+            {
+                "class": i,
+                "tasks": list(c.tasks),
+                "difficulty": c.difficulty,
+                "stability": c.stability,
+            }
+            for i, c in enumerate(classes, 1)
+        ],
+        title="classes of difficulty, hardest first",
+    )
+    answer.records([g.as_record() for g in generality(table, classes)], title="generality")
+
+
+def audit(
+    source: Source,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a page, its figures and the text to this folder.")
+    ] = None,
+    level: Level = 0.95,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    score: Score = "tce",
+    leave_out_empty_cells: LeaveEmpty = False,
+    where: Where = None,
+    step_column: StepColumn = None,
+    lower_is_better: LowerIsBetter = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Audit anybody's table of scores: what it holds, and which of its ranks can be believed."""
+    import numpy as np
+
+    from gnomon.ranking.audit import audit as audited
+
+    _check_level(level)
+    with answering("audit", as_json=as_json) as answer:
+        table = _table(source, score, leave_out_empty_cells, where, step_column, lower_is_better)
+        rng = np.random.default_rng(seed)
+        found = audited(table, level=level, n_resamples=resamples, rng=rng)
+        answer.results([finding.as_record() for finding in found.findings])
+        answer.say(found.text())
+        for note in found.notes:
+            answer.warn(note)
+        if out is not None:
+            from gnomon.report.audit import audit_report
+
+            page = audit_report(found, source.name, seed=seed).save(out)
+            (out / "audit.txt").write_text(found.text() + "\n", encoding="utf-8")
+            answer.say(f"\nwritten to {page}")

@@ -1,0 +1,254 @@
+"""What is like what in a suite: correlations, single tasks as predictors, components, fairness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnomon.distill.models import SubsetModel, fit_least_squares
+from gnomon.distill.preparation import PreparedScores
+from gnomon.errors import ScoreDataError
+from gnomon.scores.table import FloatArray
+
+__all__ = [
+    "Components",
+    "Edge",
+    "FairnessTest",
+    "SingleTask",
+    "TaskModels",
+    "correlations",
+    "edges",
+    "fairness",
+    "principal_components",
+    "single_tasks",
+    "task_models",
+]
+
+#: Fewer rows in common say nothing of a correlation.
+_LEAST_COMMON = 3
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Two tasks and the Pearson correlation of their transformed scores."""
+
+    a: str
+    b: str
+    correlation: float
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class SingleTask:
+    """How well one task alone predicts the summary (least squares with intercept, in-sample)."""
+
+    task: str
+    r2: float
+    intercept: float
+    slope: float
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class TaskModels:
+    """Models of every task from a subset, and how much of the variance they explain.
+
+    Parameters
+    ----------
+    models : mapping from task to SubsetModel
+    r2 : mapping from task to float
+        In-sample, on the rows that have the task and the subset; 1 for the subset's own.
+    explained, explained_others : float
+        Share of the variance of all tasks pooled; and without the tasks of the subset, which
+        explain themselves.
+    """
+
+    models: Mapping[str, SubsetModel]
+    r2: Mapping[str, float]
+    explained: float
+    explained_others: float
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Principal components of the standardised scores on complete tasks.
+
+    Parameters
+    ----------
+    tasks : tuple of str
+    explained : ndarray of float
+        Share of the variance of each component.
+    directions : ndarray of float, shape (components, tasks)
+    target_correlation : ndarray of float
+        Size of the correlation of each component with the summary.
+    """
+
+    tasks: tuple[str, ...]
+    explained: FloatArray
+    directions: FloatArray
+    target_correlation: FloatArray
+
+
+@dataclass(frozen=True)
+class FairnessTest:
+    """Do two groups of algorithms differ in the error of their estimates?
+
+    Parameters
+    ----------
+    a, b : str
+        ``low``, ``middle`` or ``high``: tertiles by the true summary.
+    measure : str
+        ``accuracy`` compares the sizes of relative errors, ``bias`` the errors.
+    mean_a, mean_b : float
+    welch_p, wilcoxon_p : float
+        Two-sided; the second is the rank-sum test.
+    """
+
+    a: str
+    b: str
+    measure: str
+    mean_a: float
+    mean_b: float
+    welch_p: float
+    wilcoxon_p: float
+
+
+def correlations(data: PreparedScores) -> tuple[FloatArray, FloatArray]:
+    """Return Pearson correlations of all pairs of tasks on the rows that have both, and their counts.
+
+    Returns
+    -------
+    correlation : ndarray of float, shape (tasks, tasks)
+        NaN where fewer than 3 rows have both, or a task does not vary on them.
+    n_rows : ndarray of float, shape (tasks, tasks)
+    """
+    seen = (~np.isnan(data.x)).astype(np.float64)
+    x = np.where(np.isnan(data.x), 0.0, data.x)
+    n = seen.T @ seen
+    sums, squares, products = x.T @ seen, (x * x).T @ seen, x.T @ x
+    with np.errstate(divide="ignore", invalid="ignore"):
+        covariance = products - sums * sums.T / n
+        variance = squares - sums * sums / n
+        r = covariance / np.sqrt(variance * variance.T)
+    return np.where((n >= _LEAST_COMMON) & np.isfinite(r), np.clip(r, -1, 1), np.nan), n
+
+
+def edges(
+    data: PreparedScores, *, n_strongest: int | None = 24, tasks: Sequence[str] | None = None
+) -> list[Edge]:
+    """Return the most correlated pairs of tasks, strongest first (figure 5 of the Atari-5 paper).
+
+    Parameters
+    ----------
+    data : PreparedScores
+    n_strongest : int, optional
+        How many; all, if None (so the last are the most negative ones).
+    tasks : sequence of str, optional
+        Only pairs of these.
+    """
+    r, n = correlations(data)
+    kept = data.tasks if tasks is None else tuple(tasks)
+    index = data.columns(kept)
+    pairs = [
+        Edge(data.tasks[i], data.tasks[j], float(r[i, j]), int(n[i, j]))
+        for a, i in enumerate(index)
+        for j in index[a + 1 :]
+        if np.isfinite(r[i, j])
+    ]
+    return sorted(pairs, key=lambda edge: -edge.correlation)[:n_strongest]
+
+
+def single_tasks(data: PreparedScores) -> list[SingleTask]:
+    """Return how well each task alone predicts the summary, best first (figure 2)."""
+    found = []
+    for task in data.tasks:
+        x = data.x[:, data.tasks.index(task)]
+        whole = ~np.isnan(x) & ~np.isnan(data.target)
+        if whole.sum() < _LEAST_COMMON or not np.ptp(x[whole]):
+            continue
+        slope, intercept = np.polyfit(x[whole], data.target[whole], 1)
+        r = np.corrcoef(x[whole], data.target[whole])[0, 1]
+        n = int(whole.sum())
+        found.append(SingleTask(task, float(r * r), float(intercept), float(slope), n))
+    return sorted(found, key=lambda single: -single.r2)
+
+
+def task_models(data: PreparedScores, subset: Sequence[str]) -> TaskModels:
+    """Fit every task to a subset, with intercept, in-sample (figure 4, tables 10 and 11)."""
+    models, r2 = {}, {}
+    residual, total = {}, {}
+    columns = data.columns(subset)
+    for task in data.tasks:
+        y = data.x[:, data.tasks.index(task)]
+        model = fit_least_squares(
+            data, subset, target=y, target_name=task, intercept=True, weights="any"
+        )
+        whole = ~np.isnan(data.x[:, columns]).any(axis=1) & ~np.isnan(y)
+        error = y[whole] - model.predict(data.x[whole][:, columns])
+        residual[task] = float(error @ error)
+        total[task] = float(((y[whole] - y[whole].mean()) ** 2).sum())
+        models[task] = model
+        r2[task] = 1.0 - residual[task] / total[task] if total[task] else float("nan")
+    others = [task for task in data.tasks if task not in subset]
+    return TaskModels(
+        models,
+        r2,
+        1.0 - sum(residual.values()) / sum(total.values()),
+        1.0 - sum(residual[t] for t in others) / sum(total[t] for t in others),
+    )
+
+
+def principal_components(data: PreparedScores) -> Components:
+    """Return the principal components of the standardised scores on complete tasks.
+
+    Raises
+    ------
+    ScoreDataError
+        Fewer than two tasks are complete.
+    """
+    tasks = data.complete_tasks()
+    if len(tasks) < 2:
+        raise ScoreDataError(f"expected at least 2 tasks without gaps, found {len(tasks)}")
+    x = data.x[:, data.columns(tasks)]
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    u, d, directions = np.linalg.svd(z, full_matrices=False)
+    y = data.target - data.target.mean()
+    correlation = np.abs(u.T @ y) / np.linalg.norm(y)
+    return Components(tasks, d**2 / (d**2).sum(), directions, correlation)
+
+
+def fairness(
+    predicted: FloatArray, true: FloatArray, relative: FloatArray
+) -> list[FairnessTest]:
+    """Compare the errors of low, middle and high algorithms (figure 3, section 5.4).
+
+    Parameters
+    ----------
+    predicted, true : ndarray of float, shape (algorithms,)
+        Summaries; NaN in `predicted` leaves an algorithm out.
+    relative : ndarray of float, shape (algorithms,)
+        Signed relative errors.
+
+    Returns
+    -------
+    list of FairnessTest
+        Of each pair of tertiles, accuracy and bias.
+    """
+    from scipy.stats import ranksums, ttest_ind
+
+    whole = np.flatnonzero(~np.isnan(predicted))
+    order = whole[np.argsort(true[whole], kind="stable")]
+    thirds = dict(zip(("low", "middle", "high"), np.array_split(order, 3), strict=True))
+    tests = []
+    for measure in ("accuracy", "bias"):
+        errors = np.abs(relative) if measure == "accuracy" else relative
+        for a, b in (("low", "middle"), ("low", "high"), ("middle", "high")):
+            x, y = errors[thirds[a]], errors[thirds[b]]
+            welch = float(ttest_ind(x, y, equal_var=False).pvalue)
+            ranks = float(ranksums(x, y).pvalue)
+            tests.append(
+                FairnessTest(a, b, measure, float(x.mean()), float(y.mean()), welch, ranks)
+            )
+    return tests

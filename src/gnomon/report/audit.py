@@ -1,0 +1,232 @@
+"""The page of an audit: what a table of scores holds, and how far its order can be believed."""
+
+from __future__ import annotations
+
+from gnomon import __version__
+from gnomon.ranking.audit import TITLES, Audit
+from gnomon.report.figures.ranking import (
+    critical_difference_diagram,
+    critical_difference_rows,
+    ease_heat_map,
+    ease_rows,
+    rank_interval_plot,
+    ranking_rows,
+    tournament_graph,
+    tournament_rows,
+)
+from gnomon.report.figures.record import Figure
+from gnomon.report.figures.style import drawing_of
+from gnomon.report.page import Answer, Report, Section, Table
+from gnomon.report.words import counted, joined, percent
+
+__all__ = ["audit_report"]
+
+#: Sections whose findings are told as paragraphs; the others have tables.
+TOLD = ("table", "metrics", "pool", "runs", "cycles")
+
+
+def audit_report(audit: Audit, title: str, *, seed: int) -> Report:
+    """Return the page of an audit as data.
+
+    Parameters
+    ----------
+    audit : Audit
+        From :func:`gnomon.ranking.audit.audit`.
+    title : str
+        What was audited.
+    seed : int
+        Of the generator that the audit was given, to be named on the page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.ranking.audit import audit
+    >>> from gnomon.scores.table import ScoreTable
+    >>> rng = np.random.default_rng(0)
+    >>> table = ScoreTable.from_arrays({a: rng.normal(size=(5, 3)) for a in ("dqn", "sac")})
+    >>> page = audit_report(audit(table, n_resamples=100, rng=rng), "scores.csv", seed=0)
+    >>> page.answers[0].question
+    'Who is on top?'
+    """
+    table = audit.table
+    return Report(
+        title=title,
+        subtitle=table.describe().splitlines()[0],
+        answers=(
+            Answer("Who is on top?", _top(audit)),
+            Answer("What does the order depend on?", _depends(audit)),
+            Answer("What would settle it?", _said(audit, "runs")),
+        ),
+        sections=tuple(_section(audit, name, heading) for name, heading in TITLES.items()),
+        notices=audit.notes,
+        card=(
+            ("provenance", joined(table.provenance) or "not recorded"),
+            ("confidence level", percent(audit.ranking.level)),
+            ("resamples", f"{audit.ranking.n_resamples:,} of {audit.ranking.resampling}"),
+            ("seed", str(seed)),
+            ("gnomon", __version__),
+        ),
+    )
+
+
+def _said(audit: Audit, section: str) -> tuple[str, ...]:
+    return tuple(f"{f.finding}." for f in audit.findings if f.section == section)
+
+
+def _top(audit: Audit) -> tuple[str, ...]:
+    """Return who may be first, and how many of the neighbours in the order are separated."""
+    ranking = audit.ranking
+    first = [n for n, low in zip(ranking.names, ranking.rank_low, strict=True) if low == 1]
+    if len(ranking.components) > 1:
+        return ("Some cannot be ordered against others: see the notice.",)
+    n = len(ranking.names) - 1
+    apart = sum(bool(ranking.separated[i, i + 1]) for i in range(n))
+    sentence = (
+        f"{first[0]}." if len(first) == 1 else f"{joined(first, 'or')}: the data do not say which."
+    )
+    return sentence, f"Of {counted(n, 'pair')} of neighbours in the order, {apart} are separated."
+
+
+def _depends(audit: Audit) -> tuple[str, ...]:
+    """Return in one sentence each whether method, metric and pool move anybody."""
+    moved = {
+        section: sum(bool(f.value) for f in audit.findings if f.section == section)
+        for section in ("metrics", "pool")
+    }
+    others = [o.method for o in audit.orders if o.reversed_pairs and o.method != "hodge"]
+    return (
+        f"Method: {joined(others)} order some pair otherwise."
+        if others
+        else "Method: no, all order alike.",
+        "Metric: yes." if moved["metrics"] else "Metric: no.",
+        "Pool of competitors: yes." if moved["pool"] else "Pool of competitors: no.",
+    )
+
+
+def _section(audit: Audit, name: str, heading: str) -> Section:
+    tables = {"estimates": _estimates, "ranks": _ranks, "methods": _methods}
+    made = tables[name](audit) if name in tables else ()
+    text = _said(audit, name) if name in TOLD else ()
+    return Section(name, heading, text, made, _figures(audit, name))
+
+
+def _estimates(audit: Audit) -> tuple[Table, ...]:
+    rows = tuple(
+        (e.algorithm, e.metric, f"{e.value:.3f}", _interval(e.low, e.high, 3))
+        for e in audit.estimates
+    )
+    caption = "Scores scaled task by task, from the worst run in the table (0) to the best (1)."
+    return (Table("Summary scores", ("algorithm", "metric", "value", "interval"), rows, caption),)
+
+
+def _ranks(audit: Audit) -> tuple[Table, ...]:
+    ranking = audit.ranking
+    rows = tuple(
+        (
+            str(r["name"]),
+            "not estimable" if r["rating"] is None else f"{r['rating']:.2f}",
+            _interval(r["low"], r["high"], 2),
+            _ranks_of(r["rank_low"], r["rank_high"]),
+            joined([str(g) for g in r["groups"]], "and"),
+        )
+        for r in ranking.as_records()
+    )
+    columns = ("algorithm", "rating", "interval", "rank", "tie group")
+    caption = (
+        "Ratings are mean log-odds against the others (hodge). Ranks hold together, at "
+        f"{percent(ranking.level)}; members of a tie group are not separated."
+    )
+    return (Table("Ranks", columns, rows, caption),)
+
+
+def _ranks_of(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _interval(low: float | None, high: float | None, digits: int) -> str:
+    if low is None or high is None or low != low or high != high:
+        return "not estimable"
+    return f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def _methods(audit: Audit) -> tuple[Table, ...]:
+    if not audit.orders:
+        return ()
+    names = audit.ranking.names
+    rows = tuple(
+        (order.method, *(str(order.names.index(name) + 1) for name in names))
+        for order in audit.orders
+    )
+    caption = (
+        "Place of each by each method; what a method rates equal stands in the order of hodge. "
+        "Nash averaging and alpha-Rank are made to find the top, not to order the rest."
+    )
+    return (Table("Places by method", ("method", *names), rows, caption),)
+
+
+def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
+    match name:
+        case "ranks":
+            return (_rank_figure(audit), _ease_figure(audit))
+        case "methods" if audit.critical_difference is not None:
+            return (_critical_difference_figure(audit),)
+        case "cycles":
+            return (_tournament_figure(audit),)
+        case _:
+            return ()
+
+
+def _rank_figure(audit: Audit) -> Figure:
+    return Figure(
+        "rank-intervals",
+        "Rank intervals",
+        f"Ratings with {percent(audit.ranking.level)} intervals, ranks that hold together, and "
+        "brackets around those that the data do not separate.",
+        "Ratings, best on top: " + joined(audit.ranking.names) + ".",
+        drawing_of(rank_interval_plot(audit.ranking)),
+        ranking_rows(audit.ranking),
+        wide=True,
+    )
+
+
+def _ease_figure(audit: Audit) -> Figure:
+    return Figure(
+        "ease",
+        "Who is better than whom",
+        "The probability that a run of the row is better than one of the column on the same task, "
+        "averaged over the tasks that both have.",
+        "Heat map of the probability of improvement between all pairs.",
+        drawing_of(ease_heat_map(audit.tournament, audit.ranking.names)),
+        ease_rows(audit.tournament),
+    )
+
+
+def _critical_difference_figure(audit: Audit) -> Figure:
+    found = audit.critical_difference
+    if found is None:
+        raise ValueError("expected a critical difference to draw")
+    return Figure(
+        "critical-difference",
+        "Critical differences",
+        f"Mean ranks over {found.n_tasks} tasks. A bar joins those that Wilcoxon's signed-rank "
+        "test, with Holm's correction, does not tell apart.",
+        "Mean ranks: "
+        + joined([f"{n} {r:.2f}" for n, r in zip(found.names, found.mean_ranks, strict=True)])
+        + ".",
+        drawing_of(critical_difference_diagram(found)),
+        critical_difference_rows(found),
+        wide=True,
+    )
+
+
+def _tournament_figure(audit: Audit) -> Figure:
+    decomposition = audit.intransitivity.decomposition
+    return Figure(
+        "tournament",
+        "The tournament",
+        "Arrows from the better to the worse, the wider the clearer; dashed where they go against "
+        "the ratings. Below: how much of the squared edges ratings explain, and what is cyclic.",
+        "Graph of who beats whom.",
+        tournament_graph(audit.tournament, decomposition),
+        tournament_rows(audit.tournament, decomposition),
+    )

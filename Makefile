@@ -6,10 +6,10 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: demo test lint types contract docs bench clean clean-cache
 
-demo: $(VENV)/.runtime
+demo: $(VENV)/.runtime $(VENV)/.kernels
 	$(BIN)/gnomon demo
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev $(VENV)/.kernels
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: $(VENV)/.dev
@@ -23,12 +23,17 @@ contract: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.dev $(VENV)/.kernels
 	$(BIN)/python -m benchmarks --keep
 
-# Numba does not notice a change in a file that another compiled file takes a kernel from.
+# Numba does not notice a change in a file that another compiled file takes a kernel from: what it
+# has compiled is dropped when any source is newer.
+$(VENV)/.kernels: $(wildcard src/gnomon/*/*.py src/gnomon/*/*/*.py) | $(VENV)/bin/python
+	find src -name '*.nb[ic]' -delete
+	touch $@
+
 clean-cache:
 	find src -name '*.nb[ic]' -delete
 

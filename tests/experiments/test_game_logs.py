@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from captive_play import CLOCKWISE, session_of
 from gnomon.cli import app
 from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError
-from gnomon.experiments.game_logs import _java_double, is_game_log, read_game_log, read_runs
+from gnomon.experiments.game_log_writer import _java_double
+from gnomon.experiments.game_logs import is_game_log, read_game_log, read_runs
 
 LONG = "#nickname,rule_name,trial_id,board_id,number_of_pieces,number_of_moves,move_acc,if_clear\n"
 COMPACT = "#.nickname,rule_name,trial_id\n#number_of_moves,number_of_errors,if_clear\n"
@@ -72,7 +73,7 @@ def test_log_begins_a_new_file_and_logappend_goes_on(folder):
     played(0, "log=r.csv", n_episodes=2)
     played(1, "log=r.csv", n_episodes=2)
     assert [run.run for run in read_runs("r.csv")] == [1]
-    with pytest.raises(GnomonError, match="no/r.csv: cannot write this file"):
+    with pytest.raises(GnomonError, match=r"no/r\.csv: cannot write this file"):
         played(0, "log=no/r.csv")
 
 
@@ -171,8 +172,8 @@ def test_transcripts_of_people(tmp_path):
         (LONG + "a,,0,0,2,2,1.0,1\n", "row 2, field 'rule_name': expected a name, found ''"),
         (LONG + "a,r,x,0,2,2,1.0,1\n", "field 'trial_id': expected a whole number, found 'x'"),
         (LONG + "a,r,-1,0,2,2,1.0,1\n", "field 'trial_id': expected a number from 0, found '-1'"),
-        (LONG + "a,r,0,1,2,2,1.0,1\n", "field 'board_id': expected 0, the next of run 0, found '1'"),
-        (LONG + "a,r,0,0,2,2,1.0,1\n" * 2, "row 3, field 'board_id': expected 1, the next of run 0"),
+        (LONG + "a,r,0,1,2,2,1.0,1\n", "field 'board_id': expected 0, the next of run 0"),
+        (LONG + "a,r,0,0,2,2,1.0,1\n" * 2, "row 3, field 'board_id': expected 1, the next"),
         (LONG + "a,r,0,0,0,2,1.0,1\n", "field 'number_of_pieces': expected 1 to 36, found '0'"),
         (LONG + "a,r,0,0,2,2.5,1.0,1\n", "field 'number_of_moves': expected a whole number"),
         (LONG + "a,r,0,0,2,2,1.5,1\n", "field 'move_acc': expected 0 to 1, found '1.5'"),
@@ -183,7 +184,7 @@ def test_transcripts_of_people(tmp_path):
         (LONG + "a,r,0,0,2,2,1.0,2\n", "field 'if_clear': expected 0 to 1, found '2'"),
         (COMPACT + "3,1,1\n", "row 3: expected the line of a run"),
         (COMPACT + ".a,r\n", "row 3: expected 3 fields, found 2"),
-        (COMPACT + ".a,r,0\n3,4,1\n", "row 4, field 'number_of_errors': expected 0 to 3, found '4'"),
+        (COMPACT + ".a,r,0\n3,4,1\n", "row 4, field 'number_of_errors': expected 0 to 3"),
         (COMPACT + ".a,r,0\n3,1,1\n.a,r,0\n", "row 5, field 'trial_id': expected another than in"),
         (TRANSCRIPT + "p\n", "row 2: expected 19 fields, found 1"),
         (TRANSCRIPT + move(0, 1, 4, 3), "field 'moveNo': expected 0, the next of its episode"),

@@ -86,11 +86,12 @@ def test_any_field_is_read_or_refused(tmp_path_factory, value):
     path = tmp_path_factory.mktemp("boards") / "b.json"
     for name in ("id", "color", "shape", "x", "y", "image"):
         write(path, PIECE | {name: value})
+        error = None
         try:
             read_board_file(path)
-        except GnomonError as error:
-            assert f"field {name!r}" in str(error)
-            assert "\n" not in str(error)
+        except GnomonError as raised:
+            error = str(raised)
+        assert error is None or (f"field {name!r}" in error and "\n" not in error)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 from gnomon.errors import NotCompilableError, RuleSyntaxError
 from gnomon.game import engine
@@ -287,6 +288,22 @@ def test_a_deck_that_is_too_short_is_told() -> None:
     deck = draw_boards(3, rng=np.random.default_rng(0))
     with pytest.raises(ValueError, match="deck: expected a board for each of 2, found 1"):
         advance(rule, Boards.empty(rule, 2), np.array([-1, -1]), deck, n_dealt=2)
+
+
+def test_the_fast_call_is_found_among_what_other_callers_had_compiled() -> None:
+    rule = compile_rule(parse(COLOR_MATCH))
+    play = Boards.empty(rule, 1)
+    deck = draw_boards(1, rng=np.random.default_rng(0))
+
+    @njit
+    def another_caller(program, state, seen, replies, deck):
+        return engine.step(program, state, seen, replies, deck, 0, 0, 0)
+
+    another_caller(rule.program, play.state, play.seen, play.replies, deck)
+    call = engine.bound_step(rule, play, deck)
+    play.replies[0] = engine.RESET
+    call()
+    assert (play.codes == deck).all()
 
 
 def test_leave_touches_no_board() -> None:

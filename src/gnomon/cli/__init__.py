@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from gnomon import __version__
-from gnomon.cli import captive, demo, experiments, report, rules, scores
+from gnomon.cli import captive, demo, experiments, ranking, report, rules, scores
 from gnomon.errors import GnomonError
 
 __all__ = ["app", "main"]
@@ -32,6 +32,8 @@ app.add_typer(rules.app, name="rules")
 app.command()(experiments.run)
 app.command()(scores.score)
 app.command()(scores.estimate)
+app.command()(ranking.rank)
+app.command()(ranking.audit)
 app.command()(report.report)
 app.command(context_settings=captive.CONTEXT)(captive.captive)
 

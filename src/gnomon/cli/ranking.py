@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gnomon.ranking.pairwise import Contest
-    from gnomon.ranking.rank_intervals import Ranking
     from gnomon.scores.table import ScoreTable
 
 __all__ = ["audit", "rank"]
@@ -70,7 +69,7 @@ def rank(
         if pairs:
             _answer_pairs(answer, contest)
         elif methods:
-            _answer_methods(answer, contest)
+            _answer_methods(answer, contest, as_json)
         else:
             ranking = ranked(
                 contest,
@@ -80,7 +79,14 @@ def rank(
                 n_resamples=resamples,
                 rng=rng,
             )
-            _answer_ranking(answer, ranking, marginal, latex and not as_json)
+            records = ranking.as_records(marginal=marginal)
+            if as_json:
+                answer.results(records)
+            elif latex:
+                answer.say(_latex(records))
+            else:
+                title = f"{method}, {level:.0%} intervals"
+                answer.records([_shown(record, by) for record in records], title=title)
 
 
 def _check_level(level: float) -> None:
@@ -88,25 +94,16 @@ def _check_level(level: float) -> None:
         raise typer.BadParameter(f"expected a number between 0 and 1, found {level}")
 
 
-def _answer_ranking(answer: Answer, ranking: Ranking, marginal: bool, latex: bool) -> None:
-    """Print the ranking; people see ranks and tie groups as words."""
-    records = ranking.as_records(marginal=marginal)
-    if latex:
-        answer.results(records)
-        answer.say(_latex(records))
-        return
-    shown = [
-        {
-            ranking.by: record["name"],
-            "rating": record["rating"],
-            "low": record["low"],
-            "high": record["high"],
-            "rank": _ranks(record["rank_low"], record["rank_high"]),
-            "tie group": "".join(_letter(g) for g in record["groups"]),
-        }
-        for record in records
-    ]
-    answer.table(records, shown, title=f"{ranking.method}, {ranking.level:.0%} intervals")
+def _shown(record: Mapping[str, Any], by: str) -> dict[str, Any]:
+    """Return a record as people read it: ranks and tie groups in words."""
+    return {
+        by: record["name"],
+        "rating": record["rating"],
+        "low": record["low"],
+        "high": record["high"],
+        "rank": _ranks(record["rank_low"], record["rank_high"]),
+        "tie group": "".join(_letter(g) for g in record["groups"]),
+    }
 
 
 def _ranks(low: int, high: int) -> str:
@@ -119,7 +116,7 @@ def _letter(group: int) -> str:
     return chr(ord("a") + letter) + (str(turn + 1) if turn else "")
 
 
-def _latex(records: Sequence[dict[str, Any]]) -> str:
+def _latex(records: Sequence[Mapping[str, Any]]) -> str:
     """Return a table for a paper (booktabs), tie groups as superscripts."""
     rows = []
     for r in records:
@@ -134,10 +131,9 @@ def _latex(records: Sequence[dict[str, Any]]) -> str:
 
 def _escaped(text: str) -> str:
     """Return a name as LaTeX prints it."""
-    for letter in "\\&%$#_{}~^":
-        word = {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
-        text = text.replace(letter, word.get(letter, "\\" + letter)) if letter != "\\" else text
-    return text
+    words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    plain = {letter: "\\" + letter for letter in "&%$#_{}"}
+    return text.translate(str.maketrans(plain | words))
 
 
 def _answer_pairs(answer: Answer, contest: Contest) -> None:
@@ -151,7 +147,7 @@ def _answer_pairs(answer: Answer, contest: Contest) -> None:
     answer.records(records, columns, title="two-sided Mann-Whitney tests, Holm's correction")
 
 
-def _answer_methods(answer: Answer, contest: Contest) -> None:
+def _answer_methods(answer: Answer, contest: Contest, as_json: bool) -> None:
     """Print the place of everyone by every method; one column each."""
     from gnomon.ranking.methods import METHODS, orders_by_method
     from gnomon.ranking.tournament import Tournament
@@ -170,9 +166,14 @@ def _answer_methods(answer: Answer, contest: Contest) -> None:
         }
         for order in orders
     ]
-    answer.table(records, shown, title="order by method")
+    if as_json:
+        answer.results(records)
+    else:
+        answer.records(shown, title="order by method")
     for order in orders:
-        answer.say(f"{order.method}: {METHODS[order.method].use}; not {METHODS[order.method].avoid}")
+        answer.say(
+            f"{order.method}: {METHODS[order.method].use}; not {METHODS[order.method].avoid}"
+        )
 
 
 def _answer_classes(answer: Answer, table: ScoreTable, rng: np.random.Generator) -> None:

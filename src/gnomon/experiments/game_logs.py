@@ -1,173 +1,39 @@
-"""The result files and transcripts of the game servers, out and in.
+"""The result files and transcripts of the game servers as tables of scores.
 
 A captive game server writes *Long* or *Compact* result files, a line an episode, and *transcripts*,
 a line an attempt; people's games are kept as the same kind of transcript. :func:`read_game_log`
 makes a table of scores of any of the three: players as algorithms, rules as tasks.
+:mod:`.game_log_writer` writes them.
 """
 
 from __future__ import annotations
 
-import csv
 import math
-import secrets
-import string
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
-from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.experiments.game_log_rows import (
+    BUCKET_PLACES,
+    COMPACT,
+    COMPACT_RUN,
+    LONG,
+    TRANSCRIPT,
+    Row,
+    Rows,
+)
 from gnomon.experiments.scoring import METRICS
-from gnomon.game.captive.arguments import GameArguments
-from gnomon.game.captive.game_log import AttemptRecord, EpisodeRecord, GameLog
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
-__all__ = ["PlayedRun", "is_game_log", "open_game_log", "read_game_log", "read_runs"]
-
-_LONG = "nickname,rule_name,trial_id,board_id,number_of_pieces,number_of_moves,move_acc,if_clear"
-_COMPACT_RUN = "nickname,rule_name,trial_id"
-_COMPACT = "number_of_moves,number_of_errors,if_clear"
-_TRANSCRIPT = (
-    "playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,moveNo,timestamp,mover,reactionTime,"
-    "objectType,objectId,y,x,bucketId,by,bx,code,objectCnt"
-)
+__all__ = ["PlayedRun", "is_game_log", "read_game_log", "read_runs"]
 
 _ACCEPTED, _DENIED, _IMMOVABLE = 0, 4, 7
-
-#: Row and column at which the buckets stand.
-_BUCKET_PLACES = ((7, 0), (7, 7), (0, 7), (0, 0))
-
-# -- out -----------------------------------------------------------------------------------------
-
-
-def open_game_log(arguments: GameArguments, rule_name: str) -> GameLog | None:
-    """Open the files that the arguments of a game ask for; None if they ask for none.
-
-    A header is written only into a file that is empty.
-
-    Raises
-    ------
-    GnomonError
-        A file cannot be opened.
-    """
-    if arguments.log is None:
-        return None
-    results = _opened(arguments.log, "a" if arguments.append else "w")
-    transcript = None if arguments.transcript is None else _opened(arguments.transcript, "a")
-    player = arguments.nickname, rule_name, arguments.run
-    return _Files(player, results, arguments.log_format == "Compact", transcript)
-
-
-def _opened(path: str, mode: Literal["a", "w"]) -> TextIO:
-    try:
-        return open(path, mode, encoding="utf-8", newline="")
-    except OSError as error:
-        raise GnomonError(f"{path}: cannot write this file: {error.strerror}") from None
-
-
-class _Files:
-    """Writes a result file, and a transcript if there is one."""
-
-    def __init__(
-        self,
-        player: tuple[str, str, int],
-        results: TextIO,
-        is_compact: bool,
-        transcript: TextIO | None,
-    ) -> None:
-        self._player = player
-        self._is_compact = is_compact
-        self._results = results
-        self._transcript = transcript
-        self._episode_id = ""
-        self._seen_s = 0.0
-        header = f"#{_LONG}\n"
-        if is_compact:
-            header = f"#.{_COMPACT_RUN}\n#{_COMPACT}\n"
-        _write_header(results, header)
-        if is_compact:
-            self._results.write("." + _csv_line(player))
-        if transcript is not None:
-            _write_header(transcript, f"#{_TRANSCRIPT}\n")
-
-    def begin(self, episode: int) -> None:
-        """Note when the player saw the board."""
-        self._seen_s = time.time()
-        signs = string.digits + string.ascii_uppercase
-        random = "".join(secrets.choice(signs) for _ in range(6))
-        self._episode_id = f"{_stamp(self._seen_s)}-{random}"
-
-    def attempt(self, record: AttemptRecord) -> None:
-        """Write a line of the transcript."""
-        if self._transcript is None:
-            return
-        now_s = time.time()
-        piece, (nickname, rule_name, _) = record.piece, self._player
-        looks = "PICTURE" if piece.shape is None else f"{piece.color}_{piece.shape}"
-        values = (
-            *(nickname, "", 0, rule_name, record.episode, self._episode_id, record.number),
-            f"{_stamp(now_s)}.{int(now_s * 1000) % 1000:03d}",
-            *(0, max(0, int((now_s - self._seen_s) * 1000)) / 1000),
-            *(looks, piece.id, piece.y, piece.x),
-            *(record.bucket, *_BUCKET_PLACES[record.bucket], record.code, record.left),
-        )
-        self._transcript.write(_csv_line(values))
-        self._seen_s = now_s
-
-    def end(self, record: EpisodeRecord) -> None:
-        """Write a line of the result file, through to the disk's side of the program."""
-        moves, accepted = record.n_attempts, record.n_accepted
-        values: Sequence[Any] = (moves, moves - accepted, int(record.cleared))
-        if not self._is_compact:
-            accuracy = _java_double(accepted / moves if moves else 0.0)
-            numbers = record.episode, record.n_pieces, moves, accuracy, int(record.cleared)
-            values = (*self._player, *numbers)
-        self._results.write(_csv_line(values))
-        self._flush()
-
-    def close(self) -> None:
-        """Close the files."""
-        for file in filter(None, (self._results, self._transcript)):
-            file.close()
-
-    def _flush(self) -> None:
-        for file in filter(None, (self._results, self._transcript)):
-            file.flush()
-
-
-def _write_header(file: TextIO, header: str) -> None:
-    if file.tell() == 0:
-        file.write(header)
-
-
-def _csv_line(values: Sequence[Any]) -> str:
-    line = StringIO()
-    csv.writer(line, lineterminator="\n").writerow(values)
-    return line.getvalue()
-
-
-def _stamp(seconds: float) -> str:
-    return time.strftime("%Y%m%d-%H%M%S", time.localtime(seconds))
-
-
-def _java_double(value: float) -> str:
-    """Return a fraction as Java prints it: below a thousandth with an exponent."""
-    if value == 0 or value >= 1e-3:
-        return repr(value)
-    number = Decimal(repr(value)).normalize().as_tuple()
-    digits = "".join(map(str, number.digits))
-    exponent = len(digits) - 1 + int(number.exponent)
-    return f"{digits[0]}.{digits[1:] or '0'}E{exponent}"
-
-
-# -- in ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,86 +165,24 @@ def read_runs(path: str | Path) -> list[PlayedRun]:
         )
     # ⚠ A header may come again in the middle, where files were put together.
     rows = ((n, line) for n, line in enumerate(lines, 1) if line.strip() and line[0] != "#")
-    return read(_Rows(path, rows))
+    return read(Rows(path, rows))
 
 
-def _format_of(first_line: str) -> Callable[[_Rows], list[PlayedRun]] | None:
+def _format_of(first_line: str) -> Callable[[Rows], list[PlayedRun]] | None:
     """Return the reader for files that begin with this line."""
     header = first_line.strip().removeprefix("#")
-    if header == _LONG:
+    if header == LONG:
         return _read_long
-    if header.removeprefix(".") == _COMPACT_RUN:
+    if header.removeprefix(".") == COMPACT_RUN:
         return _read_compact
     # ⚠ Games of two people have a further column, and there may be more.
-    return _read_transcript if f"{header},".startswith(f"{_TRANSCRIPT},") else None
+    return _read_transcript if f"{header},".startswith(f"{TRANSCRIPT},") else None
 
 
-class _Rows:
-    """The lines of a file that are not comments, with their numbers."""
-
-    def __init__(self, path: Path, lines: Iterator[tuple[int, str]]) -> None:
-        self._path = path
-        self._lines = lines
-
-    def __iter__(self) -> Iterator[tuple[_Row, str]]:
-        for number, line in self._lines:
-            yield _Row(f"{self._path}, row {number}", {}), line
-
-
-class _Row:
-    """A line's fields by name, each checked as it is taken."""
-
-    def __init__(self, where: str, values: dict[str, str]) -> None:
-        self.where = where
-        self._values = values
-
-    def split(self, line: str, header: str) -> None:
-        """Split a line into the fields of a header, and perhaps further ones."""
-        names = header.split(",")
-        try:
-            (values,) = csv.reader([line])
-        except csv.Error as error:
-            raise ScoreDataError(f"{self.where}: {error}") from None
-        if len(values) < len(names):
-            raise ScoreDataError(f"{self.where}: expected {len(names)} fields, found {len(values)}")
-        self._values = {k: v.strip() for k, v in zip(names, values, strict=False)}
-
-    def error(self, name: str, expected: str) -> ScoreDataError:
-        """Return the error about a field."""
-        found = self._values[name][:60]
-        return ScoreDataError(f"{self.where}, field {name!r}: expected {expected}, found {found!r}")
-
-    def text(self, name: str) -> str:
-        if not self._values[name]:
-            raise self.error(name, "a name")
-        return self._values[name]
-
-    def is_empty(self, name: str) -> bool:
-        return self._values[name].lower() in ("", "null")
-
-    def integer(self, name: str, least: int = 0, most: int = 2**31 - 1) -> int:
-        text = self._values[name]
-        if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()):
-            raise self.error(name, "a whole number")
-        if len(text) > 12 or not least <= int(text) <= most:
-            span = f"{least} to {most}" if most < 2**31 - 1 else f"a number from {least}"
-            raise self.error(name, span)
-        return int(text)
-
-    def number(self, name: str, least: float, most: float) -> float:
-        try:
-            value = float(self._values[name])
-        except ValueError:
-            raise self.error(name, "a number") from None
-        if not least <= value <= most:
-            raise self.error(name, f"{least:g} to {most:g}")
-        return value
-
-
-def _read_long(rows: _Rows) -> list[PlayedRun]:
+def _read_long(rows: Rows) -> list[PlayedRun]:
     runs: dict[tuple[str, str, int], PlayedRun] = {}
     for row, line in rows:
-        row.split(line, _LONG)
+        row.split(line, LONG)
         key = row.text("nickname"), row.text("rule_name"), row.integer("trial_id")
         run = runs.setdefault(key, PlayedRun(*key))
         if row.integer("board_id") != len(run.errors):
@@ -397,18 +201,18 @@ def _read_long(rows: _Rows) -> list[PlayedRun]:
     return list(runs.values())
 
 
-def _read_compact(rows: _Rows) -> list[PlayedRun]:
+def _read_compact(rows: Rows) -> list[PlayedRun]:
     runs: dict[tuple[str, str, int], PlayedRun] = {}
     run: PlayedRun | None = None
     for row, line in rows:
         if line.startswith("."):
-            row.split(line[1:], _COMPACT_RUN)
+            row.split(line[1:], COMPACT_RUN)
             key = row.text("nickname"), row.text("rule_name"), row.integer("trial_id")
             if key in runs:
                 raise row.error("trial_id", f"another than in an earlier run of {key[0]}")
             run = runs[key] = PlayedRun(*key)
             continue
-        row.split(line, _COMPACT)
+        row.split(line, COMPACT)
         if run is None:
             raise ScoreDataError(f"{row.where}: expected the line of a run, .nickname,rule,trial")
         moves = row.integer("number_of_moves")
@@ -429,13 +233,13 @@ class _Progress:
     left: int = -1
 
 
-def _read_transcript(rows: _Rows) -> list[PlayedRun]:
+def _read_transcript(rows: Rows) -> list[PlayedRun]:
     """Read attempts. The runs are told apart by the numbers of their episodes."""
     runs: list[PlayedRun] = []
     players: dict[tuple[str, str], _Progress] = {}
     n_runs: dict[tuple[str, str], int] = {}
     for row, line in rows:
-        row.split(line, _TRANSCRIPT)
+        row.split(line, TRANSCRIPT)
         key = row.text("playerId"), row.text("ruleId")
         series, episode = row.integer("seriesNo"), row.integer("episodeNo", 0, 100_000)
         at = players.get(key)
@@ -448,14 +252,14 @@ def _read_transcript(rows: _Rows) -> list[PlayedRun]:
     return runs
 
 
-def _begins_again(at: _Progress, episode: int, row: _Row) -> bool:
+def _begins_again(at: _Progress, episode: int, row: Row) -> bool:
     """Tell whether an episode is of another run: its number is not the same or a later one."""
     return episode < at.episode or (
         episode == at.episode and row.text("episodeId") != at.episode_id
     )
 
 
-def _take_attempt(row: _Row, at: _Progress, episode: int) -> None:
+def _take_attempt(row: Row, at: _Progress, episode: int) -> None:
     """Check an attempt, and add it to the run."""
     if row.text("episodeId") != at.episode_id:
         at.episode, at.episode_id, at.move, at.left = episode, row.text("episodeId"), -1, -1
@@ -476,7 +280,7 @@ def _take_attempt(row: _Row, at: _Progress, episode: int) -> None:
     at.run.cleared[-1] = left == 0
 
 
-def _is_pick(row: _Row) -> bool:
+def _is_pick(row: Row) -> bool:
     """Check the place fields; tell whether a piece was named without a bucket."""
     row.text("timestamp")
     row.text("objectType")
@@ -489,6 +293,6 @@ def _is_pick(row: _Row) -> bool:
     if row.is_empty("bucketId") or row.integer("bucketId", -1, 3) == -1:
         return True
     places = row.integer("by", 0, 7), row.integer("bx", 0, 7)
-    if _BUCKET_PLACES[row.integer("bucketId", 0, 3)] != places:
+    if BUCKET_PLACES[row.integer("bucketId", 0, 3)] != places:
         raise row.error("bucketId", f"the bucket at row {places[0]}, column {places[1]}")
     return False

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from numba import njit, typeof
 
 from gnomon.game import program as layout
 from gnomon.game import views
@@ -206,9 +206,8 @@ def bound_step(
     )
     boards.replies[_ACTION] = LEAVE
     step(*arguments)
-    # Numba looks at the types of all arguments to choose what to call; there is one choice.
-    compiled: Any
-    (compiled,) = step.overloads.values()
+    # Numba looks at the types of all arguments to choose what to call; they are always these.
+    compiled: Any = step.overloads[tuple(map(typeof, arguments))]
     return functools.partial(compiled.entry_point, *arguments)
 
 

@@ -8,9 +8,10 @@ answers with an error and goes on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import metadata
 from typing import Literal, get_args
 
-from gnomon import __version__
 from gnomon.errors import GnomonError
 from gnomon.game.board import N_BUCKETS, Piece
 from gnomon.game.captive.board_json import board_json, compact_json, piece_parts
@@ -230,7 +231,7 @@ class Session:
 
     def _greeting(self) -> list[str]:
         stuck = self._finish == _STALEMATE
-        hello = f"Hello. This is Gnomon ver. {__version__}. Starting a new episode "
+        hello = f"Hello. This is Gnomon ver. {_version()}. Starting a new episode "
         hello += f"(no. {self.episode + 1})"
         if stuck:
             hello += " -- immediate stalemate. Our apologies!"
@@ -361,6 +362,15 @@ class Session:
             else:
                 self._source.testing = wanted.lower() == "test"
         return [*error, f"# OK, cond={'test' if self._source.testing else 'train'}"]
+
+
+@cache
+def _version() -> str:
+    # Not `from gnomon import ...`: the game must not know the package's other rooms.
+    try:
+        return metadata.version("gnomon-rl")
+    except metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def _in_one_line(error: Exception) -> str:

@@ -1,0 +1,210 @@
+"""Write docs/rule-library.md and its pictures: ``python docs/make_rule_library.py [FOLDER]``.
+
+Every rule of the catalogue by family: title, sentence, text, difficulty factors, and one board, the
+same for all, with the moves that the rule accepts on it. Rules that look back are shown after two
+moves.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Polygon, Rectangle
+
+from gnomon.game.board import Board, draw_boards
+from gnomon.game.reference import Move, ReferenceGame
+from gnomon.report.figures.board import draw_board
+from gnomon.report.figures.style import SERIES, SIZE, drawing_of, new_drawing
+from gnomon.report.svg import svg_text
+from gnomon.rules.catalogue import (
+    FAMILIES,
+    TAGS,
+    RuleInfo,
+    available_rules,
+    load_rule,
+    load_rule_text,
+    rule_info,
+)
+
+#: A board on which most rules tell several kinds of pieces apart: among the best of 1,000 in that.
+SEED = 956
+_LOOKS_BACK = {"memory", "metered", "several-lines"}
+_ALLOWED, _USED = SERIES[2], "#8a7f68"
+#: Where a bucket stands, seen from the middle of the board.
+_CORNERS = ((-1, 1), (1, 1), (1, -1), (-1, -1))
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A state of play under a rule.
+
+    ``before`` are the moves that led there, ``allowed`` those that the rule accepts now.
+    """
+
+    board: Board
+    before: tuple[Move, ...]
+    allowed: tuple[Move, ...]
+
+
+def example_board() -> Board:
+    """Return the board of all pictures."""
+    return Board.from_codes(draw_boards(1, rng=np.random.default_rng(SEED))[0])
+
+
+def example_of(name: str, board: Board) -> Example:
+    """Play the moves that lead to a state worth looking at: not over, and not as at the start."""
+    n_moves = 2 if _LOOKS_BACK & set(rule_info(name).tags) else 0
+    rng = np.random.default_rng(1)
+    while True:
+        game = ReferenceGame(load_rule(name), board)
+        before: list[Move] = []
+        while len(before) < n_moves and (moves := game.legal_moves()):
+            before.append(moves[int(rng.integers(len(moves)))])
+            game.attempt(*before[-1])
+        if allowed := tuple(game.legal_moves()):
+            return Example(board, tuple(before), allowed)
+
+
+def draw_example(example: Example, ax: Axes) -> None:
+    """Draw a state: a mark in each cell towards the buckets allowed, pale what cannot be moved."""
+    gone = {piece_id: bucket for piece_id, bucket in example.before}
+    movable = {piece_id for piece_id, _ in example.allowed}
+    left = tuple(piece for piece in example.board.pieces if piece.id not in gone)
+    draw_board(Board(left), numbers=False, ax=ax)
+    place = {piece.id: (piece.x, piece.y) for piece in example.board.pieces}
+    pale = {f"piece-{piece.pos}-{piece.id}" for piece in left if piece.id not in movable}
+    for patch in ax.patches:
+        if patch.get_gid() in pale:
+            patch.set_alpha(0.3)
+    for piece_id, bucket in example.allowed:
+        ax.add_patch(_mark(*place[piece_id], bucket))
+    for piece_id, bucket in gone.items():
+        x, y = place[piece_id]
+        box = Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor="none", edgecolor=_USED, linestyle=":")
+        ax.add_patch(box)
+        ax.text(x, y, f"→{bucket}", ha="center", va="center", fontsize=SIZE - 1, color=_USED)
+
+
+def _mark(x: float, y: float, bucket: int) -> Polygon:
+    """Return a corner of a cell, filled: the corner that looks to the bucket."""
+    right, up = _CORNERS[bucket]
+    corner_x, corner_y = x + 0.48 * right, y + 0.48 * up
+    points = [
+        (corner_x, corner_y),
+        (corner_x - 0.28 * right, corner_y),
+        (corner_x, corner_y - 0.28 * up),
+    ]
+    return Polygon(points, facecolor=_ALLOWED, edgecolor="none", gid=f"allowed-{x}-{y}-{bucket}")
+
+
+def picture_of(name: str, example: Example) -> str:
+    """Return the picture of a rule as the text of an SVG file."""
+    drawing = new_drawing(2.6, 2.6)
+    drawing.patch.set_alpha(0)
+    draw_example(example, drawing.subplots())
+    return _compact(svg_text(drawing, name))
+
+
+def _compact(svg: str) -> str:
+    """Leave out what nobody sees: blanks, ids but those of the marks, the hundredths of a point."""
+    svg = re.sub(r"-?\d+\.\d+", lambda n: f"{float(n.group()):.1f}".removesuffix(".0"), svg)
+    svg = re.sub(r' (?:clip-path="[^"]*"|id="(?!piece|allowed|axes|p[0-9a-f]{9,})[^"]*")', "", svg)
+    svg = re.sub(r"<clipPath.*?</clipPath>|<defs>\s*</defs>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"stroke-linejoin: (?:miter|round)(?:; )?", "", svg)
+    return re.sub(r"\s+", " ", svg).replace("> <", "><").strip() + "\n"
+
+
+def page() -> str:
+    """Return the text of the page."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    board = example_board()
+    yield "# The rule library"
+    yield ""
+    yield (
+        f"{len(available_rules())} rules come with Gnomon, in {len(FAMILIES)} families, each of "
+        "which varies one element of the task. `gnomon rules list --family NAME` lists a family, "
+        "`load_rule(NAME)` loads a rule, and an experiment names it. This page gives every answer "
+        "away: a player should not read on."
+    )
+    yield ""
+    yield (
+        "The pictures show one and the same board. A green corner in a cell points to a bucket to "
+        "which its piece may go now; pale pieces cannot be moved. Rules that look back are shown "
+        "after two moves: a dotted cell was emptied, and its arrow says into which bucket."
+    )
+    yield ""
+    yield from (f"- [{family.capitalize()}](#{family}): {FAMILIES[family]}" for family in FAMILIES)
+    yield ""
+    yield "## What makes a rule hard"
+    yield ""
+    yield "Each rule bears tags, its difficulty factors:"
+    yield ""
+    yield "| tag | meaning |"
+    yield "|---|---|"
+    yield from (f"| `{tag}` | {meaning} |" for tag, meaning in TAGS.items())
+    for family, sentence in FAMILIES.items():
+        yield ""
+        yield f"## {family.capitalize()} {{ #{family} style='clear: both' }}"
+        yield ""
+        yield sentence
+        for name in available_rules(family):
+            yield from _section(rule_info(name), example_of(name, board))
+
+
+def _section(info: RuleInfo, example: Example) -> Iterator[str]:
+    """Yield the part of the page on one rule."""
+    body = [line for line in load_rule_text(info.name).split("\n") if not line.startswith("#")]
+    picture = f"images/rules/{info.name}.svg"
+    yield ""
+    yield f"### {info.title} {{ #{info.name} style='clear: both' }}"
+    yield ""
+    yield f"![{_in_words(example)}]({picture}){{ align=right width=210 }}"
+    yield ""
+    yield info.sentence
+    yield ""
+    yield f"```text title='{info.name}'"
+    yield "\n".join(body).strip("\n")
+    yield "```"
+    yield ""
+    yield " ".join(f"`{tag}`" for tag in info.tags)
+
+
+def _in_words(example: Example) -> str:
+    """Say what a picture shows, for those who do not see it."""
+    pieces = {
+        piece.id: f"{piece.color} {piece.shape} in cell {piece.pos}".lower()
+        for piece in example.board.pieces
+    }
+    after = ", ".join(f"{pieces[i]} to bucket {bucket}" for i, bucket in example.before)
+    buckets: dict[int, list[str]] = {}
+    for piece_id, bucket in example.allowed:
+        buckets.setdefault(piece_id, []).append(str(bucket))
+    now = "; ".join(f"{pieces[i]} to {', '.join(each)}" for i, each in buckets.items())
+    return f"{f'After {after}: ' if after else ''}{now}"
+
+
+def make_rule_library(folder: Path) -> list[Path]:
+    """Write the page and all pictures below a folder, and return their paths."""
+    pictures = folder / "images" / "rules"
+    pictures.mkdir(parents=True, exist_ok=True)
+    written = [folder / "rule-library.md"]
+    written[0].write_text(page(), encoding="utf-8")
+    board = example_board()
+    for name in available_rules():
+        written.append(pictures / f"{name}.svg")
+        written[-1].write_text(picture_of(name, example_of(name, board)), encoding="utf-8")
+    return written
+
+
+if __name__ == "__main__":
+    paths = make_rule_library(Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent)
+    print(f"{len(paths)} files, {sum(path.stat().st_size for path in paths):,} bytes")

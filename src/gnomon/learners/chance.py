@@ -1,0 +1,231 @@
+"""How probable success was at each attempt of a trial, by chance alone.
+
+A rule that permits much forgives much: an error rate says little without the rate at which a player
+who knows nothing would have erred on the same boards. This room's two such players are
+:class:`gnomon.learners.uniform.Uniform` and :class:`gnomon.learners.frugal.Frugal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, final
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import NotCompilableError
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gnomon.game.compiler import CompiledRule, compile_rule
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
+from gnomon.rules.syntax import RuleSet
+
+__all__ = ["AttemptCounts", "chance_of_success", "count_attempts"]
+
+_DENIED, _IMMOVABLE = 4, 7
+_Int = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttemptCounts:
+    """What could have been attempted at each attempt of a trial, and what of it would have worked.
+
+    Parameters
+    ----------
+    n_possible : numpy.ndarray of int64, shape (n_rows,)
+        N, four times the number of pieces on the board.
+    n_permitted : numpy.ndarray of int64, shape (n_rows,)
+        G, how many of those the rule would accept.
+    n_failed : numpy.ndarray of int64, shape (n_rows,)
+        How many of the others the learner had seen fail since the board last changed: one for a
+        denied attempt, four for a piece that cannot be moved.
+    """
+
+    n_possible: _Int
+    n_permitted: _Int
+    n_failed: _Int
+
+    @property
+    def random(self) -> npt.NDArray[np.float64]:
+        """Chance of a player who attempts anything: G / N; 0 on a board already cleared."""
+        return _ratio(self.n_permitted, self.n_possible)
+
+    @property
+    def frugal(self) -> npt.NDArray[np.float64]:
+        """Chance of one who repeats no failure of the learner's: G / (N - failed)."""
+        return _ratio(self.n_permitted, self.n_possible - self.n_failed)
+
+    @property
+    def random_attempts(self) -> npt.NDArray[np.float64]:
+        """Attempts that the first needs on average to remove a piece: N / G; NaN if none can be."""
+        return _ratio(self.n_possible, self.n_permitted, none=np.nan)
+
+    @property
+    def frugal_attempts(self) -> npt.NDArray[np.float64]:
+        """Attempts that the second needs: (N - failed + 1) / (G + 1); NaN if none can be removed."""
+        n_open = self.n_possible - self.n_failed
+        return np.where(self.n_permitted > 0, (n_open + 1) / (self.n_permitted + 1), np.nan)
+
+
+def chance_of_success(
+    rule_set: RuleSet,
+    log: TrialLog,
+    *,
+    player: Literal["random", "frugal"] = "random",
+    board_spec: BoardSpec = DEFAULT_SPEC,
+) -> npt.NDArray[np.float64]:
+    """Return p0: how probable success was at each attempt for a player who knows nothing.
+
+    The trial is replayed under its rule. Where the rule is hidden, so must these numbers be.
+
+    Parameters
+    ----------
+    rule_set : RuleSet
+        The rule that the trial was played on.
+    log : TrialLog
+        Any learner's trial.
+    player : {"random", "frugal"}
+        One who attempts each bucket for each piece with equal probability, or one who leaves out
+        what the learner has seen fail since the board last changed.
+    board_spec : BoardSpec
+        Gives the palettes that the codes index.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n_rows,)
+        A number for each row of the log, between 0 and 1; 0 where a board was already cleared.
+
+    Raises
+    ------
+    ValueError
+        If the player is neither, or the log was not played under this rule.
+
+    References
+    ----------
+    The reference system's p0 for the players COMPLETELY_RANDOM and MCP1.
+
+    Examples
+    --------
+    >>> from gnomon.game.board import draw_boards
+    >>> from gnomon.learners.trial import play_trial
+    >>> from gnomon.learners.uniform import Uniform
+    >>> from gnomon.rules.parser import parse
+    >>> rule, rng = parse("(*,*,*,*,[0,2])"), np.random.default_rng(0)
+    >>> log = play_trial(Uniform(rng=rng), rule, draw_boards(5, rng=rng))
+    >>> set(chance_of_success(rule, log).tolist())
+    {0.5}
+    """
+    if player not in ("random", "frugal"):
+        raise ValueError(f"player: expected 'random' or 'frugal', found {player!r}")
+    counts = count_attempts(rule_set, log, board_spec=board_spec)
+    return counts.random if player == "random" else counts.frugal
+
+
+def count_attempts(
+    rule_set: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC
+) -> AttemptCounts:
+    """Replay a trial, and count at each attempt what was possible, permitted, and known to fail.
+
+    Parameters and errors are those of :func:`chance_of_success`.
+    """
+    try:
+        rule = compile_rule(rule_set, board_spec)
+    except NotCompilableError:
+        n_permitted = _by_interpreter(rule_set, log, board_spec)
+    else:
+        n_permitted = _by_engine(rule, log)
+    n_pieces, n_failed = _from_log(log)
+    return AttemptCounts(N_BUCKETS * n_pieces, n_permitted, n_failed)
+
+
+def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
+    """Return a / b, and ``none`` where b is 0."""
+    return np.divide(a, b, out=np.full(len(a), none), where=b > 0)
+
+
+def _attempts_at_once(log: TrialLog) -> Iterator[tuple[npt.NDArray[np.intp], _Int]]:
+    """Yield the episodes that have a k-th attempt, and its rows, for k = 0, 1, ..."""
+    first = np.cumsum(log.n_attempts) - log.n_attempts
+    for k in range(int(log.n_attempts.max(initial=0))):
+        episodes = np.flatnonzero(log.n_attempts > k)
+        yield episodes, first[episodes] + k
+
+
+def _from_log(log: TrialLog) -> tuple[_Int, _Int]:
+    """Return the pieces on the board, and the attempts known to fail, before each attempt."""
+    n_rows = len(log.actions)
+    n_pieces, n_failed = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
+    left = (log.boards > 0).sum(axis=1)
+    failed = np.zeros((len(log.boards), N_CELLS * N_BUCKETS), dtype=np.bool_)
+    for episodes, rows in _attempts_at_once(log):
+        n_pieces[rows] = left[episodes]
+        n_failed[rows] = failed[episodes].sum(axis=1)
+        actions, outcomes = log.actions[rows].astype(np.int64), log.outcomes[rows]
+        failed[episodes[outcomes == 0]] = False
+        left[episodes] -= outcomes == 0
+        failed[episodes, actions] |= outcomes == _DENIED
+        for bucket in range(N_BUCKETS):
+            failed[episodes, actions // N_BUCKETS * N_BUCKETS + bucket] |= outcomes == _IMMOVABLE
+    return n_pieces, n_failed
+
+
+def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
+    """Count the permitted attempts, all episodes side by side."""
+    from gnomon.game import engine
+
+    n_permitted = np.zeros(len(log.actions), dtype=np.int64)
+    boards = engine.Boards.empty(rule, len(log.boards))
+    actions = np.full(len(log.boards), engine.RESET)
+    deck = np.require(log.boards, dtype=np.uint8, requirements=["C", "W"])
+    engine.advance(rule, boards, actions, deck)
+    for episodes, rows in _attempts_at_once(log):
+        n_permitted[rows] = engine.permitted_attempts(rule, boards)[episodes].sum(axis=1)
+        actions[:] = engine.LEAVE
+        actions[episodes] = log.actions[rows]
+        engine.advance(rule, boards, actions, deck)
+        if (boards.outcome[episodes] != log.outcomes[rows]).any():
+            raise _other_rule()
+    return n_permitted
+
+
+def _by_interpreter(rule_set: RuleSet, log: TrialLog, board_spec: BoardSpec) -> _Int:
+    """Count the permitted attempts of a rule that does not compile, one attempt after another."""
+    from gnomon.learners.trial import play_trial
+
+    replay = _Replay(log)
+    horizon = int(log.n_attempts.max(initial=1))
+    again = play_trial(replay, rule_set, log.boards, horizon=max(horizon, 1), board_spec=board_spec)
+    if not np.array_equal(again.outcomes, log.outcomes):
+        raise _other_rule()
+    return np.array(replay.n_permitted, dtype=np.int64)
+
+
+@final
+class _Replay(Learner):
+    """Makes the attempts of a log again, and counts what was permitted."""
+
+    reveal = True
+
+    def __init__(self, log: TrialLog) -> None:
+        self._actions = log.actions.tolist()
+        # An episode shorter than the rest may have been cut off, or over; both end alike here.
+        self._ends = set((np.cumsum(log.n_attempts) - 1).tolist())
+        self.n_permitted: list[int] = []
+
+    def act(self, observation: Observation) -> int:
+        k = len(self.n_permitted)
+        if k >= len(self._actions):
+            raise _other_rule()
+        permitted = observation.permitted
+        self.n_permitted.append(0 if permitted is None else int(permitted.sum()))
+        return int(self._actions[k])
+
+    def observe(self, transition: Transition) -> None:
+        """Check that episodes end where they did."""
+        over = transition.terminated or transition.truncated
+        if over != (len(self.n_permitted) - 1 in self._ends):
+            raise _other_rule()
+
+
+def _other_rule() -> ValueError:
+    return ValueError("expected a log that was played under this rule, found other outcomes in it")

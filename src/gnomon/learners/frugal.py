@@ -1,0 +1,101 @@
+"""A player that repeats no failure: what memory alone is worth, without learning."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gnomon.game.compiler import CompiledRule
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
+from gnomon.learners.draws import Draws
+
+__all__ = ["Frugal", "note_failure"]
+
+_DENIED, _IMMOVABLE = 4, 7
+
+
+@final
+class Frugal(Learner):
+    """Attempt, with equal probability, whatever has not yet failed on the board as it lies.
+
+    A denied attempt is not made again, and a piece that cannot be moved is left alone; all this is
+    forgotten with each accepted attempt, which changes the board. So it knows nothing of the rule,
+    and yet needs on average only ``(N + 1) / (G + 1)`` attempts to move a piece when ``G`` of
+    ``N`` attempts are permitted, where :class:`gnomon.learners.uniform.Uniform` needs ``N / G``.
+    What it would score at each attempt of another learner is in :mod:`gnomon.learners.chance`.
+
+    Parameters
+    ----------
+    board_spec : BoardSpec
+        Of no consequence.
+    rng : numpy.random.Generator
+        The only source of randomness; every attempt uses one uniform number.
+
+    References
+    ----------
+    The player "MCP1" of the reference system's tools.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.game.board import draw_boards
+    >>> from gnomon.learners.trial import play_trial
+    >>> from gnomon.rules.parser import parse
+    >>> rng = np.random.default_rng(0)
+    >>> log = play_trial(Frugal(rng=rng), parse("(*,*,*,L1,2)"), draw_boards(50, rng=rng))
+    >>> int(log.n_attempts.max()) <= 45  # at most each piece once, and the right one four times
+    True
+    """
+
+    def __init__(self, board_spec: BoardSpec = DEFAULT_SPEC, *, rng: np.random.Generator) -> None:
+        self._draws = Draws(1, rng=rng)
+        self._failed = np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_)
+
+    def act(self, observation: Observation) -> int:
+        """Choose any attempt on an occupied cell that has not failed on this board."""
+        open_ = (observation.action_mask != 0) & ~self._failed
+        # Nothing is open on a board that nothing can be moved on, which is not played.
+        actions = np.flatnonzero(open_ if open_.any() else observation.action_mask)
+        return int(actions[int(self._draws.row()[0] * len(actions))])
+
+    def observe(self, transition: Transition) -> None:
+        """Remember a failure until the board changes."""
+        over = transition.terminated or transition.truncated
+        note_failure(self._failed, transition.action, transition.outcome, over)
+
+    def play_trial(
+        self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
+    ) -> TrialLog:
+        """Play each board in turn, with the attempts that act would choose, but faster."""
+        from gnomon.learners.frugal_kernel import play
+        from gnomon.learners.one_board import close_log, one_board, open_log
+
+        game, log = one_board(rule, boards), open_log(len(boards), horizon)
+        failed = np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_)
+        episode = n_rows = 0
+        while episode < len(boards):
+            before = n_rows
+            draws = self._draws.ahead(horizon)
+            episode, n_rows = play(game, log, failed, horizon, draws, episode, n_rows)
+            self._draws.use(n_rows - before)
+        return close_log(log, boards, n_rows)
+
+
+def note_failure(
+    failed: npt.NDArray[np.bool_], action: int, outcome: int, over: bool = False
+) -> None:
+    """Mark in ``failed``, shape (144,), what an outcome rules out until the board changes.
+
+    A denied attempt rules out itself, and a piece that cannot be moved its four attempts; an
+    accepted one, and the end of the episode, wipe all marks.
+    """
+    if over or outcome == 0:
+        failed[:] = False
+    elif outcome == _DENIED:
+        failed[action] = True
+    elif outcome == _IMMOVABLE:
+        first = action - action % N_BUCKETS
+        failed[first : first + N_BUCKETS] = True

@@ -52,7 +52,7 @@ def attempts_per_second(rule: str, mode: str, seconds: float) -> float:
 
 def _play(server: subprocess.Popen[bytes], has_boards: bool, seconds: float) -> float:
     """Play, and return the attempts per second from the first board on, new episodes included."""
-    out, into = server.stdout.fileno(), server.stdin.fileno()  # type: ignore[union-attr]
+    out, into = server.stdout.fileno(), server.stdin.fileno()
     n_lines = 3 if has_boards else 2
     rng = random.Random(0)
 

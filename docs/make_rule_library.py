@@ -10,17 +10,17 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Polygon, Rectangle
 
-from gnomon.game.board import Board, draw_boards
+from gnomon.game.board import Board, Piece, draw_boards
 from gnomon.game.reference import Move, ReferenceGame
 from gnomon.report.figures.board import draw_board
-from gnomon.report.figures.style import SERIES, SIZE, drawing_of, new_drawing
+from gnomon.report.figures.style import INK, SERIES, SIZE, new_drawing
 from gnomon.report.svg import svg_text
 from gnomon.rules.catalogue import (
     FAMILIES,
@@ -40,8 +40,7 @@ _ALLOWED, _USED = SERIES[2], "#8a7f68"
 _CORNERS = ((-1, 1), (1, 1), (1, -1), (-1, -1))
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A state of play under a rule.
 
     ``before`` are the moves that led there, ``allowed`` those that the rule accepts now.
@@ -73,34 +72,41 @@ def example_of(name: str, board: Board) -> Example:
 
 def draw_example(example: Example, ax: Axes) -> None:
     """Draw a state: a mark in each cell towards the buckets allowed, pale what cannot be moved."""
-    gone = {piece_id: bucket for piece_id, bucket in example.before}
+    gone = dict(example.before)
     movable = {piece_id for piece_id, _ in example.allowed}
-    left = tuple(piece for piece in example.board.pieces if piece.id not in gone)
-    draw_board(Board(left), numbers=False, ax=ax)
-    place = {piece.id: (piece.x, piece.y) for piece in example.board.pieces}
-    pale = {f"piece-{piece.pos}-{piece.id}" for piece in left if piece.id not in movable}
+    pieces = {piece.id: piece for piece in example.board.pieces}
+    draw_board(example.board, numbers=False, ax=ax)
+    pale = {f"piece-{piece.pos}-{piece.id}" for i, piece in pieces.items() if i not in movable}
     for patch in ax.patches:
         if patch.get_gid() in pale:
-            patch.set_alpha(0.3)
+            patch.set_alpha(0.25)
     for piece_id, bucket in example.allowed:
-        ax.add_patch(_mark(*place[piece_id], bucket))
-    for piece_id, bucket in gone.items():
-        x, y = place[piece_id]
-        box = Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor="none", edgecolor=_USED, linestyle=":")
-        ax.add_patch(box)
-        ax.text(x, y, f"→{bucket}", ha="center", va="center", fontsize=SIZE - 1, color=_USED)
+        ax.add_patch(_mark(pieces[piece_id], bucket))
+    for number, (piece_id, bucket) in enumerate(gone.items(), start=1):
+        _draw_move(ax, pieces[piece_id], bucket, is_last=number == len(gone))
 
 
-def _mark(x: float, y: float, bucket: int) -> Polygon:
+def _draw_move(ax: Axes, piece: Piece, bucket: int, *, is_last: bool) -> None:
+    """Draw where a piece lay that is gone, and into which bucket it went."""
+    corner = piece.x - 0.5, piece.y - 0.5
+    ax.add_patch(Rectangle(corner, 1, 1, facecolor="none", edgecolor=_USED, linestyle=":"))
+    weight = "bold" if is_last else "normal"
+    style = {"ha": "center", "va": "center", "fontsize": SIZE - 0.5, "color": INK}
+    ax.text(piece.x, piece.y, f"→{bucket}", fontweight=weight, **style)
+
+
+def _mark(piece: Piece, bucket: int) -> Polygon:
     """Return a corner of a cell, filled: the corner that looks to the bucket."""
     right, up = _CORNERS[bucket]
-    corner_x, corner_y = x + 0.48 * right, y + 0.48 * up
+    corner_x, corner_y = piece.x + 0.48 * right, piece.y + 0.48 * up
     points = [
         (corner_x, corner_y),
         (corner_x - 0.28 * right, corner_y),
         (corner_x, corner_y - 0.28 * up),
     ]
-    return Polygon(points, facecolor=_ALLOWED, edgecolor="none", gid=f"allowed-{x}-{y}-{bucket}")
+    return Polygon(
+        points, facecolor=_ALLOWED, edgecolor="none", gid=f"allowed-{piece.pos}-{bucket}"
+    )
 
 
 def picture_of(name: str, example: Example) -> str:
@@ -113,6 +119,7 @@ def picture_of(name: str, example: Example) -> str:
 
 def _compact(svg: str) -> str:
     """Leave out what nobody sees: blanks, ids but those of the marks, the hundredths of a point."""
+    svg = svg[svg.index("<svg") :]
     svg = re.sub(r"-?\d+\.\d+", lambda n: f"{float(n.group()):.1f}".removesuffix(".0"), svg)
     svg = re.sub(r' (?:clip-path="[^"]*"|id="(?!piece|allowed|axes|p[0-9a-f]{9,})[^"]*")', "", svg)
     svg = re.sub(r"<clipPath.*?</clipPath>|<defs>\s*</defs>", "", svg, flags=re.DOTALL)
@@ -139,7 +146,8 @@ def _lines() -> Iterator[str]:
     yield (
         "The pictures show one and the same board. A green corner in a cell points to a bucket to "
         "which its piece may go now; pale pieces cannot be moved. Rules that look back are shown "
-        "after two moves: a dotted cell was emptied, and its arrow says into which bucket."
+        "after two moves: a dotted cell was emptied, its arrow says into which bucket, and the "
+        "later arrow is bold."
     )
     yield ""
     yield from (f"- [{family.capitalize()}](#{family}): {FAMILIES[family]}" for family in FAMILIES)
@@ -153,7 +161,9 @@ def _lines() -> Iterator[str]:
     yield from (f"| `{tag}` | {meaning} |" for tag, meaning in TAGS.items())
     for family, sentence in FAMILIES.items():
         yield ""
-        yield f"## {family.capitalize()} {{ #{family} style='clear: both' }}"
+        yield '<div style="clear: both"></div>'
+        yield ""
+        yield f"## {family.capitalize()}"
         yield ""
         yield sentence
         for name in available_rules(family):

@@ -33,7 +33,7 @@ def piped(folder: Path, arguments: str, commands: str, **options: object) -> lis
     output_fd = os.open(folder / "out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         session = session_of(*arguments.split())
-        serve_pipe(session, input_fd, output_fd, **options)  # type: ignore[arg-type]
+        serve_pipe(session, input_fd, output_fd, **options)
     finally:
         os.close(input_fd)
         os.close(output_fd)

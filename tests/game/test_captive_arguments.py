@@ -51,9 +51,8 @@ def pieces(arguments: str, n_boards: int = 1) -> list[list[dict]]:
 
 
 def test_options_are_told_from_arguments():
-    arguments = read_arguments(
-        "output=BRIEF clockwise -Dseed=3 seed= 4 5 log=a.csv log.run= 2 log.nickname=x".split()
-    )
+    words = "output=BRIEF clockwise -Dseed=3 seed= 4 5 log=a.csv log.run= 2 log.nickname=x"
+    arguments = read_arguments(words.split())
     assert arguments.positional == ("clockwise", "5")
     assert (arguments.mode, arguments.seed, arguments.run) == ("BRIEF", 3, 2)
     # Anything but the three words, in upper case, is FULL.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import random
 import re
@@ -33,7 +34,7 @@ def serving(*words: str, **options: object) -> Iterator[int]:
     """Run a server in a thread of its own; give its port."""
     ready: list[str] = []
     began = threading.Event()
-    server = SocketServer(words, **options)  # type: ignore[arg-type]
+    server = SocketServer(words, **options)
     stop: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def serve() -> None:
@@ -172,10 +173,13 @@ def test_idle_clients_are_dropped():
 def test_a_client_that_trickles_bytes_is_idle():
     with serving(idle_s=0.5) as port:
         client = Client(port, "clockwise 3")
-        with pytest.raises(OSError, match=r".*"):
-            for _ in range(100):
+        n_sent = 0
+        with contextlib.suppress(ConnectionError):
+            while n_sent < 100:
                 client.send(b"M")
+                n_sent += 1
                 time.sleep(0.05)
+        assert 5 < n_sent < 100
         client.close()
 
 
@@ -293,7 +297,7 @@ def test_server_as_a_process_in_bounded_memory(tmp_path):
         try:
             assert server.stderr is not None
             where = server.stderr.readline()
-            port = int(re.search(r"127\.0\.0\.1:(\d+)", where).group(1))  # type: ignore[union-attr]
+            port = int(re.search(r"127\.0\.0\.1:(\d+)", where).group(1))
             with closing(Client(port, "clockwise 9")) as client:
                 client.ask("EXIT", 2)
             before = peak_mb(server.pid)
@@ -308,4 +312,4 @@ def test_server_as_a_process_in_bounded_memory(tmp_path):
 def peak_mb(pid: int) -> float:
     """Return the most memory that a process has held."""
     status = Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1024  # type: ignore[union-attr]
+    return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1024

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.experiments import play
-from gnomon.cli.scores import task_estimates
 
 if TYPE_CHECKING:
+    from gnomon.report.findings import Findings, Performance
     from gnomon.stats.tests import DifficultyOrder
 
 __all__ = ["demo"]
@@ -31,30 +32,42 @@ def demo(
     as_json: JsonOption = False,
 ) -> None:
     """Play the four sample rules, estimate how hard each is, and write a report."""
-    import numpy as np
-
     from gnomon.experiments.catalogue import load_experiment
-    from gnomon.experiments.scoring import score_table
-    from gnomon.report.page import build_report
-    from gnomon.stats.tests import difficulty_order
+    from gnomon.report.findings import findings_of
+    from gnomon.report.page import write_report
 
     with answering("demo", as_json=as_json) as answer:
         cores = len(os.sched_getaffinity(0))
         summary = play(load_experiment("demo"), out, workers or cores, answer)
-        table = score_table(summary.folder, "tce")
-        estimates = task_estimates(table, ["median"], rng=np.random.default_rng(0))
+        # What is printed here are the very numbers of the report.
+        findings = findings_of(summary.folder)
+        estimates = [_record(p, findings) for p in findings.performances.values()]
         answer.records(estimates, _COLUMNS, title="Terminal cumulated errors")
-        for learner in table.algorithms:
-            order = difficulty_order({task: table.runs(learner, task) for task in table.tasks})
+        for learner, order in findings.orders.items():
             answer.say(f"hardest first, for {learner}: {_in_words(order)}")
             groups = [list(group) for group in order.groups]
             answer.results(
                 [{"algorithm": learner, "hardest_first": list(order.names), "groups": groups}]
             )
-        page = build_report(out, out / "report")
+        page = write_report(findings, out / "report")
         answer.results([{"path": str(page)}])
         answer.say(f"report: {page}")
     raise typer.Exit(1 if summary.failed else 0)
+
+
+def _record(performance: Performance, findings: Findings) -> dict[str, Any]:
+    """Return the median terminal cumulated error of a learner on a rule, as `estimate` tells it."""
+    return {
+        "task": performance.rule,
+        "algorithm": performance.learner,
+        "metric": "median",
+        **dataclasses.asdict(performance.tce),
+        "level": findings.level,
+        "method": "percentile",
+        "n_runs": performance.n_trials,
+        "n_tasks": 1,
+        "n_resamples": findings.n_resamples,
+    }
 
 
 def _in_words(order: DifficultyOrder) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,10 +57,27 @@ class HeldOut:
     @property
     def mse(self) -> float:
         """Mean over repeats and folds of a fold's mean squared residual."""
+        return self._mean_of_folds(self.residuals**2)
+
+    @property
+    def fold_relative_error(self) -> float:
+        """Mean over repeats and folds of a fold's mean relative error, as the paper takes it."""
+        return self._mean_of_folds(np.abs(self.relative))
+
+    @property
+    def fold_r2(self) -> float:
+        """One minus the mean squared residual of the folds over the variance, as the paper has it.
+
+        The variance is that of the algorithms predicted.
+        """
+        y = np.broadcast_to(self.target, self.residuals.shape)[~np.isnan(self.residuals)]
+        return float(1.0 - self.mse / y.var()) if y.size > 1 and np.ptp(y) else float("nan")
+
+    def _mean_of_folds(self, values: FloatArray) -> float:
         means = [
-            _mean(r[f == k] ** 2)
-            for r, f in zip(self.residuals, self.folds, strict=True)
-            for k in np.unique(f)
+            _mean(v[f == k])
+            for v, f in zip(values, self.folds, strict=True)
+            for k in np.unique(f[f >= 0])
         ]
         return _mean(np.array(means))
 
@@ -327,9 +344,3 @@ def _held_out(
 def _mean(values: FloatArray) -> float:
     finite = values[~np.isnan(values)]
     return float(finite.mean()) if finite.size else float("nan")
-
-
-def splits_of(folds: I64) -> Iterator[npt.NDArray[np.bool_]]:
-    """Yield a mask of the rows held out, fold by fold."""
-    for k in np.unique(folds):
-        yield folds == k

@@ -62,14 +62,17 @@ class Row:
         return ScoreDataError(f"{self.where}, field {name!r}: expected {expected}, found {found!r}")
 
     def text(self, name: str) -> str:
+        """Return a text that is not empty."""
         if not self._values[name]:
             raise self.error(name, "a name")
         return self._values[name]
 
     def is_empty(self, name: str) -> bool:
+        """Tell whether there is nothing in a field."""
         return self._values[name].lower() in ("", "null")
 
     def integer(self, name: str, least: int = 0, most: int = 2**31 - 1) -> int:
+        """Return a whole number in a range."""
         text = self._values[name]
         if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()):
             raise self.error(name, "a whole number")
@@ -79,6 +82,7 @@ class Row:
         return int(text)
 
     def number(self, name: str, least: float, most: float) -> float:
+        """Return a number in a range."""
         try:
             value = float(self._values[name])
         except ValueError:

@@ -26,6 +26,7 @@ class BoardConditions:
 
     Examples
     --------
+    >>> from gnomon.game.board import Piece
     >>> from gnomon.rules.parser import parse
     >>> conditions = BoardConditions(parse("(pos:[31,36]) (color:red)"))
     >>> conditions.suits(Board((Piece(0, 31, "STAR", "RED"),)), testing=True)

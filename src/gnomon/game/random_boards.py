@@ -94,8 +94,8 @@ class RandomBoards:
     >>> boards = RandomBoards(BoardParameters((2, 2)), JavaRandom(3))
     >>> for piece in boards.deal().board.pieces:
     ...     print(piece.pos, piece.shape, piece.color)
-    12 CIRCLE BLACK
-    29 SQUARE RED
+    6 SQUARE RED
+    15 TRIANGLE BLUE
     """
 
     def __init__(

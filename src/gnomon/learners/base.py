@@ -15,7 +15,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import BoardSpec
+from gnomon.game.board import N_BUCKETS, BoardSpec
 from gnomon.game.compiler import CompiledRule
 
 __all__ = ["FusedLearner", "Learner", "Observation", "Transition", "TrialLog"]
@@ -43,6 +43,15 @@ class Observation:
     bucket: int
     action_mask: npt.NDArray[np.int8]
     permitted: npt.NDArray[np.int8] | None = None
+
+    def last_number(self, n_colors: int) -> int:
+        """Return the last accepted attempt as one number, as the learners' tables have it.
+
+        0 for none, else ``1 + 4 * (shape * n_colors + color) + bucket``, all counted from 0.
+        """
+        if self.bucket == 0:
+            return 0
+        return N_BUCKETS * ((self.shape - 1) * n_colors + self.color - 1) + self.bucket
 
 
 @dataclass(frozen=True, slots=True, eq=False)

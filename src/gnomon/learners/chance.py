@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from gnomon.rules.syntax import RuleSet
 
 __all__ = ["AttemptCounts", "chance_of_success", "count_attempts"]
 
-_DENIED, _IMMOVABLE = 4, 7
+_DENIED, _IMMOVABLE, _OVER = 4, 7, -4
 _Int = npt.NDArray[np.int64]
 
 
@@ -62,7 +62,7 @@ class AttemptCounts:
 
     @property
     def frugal_attempts(self) -> npt.NDArray[np.float64]:
-        """Attempts that the second needs: (N - failed + 1) / (G + 1); NaN if none can be removed."""
+        """Attempts that the second needs: (N - failed + 1) / (G + 1); NaN if none can."""
         n_open = self.n_possible - self.n_failed
         return np.where(self.n_permitted > 0, (n_open + 1) / (self.n_permitted + 1), np.nan)
 
@@ -140,7 +140,7 @@ def count_attempts(
 
 def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
     """Return a / b, and ``none`` where b is 0."""
-    return np.divide(a, b, out=np.full(len(a), none), where=b > 0)
+    return np.divide(a, b, out=np.full(len(a), none), where=b > 0, dtype=np.float64)
 
 
 def _attempts_at_once(log: TrialLog) -> Iterator[tuple[npt.NDArray[np.intp], _Int]]:
@@ -204,15 +204,16 @@ def _by_interpreter(rule_set: RuleSet, log: TrialLog, board_spec: BoardSpec) -> 
 class _Replay(Learner):
     """Makes the attempts of a log again, and counts what was permitted."""
 
-    reveal = True
+    reveal: ClassVar[bool] = True
 
     def __init__(self, log: TrialLog) -> None:
+        self.plays_on = bool((log.outcomes == _OVER).any())
         self._actions = log.actions.tolist()
-        # An episode shorter than the rest may have been cut off, or over; both end alike here.
         self._ends = set((np.cumsum(log.n_attempts) - 1).tolist())
         self.n_permitted: list[int] = []
 
     def act(self, observation: Observation) -> int:
+        """Count, and make the next attempt of the log."""
         k = len(self.n_permitted)
         if k >= len(self._actions):
             raise _other_rule()

@@ -13,6 +13,7 @@ from gnomon.game.compiler import CompiledRule
 from gnomon.learners.base import Learner, Observation, Transition, TrialLog
 from gnomon.learners.draws import Draws
 from gnomon.learners.linear_dqn_features import feature_table
+from gnomon.learners.setting_ranges import check_choice, check_range
 
 __all__ = ["LinearDQN", "Memory", "Settings"]
 
@@ -187,18 +188,18 @@ class LinearDQN(Learner):
         epsilon_end: float = 0.001,
         epsilon_decay: float = 200.0,
     ) -> None:
-        _check_range("learning_rate", learning_rate, 0.0, math.inf, open_below=True)
-        _check_range("gamma", gamma, 0.0, 1.0)
-        _check_range("target_period", target_period, 1, _MOST)
-        _check_range("learning_starts", learning_starts, 1, _MOST)
-        _check_range("buffer_size", buffer_size, 1, _MOST)
-        _check_range("batch_size", batch_size, 1, _MOST)
-        _check_range("epsilon_start", epsilon_start, 0.0, 1.0)
-        _check_range("epsilon_end", epsilon_end, 0.0, 1.0)
-        _check_range("epsilon_decay", epsilon_decay, 0.0, math.inf, open_below=True)
-        _check_choice("actions", actions, ("all", "occupied"))
-        _check_choice("tie_break", tie_break, ("random", "first"))
-        _check_choice("epsilon_per", epsilon_per, ("trial", "episode"))
+        check_range("learning_rate", learning_rate, 0.0, math.inf, open_below=True)
+        check_range("gamma", gamma, 0.0, 1.0)
+        check_range("target_period", target_period, 1, _MOST)
+        check_range("learning_starts", learning_starts, 1, _MOST)
+        check_range("buffer_size", buffer_size, 1, _MOST)
+        check_range("batch_size", batch_size, 1, _MOST)
+        check_range("epsilon_start", epsilon_start, 0.0, 1.0)
+        check_range("epsilon_end", epsilon_end, 0.0, 1.0)
+        check_range("epsilon_decay", epsilon_decay, 0.0, math.inf, open_below=True)
+        check_choice("actions", actions, ("all", "occupied"))
+        check_choice("tie_break", tie_break, ("random", "first"))
+        check_choice("epsilon_per", epsilon_per, ("trial", "episode"))
         self.plays_on = plays_on
         self._settings = Settings(
             learning_rate=float(learning_rate),
@@ -231,7 +232,7 @@ class LinearDQN(Learner):
         from gnomon.learners.linear_dqn_kernels import choose
 
         self._row = self._draws.row()
-        last = self._last(observation)
+        last = observation.last_number(self._n_colors)
         return int(choose(self._settings, self._memory, observation.board, last, self._row))
 
     def observe(self, transition: Transition) -> None:
@@ -241,14 +242,16 @@ class LinearDQN(Learner):
         seen, after = transition.observation, transition.next_observation
         cell, bucket = divmod(transition.action, N_BUCKETS)
         n_codes = self._memory.best.shape[1]
-        attempted = (self._last(seen) * n_codes + int(seen.board[cell])) * N_BUCKETS + bucket
+        attempted = (
+            seen.last_number(self._n_colors) * n_codes + int(seen.board[cell])
+        ) * N_BUCKETS + bucket
         learn(
             self._settings,
             self._memory,
             attempted,
             float(transition.reward),
             after.board,
-            self._last(after),
+            after.last_number(self._n_colors),
             transition.terminated,
             transition.truncated,
             self._row,
@@ -274,13 +277,6 @@ class LinearDQN(Learner):
             self._draws.use(n_rows - before)
         return close_log(log, boards, n_rows)
 
-    def _last(self, seen: Observation) -> int:
-        """Return the number of the last accepted attempt, as the features have it; 0 for none."""
-        if seen.bucket == 0:
-            return 0
-        piece = (seen.shape - 1) * self._n_colors + seen.color - 1
-        return N_BUCKETS * piece + seen.bucket
-
 
 def _blank_memory(board_spec: BoardSpec, buffer_size: int, batch_size: int) -> Memory:
     """Return the memory of a learner that has seen nothing."""
@@ -304,19 +300,3 @@ def _blank_memory(board_spec: BoardSpec, buffer_size: int, batch_size: int) -> M
         errors=np.zeros(batch_size),
         values=np.zeros((n_codes, N_BUCKETS)),
     )
-
-
-def _check_range(
-    name: str, value: float, least: float, most: float, *, open_below: bool = False
-) -> None:
-    """Raise ValueError unless a number is finite and in its range."""
-    if math.isfinite(value) and least <= value <= most and not (open_below and value == least):
-        return
-    expected = f"above {least:g}" if open_below else f"from {least:g} to {most:,g}"
-    raise ValueError(f"{name}: expected a number {expected}, found {value}")
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Raise ValueError unless a word is one of the choices."""
-    if value not in choices:
-        raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, found {value!r}")

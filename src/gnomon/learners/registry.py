@@ -25,7 +25,9 @@ __all__ = ["LearnerField", "available_learners", "learner_fields", "make_learner
 # parameters of its class but for ``rng``, each annotated with one of the types below.
 _CLASSES = {
     "uniform": ("gnomon.learners.uniform", "Uniform"),
+    "frugal": ("gnomon.learners.frugal", "Frugal"),
     "rule_player": ("gnomon.learners.rule_player", "RulePlayer"),
+    "tabular_q": ("gnomon.learners.tabular_q", "TabularQ"),
     "linear_dqn": ("gnomon.learners.linear_dqn", "LinearDQN"),
 }
 
@@ -90,7 +92,7 @@ def available_learners() -> tuple[str, ...]:
     Examples
     --------
     >>> available_learners()
-    ('linear_dqn', 'rule_player', 'uniform')
+    ('frugal', 'linear_dqn', 'rule_player', 'uniform')
     """
     return tuple(sorted(_CLASSES))
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gnomon.experiments.atomic_file import write_atomically
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.report.figures.record import Figure
 
-__all__ = ["Answer", "Report", "Section", "Table", "build_report"]
+if TYPE_CHECKING:
+    from gnomon.report.findings import Findings
+
+__all__ = ["Answer", "Report", "Section", "Table", "build_report", "write_report"]
 
 
 @dataclass(frozen=True)
@@ -161,13 +165,19 @@ def build_report(
     ...     page.name, "Which rule is hardest?" in page.read_text()
     ('report.html', True)
     """
-    from gnomon.report.figures.style import house_settings
     from gnomon.report.findings import findings_of
-    from gnomon.report.sections import report_of
 
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
     folder = RunFolder.open(run_dir)
     findings = findings_of(folder, seed=seed, level=level, n_resamples=n_resamples)
+    return write_report(findings, folder.path / "report" if out_dir is None else out_dir)
+
+
+def write_report(findings: Findings, out_dir: str | Path) -> Path:
+    """Write the report of findings that are there already; see :func:`build_report`."""
+    from gnomon.report.figures.style import house_settings
+    from gnomon.report.sections import report_of
+
     with house_settings():
-        return report_of(findings).save(folder.path / "report" if out_dir is None else out_dir)
+        return report_of(findings).save(out_dir)

@@ -133,7 +133,7 @@ class _Opening:
             random,
             self._random,
             BoardConditions(self.data.rule(conditions)[0]) if conditions else None,
-            testing=cond_test is not None,
+            testing=cond_train is None and cond_test is not None,
         )
         if random.pictures:
             return boards, _picture_features(random.pictures)

@@ -1,0 +1,188 @@
+"""Would other algorithms have chosen the same tasks? How often, and a committee where not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnomon.distill.folds import Folds
+from gnomon.distill.models import SubsetModel
+from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.procedures import PaperProcedure, Procedure
+from gnomon.distill.transforms import transform_of
+from gnomon.errors import ScoreDataError
+from gnomon.execution.executor import Executor
+from gnomon.execution.serial import SerialExecutor
+
+__all__ = ["Committee", "Stability", "committee_of", "fold_seed_stability", "selection_stability"]
+
+#: A bootstrap sample holds so large a share of distinct rows, on average: 1 - 1/e.
+_DISTINCT = 0.632
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How often each task, and each subset, was chosen.
+
+    Parameters
+    ----------
+    sets : tuple of (tasks, share)
+        Most frequent first; tasks sorted.
+    tasks : tuple of (task, share)
+        Most frequent first.
+    n_models : int
+    """
+
+    sets: tuple[tuple[tuple[str, ...], float], ...]
+    tasks: tuple[tuple[str, float], ...]
+    n_models: int
+
+    @classmethod
+    def of(cls, chosen: Sequence[Sequence[str]]) -> Stability:
+        """Count what was chosen.
+
+        Examples
+        --------
+        >>> Stability.of([("u", "v"), ("v", "w"), ("v", "u")]).tasks
+        (('v', 1.0), ('u', 0.6666666666666666), ('w', 0.3333333333333333))
+        """
+        n = len(chosen)
+        sets = Counter(tuple(sorted(tasks)) for tasks in chosen)
+        tasks = Counter(task for names in chosen for task in names)
+        return cls(
+            tuple((names, c / n) for names, c in sets.most_common()),
+            tuple((name, c / n) for name, c in tasks.most_common()),
+            n,
+        )
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether one subset was chosen more often than not."""
+        return self.sets[0][1] > 0.5
+
+
+def selection_stability(
+    data: PreparedScores,
+    procedure: Procedure,
+    size: int,
+    *,
+    n_samples: int = 100,
+    by_group: bool = False,
+    rng: np.random.Generator,
+    executor: Executor | None = None,
+) -> Stability:
+    """Choose again from random samples of the algorithms (or of whole groups).
+
+    A sample is what a bootstrap draws, 63 % of them, without its copies: a copy in another fold
+    would tell a cross-validation the answer.
+
+    Parameters
+    ----------
+    data : PreparedScores
+    procedure : Procedure
+    size : int
+    n_samples : int
+    by_group : bool
+        Draw groups (papers) rather than algorithms.
+    rng : numpy.random.Generator
+    executor : Executor, optional
+    """
+    labels = np.array(data.groups if by_group else data.algorithms)
+    units = np.unique(labels)
+    n_drawn = max(1, round(_DISTINCT * units.size))
+    drawn = [rng.choice(units, n_drawn, replace=False) for _ in range(n_samples)]
+    pieces = [_Piece(data.rows(np.isin(labels, names)), procedure, size) for names in drawn]
+    return Stability.of(_chosen(pieces, executor))
+
+
+def fold_seed_stability(
+    data: PreparedScores,
+    size: int,
+    *,
+    n_seeds: int = 50,
+    n_folds: int = 10,
+    executor: Executor | None = None,
+) -> Stability:
+    """Choose by the paper's procedure with other folds, seeds 0 to `n_seeds` - 1."""
+    procedures = [PaperProcedure(folds=Folds(n_folds, seed)) for seed in range(n_seeds)]
+    return Stability.of(_chosen([_Piece(data, p, size) for p in procedures], executor))
+
+
+@dataclass(frozen=True)
+class Committee:
+    """Several models that vote: the mean of their transformed estimates, weighted by their shares.
+
+    Parameters
+    ----------
+    models : tuple of SubsetModel
+    shares : tuple of float
+        Sum to one.
+    """
+
+    models: tuple[SubsetModel, ...]
+    shares: tuple[float, ...]
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """All tasks that some model needs."""
+        return tuple(dict.fromkeys(task for model in self.models for task in model.tasks))
+
+    def estimate(self, scores: Mapping[str, float]) -> float:
+        """Estimate a summary by those models whose tasks all have scores.
+
+        Raises
+        ------
+        ScoreDataError
+            No model has them.
+        """
+        able = [
+            (model, share)
+            for model, share in zip(self.models, self.shares, strict=True)
+            if set(model.tasks) <= set(scores)
+        ]
+        if not able:
+            raise ScoreDataError(f"expected scores on all of {', '.join(self.models[0].tasks)}")
+        transform = transform_of(able[0][0].transform)
+        total = sum(share for _, share in able)
+        mean = sum(
+            share * float(model.predict(transform.forward(_row(model, scores))))
+            for model, share in able
+        )
+        return float(transform.inverse(np.array(mean / total)))
+
+
+def committee_of(
+    data: PreparedScores, procedure: Procedure, stability: Stability, *, n_models: int = 5
+) -> Committee:
+    """Fit the most frequent subsets to all rows and let them vote by their frequency."""
+    sets = stability.sets[:n_models]
+    total = sum(share for _, share in sets)
+    models = tuple(procedure.fit(data, tasks) for tasks, _ in sets)
+    return Committee(models, tuple(share / total for _, share in sets))
+
+
+def _row(model: SubsetModel, scores: Mapping[str, float]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return np.array([scores[task] for task in model.tasks], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    data: PreparedScores
+    procedure: Procedure
+    size: int
+
+
+def _choose(piece: _Piece) -> tuple[str, ...]:
+    return piece.procedure.choose(piece.data, piece.size)[0]
+
+
+def _chosen(pieces: Sequence[_Piece], executor: Executor | None) -> list[tuple[str, ...]]:
+    chosen = []
+    for outcome in (executor or SerialExecutor()).map(_choose, pieces):
+        if outcome.result is None:
+            raise ScoreDataError(f"a sample of the algorithms failed: {outcome.error}")
+        chosen.append(outcome.result)
+    return chosen

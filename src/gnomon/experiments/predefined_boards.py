@@ -1,0 +1,86 @@
+"""Boards that are given, instead of drawn: a curriculum, the same for every learner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import ConfigError, NotCompilableError
+from gnomon.game.board import N_CELLS, BoardSpec
+from gnomon.game.board_files import BoardOrder, read_board_file
+
+__all__ = ["PredefinedBoards"]
+
+
+@dataclass(frozen=True)
+class PredefinedBoards:
+    """A series of boards, dealt over and over in an order.
+
+    Parameters
+    ----------
+    codes : tuple of bytes, each of 36
+        The boards as the engine plays them, with the palettes of the experiment.
+    order : {"listed", "alphabetical", "random"}
+        ``random`` deals every board once, in an order of the trial's own, before any comes again.
+        The alphabet has sorted the boards already.
+
+    Examples
+    --------
+    >>> easy, hard = bytes([1] + [0] * 35), bytes([1] * 36)
+    >>> series = PredefinedBoards((easy, hard), "listed")
+    >>> (series.deal(3, rng=np.random.default_rng(0)) > 0).sum(axis=1).tolist()
+    [1, 36, 1]
+    """
+
+    codes: tuple[bytes, ...]
+    order: BoardOrder = "listed"
+
+    @classmethod
+    def from_files(
+        cls, files: Sequence[str], order: BoardOrder, spec: BoardSpec, *, base: Path
+    ) -> PredefinedBoards:
+        """Read board files, as the reference game server writes them, from the folder ``base``.
+
+        Raises
+        ------
+        GnomonError
+            A file cannot be read, or holds what an experiment cannot play: several pieces in one
+            cell, pictures, or names that are not in the palettes.
+        """
+        names = sorted(files, key=lambda name: Path(name).name) if order == "alphabetical" else files
+        return cls(tuple(_codes(base / name, spec) for name in names), order)
+
+    @classmethod
+    def from_record(cls, rows: Sequence[Sequence[int]], order: BoardOrder) -> PredefinedBoards:
+        """Read the boards of a run folder's config; the inverse of :meth:`to_record`."""
+        if any(len(row) != N_CELLS or not all(0 <= code < 256 for code in row) for row in rows):
+            raise ConfigError(f"field 'board', 'boards': expected {N_CELLS} codes for each board")
+        return cls(tuple(map(bytes, rows)), order)
+
+    def to_record(self) -> Mapping[str, Any]:
+        """Return the boards and their order as JSON can hold them."""
+        return {"boards": [list(board) for board in self.codes], "order": self.order}
+
+    def deal(self, n_boards: int, *, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
+        """Return the boards of a trial, shape (n_boards, 36); only ``random`` uses ``rng``."""
+        n = len(self.codes)
+        deck = np.frombuffer(b"".join(self.codes), dtype=np.uint8).reshape(n, N_CELLS)
+        times = -(-n_boards // n)
+        if self.order == "random":
+            order = np.concatenate([rng.permutation(n) for _ in range(times)])
+        else:
+            order = np.tile(np.arange(n), times)
+        return deck[order[:n_boards]]
+
+
+def _codes(path: Path, spec: BoardSpec) -> bytes:
+    """Read one board, and see that an experiment can play it."""
+    try:
+        return read_board_file(path).board.codes(spec).tobytes()
+    except NotCompilableError as error:
+        raise ConfigError(f"{path}: {error}") from None

@@ -1,0 +1,193 @@
+"""Q-learning with a table: one number for each kind of attempt after each kind of success."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
+from gnomon.game.compiler import CompiledRule
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
+from gnomon.learners.draws import Draws
+from gnomon.learners.setting_ranges import check_choice, check_range
+
+__all__ = ["TabularQ", "TabularSettings"]
+
+
+class TabularSettings(NamedTuple):
+    """The parameters of a :class:`TabularQ`, as its kernels read them."""
+
+    learning_rate: float
+    gamma: float
+    all_cells: bool
+    random_ties: bool
+    epsilon_start: float
+    epsilon_end: float
+    epsilon_decay: float
+
+
+@final
+class TabularQ(Learner):
+    r"""Learn the value of attempts from a table by last success, piece and bucket.
+
+    An attempt belongs to a class: shape, colour and bucket of the last accepted attempt of the
+    episode (or none yet); shape and colour of the piece (or an empty cell); and the bucket. For
+    four shapes and four colours there are 4,420 classes. After each attempt the value of its class
+    moves towards what it turned out to be worth,
+    ``Q(s, a) += learning_rate (r + gamma max Q(s', a') - Q(s, a))``, with no term for what follows
+    the end of an episode. The classes share nothing: what is learned of a red star after a blue
+    square says nothing of a red star after a blue circle. So this is what
+    :class:`gnomon.learners.linear_dqn.LinearDQN` would be without generalisation and replay. Where
+    a piece lies is not in the class, and rules about cells are beyond this learner.
+
+    Parameters
+    ----------
+    board_spec : BoardSpec
+        Its palettes fix the classes.
+    rng : numpy.random.Generator
+        The only source of randomness; every attempt uses two uniform numbers.
+    learning_rate : float
+        Step size, above 0 and at most 1. Most rules here are certain, so that one failure tells all
+        and 1 would do; 0.5 forgives a rule that depends on more than the class.
+    gamma : float
+        Discount of the next value, 0 to 1. With 0 only the attempt itself counts, and that is
+        nearly all that there is to know, since few rules punish an accepted attempt later.
+    actions : {"all", "occupied"}
+        Whether an attempt may choose an empty cell.
+    tie_break : {"random", "first"}
+        Which of several equal values is taken.
+    initial_value : float
+        What an attempt is worth before it was ever made. 0 is the most that any can be worth, so
+        that whatever is untried is tried first.
+    epsilon_start, epsilon_end, epsilon_decay : float
+        An attempt is made at random with probability
+        ``end + (start - end) exp(-n_attempts / decay)``. The initial value explores already, hence
+        0; the decay is above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    References
+    ----------
+    Watkins, Dayan: *Q-learning* (1992).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.game.board import draw_boards
+    >>> from gnomon.learners.trial import play_trial
+    >>> from gnomon.rules.parser import parse
+    >>> rng = np.random.default_rng(0)
+    >>> log = play_trial(TabularQ(rng=rng), parse("(*,*,*,*,2)"), draw_boards(300, rng=rng))
+    >>> int(log.n_attempts[:50].sum() - 450) > 10 * int(log.n_attempts[-50:].sum() - 450)
+    True
+    """
+
+    def __init__(
+        self,
+        board_spec: BoardSpec = DEFAULT_SPEC,
+        *,
+        rng: np.random.Generator,
+        learning_rate: float = 0.5,
+        gamma: float = 0.0,
+        actions: Literal["all", "occupied"] = "occupied",
+        tie_break: Literal["random", "first"] = "random",
+        initial_value: float = 0.0,
+        epsilon_start: float = 0.0,
+        epsilon_end: float = 0.0,
+        epsilon_decay: float = 200.0,
+    ) -> None:
+        check_range("learning_rate", learning_rate, 0.0, 1.0, open_below=True)
+        check_range("gamma", gamma, 0.0, 1.0)
+        check_range("initial_value", initial_value, -math.inf, math.inf)
+        check_range("epsilon_start", epsilon_start, 0.0, 1.0)
+        check_range("epsilon_end", epsilon_end, 0.0, 1.0)
+        check_range("epsilon_decay", epsilon_decay, 0.0, math.inf, open_below=True)
+        check_choice("actions", actions, ("all", "occupied"))
+        check_choice("tie_break", tie_break, ("random", "first"))
+        self._settings = TabularSettings(
+            learning_rate=float(learning_rate),
+            gamma=float(gamma),
+            all_cells=actions == "all",
+            random_ties=tie_break == "random",
+            epsilon_start=float(epsilon_start),
+            epsilon_end=float(epsilon_end),
+            epsilon_decay=float(epsilon_decay),
+        )
+        n_pieces = board_spec.n_codes - 1
+        self._n_colors = len(board_spec.color_palette)
+        self._values = np.full(
+            (1 + n_pieces * N_BUCKETS, 1 + n_pieces, N_BUCKETS), float(initial_value)
+        )
+        self._n_attempts = np.zeros(1, dtype=np.int64)
+        self._draws = Draws(2, rng=rng)
+
+    @property
+    def values(self) -> npt.NDArray[np.float64]:
+        """A copy of the table, shape (n_last, n_codes, 4).
+
+        ``n_last`` counts 0 for none and else ``1 + 4 * (shape * n_colors + color) + bucket`` of the
+        last accepted attempt; ``n_codes`` what lies in the cell, 0 for nothing.
+        """
+        return self._values.copy()
+
+    def act(self, observation: Observation) -> int:
+        """Choose an attempt of the greatest value, or any with probability epsilon."""
+        from gnomon.learners.tabular_q_kernels import choose
+
+        last = observation.last_number(self._n_colors)
+        row = self._draws.row()
+        n_attempts = int(self._n_attempts[0])
+        return int(choose(self._settings, self._values, observation.board, last, n_attempts, row))
+
+    def observe(self, transition: Transition) -> None:
+        """Move the value of the attempt's class towards what it was worth."""
+        from gnomon.learners.tabular_q_kernels import learn
+
+        seen, after = transition.observation, transition.next_observation
+        cell, bucket = divmod(transition.action, N_BUCKETS)
+        learn(
+            self._settings,
+            self._values,
+            seen.last_number(self._n_colors),
+            int(seen.board[cell]),
+            bucket,
+            float(transition.reward),
+            after.board,
+            after.last_number(self._n_colors),
+            transition.terminated,
+        )
+        self._n_attempts[0] += 1
+
+    def play_trial(
+        self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
+    ) -> TrialLog:
+        """Play each board in turn, attempt for attempt as act and observe would, but faster."""
+        from gnomon.learners.one_board import close_log, one_board, open_log
+        from gnomon.learners.tabular_q_kernels import play
+
+        if 1 + rule.n_shapes * rule.n_colors != self._values.shape[1]:
+            raise ValueError("expected a rule compiled for the palettes of the learner")
+        game, log = one_board(rule, boards), open_log(len(boards), horizon)
+        episode = n_rows = 0
+        while episode < len(boards):
+            before = n_rows
+            draws = self._draws.ahead(horizon)
+            episode, n_rows = play(
+                self._settings,
+                self._values,
+                self._n_attempts,
+                game,
+                log,
+                horizon,
+                draws,
+                episode,
+                n_rows,
+            )
+            self._draws.use(n_rows - before)
+        return close_log(log, boards, n_rows)

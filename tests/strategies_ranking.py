@@ -1,0 +1,37 @@
+"""Contests and tournament graphs for property tests."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from gnomon.ranking.pairwise import Contest
+
+values = st.one_of(st.integers(0, 4).map(float), st.floats(-50, 50).map(lambda x: round(x, 3)))
+
+
+@st.composite
+def contests(draw, min_names=2, max_names=5, max_grounds=4, max_runs=5, missing=True):
+    """Contests with ties, runs that never got there, and cells without runs."""
+    n = draw(st.integers(min_names, max_names))
+    n_grounds = draw(st.integers(1, max_grounds))
+    one = st.one_of(values, st.just(-np.inf)) if missing else values
+    cell = st.lists(one, min_size=0 if missing else 1, max_size=max_runs)
+    row = st.lists(cell, min_size=n, max_size=n)
+    rows = draw(st.lists(row, min_size=n_grounds, max_size=n_grounds))
+    if sum(len(cell) for cell in rows[0]) == 0:
+        rows[0] = [[0.0]] * n
+    samples = tuple(tuple(np.array(cell, dtype=float) for cell in row) for row in rows)
+    names = tuple(f"learner-{i}" for i in range(n))
+    return Contest(names, tuple(f"rule-{g}" for g in range(n_grounds)), samples)
+
+
+@st.composite
+def flows(draw, min_n=2, max_n=7):
+    """Antisymmetric edges of a complete graph."""
+    n = draw(st.integers(min_n, max_n))
+    count = n * (n - 1) // 2
+    edges = draw(
+        st.lists(st.floats(-5, 5).map(lambda x: round(x, 4)), min_size=count, max_size=count)
+    )
+    f = np.zeros((n, n))
+    f[np.triu_indices(n, 1)] = edges
+    return f - f.T

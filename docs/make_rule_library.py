@@ -151,14 +151,7 @@ def _lines() -> Iterator[str]:
     )
     yield ""
     yield from (f"- [{family.capitalize()}](#{family}): {FAMILIES[family]}" for family in FAMILIES)
-    yield ""
-    yield "## What makes a rule hard"
-    yield ""
-    yield "Each rule bears tags, its difficulty factors:"
-    yield ""
-    yield "| tag | meaning |"
-    yield "|---|---|"
-    yield from (f"| `{tag}` | {meaning} |" for tag, meaning in TAGS.items())
+    yield "- [What makes a rule hard](#what-makes-a-rule-hard): what the tags mean."
     for family, sentence in FAMILIES.items():
         yield ""
         yield '<div style="clear: both"></div>'
@@ -168,6 +161,16 @@ def _lines() -> Iterator[str]:
         yield sentence
         for name in available_rules(family):
             yield from _section(rule_info(name), example_of(name, board))
+    yield ""
+    yield '<div style="clear: both"></div>'
+    yield ""
+    yield "## What makes a rule hard"
+    yield ""
+    yield "The tags of the rules are their difficulty factors:"
+    yield ""
+    yield "| tag | meaning |"
+    yield "|---|---|"
+    yield from (f"| `{tag}` | {meaning} |" for tag, meaning in TAGS.items())
 
 
 def _section(info: RuleInfo, example: Example) -> Iterator[str]:

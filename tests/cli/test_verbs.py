@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from gnomon import __version__
-from gnomon.cli import main
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
 from gnomon.experiments.scoring import score_table
@@ -24,26 +21,11 @@ episodes = 12
 """
 
 
-class Said(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def gnomon(monkeypatch, capsys, tmp_path):
-    """Call the command line in this process, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
+def gnomon(gnomon, tmp_path):
+    """The command line in a folder with a small experiment."""
     (tmp_path / "small.toml").write_text(CONFIG)
-
-    def call(*arguments: str) -> Said:
-        monkeypatch.setattr(sys, "argv", ["gnomon", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        said = capsys.readouterr()
-        return Said(int(exit_.value.code or 0), said.out, said.err)
-
-    return call
+    return gnomon
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +36,7 @@ def folder(tmp_path_factory) -> Path:
     return path / "run"
 
 
-def answer_of(said: Said, command: str) -> dict:
+def answer_of(said, command: str) -> dict:
     """Return the JSON object on standard output, once its envelope is right."""
     assert said.status == 0, said.err
     answer = json.loads(said.out)
@@ -78,41 +60,6 @@ def test_every_verb_says_what_it_does(gnomon):
         said = gnomon(*verb.split(), "--help")
         assert said.status == 0
         assert "--json" in said.out
-
-
-def test_rules_list(gnomon):
-    said = gnomon("rules", "list")
-    assert said.status == 0
-    assert "clockwise" in said.out
-    answer = answer_of(gnomon("rules", "list", "--family", "sequence", "--json"), "rules list")
-    assert list(answer["results"][0]) == ["name", "family", "tags", "title"]
-    assert {rule["family"] for rule in answer["results"]} == {"sequence"}
-
-
-def test_rules_show(gnomon):
-    said = gnomon("rules", "show", "clockwise")
-    assert "(*, *, *, *, p+1)" in said.out.replace(",*", ", *")
-    (rule,) = answer_of(gnomon("rules", "show", "clockwise", "--json"), "rules show")["results"]
-    assert rule["name"] == "clockwise"
-    assert rule["text"].startswith("#")
-
-
-def test_rules_check(gnomon, tmp_path):
-    (tmp_path / "good.txt").write_text("(*,*,*,*,0)\n(*,*,*,*,1)\n")
-    (tmp_path / "bad.txt").write_text("(*,*,*,*,0\n")
-    said = gnomon("rules", "check", "good.txt")
-    assert said == (0, "good.txt: 2 lines, nothing wrong\n", "")
-
-    said = gnomon("rules", "check", "good.txt", "bad.txt")
-    assert said.status == 1
-    assert said.out.splitlines()[1].startswith("bad.txt, line 1, column ")
-    assert said.out.splitlines()[-1].strip() == "^"
-
-    said = gnomon("rules", "check", "bad.txt", "--json")
-    assert said.status == 1
-    (finding,) = json.loads(said.out)["results"]
-    assert list(finding) == ["file", "line", "column", "severity", "message", "remedy"]
-    assert (finding["file"], finding["line"], finding["severity"]) == ("bad.txt", 1, "error")
 
 
 def test_run_and_run_again(gnomon):
@@ -144,6 +91,33 @@ def test_a_run_with_failures_says_no(gnomon, monkeypatch):
     lines = said.err.splitlines()
     assert lines[0] == "gnomon: failed: uniform on clockwise, 0: RuntimeError: out of luck"
     assert (len(lines), lines[-1]) == (11, "gnomon: failed: 6 more")
+
+
+def test_demo_says_the_order_of_difficulty_and_where_the_report_is(gnomon, monkeypatch, tmp_path):
+    from gnomon.experiments import catalogue
+
+    def small(name: str) -> ExperimentConfig:
+        assert name == "demo"
+        return ExperimentConfig.from_toml(tmp_path / "small.toml")
+
+    monkeypatch.setattr(catalogue, "load_experiment", small)
+    *estimates, uniform, player, page = answer_of(gnomon("demo", "-j", "1", "--json"), "demo")[
+        "results"
+    ]
+    assert {(e["algorithm"], e["task"]) for e in estimates} == {
+        (learner, rule)
+        for learner in ("uniform", "rule_player")
+        for rule in ("clockwise", "color-match")
+    }
+    assert list(uniform) == ["algorithm", "hardest_first", "groups"]
+    assert (uniform["algorithm"], player["algorithm"]) == ("uniform", "rule_player")
+    assert sorted(uniform["hardest_first"]) == ["clockwise", "color-match"]
+    assert player["groups"] == [player["hardest_first"]]  # the ceiling makes no errors on either
+    assert page == {"path": "gnomon-demo/report/report.html"}
+    assert (tmp_path / page["path"]).is_file()
+    said = gnomon("demo")
+    assert "hardest first, for rule_player: " in said.out
+    assert said.out.endswith("report: gnomon-demo/report/report.html\n")
 
 
 def test_ctrl_c_keeps_what_was_played(gnomon, monkeypatch):

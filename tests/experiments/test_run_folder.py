@@ -42,7 +42,7 @@ def refused(path: Path, *, config: ExperimentConfig = CONFIG) -> str:
 
 def test_what_is_in_it(folder):
     names = {name for name in contents(folder.path) if not name.startswith("shards")}
-    assert names == {"gnomon-run.json", "config.json", "journal.sqlite"}
+    assert names == {"gnomon-run.json", "config.json", "journal.sqlite", "card.json"}
     manifest = json.loads((folder.path / "gnomon-run.json").read_text())
     assert manifest["format"] == FORMAT
     assert manifest["config_hash"] == CONFIG.hash

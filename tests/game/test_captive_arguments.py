@@ -30,6 +30,9 @@ def folder(tmp_path, monkeypatch):
         "data/boards/set/list.csv": "b\n# c\na.json,b\n",
         "data/trial-lists/boards.csv": "rule_id,initial_boards,initial_boards_order\n"
         "clockwise,set,alpha\nclockwise,set,list.csv\nclockwise,set,random\nclockwise,no,alpha\n",
+        "data/cond/left.txt": "(pos:[1,7,13,19,25,31])",
+        "data/trial-lists/cond.csv": "rule_id,min_objects,condTrain,condTest\n"
+        "clockwise,3,left,\nclockwise,3,,left\nclockwise,3,left,left\n",
         "here/rule.txt": "(*,*,*,*,0)",
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -149,6 +152,20 @@ def test_boards_of_a_folder(folder):
     assert [sorted(found[i : i + 2]) for i in (0, 2, 4)] == [[1, 2]] * 3
     # Boards from files carry letters.
     assert pieces("boards.csv 1 inputDir=../data")[0][0]["label"] == "A"
+
+
+def test_conditions_of_trial_lists(folder):
+    def in_column_1(words: str) -> set[bool]:
+        boards = pieces(f"{words} inputDir=../data", 9)
+        return {any(p["x"] == 1 for p in board) for board in boards}
+
+    assert in_column_1("cond.csv 1") == {False}
+    assert in_column_1("cond.csv 2") == {True}
+    assert in_column_1("cond.csv 3") == {False}
+    # What the arguments say goes before.
+    assert in_column_1("cond.csv 1 condTest=left.txt") == {True}
+    with pytest.raises(GnomonError, match="right: there is no such file"):
+        session_of("clockwise", "3", "condTrain=right")
 
 
 def test_a_confined_server_reads_its_own_folder_only(folder):

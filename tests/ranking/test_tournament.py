@@ -1,4 +1,4 @@
-"""The tournament graph, and its resamples against a slow twin that shares no code with the kernel."""
+"""The tournament graph, and its resamples against a slow twin without the kernel's code."""
 
 import numpy as np
 import pytest
@@ -145,7 +145,7 @@ def test_components_are_who_can_be_compared():
 
 
 def test_an_unknown_ground_is_named():
-    with pytest.raises(UnknownNameError, match="unknown ground 'frist'; did you mean 'first'"):
+    with pytest.raises(UnknownNameError, match="unknown task 'frist'; did you mean 'first'"):
         Tournament.of(two_rules(), weights={"frist": 2.0})
 
 

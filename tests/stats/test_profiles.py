@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from scipy import stats
 
+from gnomon.errors import ScoreDataError
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap import Resamples
 from gnomon.stats.profiles import (
@@ -123,5 +124,5 @@ def test_thresholds():
     assert thresholds(strata, n=3).tolist() == [0.0, 50.0, 100.0]
     np.testing.assert_allclose(thresholds(strata, spacing="log", n=3), [1, 10, 100])
     assert thresholds(strata, spacing="data", n=3).tolist() == [1.0, 50.5, 100.0]
-    with pytest.raises(ValueError, match="expected positive scores for logarithmic"):
+    with pytest.raises(ScoreDataError, match="expected positive scores for logarithmic"):
         thresholds([Strata.from_runs([[-1.0]])], spacing="log")

@@ -13,7 +13,17 @@ from typing import Annotated
 import typer
 
 from gnomon import __version__
-from gnomon.cli import captive, demo, experiments, ranking, report, rules, scores
+from gnomon.cli import (
+    captive,
+    demo,
+    distill,
+    experiments,
+    ranking,
+    report,
+    rules,
+    scores,
+    statistics,
+)
 from gnomon.errors import GnomonError
 
 __all__ = ["app", "main"]
@@ -30,10 +40,18 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.add_typer(rules.app, name="rules")
 app.command()(experiments.run)
+app.command()(experiments.status)
+app.command()(experiments.export)
 app.command()(scores.score)
 app.command()(scores.estimate)
+app.command()(statistics.compare)
+app.command()(statistics.profile)
+app.command()(statistics.curves)
+app.command()(statistics.plan)
 app.command()(ranking.rank)
 app.command()(ranking.audit)
+app.command()(distill.distill)
+app.add_typer(distill.atari5, name="atari5")
 app.command()(report.report)
 app.command(context_settings=captive.CONTEXT)(captive.captive)
 

@@ -39,6 +39,13 @@ class Answer:
         if records and not self._as_json:
             _print_table(records, columns or list(records[0]), title)
 
+    def table(
+        self, rows: Sequence[Record], columns: Sequence[str], *, title: str | None = None
+    ) -> None:
+        """Show people a table of what programs find in the results."""
+        if rows and not self._as_json:
+            _print_table(rows, columns, title)
+
     def results(self, records: Sequence[Record]) -> None:
         """Give results that people are told of otherwise."""
         self._results.extend(records)

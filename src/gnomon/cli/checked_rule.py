@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gnomon.cli.rule_text import excerpt
-from gnomon.errors import RulePlayError, RuleSyntaxError
+from gnomon.errors import RuleSyntaxError
 from gnomon.rules.catalogue import info_of
 from gnomon.rules.findings import Finding
 from gnomon.rules.lint import lint, lint_text
@@ -96,11 +96,7 @@ def check_rule(file: str, text: str, *, max_states: int) -> CheckedRule:
         return CheckedRule(file, text, findings, n_lines)
     from gnomon.game.stalemate import find_stalemate
 
-    try:
-        search = find_stalemate(rule_set, max_states=max_states)
-    except RulePlayError as error:
-        found = Finding.at(rule_set.lines[0].span, "error", str(error), "mend the expression")
-        return CheckedRule(file, text, (*findings, found), n_lines)
+    search = find_stalemate(rule_set, max_states=max_states)
     return CheckedRule(file, text, (*findings, *_stuck(rule_set, search)), n_lines, search)
 
 

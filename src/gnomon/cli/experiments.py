@@ -1,8 +1,7 @@
-"""``gnomon run``: playing an experiment."""
+"""``gnomon run``, ``gnomon status`` and ``gnomon export``: playing experiments."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,34 +13,64 @@ if TYPE_CHECKING:
     from gnomon.experiments.config import ExperimentConfig
     from gnomon.experiments.runner import RunSummary
 
-__all__ = ["play", "run"]
+__all__ = ["export", "play", "run", "status"]
 
 _MOST_ERRORS_SHOWN = 10
 
 
 def run(
-    config: Annotated[str, typer.Argument(help="An experiment of the library, or a TOML file.")],
+    config: Annotated[
+        str, typer.Argument(help="An experiment of the library, a TOML file, a suite or a rule.")
+    ],
     out: Annotated[Path, typer.Option(help="The run folder: new, or of the same experiment.")],
+    learners: Annotated[
+        str | None, typer.Option(help="Other learners: names between commas, or all.")
+    ] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Another number of trials.")] = None,
+    episodes: Annotated[int | None, typer.Option(min=1, help="Another number of episodes.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Another seed.")] = None,
     workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1,
+    scheduler: Annotated[
+        str | None, typer.Option(help="A Dask scheduler to play on (tcp://...), or local.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Play an experiment, or go on with it where it stopped."""
     from gnomon.experiments.catalogue import load_experiment
 
+    given = {
+        "learners": learners and [name.strip() for name in learners.split(",")],
+        "trials": trials,
+        "episodes": episodes,
+        "seed": seed,
+    }
     with answering("run", as_json=as_json) as answer:
-        summary = play(load_experiment(config), out, workers, answer)
-        answer.results(_status(summary))
+        changes = {name: value for name, value in given.items() if value is not None}
+        experiment = load_experiment(config, **changes)
+        if dry_run:
+            _forecast(experiment, out, workers, answer)
+            return
+        summary = play(experiment, out, workers, answer, scheduler=scheduler)
+        answer.results(_status(summary.folder.path))
     raise typer.Exit(1 if summary.failed else 0)
 
 
-def play(config: ExperimentConfig, out: Path, workers: int, answer: Answer) -> RunSummary:
+def play(
+    config: ExperimentConfig,
+    out: Path,
+    workers: int,
+    answer: Answer,
+    *,
+    scheduler: str | None = None,
+) -> RunSummary:
     """Run with a bar, and say what came of it; Ctrl-C keeps what has been played."""
     from gnomon.cli.progress import progress_bar
     from gnomon.experiments.runner import run
 
     try:
         with progress_bar() as progress:
-            summary = run(config, out, workers=workers, progress=progress)
+            summary = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
     except KeyboardInterrupt:
         answer.warn(f"stopped; what was played is in {out}, and the same command goes on")
         raise typer.Exit(130) from None
@@ -54,14 +83,66 @@ def play(config: ExperimentConfig, out: Path, workers: int, answer: Answer) -> R
     return summary
 
 
-def _status(summary: RunSummary) -> list[dict[str, Any]]:
+def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer) -> None:
+    """Say what a run would cost."""
+    import shutil
+
+    from gnomon.experiments.forecast import forecast
+
+    costs = forecast(config, out, workers=workers)
+    columns = ("learner", "n_to_play", "trial_time_s", "trial_bytes", "source")
+    answer.records(costs.as_records(), columns)
+    answer.say(
+        f"{config.name}: {costs.n_to_play} of {config.n_trials} trials to play, "
+        f"about {_duration(costs.wall_time_s)} with {workers} "
+        f"{'process' if workers == 1 else 'processes'}, {costs.disk_bytes / 1e6:.3g} MB"
+    )
+    there = next(folder for folder in [out, *out.absolute().parents] if folder.is_dir())
+    free = shutil.disk_usage(there).free
+    if costs.disk_bytes > free:
+        answer.warn(f"the disk of {out} has room for {free / 1e6:.3g} MB only")
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as people say it."""
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def status(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")], as_json: JsonOption = False
+) -> None:
+    """Tell what of a run is done, failed and missing, while it is played or later."""
+    from gnomon.experiments.run_folder import RunFolder
+
+    with answering("status", as_json=as_json) as answer:
+        records = _status(folder)
+        answer.records(records)
+        total = {name: sum(r[name] for r in records) for name in ("done", "failed", "missing")}
+        playing = "is being played" if RunFolder.open(folder).is_being_written else "not in play"
+        counts = ", ".join(f"{n} {name}" for name, n in total.items())
+        answer.say(f"{folder}: {sum(total.values())} trials ({counts}), {playing}")
+
+
+def _status(folder: Path) -> list[dict[str, Any]]:
     """Return how many trials of each learner on each rule are done, failed and missing."""
-    config = summary.folder.config
-    counts = Counter((r.learner, r.rule, r.status) for r in summary.folder.trials())
-    rows = []
-    for learner in config.learners:
-        for rule in config.rules:
-            done, failed = (counts[learner.name, rule.name, s] for s in ("done", "failed"))
-            row = {"learner": learner.name, "rule": rule.name, "done": done, "failed": failed}
-            rows.append(row | {"missing": config.trials - done - failed})
-    return rows
+    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments.status import status_of
+
+    return [pair.as_record() for pair in status_of(RunFolder.open(folder))]
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    out: Annotated[Path, typer.Option(help="A .csv file, or a folder for event files.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Write learning curves for other dashboards: as CSV, or as TensorBoard's event files."""
+    from gnomon.experiments.curve_files import write_curves
+    from gnomon.experiments.run_folder import RunFolder
+
+    with answering("export", as_json=as_json) as answer:
+        paths = write_curves(RunFolder.open(folder), out)
+        answer.results([{"path": str(path)} for path in paths])
+        answer.say(f"{len(paths)} {'file' if len(paths) == 1 else 'files'} written to {out}")

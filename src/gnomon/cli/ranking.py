@@ -131,8 +131,12 @@ def _latex(records: Sequence[Mapping[str, Any]]) -> str:
 
 def _escaped(text: str) -> str:
     """Return a name as LaTeX prints it."""
-    words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    plain = {letter: "\\" + letter for letter in "&%$#_{}"}
+    words: dict[str, str | int | None] = {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+    plain: dict[str, str | int | None] = {letter: "\\" + letter for letter in "&%$#_{}"}
     return text.translate(str.maketrans(plain | words))
 
 

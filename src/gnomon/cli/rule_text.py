@@ -34,13 +34,13 @@ def read_rule_text(name_or_path: str) -> str:
     if name_or_path in available_rules():
         return load_rule_text(name_or_path)
     path = Path(name_or_path)
-    if "\0" in name_or_path or not path.exists():
+    if not os.path.exists(name_or_path):
         raise UnknownNameError("rule or file", name_or_path, available_rules())
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
-            raise GnomonError(f"{path}: expected a rule file of at most {_MOST_BYTES} bytes")
+            raise GnomonError(f"{path}: expected a rule file of at most {_MOST_BYTES:,} bytes")
         return data.decode("utf-8")
     except OSError as error:
         raise GnomonError(f"{path}: cannot read this rule file: {error.strerror}") from None

@@ -6,20 +6,29 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.presentation import present
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from gnomon.report.figures.record import Figure
     from gnomon.scores.table import ScoreTable
     from gnomon.stats.estimate import Estimate
 
-__all__ = ["estimate", "score", "task_estimates"]
+__all__ = ["estimate", "normalized", "score", "task_estimates"]
+
+
+def _checked_level(level: float) -> float:
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"expected a number between 0 and 1, found {level}")
+    return level
+
 
 Source = Annotated[Path, typer.Argument(help="A run folder, or a file of scores (CSV, Parquet).")]
 Where = Annotated[
@@ -34,6 +43,20 @@ LowerIsBetter = Annotated[
 LeaveEmpty = Annotated[
     bool, typer.Option("--leave-out-empty-cells", help="Attempts on empty cells are no errors.")
 ]
+Score = Annotated[str, typer.Option(help="Which score of a run folder.")]
+Level = Annotated[float, typer.Option(help="Confidence level.", callback=_checked_level)]
+Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all draws.")]
+Gamma = Annotated[float | None, typer.Option(help="Target of the optimality gap.")]
+Normalize = Annotated[
+    str | None,
+    typer.Option(help="min-max, random-human (Atari), percentile or reference:ALGORITHM."),
+]
+Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")]
+FigureFile = Annotated[Path | None, typer.Option(help="Draw to this file: .svg, .png or .pdf.")]
+# As in gnomon.stats, whose import would load what the help does not need.
+Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
+Resampling = Literal["runs", "runs_and_tasks"]
 
 
 def score(
@@ -66,40 +89,52 @@ def estimate(
     metric: Annotated[
         list[str] | None, typer.Option(help="mean, median, iqm or optimality_gap; repeatable.")
     ] = None,
-    score: Annotated[str, typer.Option(help="Which score of a run folder.")] = "tce",
+    score: Score = "tce",
     per_task: Annotated[bool, typer.Option("--per-task", help="For each task by itself.")] = False,
-    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
-    resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples.")] = 0,
-    gamma: Annotated[float | None, typer.Option(help="Target of the optimality gap.")] = None,
+    method: Annotated[Method, typer.Option(help="How intervals are made.")] = "auto",
+    resampling: Annotated[
+        Resampling, typer.Option(help="Whether tasks are drawn too, as a sample of their kind.")
+    ] = "runs",
+    level: Level = 0.95,
+    resamples: Resamples = 2000,
+    seed: Seed = 0,
+    gamma: Gamma = None,
+    normalize: Normalize = None,
+    latex: Latex = False,
+    figure: FigureFile = None,
     leave_out_empty_cells: LeaveEmpty = False,
     where: Where = None,
     step_column: StepColumn = None,
     lower_is_better: LowerIsBetter = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate summaries of every algorithm, with bootstrap intervals."""
+    """Estimate summaries of every algorithm, with intervals."""
     import numpy as np
 
-    if not 0 < level < 1:
-        raise typer.BadParameter(f"expected a number between 0 and 1, found {level}")
+    if per_task and (figure is not None or method != "auto" or resampling != "runs"):
+        raise typer.BadParameter("--per-task goes without --figure, --method and --resampling")
     with answering("estimate", as_json=as_json) as answer:
         table = _table(source, score, leave_out_empty_cells, where, step_column, lower_is_better)
-        table = table.last_step()
+        table = normalized(table.last_step(), normalize)
         options: dict[str, Any] = {"level": level, "n_resamples": resamples, "gamma": gamma}
         rng = np.random.default_rng(seed)
+        columns = ["algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks"]
+        show = {"title": _title(table), "latex": latex, "figure": figure}
         if per_task:
             records = task_estimates(table, metric or ["median"], rng=rng, **options)
-        else:
-            from gnomon.stats.estimate import estimate_aggregates
+            present(answer, records, None, ["task", *columns[:-1]], **show)
+            return
+        from gnomon.stats.estimate import estimate_aggregates
 
-            records = [
-                e.as_record() for e in estimate_aggregates(table, metric, rng=rng, **options)
-            ]
-        columns = ["algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks"]
-        answer.records(
-            records, ["task", *columns[:-1]] if per_task else columns, title=_title(table)
-        )
+        options |= {"method": method, "resampling": resampling}
+        estimates = estimate_aggregates(table, metric, rng=rng, **options)
+
+        def draw() -> Figure:
+            from gnomon.report.statistics import estimate_figure
+
+            return estimate_figure(estimates, table.scale)
+
+        present(answer, [e.as_record() for e in estimates], None, columns, draw=draw, **show)
 
 
 def task_estimates(
@@ -140,6 +175,15 @@ def _median_of_runs(
         warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
     ends = (value, low, high, level, "percentile", runs.size, 1, n_resamples, math.nan)
     return Estimate(algorithm, "median", *ends)
+
+
+def normalized(table: ScoreTable, name: str | None) -> ScoreTable:
+    """Return the table on the scale that was asked for, or as it is."""
+    if name is None:
+        return table
+    from gnomon.scores.normalization import normalize
+
+    return normalize(table, name)
 
 
 def _title(table: ScoreTable) -> str:

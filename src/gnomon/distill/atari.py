@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
+from gnomon.distill.cost import Machine
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation import Preparation
 from gnomon.errors import UnknownNameError
@@ -22,6 +23,7 @@ __all__ = [
     "ADVICE",
     "GENRES",
     "NAMED_SUBSETS",
+    "PUBLISHED_COSTS",
     "AtariScore",
     "atari_preparation",
     "atari_scores",
@@ -41,21 +43,20 @@ ADVICE = (
 )
 
 #: Genres, assigned by us from the first sentence of each game's Wikipedia article.
+_GENRES = {
+    "shooter": "assault asteroids battlezone beamrider centipede choppercommand defender "
+    "demonattack gravitar namethisgame phoenix riverraid robotank seaquest solaris spaceinvaders "
+    "stargunner timepilot yarsrevenge zaxxon",
+    "maze": "alien amidar bankheist berzerk mspacman surround tutankham wizardofwor",
+    "action": "asterix atlantis crazyclimber freeway frostbite gopher jamesbond kangaroo krull "
+    "kungfumaster qbert roadrunner upndown",
+    "adventure": "hero montezumarevenge pitfall privateeye venture",
+    "sports": "bowling boxing doubledunk fishingderby icehockey pong skiing tennis",
+    "racing": "enduro",
+    "paddle and pinball": "breakout videopinball",
+}
 GENRES: Mapping[str, tuple[str, ...]] = {
-    "shooter": tuple(
-        "assault asteroids battlezone beamrider centipede choppercommand defender demonattack "
-        "gravitar namethisgame phoenix riverraid robotank seaquest solaris spaceinvaders stargunner "
-        "timepilot yarsrevenge zaxxon".split()
-    ),
-    "maze": tuple("alien amidar bankheist berzerk mspacman surround tutankham wizardofwor".split()),
-    "action": tuple(
-        "asterix atlantis crazyclimber freeway frostbite gopher jamesbond kangaroo krull "
-        "kungfumaster qbert roadrunner upndown".split()
-    ),
-    "adventure": tuple("hero montezumarevenge pitfall privateeye venture".split()),
-    "sports": tuple("bowling boxing doubledunk fishingderby icehockey pong skiing tennis".split()),
-    "racing": ("enduro",),
-    "paddle and pinball": ("breakout", "videopinball"),
+    genre: tuple(games.split()) for genre, games in _GENRES.items()
 }
 
 #: What environment libraries write around a name.
@@ -195,6 +196,18 @@ def game_models(name: str = "Atari-5") -> Mapping[str, SubsetModel]:
         )
     return models
 
+
+def _published_cost(row: Mapping[str, str]) -> tuple[str, Machine, float]:
+    standard = float(row["gpu_hour_standard"]) + float(row["cpu_hour_standard"])
+    preemptive = float(row["gpu_hour_preemptive"]) + float(row["cpu_hour_preemptive"])
+    # Appendix A gives the power of Agent57's machine alone: 400 W for the A100, 215 W beside it.
+    watts = 400.0 + 215.0 if row["gpu"] == "A100" else float("nan")
+    machine = Machine(row["gpu"], standard, preemptive, watts)
+    return row["algorithm"], machine, float(row["hours_per_game"])
+
+
+#: Algorithm, machine and accelerator hours a game, as appendix A assumes them (table 6).
+PUBLISHED_COSTS = tuple(_published_cost(row) for row in published_table("table6"))
 
 #: The subsets that other papers used (table 7).
 NAMED_SUBSETS: Mapping[str, tuple[str, ...]] = {

@@ -73,7 +73,9 @@ def case_study(
     >>> round(study.mean_error, 3), study.inversions, study.baseline
     (0.187, (('C51', 'IQN'),), 'Rainbow')
     """
-    base = names[max(range(len(names)), key=lambda i: summaries[i])] if baseline is None else baseline
+    base = (
+        names[max(range(len(names)), key=lambda i: summaries[i])] if baseline is None else baseline
+    )
     k = list(names).index(base)
     plain = tuple(map(_studied, names, summaries, estimates))
     scaled = tuple(

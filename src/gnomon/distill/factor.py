@@ -120,9 +120,7 @@ def shrunk_covariance(
     return FactorCovariance(whole_mean, shrunk * np.outer(scale, scale), loadings, unique)
 
 
-def _start(
-    z: FloatArray, seen: npt.NDArray[np.bool_]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _start(z: FloatArray, seen: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return loadings on the mean of each row's standardised scores."""
     f = z.sum(axis=1) / np.maximum(seen.sum(axis=1), 1)
     f = f / (f.std() or 1.0)

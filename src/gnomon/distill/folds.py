@@ -47,7 +47,7 @@ class Folds:
 def _folds_of(n_folds: int, seed: int, n_rows: int) -> npt.NDArray[np.int64]:
     """Return the folds, the same array each time."""
     # The legacy generator is what scikit-learn shuffles with: its bits are the published folds.
-    order = np.random.RandomState(seed).permutation(n_rows)  # noqa: NPY002
+    order = np.random.RandomState(seed).permutation(n_rows)
     fold = np.empty(n_rows, dtype=np.int64)
     sizes = np.full(n_folds, n_rows // n_folds)
     sizes[: n_rows % n_folds] += 1

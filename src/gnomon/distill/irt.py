@@ -91,7 +91,9 @@ def fit_item_response(
         ability = ability + np.clip(step, -1.0, 1.0)
         p = _logistic(slope * (ability[:, np.newaxis] - difficulty))
         miss, spread = np.where(seen, r - p, 0.0), np.where(seen, p * (1 - p), 0.0)
-        step = (-slope * miss.sum(axis=0) - difficulty / 4.0) / (slope**2 * spread.sum(axis=0) + 0.25)
+        step = (-slope * miss.sum(axis=0) - difficulty / 4.0) / (
+            slope**2 * spread.sum(axis=0) + 0.25
+        )
         difficulty = difficulty + np.clip(step, -1.0, 1.0)
         if n_parameters == 2:
             u = slope * (ability[:, np.newaxis] - difficulty)

@@ -235,9 +235,7 @@ def fold_search(lanes: int) -> Callable[..., int]:
                             a[level, source + j, f] - li * a[level, row + p + 1 + j, f]
                         )
                         t[level + 1, goes + j, f] = (
-                            t[level, source + j, f]
-                            - li * rest[p + 1 + j, f]
-                            - t[level, pi, f] * lj
+                            t[level, source + j, f] - li * rest[p + 1 + j, f] - t[level, pi, f] * lj
                         )
             level += 1
             base[level] = member + 1

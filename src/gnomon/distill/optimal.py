@@ -8,10 +8,13 @@ from itertools import combinations
 from time import monotonic
 
 import numpy as np
+import numpy.typing as npt
 
 from gnomon.distill.preparation import PreparedScores
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
+
+I64 = npt.NDArray[np.int64]
 
 __all__ = ["OptimalSubset", "optimal_subset"]
 
@@ -91,7 +94,8 @@ def optimal_subset(
     order = _by_importance(x[whole], data.target[whole])
     gram = _gram(x[whole][:, order], data.target[whole])
     deadline = monotonic() + time_limit_s
-    best, picks, open_bound = float(gram[-1, -1]), np.array([], dtype=np.int64), np.inf
+    picks: I64 = np.array([], dtype=np.int64)
+    best, open_bound = float(gram[-1, -1]), np.inf
     # A non-negative optimum may have fewer tasks, so smaller sizes are searched as well.
     for k in range(1 if non_negative else size, size + 1):
         best, found, left = _search(gram, k, non_negative, best, deadline)
@@ -104,22 +108,30 @@ def optimal_subset(
 
 def _search(
     gram: FloatArray, size: int, positive: bool, best: float, deadline: float
-) -> tuple[float, FloatArray | None, float]:
+) -> tuple[float, I64 | None, float]:
     """Return the least error, its tasks if it is new, and the least bound of what is left open."""
     from gnomon.distill.bound_kernel import branch_and_bound
 
     n = len(gram) - 1
     depth = min(2, size - 1)
     chosen = np.full(size, -1, dtype=np.int64)
-    roots = [r for r in combinations(range(n), depth) if (r[-1] if r else -1) + size - depth < n]
-    for i, root in enumerate(roots):
+    left = np.inf
+    for root in combinations(range(n - size + depth), depth):
         if monotonic() > deadline:
             # Roots come in order: what is open starts at the first task of this one.
-            open_bound = _residual(gram, range(root[0] if root else 0, n))
-            return best, (chosen if chosen[0] >= 0 else None), min(best, open_bound)
-        del i
-        best = branch_and_bound(gram, np.array(root, dtype=np.int64), size, positive, best, chosen)
-    return best, (chosen if chosen[0] >= 0 else None), np.inf
+            left = _residual(gram, range(root[0] if root else 0, n))
+            break
+        roots = np.array(root, dtype=np.int64)
+        best = branch_and_bound(_rest(gram, root), gram, roots, positive, best, chosen)
+    return best, (chosen if chosen[0] >= 0 else None), left
+
+
+def _rest(gram: FloatArray, roots: tuple[int, ...]) -> FloatArray:
+    """Return the products of the residuals of all columns on some of them."""
+    rest = gram.copy()
+    for p in roots:
+        rest -= np.outer(rest[p], rest[p]) / max(rest[p, p], 1e-11)
+    return rest
 
 
 def _by_importance(x: FloatArray, y: FloatArray) -> list[int]:

@@ -1,4 +1,4 @@
-"""Does a subset put algorithms in the right order?"""
+"""Whether a subset puts algorithms in the right order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a table of scores to a matrix: filters, normalisation, transform and target, all recorded."""
+"""From a table of scores to a matrix: filters, normalisation, transform and target, recorded."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ class PreparedScores:
 
     def rows(self, chosen: npt.ArrayLike) -> PreparedScores:
         """Return the same with some rows only (a mask, or their numbers)."""
-        index = np.arange(len(self.algorithms))[np.asarray(chosen)]
+        picked = np.asarray(chosen)
+        index = np.flatnonzero(picked) if picked.dtype == bool else picked.astype(np.int64)
         return replace(
             self,
             algorithms=tuple(self.algorithms[i] for i in index),
@@ -285,7 +286,7 @@ def _with_least_tasks(cells: pl.DataFrame, least: int, record: list[str]) -> pl.
     if least > 1:
         record.append(f"{n} with at least {least} tasks")
     if n == 0:
-        most = cells.group_by("algorithm").len()["len"].max()
+        most = max(cells.group_by("algorithm").len()["len"].to_list())
         raise ScoreDataError(
             f"expected algorithms with at least {least} tasks; the fullest has {most}"
         )
@@ -312,7 +313,9 @@ def _check_reference(task: str, references: References) -> None:
         raise UnknownNameError("task in the reference scores", task, references)
     random, human = references[task]
     if not (np.isfinite(random) and np.isfinite(human)):
-        raise ScoreDataError(f"reference scores of {task}: expected numbers, found {random}, {human}")
+        raise ScoreDataError(
+            f"reference scores of {task}: expected numbers, found {random}, {human}"
+        )
     if human == random:
         raise ScoreDataError(
             f"reference scores of {task}: expected human and random to differ, both are {human:g}"

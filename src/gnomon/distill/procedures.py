@@ -7,7 +7,7 @@ it inside every fold. ``docs/decisions/010`` compares their errors.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -28,9 +28,6 @@ from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
 __all__ = ["PROCEDURES", "FactorProcedure", "PaperProcedure", "Procedure", "procedure_of"]
-
-#: Greedy steps and exchanges replace enumeration where there are more subsets than this.
-_MOST_SUBSETS = 300_000_000
 
 
 class Procedure(Protocol):
@@ -75,7 +72,7 @@ class PaperProcedure:
     criterion: str = "cv"
     complete_only: bool = False
     weights: Weights = "any"
-    folds: Folds = Folds()
+    folds: Folds = field(default_factory=Folds)
     n_checked: int = 20
 
     @property
@@ -243,8 +240,18 @@ PROCEDURES: Mapping[str, Procedure] = {
 }
 
 
-def procedure_of(name: str) -> Procedure:
-    """Return the procedure of a name: ``factor``, ``paper``, ``paper-code``, ``complete``, ``auto``.
+def procedure_of(name: str, *, n_folds: int = 10) -> Procedure:
+    """Return the procedure of a name.
+
+    ``factor`` is ours and the default; ``paper`` is what the Atari-5 paper states, ``paper-code``
+    what its code does, ``complete`` the paper's with complete tasks only; ``auto`` chooses among
+    these inside; ``irt-1`` and ``irt-2`` are item response baselines.
+
+    Parameters
+    ----------
+    name : str
+    n_folds : int
+        Of the cross-validation by which the paper's procedures choose.
 
     Raises
     ------
@@ -254,11 +261,14 @@ def procedure_of(name: str) -> Procedure:
     if name == "auto":
         from gnomon.distill.validation import AutoProcedure
 
-        return AutoProcedure()
+        return AutoProcedure(n_folds=n_folds)
     if name in ("irt-1", "irt-2"):
         from gnomon.distill.irt import ItemResponseProcedure
 
-        return ItemResponseProcedure(n_parameters=int(name[-1]))
+        return ItemResponseProcedure(n_parameters=1 if name == "irt-1" else 2)
     if name not in PROCEDURES:
         raise UnknownNameError("procedure", name, [*PROCEDURES, "auto", "irt-1", "irt-2"])
-    return PROCEDURES[name]
+    procedure = PROCEDURES[name]
+    if isinstance(procedure, PaperProcedure):
+        return replace(procedure, folds=Folds(n_folds))
+    return procedure

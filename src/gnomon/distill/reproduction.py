@@ -1,4 +1,4 @@
-"""Every number that the Atari-5 paper prints, beside ours: equal, not equal, or not computable here.
+"""Every number that the Atari-5 paper prints, beside ours: equal, not equal, or not computable.
 
 The models are the paper's: least squares without intercept and without a sign, on complete rows.
 A printed number is equal if ours, rounded to its digits, is the same; where the paper truncates
@@ -16,13 +16,14 @@ import numpy as np
 
 from gnomon.distill.atari import (
     NAMED_SUBSETS,
+    PUBLISHED_COSTS,
     atari_preparation,
     published_constants,
     published_models,
     published_table,
 )
 from gnomon.distill.case_study import case_study
-from gnomon.distill.cost import Machine, run_cost
+from gnomon.distill.cost import run_cost
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation import PreparedScores
 from gnomon.distill.procedures import PaperProcedure
@@ -202,11 +203,17 @@ def _tables45(paper: _Paper) -> Iterator[Comparison]:
     errors = [float(row["relative_error_percent"]) for row in rows]
     facts = _facts()
     yield _compared(
-        "section 7", "mean error %", facts["case_study_mean_error_percent"], sum(errors) / 4, "of table 4"
+        "section 7",
+        "mean error %",
+        facts["case_study_mean_error_percent"],
+        sum(errors) / 4,
+        "of table 4",
     )
     rescaled = [float(row["relative_error_percent"]) for row in published_table("table5")[:-1]]
     published = facts["case_study_rescaled_error_percent"]
-    yield _compared("section 7", "mean rescaled error %", published, sum(rescaled) / 3, "of table 5")
+    yield _compared(
+        "section 7", "mean rescaled error %", published, sum(rescaled) / 3, "of table 5"
+    )
     published = facts["case_study_inversions"]
     yield _compared("section 7", "inversions (C51, IQN)", published, len(study.inversions))
 
@@ -218,29 +225,25 @@ def _slack(row: Mapping[str, str]) -> float:
 
 
 def _table6(_: _Paper) -> Iterator[Comparison]:
-    for row in published_table("table6"):
-        machine = Machine(
-            row["gpu"],
-            float(row["gpu_hour_standard"]) + float(row["cpu_hour_standard"]),
-            float(row["gpu_hour_preemptive"]) + float(row["cpu_hour_preemptive"]),
-            400.0 + 215.0 if row["gpu"] == "A100" else float("nan"),
-        )
-        cost = run_cost(row["algorithm"], machine, float(row["hours_per_game"]), 57)
-        name = row["algorithm"]
+    rows = {row["algorithm"]: row for row in published_table("table6")}
+    for name, machine, hours in PUBLISHED_COSTS:
+        row, cost = rows[name], run_cost(name, machine, hours, 57)
         yield _compared("6", f"{name} GPU hours", row["gpu_hours"], cost.hours)
         preemptive, standard = row["cost_preemptive"], row["cost_standard"]
         yield _compared("6", f"{name} preemptive USD", preemptive, cost.cost_preemptive)
         yield _compared(
             "6", f"{name} standard USD", standard, cost.cost_standard, _TRUNCATED, truncate=True
         )
-        if row["gpu"] == "A100":
+        if name == "Agent57":
             facts = _facts()
-            note = "615 W for 21,375 h are 13.146 MWh; the paper's digits seem exchanged"
+            note = "615 W for 21,375 h are 13.146 MWh, by the paper's own figures"
             power = facts["agent57_power_mwh"]
             yield _compared("appendix A", f"{name} power MWh", power, cost.power_kwh / 1000, note)
             tons = cost.carbon_kg / 907.18474
             published = facts["agent57_carbon_tons"]
-            yield _compared("appendix A", f"{name} carbon tons", published, tons, "short tons of 2,000 lb")
+            yield _compared(
+                "appendix A", f"{name} carbon tons", published, tons, "short tons of 2,000 lb"
+            )
 
 
 def _table8(paper: _Paper) -> Iterator[Comparison]:
@@ -325,7 +328,9 @@ def _single(paper: _Paper) -> Iterator[Comparison]:
     name_this = next(single for single in singles if single.task == "namethisgame")
     published = facts["namethisgame_intercept"]
     yield _compared("section 5.1", "Name This Game intercept", published, name_this.intercept)
-    yield _compared("section 5.1", "Name This Game scale", facts["namethisgame_scale"], name_this.slope)
+    yield _compared(
+        "section 5.1", "Name This Game scale", facts["namethisgame_scale"], name_this.slope
+    )
 
 
 def _robustness(paper: _Paper) -> Iterator[Comparison]:

@@ -164,7 +164,9 @@ def committee_of(
     return Committee(models, tuple(share / total for _, share in sets))
 
 
-def _row(model: SubsetModel, scores: Mapping[str, float]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _row(
+    model: SubsetModel, scores: Mapping[str, float]
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     return np.array([scores[task] for task in model.tasks], dtype=np.float64)
 
 

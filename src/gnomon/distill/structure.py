@@ -93,7 +93,7 @@ class Components:
 
 @dataclass(frozen=True)
 class FairnessTest:
-    """Do two groups of algorithms differ in the error of their estimates?
+    """Whether two groups of algorithms differ in the error of their estimates.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class FairnessTest:
 
 
 def correlations(data: PreparedScores) -> tuple[FloatArray, FloatArray]:
-    """Return Pearson correlations of all pairs of tasks on the rows that have both, and their counts.
+    """Return Pearson correlations of all pairs of tasks, and the number of rows that have both.
 
     Returns
     -------
@@ -219,9 +219,7 @@ def principal_components(data: PreparedScores) -> Components:
     return Components(tasks, d**2 / (d**2).sum(), directions, correlation)
 
 
-def fairness(
-    predicted: FloatArray, true: FloatArray, relative: FloatArray
-) -> list[FairnessTest]:
+def fairness(predicted: FloatArray, true: FloatArray, relative: FloatArray) -> list[FairnessTest]:
     """Compare the errors of low, middle and high algorithms (figure 3, section 5.4).
 
     Parameters

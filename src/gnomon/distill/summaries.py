@@ -84,7 +84,7 @@ def half_summaries(
     n_halves: int = 100,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return the smoothed, transformed summary: its mean over random halves of an algorithm's tasks.
+    """Return the smoothed, transformed summary: its mean over random halves of one's tasks.
 
     A median hangs on one or two tasks; this hangs on all, and correlates with it at 0.998 on the
     Atari data. Each algorithm uses its own row alone, so nothing leaks between rows.

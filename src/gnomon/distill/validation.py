@@ -1,4 +1,4 @@
-"""The honest error: tasks and weights are chosen again without the algorithms that are predicted."""
+"""The honest error: tasks and weights are chosen again without the algorithms predicted."""
 
 from __future__ import annotations
 
@@ -237,7 +237,9 @@ def outer_splits(
         return group[np.newaxis]
     n_units = labels.size if outer == "group-folds" else n
     if n_units < n_folds:
-        raise ScoreDataError(f"expected at least {n_folds} to make {n_folds} folds, found {n_units}")
+        raise ScoreDataError(
+            f"expected at least {n_folds} to make {n_folds} folds, found {n_units}"
+        )
     seeds = rng.integers(0, 2**32, size=n_repeats)
     folds = np.stack([Folds(n_folds, int(seed)).of(n_units) for seed in seeds])
     return folds[:, group] if outer == "group-folds" else folds

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-__all__ = ["Executor", "Outcome", "attempt", "make_executor"]
+__all__ = ["NO_LIMITS", "Executor", "Limits", "Outcome", "attempt", "make_executor"]
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -71,13 +71,37 @@ def _in_one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
-def make_executor(n_workers: int = 1) -> Executor:
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a piece may cost before it is given up; None sets no limit.
+
+    Parameters
+    ----------
+    time_s : float, optional
+        Seconds that a piece may take, above 0.
+    memory_mb : int, optional
+        Megabytes (of a million bytes) that the process which does the piece may hold in memory.
+    """
+
+    time_s: float | None = None
+    memory_mb: int | None = None
+
+    def __bool__(self) -> bool:
+        return self != Limits()
+
+
+NO_LIMITS = Limits()
+
+
+def make_executor(n_workers: int = 1, *, limits: Limits = NO_LIMITS) -> Executor:
     """Return an executor for so many workers: this process for one, else processes of their own.
 
     Parameters
     ----------
     n_workers : int
         At least 1.
+    limits : Limits
+        With limits, one worker too is a process of its own, so that it can be ended.
 
     Raises
     ------
@@ -94,4 +118,6 @@ def make_executor(n_workers: int = 1) -> Executor:
 
     if n_workers < 1:
         raise ValueError(f"expected at least 1 worker, found {n_workers}")
-    return SerialExecutor() if n_workers == 1 else ProcessExecutor(n_workers)
+    if n_workers == 1 and not limits:
+        return SerialExecutor()
+    return ProcessExecutor(n_workers, limits=limits)

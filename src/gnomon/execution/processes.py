@@ -7,15 +7,18 @@ costs the piece in hand, which is reported as failed, and another worker takes t
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
+import os
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
-from gnomon.execution.executor import Outcome, attempt
+from gnomon.execution.executor import NO_LIMITS, Limits, Outcome, attempt
 
 __all__ = ["ProcessExecutor"]
 
@@ -26,6 +29,8 @@ Result = TypeVar("Result")
 _PIECES_AHEAD = 2
 #: What is said when there is nothing to say: "I am ready" one way, "that was all" the other.
 _NOTHING = ()
+#: Seconds between looks at the memory of the workers; what is taken meanwhile is not noticed.
+_MEMORY_LOOK_S = 0.05
 
 
 class ProcessExecutor:
@@ -39,10 +44,20 @@ class ProcessExecutor:
     ----------
     n_workers : int
         Number of processes, at least 1.
+    limits : Limits
+        A piece that passes one is given up and its process ended; another takes the place.
+
+    Raises
+    ------
+    OSError
+        If memory is to be limited on a system that does not tell how much a process has.
     """
 
-    def __init__(self, n_workers: int) -> None:
+    def __init__(self, n_workers: int, *, limits: Limits = NO_LIMITS) -> None:
         self.n_workers = n_workers
+        self.limits = limits
+        if limits.memory_mb is not None:
+            _memory_mb(os.getpid())
 
     def map(
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
@@ -62,9 +77,12 @@ class ProcessExecutor:
             for _ in range(min(self.n_workers, len(waiting))):
                 workers.append(_Worker(work))
             while sum(worker.feed(waiting) for worker in workers):
-                ready = wait([worker.connection for worker in workers])
-                for worker in [w for w in workers if w.connection in ready]:
-                    outcome = worker.receive()
+                ready = wait([worker.connection for worker in workers], self._patience(workers))
+                for worker in list(workers):
+                    if worker.connection in ready:
+                        outcome = worker.receive()
+                    else:
+                        outcome = worker.judge(self.limits)
                     if worker.dead:
                         workers.remove(worker)
                         waiting.extendleft(reversed(worker.pieces))
@@ -77,6 +95,17 @@ class ProcessExecutor:
         finally:
             for worker in workers:
                 worker.end()
+
+    def _patience(self, workers: list[_Worker[Piece, Result]]) -> float | None:
+        """Return for how many seconds there is nothing to judge."""
+        if self.limits.memory_mb is not None:
+            return _MEMORY_LOOK_S
+        if self.limits.time_s is None:
+            return None
+        began = [worker.began for worker in workers if worker.began is not None]
+        if not began:
+            return None
+        return max(0.0, min(began) + self.limits.time_s - time.monotonic())
 
 
 class _Worker(Generic[Piece, Result]):
@@ -92,6 +121,8 @@ class _Worker(Generic[Piece, Result]):
         self.pieces: deque[Piece] = deque()
         self.started = False
         self.dead = False
+        #: When the piece in hand was begun.
+        self.began: float | None = None
 
     def feed(self, waiting: deque[Piece]) -> int:
         """Hand over as many pieces as the worker may have; return how many it has."""
@@ -100,10 +131,13 @@ class _Worker(Generic[Piece, Result]):
             # A dead worker is found out when it is listened to.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 self.connection.send((self.pieces[-1],))
+        if self.started and self.pieces and self.began is None:
+            self.began = time.monotonic()
         return len(self.pieces)
 
     def receive(self) -> Outcome[Piece, Result] | None:
         """Return what the worker says: an outcome, or nothing if it says that it is ready."""
+        self.began = None  # until more is fed
         try:
             said: Any = self.connection.recv()
         except (EOFError, ConnectionResetError):
@@ -113,6 +147,30 @@ class _Worker(Generic[Piece, Result]):
             return None
         result, error, trace = said
         return Outcome(self.pieces.popleft(), result, error, trace)
+
+    def judge(self, limits: Limits) -> Outcome[Piece, Result] | None:
+        """End the process and return the failure of its piece, if that has passed a limit."""
+        if self.began is None:
+            return None
+        if time.monotonic() - self.began >= (limits.time_s or math.inf):
+            error = f"TimeLimit: not done after {limits.time_s:g} s"
+        elif limits.memory_mb is not None and self._holds() > limits.memory_mb:
+            error = f"MemoryLimit: more than {limits.memory_mb} MB"
+        else:
+            return None
+        if self.connection.poll():
+            return None  # It has just been done.
+        self.process.kill()
+        self.process.join()
+        self.dead = True
+        return Outcome(self.pieces.popleft(), None, error)
+
+    def _holds(self) -> float:
+        """Return the memory of the process in MB; 0 if it is gone, which is found out elsewhere."""
+        try:
+            return _memory_mb(self.process.pid or 0)
+        except (FileNotFoundError, ProcessLookupError):
+            return 0.0
 
     def _death(self) -> Outcome[Piece, Result] | None:
         """Return the failure of the piece in hand, if there was one."""
@@ -138,6 +196,18 @@ class _Worker(Generic[Piece, Result]):
             self.process.kill()
         self.process.join()
         self.connection.close()
+
+
+def _memory_mb(pid: int) -> float:
+    """Return how many million bytes of memory a process holds."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            n_pages = int(file.read().split()[1])
+    except FileNotFoundError:
+        if os.path.exists("/proc/self/statm"):
+            raise
+        raise OSError("limits of memory need a system with /proc, such as Linux") from None
+    return n_pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def _serve(work: Callable[[Piece], Result], connection: Connection) -> None:

@@ -6,16 +6,21 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import ConfigError, GnomonError, RuleSyntaxError
 from gnomon.experiments.entries import LearnerEntry, RuleEntry, content_hash
+from gnomon.experiments.predefined_boards import PredefinedBoards
+from gnomon.experiments.suites import available_suites, load_suite
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 
 if TYPE_CHECKING:
-    from gnomon.experiments.config_fields import ExperimentFields
+    from gnomon.experiments.config_fields import BoardFields, ExperimentFields, RuleFields
 
 __all__ = ["ExperimentConfig", "LearnerEntry", "RuleEntry"]
+
+_NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, init=False)
@@ -27,9 +32,12 @@ class ExperimentConfig:
     name : str
         What to call it.
     rules : sequence of str, mapping or RuleEntry
-        Rules of the catalogue by name, files by path, or ``{"name": ..., "text": ...}``.
+        Rules of the catalogue or whole suites by name, files by path, or
+        ``{"name": ..., "text": ...}``.
     learners : sequence of str, mapping or LearnerEntry
-        Learners by their kind, or ``{"kind": ..., "name": ..., setting: value, ...}``.
+        Learners by their kind, or ``{"kind": ..., "name": ..., setting: value, ...}``, where
+        ``"grid": {setting: [value, ...], ...}`` stands for a learner of each combination; and
+        ``"all"`` for every kind that needs no setting and is not shown the rule.
     trials : int
         Number of trials of each learner on each rule; a trial is a learner from scratch.
     episodes : int
@@ -39,8 +47,15 @@ class ExperimentConfig:
     seed : int
         All randomness comes from it. The boards depend on the seed, the rule and the number of the
         trial alone, so that all learners meet the same ones.
-    board : BoardSpec
-        How boards are drawn.
+    board : BoardSpec, optional
+        How boards are drawn; if not given, as the suites say, or else as the paper does.
+    predefined : PredefinedBoards, optional
+        The boards themselves, which are then not drawn; ``board`` gives the palettes.
+    trial_timeout_s : float, optional
+        Seconds after which a trial is given up and recorded as failed. No limit if not given.
+    trial_memory_mb : int, optional
+        Megabytes of memory that the process of a trial may use before it is ended, likewise.
+        Neither limit is part of the hash: a run may go on with other limits.
 
     Raises
     ------
@@ -65,6 +80,9 @@ class ExperimentConfig:
     horizon: int
     seed: int
     board: BoardSpec
+    predefined: PredefinedBoards | None
+    trial_timeout_s: float | None
+    trial_memory_mb: int | None
 
     def __init__(
         self,
@@ -76,11 +94,14 @@ class ExperimentConfig:
         episodes: int = 200,
         horizon: int = 100,
         seed: int = 0,
-        board: BoardSpec = DEFAULT_SPEC,
+        board: BoardSpec | None = None,
+        predefined: PredefinedBoards | None = None,
+        trial_timeout_s: float | None = None,
+        trial_memory_mb: int | None = None,
     ) -> None:
         from gnomon.experiments.config_fields import checked_fields
 
-        values = {
+        values: dict[str, Any] = {
             "name": name,
             "rules": [asdict(r) if isinstance(r, RuleEntry) else r for r in rules],
             "learners": [x.to_record() if isinstance(x, LearnerEntry) else x for x in learners],
@@ -88,22 +109,26 @@ class ExperimentConfig:
             "episodes": episodes,
             "horizon": horizon,
             "seed": seed,
-            "board": _board_record(board),
+            "trial_timeout_s": trial_timeout_s,
+            "trial_memory_mb": trial_memory_mb,
         }
+        if board is not None or predefined is not None:
+            values["board"] = _board_record(board or DEFAULT_SPEC, predefined)
         self._fill(checked_fields(values), Path())
 
     def _fill(self, fields: ExperimentFields, base: Path, *, try_learners: bool = True) -> None:
         """Set what the checked fields say; files are looked for in the folder ``base``."""
         put = object.__setattr__
-        for name in ("name", "trials", "episodes", "horizon", "seed"):
+        limits = ("trial_timeout_s", "trial_memory_mb")
+        for name in ("name", "trials", "episodes", "horizon", "seed", *limits):
             put(self, name, getattr(fields, name))
-        try:
-            board = BoardSpec(**fields.board.model_dump(exclude_none=True))
-        except ValueError as error:
-            raise ConfigError(f"field 'board', {error}") from None
+        board, predefined = _boards_of(fields, base)
         put(self, "board", board)
-        put(self, "rules", tuple(RuleEntry.from_fields(rule, base) for rule in fields.rules))
-        learners = [LearnerEntry.from_fields(learner) for learner in fields.learners]
+        put(self, "predefined", predefined)
+        put(self, "rules", tuple(_rules_of(fields.rules, base)))
+        learners = [
+            x for each in fields.learners for x in LearnerEntry.all_from_fields(each, board)
+        ]
         if try_learners:
             learners = [learner.completed(board) for learner in learners]
         put(self, "learners", tuple(learners))
@@ -133,8 +158,16 @@ class ExperimentConfig:
         return config
 
     @classmethod
-    def from_toml(cls, path: str | Path) -> ExperimentConfig:
-        """Read an experiment from a TOML file; rule files are looked for beside it.
+    def from_toml(
+        cls, path: str | Path, *, changes: Mapping[str, Any] = _NO_CHANGES
+    ) -> ExperimentConfig:
+        """Read an experiment from a TOML file; other files are looked for beside it.
+
+        Parameters
+        ----------
+        path : path
+        changes : mapping
+            Fields to be used in place of the file's.
 
         Raises
         ------
@@ -148,13 +181,20 @@ class ExperimentConfig:
             raise ConfigError(f"{path}: cannot read this config: {error.strerror}") from None
         except UnicodeDecodeError:
             raise ConfigError(f"{path}: expected UTF-8 text") from None
-        return cls.from_toml_text(text, file=str(path), base=path.parent)
+        return cls.from_toml_text(text, file=str(path), base=path.parent, changes=changes)
 
     @classmethod
-    def from_toml_text(cls, text: str, *, file: str, base: Path | None = None) -> ExperimentConfig:
+    def from_toml_text(
+        cls,
+        text: str,
+        *,
+        file: str,
+        base: Path | None = None,
+        changes: Mapping[str, Any] = _NO_CHANGES,
+    ) -> ExperimentConfig:
         """Read an experiment from the text of the file of that name; as :meth:`from_toml`."""
         try:
-            return cls.from_record(tomllib.loads(text), base=base)
+            return cls.from_record(tomllib.loads(text) | dict(changes), base=base)
         except tomllib.TOMLDecodeError as error:
             raise ConfigError(f"{file}: not a TOML file: {error}") from None
         except RuleSyntaxError:
@@ -164,6 +204,10 @@ class ExperimentConfig:
 
     def to_record(self) -> dict[str, Any]:
         """Return the experiment as JSON can hold it, with the full texts of its rules."""
+        limits = {
+            "trial_timeout_s": self.trial_timeout_s,
+            "trial_memory_mb": self.trial_memory_mb,
+        }
         return {
             "name": self.name,
             "rules": [asdict(rule) for rule in self.rules],
@@ -172,14 +216,21 @@ class ExperimentConfig:
             "episodes": self.episodes,
             "horizon": self.horizon,
             "seed": self.seed,
-            "board": _board_record(self.board),
-        }
+            "board": _board_record(self.board, self.predefined),
+        } | {name: limit for name, limit in limits.items() if limit is not None}
 
     @property
     def hash(self) -> str:
-        """Content hash of the whole experiment; comments in rules do not count."""
-        rules = [[rule.name, rule.hash] for rule in self.rules]
-        return content_hash(self.to_record() | {"rules": rules})
+        """Content hash of what is played; comments in rules and limits of trials do not count."""
+        record = self.to_record() | {"rules": [[rule.name, rule.hash] for rule in self.rules]}
+        for limit in ("trial_timeout_s", "trial_memory_mb"):
+            record.pop(limit, None)
+        return content_hash(record)
+
+    @property
+    def revealed_to(self) -> list[str]:
+        """Names of the learners that are shown what the rule permits."""
+        return [x.name for x in self.learners if x.is_shown_the_rule(self.board)]
 
     @property
     def n_trials(self) -> int:
@@ -187,8 +238,57 @@ class ExperimentConfig:
         return len(self.rules) * len(self.learners) * self.trials
 
 
-def _board_record(board: BoardSpec) -> dict[str, Any]:
-    return {name: list(value) for name, value in asdict(board).items()}
+def _board_record(board: BoardSpec, predefined: PredefinedBoards | None) -> dict[str, Any]:
+    record: dict[str, Any] = {name: list(value) for name, value in asdict(board).items()}
+    return record if predefined is None else record | dict(predefined.to_record())
+
+
+def _boards_of(fields: ExperimentFields, base: Path) -> tuple[BoardSpec, PredefinedBoards | None]:
+    """Return how boards are drawn, and the boards themselves if they are given."""
+    if fields.board is None:
+        return _board_of_suites(fields.rules), None
+    drawn = fields.board.model_dump(exclude={"files", "boards", "order"}, exclude_none=True)
+    try:
+        spec = BoardSpec(**drawn)
+    except ValueError as error:
+        raise ConfigError(f"field 'board', {error}") from None
+    return spec, _predefined(fields.board, spec, base)
+
+
+def _predefined(board: BoardFields, spec: BoardSpec, base: Path) -> PredefinedBoards | None:
+    if board.boards is not None:
+        return PredefinedBoards.from_record(board.boards, board.order)
+    if board.files is None:
+        if "order" in board.model_fields_set:
+            raise ConfigError("field 'board', 'order': there are no 'files' to put in order")
+        return None
+    for name in ("pieces", "shapes", "colors"):
+        if name in board.model_fields_set:
+            raise ConfigError(f"field 'board': expected 'files' or {name!r}, found both")
+    return PredefinedBoards.from_files(board.files, board.order, spec, base=base)
+
+
+def _board_of_suites(rules: Sequence[RuleFields]) -> BoardSpec:
+    """Return the boards of the suites among the rules, or the default ones."""
+    suites = [load_suite(r.name) for r in rules if r.text is None and r.name in available_suites()]
+    if len({suite.board for suite in suites}) > 1:
+        names = " and ".join(suite.name for suite in suites)
+        raise ConfigError(f"field 'rules': {names} are played on different boards; give a [board]")
+    return suites[0].board if suites else DEFAULT_SPEC
+
+
+def _rules_of(rules: Sequence[RuleFields], base: Path) -> list[RuleEntry]:
+    """Return every rule, those of the suites included; what two suites share counts once."""
+    entries: list[RuleEntry] = []
+    of_suites: set[RuleEntry] = set()
+    for fields in rules:
+        if fields.text is None and fields.name in available_suites():
+            listed = [RuleEntry.named(name) for name in load_suite(fields.name).rules]
+            of_suites.update(listed)
+        else:
+            listed = [RuleEntry.from_fields(fields, base)]
+        entries += [entry for entry in listed if entry not in of_suites.intersection(entries)]
+    return entries
 
 
 def _check_different(kind: str, entries: Sequence[RuleEntry | LearnerEntry]) -> None:

@@ -6,7 +6,7 @@ Pydantic judges the types; what it has to say is rephrased, for it speaks to pro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -41,16 +41,24 @@ class LearnerFields(BaseModel):
     model_config = ConfigDict(extra="allow")
     kind: Text = Field(description="the name of a learner")
     name: Text | None = Field(default=None, description="a name of your own")
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] | None = Field(
+        default=None, description="a table of settings, each with a list of values"
+    )
 
 
 class BoardFields(_Fields):
-    """How boards are drawn; see :class:`gnomon.game.board.BoardSpec`."""
+    """How boards are drawn (see :class:`gnomon.game.board.BoardSpec`), or which are given."""
 
     pieces: RangeOrNumber = Field(default=9, description="a whole number or [least, most]")
     shapes: RangeOrNumber = Field(default=4, description="a whole number or [least, most]")
     colors: RangeOrNumber = Field(default=4, description="a whole number or [least, most]")
     shape_palette: Palette | None = Field(default=None, description="a list of names")
     color_palette: Palette | None = Field(default=None, description="a list of names")
+    files: Palette | None = Field(default=None, description="a list of board files")
+    boards: list[list[int]] | None = Field(default=None, description="lists of 36 codes")
+    order: Literal["listed", "alphabetical", "random"] = Field(
+        default="listed", description="'listed', 'alphabetical' or 'random'"
+    )
 
 
 class ExperimentFields(_Fields):
@@ -63,7 +71,13 @@ class ExperimentFields(_Fields):
     episodes: Positive = Field(default=200, description="a whole number of at least 1")
     horizon: Positive = Field(default=100, description="a whole number of at least 1")
     seed: int = Field(default=0, strict=True, ge=0, description="a whole number of at least 0")
-    board: BoardFields = Field(default_factory=BoardFields, description="a table, [board]")
+    board: BoardFields | None = Field(default=None, description="a table, [board]")
+    trial_timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="a number of seconds above 0"
+    )
+    trial_memory_mb: Positive | None = Field(
+        default=None, description="a whole number of at least 1"
+    )
 
     @field_validator("rules", mode="before")
     @classmethod

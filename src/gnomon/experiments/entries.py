@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,11 @@ class RuleEntry:
             raise error.in_file(file) from None
         return cls(name, text)
 
+    @classmethod
+    def named(cls, name: str) -> RuleEntry:
+        """Return a rule of the catalogue."""
+        return cls(name, load_rule_text(name))
+
     @property
     def rule_set(self) -> RuleSet:
         """The tree of the text."""
@@ -103,9 +109,19 @@ class LearnerEntry:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def from_fields(cls, fields: LearnerFields) -> LearnerEntry:
-        """Return the learner with the settings that are given."""
-        return cls(fields.kind, fields.name or fields.kind, dict(fields.model_extra or {}))
+    def all_from_fields(cls, fields: LearnerFields, board_spec: BoardSpec) -> list[LearnerEntry]:
+        """Return the learner with the settings that are given, or one for each cell of its grid."""
+        given = dict(fields.model_extra or {})
+        if fields.kind == "all":
+            if given or fields.name or fields.grid:
+                raise ConfigError("learner 'all': expected no settings, for it is many learners")
+            return _all_learners(board_spec)
+        name, grid = fields.name or fields.kind, fields.grid or {}
+        twice = grid.keys() & given.keys()
+        if twice:
+            raise ConfigError(f"learner {name!r}: {min(twice)!r} is a setting and in the grid too")
+        combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+        return [cls(fields.kind, _grid_name(name, cell), given | cell) for cell in combinations]
 
     @cached_property
     def hash(self) -> str:
@@ -145,6 +161,30 @@ class LearnerEntry:
     def to_record(self) -> dict[str, Any]:
         """Return the entry as a table of a config file."""
         return {"kind": self.kind, "name": self.name, **self.params}
+
+
+def _grid_name(name: str, cell: Mapping[str, Any]) -> str:
+    """Return the name of a learner of a grid: that of all, and what sets this one apart."""
+    return ", ".join([name, *(f"{setting}={_in_a_name(value)}" for setting, value in cell.items())])
+
+
+def _in_a_name(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _all_learners(board_spec: BoardSpec) -> list[LearnerEntry]:
+    """Return every kind that plays as it is: without settings, extras, or sight of the rule."""
+    from gnomon.learners import available_learners
+
+    entries = []
+    for kind in available_learners():
+        entry = LearnerEntry(kind, kind)
+        try:
+            if not entry.is_shown_the_rule(board_spec):
+                entries.append(entry)
+        except (ConfigError, ImportError):
+            continue
+    return entries
 
 
 @lru_cache(maxsize=256)

@@ -29,8 +29,8 @@ class TrialRecord:
     status : {"done", "failed"}
     n_attempts : int
         Number of attempts recorded.
-    wall_time_s : float
-        How long it took, in seconds.
+    wall_time_s, cpu_time_s : float
+        How long it took, and how long processors worked on it, in seconds.
     shard, sha256 : str or None
         File name of the attempts, and the hash of its bytes; None for a failed trial.
     error, traceback : str or None
@@ -44,6 +44,7 @@ class TrialRecord:
     status: Literal["done", "failed"]
     n_attempts: int = 0
     wall_time_s: float = 0.0
+    cpu_time_s: float = 0.0
     shard: str | None = None
     sha256: str | None = None
     error: str | None = None
@@ -56,7 +57,7 @@ _SCHEMA = """
 CREATE TABLE trials (
     key TEXT PRIMARY KEY, learner TEXT NOT NULL, rule TEXT NOT NULL, trial INTEGER NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('done', 'failed')),
-    n_attempts INTEGER NOT NULL, wall_time_s REAL NOT NULL,
+    n_attempts INTEGER NOT NULL, wall_time_s REAL NOT NULL, cpu_time_s REAL NOT NULL,
     shard TEXT, sha256 TEXT, error TEXT, traceback TEXT
 ) STRICT
 """
@@ -67,6 +68,7 @@ class Journal:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._unwritten: list[TrialRecord] = []
 
     @classmethod
     @contextmanager
@@ -95,10 +97,28 @@ class Journal:
         return _rows(self._connection)
 
     def record(self, record: TrialRecord) -> None:
-        """Write down what has become of a trial, in place of what was written before."""
-        self._connection.execute(
-            f"INSERT OR REPLACE INTO trials ({_COLUMNS}) VALUES ({_MARKS})", astuple(record)
-        )
+        """Write down what has become of a trial, in place of what was written before.
+
+        On a full disk the record is kept, and tried again with the next one.
+        """
+        self._unwritten.append(record)
+        self.flush()
+
+    def flush(self) -> tuple[TrialRecord, ...]:
+        """Write what is still to be written; return what there is no room for."""
+        while self._unwritten:
+            try:
+                self._connection.execute(
+                    f"INSERT OR REPLACE INTO trials ({_COLUMNS}) VALUES ({_MARKS})",
+                    astuple(self._unwritten[0]),
+                )
+            except sqlite3.OperationalError as error:
+                # The low byte is the kind of error; a full disk can show as either.
+                if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                    raise
+                break
+            del self._unwritten[0]
+        return tuple(self._unwritten)
 
 
 def create_journal(path: Path) -> None:

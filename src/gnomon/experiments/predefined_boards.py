@@ -52,7 +52,9 @@ class PredefinedBoards:
             A file cannot be read, or holds what an experiment cannot play: several pieces in one
             cell, pictures, or names that are not in the palettes.
         """
-        names = sorted(files, key=lambda name: Path(name).name) if order == "alphabetical" else files
+        names = (
+            sorted(files, key=lambda name: Path(name).name) if order == "alphabetical" else files
+        )
         return cls(tuple(_codes(base / name, spec) for name in names), order)
 
     @classmethod
@@ -75,7 +77,8 @@ class PredefinedBoards:
             order = np.concatenate([rng.permutation(n) for _ in range(times)])
         else:
             order = np.tile(np.arange(n), times)
-        return deck[order[:n_boards]]
+        dealt: npt.NDArray[np.uint8] = deck[order[:n_boards]]
+        return dealt
 
 
 def _codes(path: Path, spec: BoardSpec) -> bytes:

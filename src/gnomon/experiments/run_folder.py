@@ -6,6 +6,7 @@
     config.json        the experiment, with the full texts of its rules
     journal.sqlite     one row a trial: done or failed, and where its attempts are
     shards/KEY.parquet one file a trial: one row an attempt
+    card.json          how it was played: on what, with which versions, how long
 
 A trial's key is the hash of all that determines it. Every file appears complete or not at all, so
 a run that was killed goes on where it stopped.
@@ -17,11 +18,12 @@ import datetime
 import fcntl
 import hashlib
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from gnomon import __version__
 from gnomon.errors import GnomonError, RunFolderError, UnknownNameError
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "RunFolder"]
 
 #: Counts up when the layout changes so that older programs cannot read it.
-FORMAT = 1
+FORMAT = 2
 
 _MANIFEST = "gnomon-run.json"
 _CONFIG = "config.json"
@@ -91,7 +93,7 @@ class RunFolder:
             "format": FORMAT,
             "gnomon": __version__,
             "config_hash": config.hash,
-            "revealed_to": [x.name for x in config.learners if x.is_shown_the_rule(config.board)],
+            "revealed_to": config.revealed_to,
             "attempts_on_empty_cells": "recorded",
             "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         }
@@ -143,9 +145,21 @@ class RunFolder:
             As :meth:`create` and :meth:`open`, and if the folder holds another experiment, or was
             begun by another version of Gnomon, whose learners may differ.
         """
+        return cls.check(path, config) or cls.create(path, config)
+
+    @classmethod
+    def check(cls, path: str | Path, config: ExperimentConfig) -> RunFolder | None:
+        """Open a run of an experiment; None if it is still to begin, and might. Touches nothing.
+
+        Raises
+        ------
+        RunFolderError
+            As :meth:`open_or_create`.
+        """
         path = Path(path)
         if not (path / _MANIFEST).exists():
-            return cls.create(path, config)
+            _check_free(path)
+            return None
         folder = cls.open(path)
         if folder.config.hash != config.hash:
             raise RunFolderError(
@@ -157,7 +171,8 @@ class RunFolder:
                 f"{path}: begun by gnomon {folder.version}, and this is {__version__}; "
                 "finish it with that version, or choose another folder"
             )
-        return folder
+        # The limits of trials may have changed: they decide no attempt.
+        return replace(folder, config=config)
 
     @property
     def shards(self) -> Path:
@@ -175,14 +190,22 @@ class RunFolder:
         """
         # The system lets go of the lock when the process dies, however it does.
         with (self.path / _MANIFEST).open() as manifest:
-            try:
-                fcntl.flock(manifest, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RunFolderError(f"{self.path}: another run is writing here") from None
+            if not _locked(manifest):
+                raise RunFolderError(f"{self.path}: another run is writing here")
             for leftover in self.path.glob("**/.*.partial"):
                 leftover.unlink(missing_ok=True)
             with Journal.opened(self.path / _JOURNAL) as journal:
                 yield journal
+
+    @property
+    def is_being_written(self) -> bool:
+        """Whether a process is playing into it now."""
+        with (self.path / _MANIFEST).open() as manifest:
+            try:
+                fcntl.flock(manifest, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
 
     def trials(self) -> list[TrialRecord]:
         """Return what has become of every trial that was played, in the order of the experiment.
@@ -258,6 +281,18 @@ class RunFolder:
             if trial.status == "done" and trial.learner in learners and trial.rule in rules
         ]
         return pl.concat(tables) if tables else pl.DataFrame()
+
+
+def _locked(manifest: IO[str]) -> bool:
+    """Take the lock of the folder; somebody who only asks for its status has it for a moment."""
+    for _ in range(10):
+        try:
+            fcntl.flock(manifest, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.02)
+        else:
+            return True
+    return False
 
 
 def _chosen(kind: str, name: str | None, known: list[str]) -> list[str]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from gnomon.execution.executor import Executor, Outcome, make_executor
-from gnomon.experiments.atomic_file import write_atomically
+from gnomon.execution.executor import Executor, Limits, Outcome, make_executor
+from gnomon.experiments.card import session
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import TrialRecord
+from gnomon.experiments.played_trial import Played, keep, play, play_and_keep
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.trial import Trial, trials_of
 
@@ -52,13 +52,15 @@ def run(
     out: str | Path,
     *,
     workers: int = 1,
+    scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> RunSummary:
     """Play every trial of an experiment and keep every attempt.
 
     Trials that the folder holds already are skipped; trials that failed are tried again. A trial
-    that raises is recorded with its error, and the others go on. The attempts do not depend on the
-    number of workers, nor on interruptions, to the byte.
+    that raises, whose process dies, or that passes a limit of the experiment is recorded with its
+    error, and the others go on; so is one that there is no room for on the disk. The attempts do
+    not depend on the number of workers, nor on interruptions, to the byte.
 
     Parameters
     ----------
@@ -67,7 +69,11 @@ def run(
     out : path
         The run folder: new, empty, or begun with the same experiment.
     workers : int
-        Number of processes; 1 plays in this one.
+        Number of processes; 1 plays in this one, unless the experiment limits its trials.
+    scheduler : str, optional
+        Play on a Dask cluster instead: the address of its scheduler, such as
+        ``"tcp://10.0.0.1:8786"``, or ``"local"`` for a cluster of ``workers`` processes here.
+        Needs the extra ``dask``.
     progress : Progress, optional
         Is told after each trial.
 
@@ -91,52 +97,68 @@ def run(
     2 0 0
     0 2 0
     """
-    executor = make_executor(workers)
-    folder = RunFolder.open_or_create(out, config)
-    return _run_on(executor, folder, progress or (lambda n_played, n_to_play: None))
+    limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
+    how: dict[str, Any] = {"workers": workers, "scheduler": scheduler and _kind(scheduler)}
+    if scheduler is None:
+        executor = make_executor(workers, limits=limits)
+        folder = RunFolder.open_or_create(out, config)
+        return _run_on(executor, folder, partial(play_and_keep, folder.shards), progress, how)
+    from gnomon.execution.dask_cluster import cluster_executor
+
+    with cluster_executor(scheduler, workers, limits=limits) as executor:
+        folder = RunFolder.open_or_create(out, config)
+        return _run_on(executor, folder, play, progress, how)
 
 
-def _run_on(executor: Executor, folder: RunFolder, progress: Progress) -> RunSummary:
+def _kind(scheduler: str) -> str:
+    """Return what kind of cluster it is: its address is nobody's business."""
+    return "local" if scheduler == "local" else "remote"
+
+
+def _run_on(
+    executor: Executor,
+    folder: RunFolder,
+    work: Callable[[Trial], Played],
+    progress: Progress | None,
+    how: Mapping[str, Any],
+) -> RunSummary:
     """Play what is missing in the folder."""
-    errors: list[str] = []
+    progress = progress or (lambda n_played, n_to_play: None)
+    errors: dict[str, str] = {}
     with folder.writing() as journal:
         before = {record.key for record in journal.records() if record.status == "done"}
         missing = [trial for trial in trials_of(folder.config) if trial.key not in before]
         progress(0, len(missing))
-        outcomes = executor.map(partial(play_and_keep, folder.shards), missing)
-        for n_played, outcome in enumerate(outcomes, start=1):
-            record = outcome.result or _failure(outcome)
-            journal.record(record)
-            if record.error is not None:
-                errors.append(f"{record.learner} on {record.rule}, {record.trial}: {record.error}")
-            progress(n_played, len(missing))
+        with session(folder.path, folder.config, how if missing else None) as adding:
+            for n_played, outcome in enumerate(executor.map(work, missing), start=1):
+                record = _record_of(outcome, folder.shards)
+                journal.record(record)
+                adding.add(record)
+                if record.error is not None:
+                    errors[record.key] = _told(record, record.error)
+                progress(n_played, len(missing))
+            for record in journal.flush():
+                errors.setdefault(record.key, _told(record, "the disk is full"))
     done = len(missing) - len(errors)
-    return RunSummary(folder, done, len(before), len(errors), tuple(errors))
+    return RunSummary(folder, done, len(before), len(errors), tuple(errors.values()))
 
 
-def play_and_keep(shards: Path, trial: Trial) -> TrialRecord:
-    """Play a trial, write its shard, and return what the journal is to say."""
-    from gnomon.experiments.shard import shard_bytes
-
-    began = time.perf_counter()
-    log = trial.play()
-    data = shard_bytes(log)
-    key = trial.key
-    write_atomically(shards / f"{key}.parquet", data)
-    return TrialRecord(
-        key,
-        trial.learner.name,
-        trial.rule.name,
-        trial.number,
-        "done",
-        n_attempts=int(log.n_attempts.sum()),
-        wall_time_s=time.perf_counter() - began,
-        shard=f"{key}.parquet",
-        sha256=hashlib.sha256(data).hexdigest(),
-    )
+def _told(record: TrialRecord, error: str) -> str:
+    return f"{record.learner} on {record.rule}, {record.trial}: {error}"
 
 
-def _failure(outcome: Outcome[Trial, TrialRecord]) -> TrialRecord:
+def _record_of(outcome: Outcome[Trial, Played], shards: Path) -> TrialRecord:
+    """Return what the journal is to say, once the shard is kept."""
+    if outcome.result is None:
+        return _failure(outcome)
+    try:
+        keep(outcome.result, shards)
+    except OSError as error:
+        return _failure(Outcome(outcome.piece, None, f"{type(error).__name__}: {error}"))
+    return outcome.result.record
+
+
+def _failure(outcome: Outcome[Trial, Played]) -> TrialRecord:
     trial = outcome.piece
     return TrialRecord(
         trial.key,

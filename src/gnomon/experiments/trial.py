@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.entries import LearnerEntry, RuleEntry, content_hash
+from gnomon.experiments.predefined_boards import PredefinedBoards
 from gnomon.game.board import BoardSpec, draw_boards
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Trial:
     rule : RuleEntry
     number : int
         Which of the trials of this learner on this rule, from 0.
-    episodes, horizon, seed, board : int, int, int, BoardSpec
+    episodes, horizon, seed, board, predefined
         As in :class:`gnomon.experiments.config.ExperimentConfig`.
     """
 
@@ -39,12 +40,16 @@ class Trial:
     horizon: int
     seed: int
     board: BoardSpec
+    predefined: PredefinedBoards | None = None
 
     @property
     def key(self) -> str:
         """Content hash of all that determines the attempts, 32 hexadecimal digits."""
-        parts = [self.learner.hash, self.rule.hash, self.number, self.episodes, self.horizon]
-        return content_hash([*parts, self.seed, asdict(self.board)])[:32]
+        parts: list[Any] = [self.learner.hash, self.rule.hash, self.number]
+        parts += [self.episodes, self.horizon, self.seed, asdict(self.board)]
+        if self.predefined is not None:
+            parts.append(dict(self.predefined.to_record()))
+        return content_hash(parts)[:32]
 
     def play(self) -> TrialLog:
         """Play the trial.
@@ -56,9 +61,11 @@ class Trial:
         from gnomon.learners.trial import play_trial
 
         rule = _word(self.rule.hash)
-        boards = draw_boards(
-            self.episodes, self.board, rng=np.random.default_rng([self.seed, rule, self.number])
-        )
+        draws = np.random.default_rng([self.seed, rule, self.number])
+        if self.predefined is None:
+            boards = draw_boards(self.episodes, self.board, rng=draws)
+        else:
+            boards = self.predefined.deal(self.episodes, rng=draws)
         entropy = [self.seed, rule, _word(self.learner.hash), self.number]
         learner = self.learner.make(self.board, rng=np.random.default_rng(entropy))
         return play_trial(
@@ -86,6 +93,7 @@ def trials_of(config: ExperimentConfig) -> Iterator[Trial]:
                     config.horizon,
                     config.seed,
                     config.board,
+                    config.predefined,
                 )
 
 

@@ -140,7 +140,9 @@ def count_attempts(
 
 def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
     """Return a / b, and ``none`` where b is 0."""
-    return np.divide(a, b, out=np.full(len(a), none), where=b > 0, dtype=np.float64)
+    ratio = np.full(len(a), none)
+    np.divide(a, b, out=ratio, where=b > 0)
+    return ratio
 
 
 def _attempts_at_once(log: TrialLog) -> Iterator[tuple[npt.NDArray[np.intp], _Int]]:

@@ -27,7 +27,9 @@ _CLASSES = {
     "uniform": ("gnomon.learners.uniform", "Uniform"),
     "frugal": ("gnomon.learners.frugal", "Frugal"),
     "rule_player": ("gnomon.learners.rule_player", "RulePlayer"),
+    "reinforce": ("gnomon.learners.reinforce", "Reinforce"),
     "tabular_q": ("gnomon.learners.tabular_q", "TabularQ"),
+    "ideal": ("gnomon.learners.ideal", "Ideal"),
     "linear_dqn": ("gnomon.learners.linear_dqn", "LinearDQN"),
 }
 
@@ -92,7 +94,7 @@ def available_learners() -> tuple[str, ...]:
     Examples
     --------
     >>> available_learners()
-    ('frugal', 'linear_dqn', 'rule_player', 'uniform')
+    ('frugal', 'ideal', 'linear_dqn', 'reinforce', 'rule_player', 'tabular_q', 'uniform')
     """
     return tuple(sorted(_CLASSES))
 

@@ -117,7 +117,7 @@ def rating_noise(
     deviation, critical, marginal = _largest_differences(replicates, tournament, level)
     few = freedom < LEAST_FREEDOM
     known = np.isfinite(longer) & ~np.logical_or.outer(few, few)
-    errors = np.where(known, deviation * longer, np.inf)
+    errors = np.where(known, deviation * np.where(known, longer, 0.0), np.inf)
     if least_edge_noise and not edges.draw_grounds:
         errors = np.maximum(errors, _edge_noise(edges, tournament))
     errors[_apart(tournament)] = np.inf

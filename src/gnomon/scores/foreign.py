@@ -241,6 +241,21 @@ class SummaryTable:
     deviation: FloatArray
     n_runs: FloatArray
 
+    def select(self, algorithms: Sequence[str]) -> SummaryTable:
+        """Return the table of some algorithms, in the given order.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such algorithm.
+        """
+        for name in algorithms:
+            if name not in self.algorithms:
+                raise UnknownNameError("algorithm", name, self.algorithms)
+        at = [self.algorithms.index(name) for name in algorithms]
+        parts = (self.mean[at], self.deviation[at], self.n_runs[at])
+        return SummaryTable(tuple(algorithms), self.tasks, *parts)
+
 
 def read_summaries(
     path: Pathlike, *, where: Mapping[str, str] | None = None, keep_apart: str | None = None

@@ -12,19 +12,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.baselines import atari_baselines, atari_name
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = [
+    "NORMALIZATIONS",
     "Normalization",
     "denormalize",
+    "normalize",
     "normalize_by",
     "normalize_min_max",
     "normalize_percentile",
     "normalize_random_human",
     "normalize_reference",
 ]
+
+
+#: What :func:`normalize` knows by name.
+NORMALIZATIONS = ("min-max", "random-human", "percentile", "reference:ALGORITHM")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +53,43 @@ class Normalization:
     anchors: Mapping[str, tuple[float, float]]
     pools: Mapping[str, FloatArray]
     higher_is_better: bool
+
+
+def normalize(table: ScoreTable, name: str) -> ScoreTable:
+    """Return the table normalised as one word says.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Raw scores.
+    name : str
+        ``min-max``, ``random-human`` (Atari), ``percentile``, or ``reference:ALGORITHM``, whose
+        mean becomes 1 while a score of 0 remains 0.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such normalisation, or no such algorithm.
+    ScoreDataError
+        A task cannot be normalised so.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[1.0], [2.0], [5.0]]})
+    >>> normalize(table, "min-max").runs("dqn", "task_0")
+    array([0.  , 0.25, 1.  ])
+    """
+    kind, _, algorithm = name.partition(":")
+    if kind == "reference" and algorithm:
+        return normalize_reference(table, algorithm)
+    known = {
+        "min-max": normalize_min_max,
+        "random-human": normalize_random_human,
+        "percentile": normalize_percentile,
+    }
+    if name not in known:
+        raise UnknownNameError("normalization", name, NORMALIZATIONS)
+    return known[name](table)
 
 
 def normalize_by(
@@ -147,10 +190,15 @@ def normalize_reference(
         Whose mean becomes 1 on each task.
     zero : str or float
         The raw score that becomes 0: a number, or another algorithm's mean.
+
+    Notes
+    -----
+    Of learning curves, the mean at the last step of each run counts.
     """
+    last = table.last_step()
 
     def mean(name: str, task: str) -> float:
-        scores = table.runs(name, task)
+        scores = last.runs(name, task)
         return float(scores.mean()) if scores.size else float("nan")
 
     anchors = {

@@ -375,6 +375,18 @@ class ScoreTable:
                 frame = frame.filter(pl.col(column).is_in(names))
         return replace(self, frame=frame)
 
+    @property
+    def scale(self) -> str:
+        """What a score is, for an axis: metric, unit, normalisation.
+
+        Examples
+        --------
+        >>> ScoreTable.from_arrays({"a": [[1.0]]}, metric="return", unit="points").scale
+        'return, points'
+        """
+        notes = [self.unit, self.normalization and f"{self.normalization.name} normalised"]
+        return ", ".join([self.metric.replace("_", " "), *(note for note in notes if note)])
+
     def describe(self) -> str:
         """Return what the table holds and what is missing in it, one fact a line."""
         direction = "higher" if self.higher_is_better else "lower"

@@ -6,23 +6,30 @@ which it is no farther than tau.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.scores.table import FloatArray
+from gnomon.errors import ScoreDataError
+from gnomon.scores.foreign import SummaryTable
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.estimate import shared_tasks
 from gnomon.stats.profiles import Profile
-from gnomon.stats.strata import as_strata
+from gnomon.stats.strata import Strata, as_strata
 
 __all__ = [
+    "DistanceKind",
+    "distance_profiles",
     "likelihood_distances",
     "likelihood_profiles",
     "permutation_distances",
     "ratio_profiles",
     "ratios_to_best",
 ]
+
+DistanceKind = Literal["ratio", "likelihood", "permutation"]
 
 
 def ratios_to_best(
@@ -163,7 +170,7 @@ def likelihood_distances(
 
 
 def permutation_distances(
-    scores: list[npt.ArrayLike],
+    scores: Sequence[Strata | npt.ArrayLike],
     *,
     n_permutations: int = 9999,
     higher_is_better: bool = True,
@@ -235,3 +242,90 @@ def likelihood_profiles(
         )
         for name, row in zip(names, distances, strict=True)
     ]
+
+
+def distance_profiles(
+    scores: ScoreTable | SummaryTable,
+    kind: DistanceKind,
+    tau: npt.ArrayLike | None = None,
+    *,
+    df: Literal["welch", "as_published"] = "welch",
+    higher_is_better: bool = True,
+    n_permutations: int = 9999,
+    rng: np.random.Generator,
+) -> list[Profile]:
+    """Return profiles of the distance from the best algorithm on every task, from a table.
+
+    Parameters
+    ----------
+    scores : ScoreTable or SummaryTable
+        One score for each run; or means, standard deviations and numbers of runs. Only tasks that
+        all algorithms have count.
+    kind : str
+        ``ratio``: of means (Dolan and Moré); ``likelihood``: minus the decimal logarithm of Welch's
+        p-value (Recht); ``permutation``: the same from permutations of the runs, which a
+        SummaryTable does not have.
+    tau, df, n_permutations, rng
+        As in :func:`ratio_profiles`, :func:`likelihood_distances`, :func:`permutation_distances`.
+    higher_is_better : bool
+        Direction of a SummaryTable; a ScoreTable knows its own.
+
+    Raises
+    ------
+    ScoreDataError
+        Ratios of means that are not positive, permutations without runs, Welch's test of a task
+        with one run.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[9.0, 3.0], [8.0, 5.0]], "b": [[3, 7], [4, 9]]})
+    >>> rng = np.random.default_rng(0)
+    >>> [p.value.tolist() for p in distance_profiles(table, "ratio", [1.0, 2.0], rng=rng)]
+    [[0.5, 1.0], [0.5, 0.5]]
+    """
+    if isinstance(scores, ScoreTable):
+        higher_is_better = scores.higher_is_better
+        tasks: Sequence[str] = shared_tasks(scores)
+        strata = [Strata.from_table(scores, name, tasks) for name in scores.algorithms]
+        means = np.stack([one.task_means for one in strata])
+    else:
+        tasks, means, strata = scores.tasks, scores.mean, []
+    names = list(scores.algorithms)
+    if kind == "ratio":
+        _refuse_zero(names, tasks, means)
+        costs = dict(zip(names, means, strict=True))
+        return ratio_profiles(costs, tau, higher_is_better=higher_is_better)
+    if kind == "permutation":
+        if not strata:
+            raise ScoreDataError("permutation: expected runs, found means and standard deviations")
+        distances = permutation_distances(
+            list(strata), n_permutations=n_permutations, higher_is_better=higher_is_better, rng=rng
+        )
+        return likelihood_profiles(names, distances, tau)
+    if isinstance(scores, ScoreTable):
+        counts = np.stack([one.counts for one in strata]).astype(np.float64)
+        deviations = np.array([[x.std() for x in one.per_task()] for one in strata])
+        deviations *= np.sqrt(counts / np.maximum(counts - 1.0, 1.0))
+    else:
+        deviations, counts = scores.deviation, scores.n_runs
+    _refuse_single(names, tasks, counts)
+    distances = likelihood_distances(
+        means, deviations, counts, df=df, higher_is_better=higher_is_better
+    )
+    return likelihood_profiles(names, distances, tau)
+
+
+def _refuse_zero(names: Sequence[str], tasks: Sequence[str], means: FloatArray) -> None:
+    for row, column in np.argwhere(means <= 0.0)[:1]:
+        raise ScoreDataError(
+            f"{names[row]}, task {tasks[column]}: expected a positive mean for a ratio, found "
+            f"{means[row, column]:g}"
+        )
+
+
+def _refuse_single(names: Sequence[str], tasks: Sequence[str], counts: FloatArray) -> None:
+    for row, column in np.argwhere(counts < 2)[:1]:
+        raise ScoreDataError(
+            f"{names[row]}, task {tasks[column]}: expected at least 2 runs for Welch's test, found "
+            f"{counts[row, column]:g}"
+        )

@@ -113,12 +113,15 @@ def metrics_for(
     """
     if wanted is None:
         wanted = METRICS if higher_is_better or gamma is not None else METRICS[:-1]
-    return [
-        metric_named(one, gamma=gamma, higher_is_better=higher_is_better)
-        if isinstance(one, str)
-        else one
-        for one in wanted
-    ]
+    try:
+        return [
+            metric_named(one, gamma=gamma, higher_is_better=higher_is_better)
+            if isinstance(one, str)
+            else one
+            for one in wanted
+        ]
+    except ValueError as error:  # a number after the colon that the metric cannot have
+        raise ScoreDataError(f"metrics {', '.join(map(str, wanted))}: {error}") from None
 
 
 def metric_named(name: str, *, gamma: float | None = None, higher_is_better: bool = True) -> Metric:

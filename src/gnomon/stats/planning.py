@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparison import Comparison, compare
-from gnomon.stats.estimate import shared_tasks
+from gnomon.stats.estimate import finite_or_none, shared_tasks
 from gnomon.stats.metrics import Metric, metrics_for
 from gnomon.stats.small_sample import Influences, delta_error
 from gnomon.stats.strata import Strata, as_strata
@@ -20,11 +20,13 @@ from gnomon.stats.strata import Strata, as_strata
 __all__ = [
     "PowerPoint",
     "SequentialResult",
+    "Subsamples",
     "interval_widths",
     "power_curve",
     "runs_needed",
     "sequential_compare",
     "sequential_levels",
+    "subsample_table",
     "subsampled",
 ]
 
@@ -252,6 +254,98 @@ def subsampled(
         for _ in range(n_draws)
     ]
     return np.array(values)
+
+
+@dataclass(frozen=True, eq=False)
+class Subsamples:
+    """What a metric of one algorithm would have been with fewer runs.
+
+    Parameters
+    ----------
+    algorithm, metric : str
+        What is shown.
+    runs : int
+        Runs per task in each draw.
+    value : float
+        The metric of all runs.
+    draws : ndarray of float, shape (n_draws,)
+        From :func:`subsampled`.
+    """
+
+    algorithm: str
+    metric: str
+    runs: int
+    value: float
+    draws: FloatArray
+
+    def as_record(self) -> dict[str, Any]:
+        """Return mean, median and the middle 95 % of the draws beside the value of all runs."""
+        low, middle, high = np.quantile(self.draws, [0.025, 0.5, 0.975])
+        numbers = {
+            "value": self.value,
+            "mean": float(self.draws.mean()),
+            "median": float(middle),
+            "low": float(low),
+            "high": float(high),
+        }
+        key = {"algorithm": self.algorithm, "metric": self.metric, "runs": self.runs}
+        return key | {name: finite_or_none(number) for name, number in numbers.items()}
+
+
+def subsample_table(
+    table: ScoreTable,
+    metric: str | Metric = "median",
+    *,
+    runs: Sequence[int] | None = None,
+    n_draws: int = 1000,
+    gamma: float | None = None,
+    rng: np.random.Generator,
+) -> list[Subsamples]:
+    """Return what a metric of every algorithm would have been with some smaller numbers of runs.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        One score for each run.
+    metric, n_draws, gamma, rng
+        As in :func:`subsampled`.
+    runs : sequence of int, optional
+        Numbers of runs; if not given 2, 3, 5, 10, ... below the least number of runs of a task.
+
+    Returns
+    -------
+    list of Subsamples
+        For each algorithm the numbers of runs in order; those that it has not enough runs for are
+        left out.
+
+    Raises
+    ------
+    ScoreDataError
+        No algorithm has more runs than the least number asked for.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": np.arange(20.0).reshape(10, 2)})
+    >>> found = subsample_table(table, "mean", n_draws=100, rng=np.random.default_rng(0))
+    >>> [(one.runs, one.value) for one in found]
+    [(2, 9.5), (3, 9.5), (5, 9.5)]
+    """
+    (one,) = metrics_for([metric], gamma=gamma, higher_is_better=table.higher_is_better)
+    tasks = shared_tasks(table)
+    found = []
+    for name in table.algorithms:
+        strata = Strata.from_table(table, name, tasks)
+        least = int(strata.counts.min())
+        for n in (2, 3, 5, 10, 20, 50) if runs is None else runs:
+            if 1 <= n < least or (runs is not None and n == least):
+                draws = subsampled(strata, one, n_runs=n, n_draws=n_draws, rng=rng)
+                found.append(Subsamples(name, one.name, n, one.value(strata), draws))
+    if not found:
+        raise ScoreDataError(
+            "subsampling: expected an algorithm with more than 2 runs on every task, or as many as "
+            "asked for; found none"
+        )
+    return found
 
 
 def sequential_levels(looks: Sequence[int], *, level: float = 0.95) -> FloatArray:

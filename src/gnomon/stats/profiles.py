@@ -10,6 +10,7 @@ characteristic functions. Bands are pointwise; :func:`simultaneous_band` holds f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.estimate import finite_or_none, shared_tasks
@@ -33,6 +35,9 @@ __all__ = [
     "simultaneous_band",
     "thresholds",
 ]
+
+#: A lattice of more points than this is resampled instead of computed.
+LARGEST_LATTICE = 100_000
 
 Kind = Literal["run_score", "average_score"]
 Band = Literal["pointwise", "simultaneous", "none"]
@@ -85,6 +90,11 @@ class Profile:
         reached = np.flatnonzero(self.value >= share)
         return float(self.tau[reached[-1]]) if reached.size else float("nan")
 
+    def first_reaching(self, share: float) -> float:
+        """Return the lowest threshold with at least this share, for profiles of distance."""
+        reached = np.flatnonzero(self.value >= share)
+        return float(self.tau[reached[0]]) if reached.size else float("nan")
+
     def area(self) -> float:
         """Return the area under the profile over its thresholds, by the trapezoidal rule."""
         return float(np.trapezoid(self.value, self.tau))
@@ -109,18 +119,20 @@ def thresholds(
 
     Raises
     ------
-    ValueError
-        Logarithmic spacing of scores that are not positive.
+    ScoreDataError
+        Logarithmic spacing of scores that are not positive, or no score is finite.
     """
     values = np.concatenate([one.values for one in strata])
     values = values[np.isfinite(values)]
+    if not values.size:
+        raise ScoreDataError("thresholds: expected at least one finite score, found none")
     if spacing == "data":
         return np.unique(np.quantile(values, np.linspace(0.0, 1.0, n)))
     low, high = float(values.min()), float(values.max())
     if spacing == "linear":
         return np.linspace(min(low, 0.0) if low > 0 else low, high, n)
     if low <= 0.0:
-        raise ValueError(f"expected positive scores for logarithmic thresholds, found {low:g}")
+        raise ScoreDataError(f"expected positive scores for logarithmic thresholds, found {low:g}")
     return np.geomspace(low, high, n)
 
 
@@ -193,7 +205,8 @@ def performance_profiles(
     kind : str
         ``run_score``: share of runs; ``average_score``: share of tasks by their mean.
     band : str
-        ``pointwise``: the bootstrap percentile interval at each threshold, exact for run scores;
+        ``pointwise``: the bootstrap percentile interval at each threshold, exact for run scores
+        (resampled where numbers of runs have no common multiple of reasonable size);
         ``simultaneous``: for the whole curve; ``none``.
     level : float
         Confidence level of the band.
@@ -225,7 +238,7 @@ def performance_profiles(
         key = draw_key(rng)
         low, high = np.full(at.size, np.nan), np.full(at.size, np.nan)
         if band != "none" and scores.counts.max() > 1:
-            if band == "pointwise" and kind == "run_score":
+            if band == "pointwise" and kind == "run_score" and _lattice(scores) <= LARGEST_LATTICE:
                 low, high = exact_band(scores, at, level=level, higher_is_better=higher)
             else:
                 drawn = resampled_profiles(
@@ -271,21 +284,24 @@ def exact_band(
     """
     strata = as_strata(scores)
     shares = _task_shares(strata, _array(tau), higher_is_better)
-    # On ragged tables the shares live on a common lattice of 1/(T lcm(R_t)).
-    lattice = int(np.lcm.reduce(strata.counts))
-    if lattice * strata.n_tasks > 1_000_000:
+    total = _lattice(strata)
+    if total > LARGEST_LATTICE:
         raise ValueError(
             f"runs per task of {sorted(set(strata.counts.tolist()))} have no common lattice of "
             "reasonable size; use a simultaneous band, which resamples"
         )
-    total = lattice * strata.n_tasks
-    probabilities = _sum_distributions(shares, strata.counts, lattice)
+    probabilities = _sum_distributions(shares, strata.counts, total // strata.n_tasks)
     cumulated = np.cumsum(probabilities, axis=1)
     tail = (1.0 - level) / 2.0
     # The slack keeps a quantile that rounding would push over by one point.
     low = np.argmax(cumulated >= tail - 1e-12, axis=1)
     high = np.argmax(cumulated >= 1.0 - tail - 1e-12, axis=1)
     return low / total, high / total
+
+
+def _lattice(strata: Strata) -> int:
+    """Return T lcm(R_t): the shares of ragged tables live on a lattice of one over it."""
+    return math.lcm(*strata.counts.tolist()) * strata.n_tasks
 
 
 def _sum_distributions(

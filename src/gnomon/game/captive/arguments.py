@@ -39,7 +39,8 @@ class GameArguments:
     seed : int
         0 for one of the moment.
     input_dir : Path
-        Folder of the data: ``rules``, ``modifiers``, ``trial-lists``, ``boards``, ``shapes``.
+        Folder of the data: ``rules``, ``modifiers``, ``trial-lists``, ``boards``,
+        ``cond``, ``shapes``.
     shapes, colors, images : tuple of str
         Palettes and pictures; empty if not given.
     cond_train, cond_test : str or None

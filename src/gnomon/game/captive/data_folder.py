@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gnomon.errors import GnomonError, UnknownNameError
+from gnomon.game.board_conditions import BoardConditions
 from gnomon.rules.catalogue import available_rules, load_rule, read_rule_file
 from gnomon.rules.syntax import RuleSet
 
@@ -23,7 +24,8 @@ class DataFolder:
     Parameters
     ----------
     path : Path
-        The folder, with ``rules``, ``modifiers``, ``trial-lists``, ``boards`` and ``shapes`` in it.
+        The folder, with ``rules``, ``modifiers``, ``trial-lists``, ``boards``, ``cond``
+        and ``shapes`` in it.
     is_confined : bool
         Whether files elsewhere must not be read.
     """
@@ -70,6 +72,10 @@ class DataFolder:
         if path is None:
             raise UnknownNameError("rule or file", name, available_rules())
         return read_rule_file(path), path.name.removesuffix(".txt")
+
+    def conditions(self, name: str) -> BoardConditions:
+        """Return the conditions of a file; errors as :meth:`rule`."""
+        return BoardConditions(read_rule_file(self.find(name, "cond", ".txt")))
 
     def _find(self, name: str, folder: str, ending: str) -> Path | None:
         if "\0" in name:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from gnomon.errors import GnomonError, RuleSyntaxError
 from gnomon.game.board import COLORS, SHAPES
-from gnomon.game.board_conditions import BoardConditions
 from gnomon.game.board_files import BoardFiles
 from gnomon.game.captive.arguments import GameArguments
 from gnomon.game.captive.board_json import property_value
@@ -132,7 +131,7 @@ class _Opening:
         boards = RandomBoards(
             random,
             self._random,
-            BoardConditions(self.data.rule(conditions)[0]) if conditions else None,
+            self.data.conditions(conditions) if conditions else None,
             testing=cond_train is None and cond_test is not None,
         )
         if random.pictures:

@@ -10,7 +10,21 @@ from gnomon.report.figures.curves import (
     median_curves,
     median_rows,
 )
+from gnomon.report.figures.differences import (
+    comparison_rows,
+    difference_bars,
+    improvement_bars,
+    improvement_heat_map,
+)
+from gnomon.report.figures.efficiency import efficiency_rows, sample_efficiency_curves
 from gnomon.report.figures.intervals import interval_panels, interval_rows
+from gnomon.report.figures.planning import (
+    power_curves,
+    power_rows,
+    subsample_distributions,
+    subsample_rows,
+)
+from gnomon.report.figures.profiles import profile_curves, profile_rows
 from gnomon.report.figures.record import Figure
 
 __all__ = [
@@ -21,13 +35,25 @@ __all__ = [
     "box_of",
     "box_plots",
     "box_rows",
+    "comparison_rows",
     "cumulated_error_curves",
     "cumulated_error_rows",
+    "difference_bars",
     "draw_board",
+    "efficiency_rows",
+    "improvement_bars",
+    "improvement_heat_map",
     "interval_panels",
     "interval_rows",
     "median_curves",
     "median_rows",
     "pairwise_rows",
     "pairwise_table",
+    "power_curves",
+    "power_rows",
+    "profile_curves",
+    "profile_rows",
+    "sample_efficiency_curves",
+    "subsample_distributions",
+    "subsample_rows",
 ]

@@ -18,6 +18,7 @@ from gnomon.report.figures.style import (
     MUTED,
     SIZE,
     SeriesStyle,
+    drawing_of,
     dress,
     new_drawing,
     number,
@@ -43,6 +44,7 @@ def interval_panels(
     order: Sequence[str] | None = None,
     series: Mapping[str, int] | None = None,
     fig: Drawing | None = None,
+    ax: Axes | None = None,
 ) -> Drawing:
     """Draw estimates as dots and their intervals as bars, one panel a metric, one row an algorithm.
 
@@ -61,21 +63,33 @@ def interval_panels(
         Number of each one's style; its row if not given.
     fig : matplotlib.figure.Figure, optional
         An empty one to draw on.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on instead, for estimates of one metric.
 
     Returns
     -------
     matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        Axes are given for several metrics.
     """
     rows = list(order or dict.fromkeys(e.algorithm for e in estimates))
     metrics = list(dict.fromkeys(e.metric for e in estimates))
     n = max(len(metrics), 1)
+    if ax is not None and n > 1:
+        raise ValueError(f"expected estimates of one metric for given axes, found {n} metrics")
     size = (FULL_WIDTH if n > 1 else HALF_WIDTH, 0.95 + 0.46 * max(len(rows), 1))
-    fig = new_drawing(*size) if fig is None else fig
-    axes = fig.subplots(1, n, sharey=True, squeeze=False)[0]
-    for ax, metric in zip(axes, metrics, strict=False):
-        _panel(ax, [e for e in estimates if e.metric == metric], rows, series or {})
-        ax.set_title(METRIC_NAMES.get(metric, metric), loc="left", fontsize=SIZE + 1, color=INK)
-        ax.set_xlabel(xlabel)
+    if ax is not None:
+        fig, axes = drawing_of(ax), [ax]
+    else:
+        fig = new_drawing(*size) if fig is None else fig
+        axes = list(fig.subplots(1, n, sharey=True, squeeze=False)[0])
+    for panel, metric in zip(axes, metrics, strict=False):
+        _panel(panel, [e for e in estimates if e.metric == metric], rows, series or {})
+        panel.set_title(METRIC_NAMES.get(metric, metric), loc="left", fontsize=SIZE + 1, color=INK)
+        panel.set_xlabel(xlabel)
     axes[0].set_yticks(range(len(rows)), rows)
     axes[0].tick_params(axis="y", labelcolor=INK, labelsize=SIZE)
     axes[0].set_ylim(len(rows) - 0.4, -0.7)

@@ -4,8 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.axes import Axes
 
-__all__ = ["spread"]
+from gnomon.report.figures.style import INK, SIZE
+
+__all__ = ["name_series", "spread"]
+
+#: More names than this take two columns of a legend.
+MOST_IN_COLUMN = 7
+
+
+def name_series(ax: Axes, place: str) -> None:
+    """Write the labels of the lines into a corner of axes, without a frame; none for one line."""
+    names = ax.get_legend_handles_labels()[1]
+    if len(names) > 1:
+        columns = 1 + (len(names) > MOST_IN_COLUMN)
+        ax.legend(
+            loc=place, frameon=False, fontsize=SIZE - 1, labelcolor=INK, ncols=columns,
+            handlelength=2.6,
+        )  # fmt: skip
+    elif names:
+        ax.set_title(names[0], loc="right", fontsize=SIZE, color=INK)
 
 
 def spread(

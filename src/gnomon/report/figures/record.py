@@ -11,10 +11,15 @@ from pathlib import Path
 
 from matplotlib.figure import Figure as Drawing
 
+from gnomon.errors import ScoreDataError
 from gnomon.experiments.atomic_file import write_atomically
+from gnomon.report.figures.style import house_settings
 from gnomon.report.svg import inline_svg, svg_text
 
 __all__ = ["Cell", "Figure", "Row", "csv_text"]
+
+#: What a drawing can be written as.
+FORMATS = ("svg", "png", "pdf")
 
 Cell = str | float | int | bool | None
 Row = Mapping[str, Cell]
@@ -55,6 +60,28 @@ class Figure:
         write_atomically(paths[0], self.svg.encode())
         write_atomically(paths[1], csv_text(self.rows).encode())
         return paths
+
+    def write(self, path: str | Path) -> None:
+        """Write the drawing alone: as SVG, or as PNG or PDF if the file is called so.
+
+        Raises
+        ------
+        ScoreDataError
+            The name ends otherwise, or there is no such folder.
+        """
+        path = Path(path)
+        kind = path.suffix.lower().removeprefix(".")
+        if kind not in FORMATS:
+            raise ScoreDataError(f"{path}: expected a name that ends in .svg, .png or .pdf")
+        if not path.parent.is_dir():
+            raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
+        if kind == "svg":
+            write_atomically(path, self.svg.encode())
+            return
+        out = io.BytesIO()
+        with house_settings():
+            self.drawing.savefig(out, format=kind, dpi=160, bbox_inches="tight")
+        write_atomically(path, out.getvalue())
 
     @cached_property
     def svg(self) -> str:

@@ -1,0 +1,182 @@
+"""Work done on a Dask cluster: one of this machine's processes, or one that runs elsewhere.
+
+Dask carries pieces out and results back, in batches, since a task costs it about a millisecond. It
+is not trusted with more: what has been done is written down by whoever asks for the outcomes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, TypeVar
+
+from gnomon.errors import GnomonError
+from gnomon.execution.executor import NO_LIMITS, Limits, Outcome
+from gnomon.execution.processes import ProcessExecutor
+from gnomon.execution.serial import SerialExecutor
+
+__all__ = ["DaskExecutor", "cluster_executor"]
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+#: A batch has at most so many pieces, and fewer if there would be too few batches for a worker.
+_MOST_PIECES, _BATCHES_A_WORKER = 32, 8
+#: Batches that are on their way for each worker.
+_BATCHES_AHEAD = 2
+_CONNECT_S = 20
+
+
+@contextmanager
+def cluster_executor(
+    scheduler: str, n_workers: int = 1, *, limits: Limits = NO_LIMITS
+) -> Iterator[DaskExecutor]:
+    """Join a cluster, or start one of ``n_workers`` processes here for ``"local"``.
+
+    Parameters
+    ----------
+    scheduler : str
+        ``"local"``, or the address of a scheduler, such as ``"tcp://10.0.0.1:8786"``. Its workers
+        need the same versions of everything.
+    n_workers : int
+        Size of a local cluster.
+    limits : Limits
+        What a piece may cost. With limits, a worker does its pieces in a process of its own.
+
+    Raises
+    ------
+    GnomonError
+        Dask is not installed, or there is no scheduler at the address, or it has no workers.
+    """
+    distributed = _distributed()
+    if scheduler != "local":
+        with _joined(scheduler) as client:
+            yield DaskExecutor(client, limits=limits)
+        return
+    settings = {
+        # A piece that kills its worker is alone to blame at the second time.
+        "distributed.scheduler.allowed-failures": 1,
+        # Only such workers may have the processes that limits need.
+        "distributed.worker.daemon": False,
+    }
+    with (
+        import_module("dask").config.set(settings),
+        distributed.LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield DaskExecutor(client, limits=limits)
+
+
+@contextmanager
+def _joined(address: str) -> Iterator[Any]:
+    """Connect to a scheduler that runs elsewhere, and see that it has workers."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        client = _distributed().Client(address, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise GnomonError(f"{address}: no Dask scheduler answers: {reason}") from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=_CONNECT_S)
+        except TimeoutError:
+            raise GnomonError(f"{address}: the scheduler has no workers") from None
+        yield client
+
+
+def _distributed() -> Any:
+    """Return the package, which is an extra and has no types."""
+    try:
+        return import_module("distributed")
+    except ImportError:
+        raise GnomonError("a cluster needs Dask: pip install 'gnomon-rl[dask]'") from None
+
+
+class DaskExecutor:
+    """Does pieces on the workers of a cluster; the outcomes come in the order in which they end.
+
+    The work must be a function that the workers can import, and pieces and results must pickle. A
+    batch that its workers died of is done again piece by piece, so that each piece answers for
+    itself. If the scheduler is lost, so is every piece that is not done.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Connected to the cluster.
+    limits : Limits
+        What a piece may cost.
+    """
+
+    def __init__(self, client: Any, *, limits: Limits = NO_LIMITS) -> None:
+        self._client = client
+        self._limits = limits
+
+    def map(
+        self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
+    ) -> Iterator[Outcome[Piece, Result]]:
+        """Yield the outcome of each piece; see :class:`gnomon.execution.executor.Executor`."""
+        n_workers = max(1, sum(self._client.nthreads().values()))
+        waiting = deque(_batches(list(pieces), n_workers))
+        flying: dict[Any, Sequence[Piece]] = {}
+        completed = _distributed().as_completed(loop=self._client.loop)
+        try:
+            while waiting or flying:
+                while waiting and len(flying) < _BATCHES_AHEAD * n_workers:
+                    future = self._submit(work, waiting[0])
+                    flying[future] = waiting.popleft()
+                    completed.add(future)
+                done = next(completed)
+                batch = flying.pop(done)
+                outcomes: list[Outcome[Piece, Result]] | None = self._outcomes(done, batch)
+                if outcomes is None:
+                    waiting.extendleft([piece] for piece in reversed(batch))
+                else:
+                    yield from outcomes
+                done.release()
+        finally:
+            if flying:
+                self._client.cancel(list(flying))
+
+    def _submit(self, work: Callable[[Piece], Result], batch: Sequence[Piece]) -> Any:
+        # Not pure: each batch is a task of its own, however alike two are.
+        return self._client.submit(_do, work, self._limits, batch, pure=False)
+
+    def _outcomes(self, done: Any, batch: Sequence[Piece]) -> list[Outcome[Piece, Result]] | None:
+        """Return what came of a batch; None if its pieces are to be done one by one."""
+        if done.status == "finished":
+            told = done.result()
+            return [Outcome(piece, *what) for piece, what in zip(batch, told, strict=True)]
+        if done.status in ("cancelled", "lost"):
+            lost = "ClusterLost: the scheduler of the cluster is gone"
+            return [Outcome(piece, None, lost) for piece in batch]
+        if len(batch) > 1:
+            return None
+        error = done.exception()
+        name = type(error).__name__
+        died = name == "KilledWorker"
+        return [Outcome(batch[0], None, "the worker process died" if died else f"{name}: {error}")]
+
+
+def _batches(pieces: Sequence[Piece], n_workers: int) -> list[Sequence[Piece]]:
+    """Cut a list into batches."""
+    size = max(1, min(_MOST_PIECES, len(pieces) // (_BATCHES_A_WORKER * n_workers)))
+    return [pieces[i : i + size] for i in range(0, len(pieces), size)]
+
+
+def _do(
+    work: Callable[[Piece], Result], limits: Limits, batch: Sequence[Piece]
+) -> list[tuple[Result | None, str | None, str | None]]:
+    """Do a batch, on a worker of the cluster."""
+    executor = ProcessExecutor(1, limits=limits) if limits else SerialExecutor()
+    outcomes = executor.map(work, batch)
+    return [(outcome.result, outcome.error, outcome.traceback) for outcome in outcomes]

@@ -1,0 +1,58 @@
+"""A trial that has been played, on its way to the run folder."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gnomon.experiments.atomic_file import write_atomically
+from gnomon.experiments.journal import TrialRecord
+from gnomon.experiments.trial import Trial
+
+__all__ = ["Played", "keep", "play", "play_and_keep"]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A trial that has been played: what the journal is to say, and the shard if not yet kept."""
+
+    record: TrialRecord
+    data: bytes | None = None
+
+
+def play(trial: Trial) -> Played:
+    """Play a trial, anywhere."""
+    from gnomon.experiments.shard import shard_bytes
+
+    wall, cpu = time.perf_counter(), time.process_time()
+    log = trial.play()
+    data = shard_bytes(log)
+    key = trial.key
+    record = TrialRecord(
+        key,
+        trial.learner.name,
+        trial.rule.name,
+        trial.number,
+        "done",
+        n_attempts=int(log.n_attempts.sum()),
+        wall_time_s=time.perf_counter() - wall,
+        cpu_time_s=time.process_time() - cpu,
+        shard=f"{key}.parquet",
+        sha256=hashlib.sha256(data).hexdigest(),
+    )
+    return Played(record, data)
+
+
+def play_and_keep(shards: Path, trial: Trial) -> Played:
+    """Play a trial where the run folder is, and write its shard."""
+    played = play(trial)
+    keep(played, shards)
+    return replace(played, data=None)
+
+
+def keep(played: Played, shards: Path) -> None:
+    """Write the shard of a trial, unless that has been done where it was played."""
+    if played.data is not None:
+        write_atomically(shards / f"{played.record.key}.parquet", played.data)

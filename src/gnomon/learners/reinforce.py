@@ -1,0 +1,208 @@
+"""REINFORCE: learn not what attempts are worth, but how often to make them."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
+from gnomon.game.compiler import CompiledRule
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
+from gnomon.learners.draws import Draws
+from gnomon.learners.linear_dqn_features import feature_table
+from gnomon.learners.setting_ranges import check_choice, check_range
+
+__all__ = ["Policy", "PolicySettings", "Reinforce"]
+
+
+class PolicySettings(NamedTuple):
+    """The parameters of a :class:`Reinforce`, as its kernels read them."""
+
+    learning_rate: float
+    gamma: float
+    all_cells: bool
+    baseline: bool
+    baseline_rate: float
+
+
+class Policy(NamedTuple):
+    """What a :class:`Reinforce` knows, changed in place.
+
+    Parameters
+    ----------
+    active : numpy.ndarray of uint32, shape (n_inputs, 18)
+        The active features of each input (:class:`gnomon.learners.linear_dqn_features.Features`).
+    theta : numpy.ndarray of float64, shape (n_features + 1,)
+        The weights, and a last entry that is always 0.
+    trace, scores, gradient : numpy.ndarray of float64, shape (n_features + 1,)
+        Of this episode: the sum of ``grad log pi`` over its attempts, discounted up to now and
+        not; and the sum of rewards times the former.
+    chances : numpy.ndarray of float64, shape (n_codes, 4)
+        Of the attempt chosen last: how probable each was, for any one cell with that code.
+    sums : numpy.ndarray of float64, shape (4,)
+        The baseline; of this episode, the discounted and the plain number of attempts, and the sum
+        of their returns.
+    """
+
+    active: npt.NDArray[np.uint32]
+    theta: npt.NDArray[np.float64]
+    trace: npt.NDArray[np.float64]
+    scores: npt.NDArray[np.float64]
+    gradient: npt.NDArray[np.float64]
+    chances: npt.NDArray[np.float64]
+    sums: npt.NDArray[np.float64]
+
+
+@final
+class Reinforce(Learner):
+    r"""Learn a softmax over attempts, linear in the features of the paper, by policy gradient.
+
+    An attempt is made with probability proportional to ``exp(theta . phi(s, a))``, with the 3,720
+    features of :class:`gnomon.learners.linear_dqn.LinearDQN`. After each episode the weights take
+    one step,
+
+    ``theta += learning_rate * sum_t (G_t - b) grad log pi(a_t | s_t)``,
+
+    where ``G_t = r_t + gamma r_(t+1) + ...`` is the return from attempt ``t`` on, and ``b`` the
+    baseline. The sum is taken attempt by attempt, as ``sum_k r_k z_k`` with
+    ``z_k = gamma z_(k-1) + grad log pi(a_k | s_k)``, which is the same and needs no memory of the
+    episode. An episode cut off by the horizon is taken as if nothing came after.
+
+    Parameters
+    ----------
+    board_spec : BoardSpec
+        Its palettes fix the features.
+    rng : numpy.random.Generator
+        The only source of randomness; every attempt uses one uniform number.
+    learning_rate : float
+        Step size, above 0.
+    gamma : float
+        Discount of later rewards, 0 to 1. With 0 an attempt is blamed for its own failure only,
+        which is nearly all that can be laid at its door: few rules punish an accepted attempt
+        later. With 1 it answers for all failures that follow on the board, and the noise of that
+        slows learning.
+    actions : {"all", "occupied"}
+        Whether an attempt may choose an empty cell.
+    baseline : {"mean", "none"}
+        What returns are compared with: a running mean of them, or 0. As no reward is positive,
+        without a baseline an accepted attempt is not made more probable, only failures less.
+    baseline_rate : float
+        How far the running mean moves towards the mean return of each episode, above 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    References
+    ----------
+    Williams: *Simple statistical gradient-following algorithms for connectionist reinforcement
+    learning* (1992); the sum by traces as in Baxter and Bartlett (2001).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.game.board import draw_boards
+    >>> from gnomon.learners.trial import play_trial
+    >>> from gnomon.rules.parser import parse
+    >>> rng = np.random.default_rng(0)
+    >>> log = play_trial(Reinforce(rng=rng), parse("(*,*,*,*,2)"), draw_boards(200, rng=rng))
+    >>> errors = log.n_attempts - 9
+    >>> bool(errors[:20].sum() > 10 * errors[-20:].sum())
+    True
+    """
+
+    def __init__(
+        self,
+        board_spec: BoardSpec = DEFAULT_SPEC,
+        *,
+        rng: np.random.Generator,
+        learning_rate: float = 0.1,
+        gamma: float = 0.0,
+        actions: Literal["all", "occupied"] = "occupied",
+        baseline: Literal["mean", "none"] = "mean",
+        baseline_rate: float = 0.1,
+    ) -> None:
+        check_range("learning_rate", learning_rate, 0.0, math.inf, open_below=True)
+        check_range("gamma", gamma, 0.0, 1.0)
+        check_range("baseline_rate", baseline_rate, 0.0, 1.0, open_below=True)
+        check_choice("actions", actions, ("all", "occupied"))
+        check_choice("baseline", baseline, ("mean", "none"))
+        self._settings = PolicySettings(
+            learning_rate=float(learning_rate),
+            gamma=float(gamma),
+            all_cells=actions == "all",
+            baseline=baseline == "mean",
+            baseline_rate=float(baseline_rate),
+        )
+        self._n_colors = len(board_spec.color_palette)
+        self._policy = _blank_policy(board_spec)
+        self._draws = Draws(1, rng=rng)
+
+    @property
+    def theta(self) -> npt.NDArray[np.float64]:
+        """A copy of the weights, shape (n_features,), in the order of the paper's appendix."""
+        return self._policy.theta[:-1].copy()
+
+    def act(self, observation: Observation) -> int:
+        """Draw an attempt."""
+        from gnomon.learners.reinforce_kernels import choose
+
+        last = observation.last_number(self._n_colors)
+        u = float(self._draws.row()[0])
+        return int(choose(self._settings, self._policy, observation.board, last, u))
+
+    def observe(self, transition: Transition) -> None:
+        """Add the attempt to the gradient; at the end of the episode, take the step."""
+        from gnomon.learners.reinforce_kernels import end_episode, note
+
+        seen = transition.observation
+        note(
+            self._settings,
+            self._policy,
+            seen.board,
+            seen.last_number(self._n_colors),
+            transition.action,
+            float(transition.reward),
+        )
+        if transition.terminated or transition.truncated:
+            end_episode(self._settings, self._policy)
+
+    def play_trial(
+        self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
+    ) -> TrialLog:
+        """Play each board in turn, attempt for attempt as act and observe would, but faster."""
+        from gnomon.learners.one_board import close_log, one_board, open_log
+        from gnomon.learners.reinforce_kernels import play
+
+        if 1 + rule.n_shapes * rule.n_colors != self._policy.chances.shape[0]:
+            raise ValueError("expected a rule compiled for the palettes of the learner")
+        game, log = one_board(rule, boards), open_log(len(boards), horizon)
+        before_it = np.zeros_like(game.codes)
+        episode = n_rows = 0
+        while episode < len(boards):
+            before = n_rows
+            draws = self._draws.ahead(horizon)
+            episode, n_rows = play(
+                self._settings, self._policy, game, before_it, log, horizon, draws, episode, n_rows
+            )
+            self._draws.use(n_rows - before)
+        return close_log(log, boards, n_rows)
+
+
+def _blank_policy(board_spec: BoardSpec) -> Policy:
+    """Return the policy of a learner that has seen nothing: all attempts equally probable."""
+    features = feature_table(len(board_spec.shape_palette), len(board_spec.color_palette))
+    size = features.n_features + 1
+    return Policy(
+        active=features.active,
+        theta=np.zeros(size),
+        trace=np.zeros(size),
+        scores=np.zeros(size),
+        gradient=np.zeros(size),
+        chances=np.zeros((board_spec.n_codes, N_BUCKETS)),
+        sums=np.zeros(4),
+    )

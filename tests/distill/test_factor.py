@@ -1,0 +1,70 @@
+"""The shrunk one-factor covariance."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gnomon.distill.factor import shrunk_covariance
+
+
+def sample(n, p, *, seed=0, gaps=0.0):
+    rng = np.random.default_rng(seed)
+    loadings = rng.uniform(0.4, 0.9, p)
+    x = rng.normal(size=(n, 1)) * loadings + rng.normal(size=(n, p)) * np.sqrt(1 - loadings**2)
+    x[rng.random(x.shape) < gaps] = np.nan
+    return x, loadings
+
+
+@settings(max_examples=40)
+@given(st.integers(6, 30), st.integers(2, 40), st.floats(0, 0.4), st.integers(0, 1000))
+def test_the_covariance_is_always_positive_definite(n, p, gaps, seed):
+    x, _ = sample(n, p, seed=seed, gaps=gaps)
+    enough = [len(np.unique(c[~np.isnan(c)])) > 1 for c in x.T]
+    if sum(enough) < 2:
+        return
+    found = shrunk_covariance(x[:, enough])
+    assert np.linalg.eigvalsh(found.covariance).min() > 0
+
+
+def test_loadings_are_found_through_gaps():
+    x, loadings = sample(4000, 8, gaps=0.2)
+    found = shrunk_covariance(x, degrees_of_freedom=np.inf)
+    assert found.loadings == pytest.approx(loadings, abs=0.05)
+    assert found.unique == pytest.approx(1 - loadings**2, abs=0.08)
+    truth = np.outer(loadings, loadings) + np.diag(1 - loadings**2)
+    assert found.covariance == pytest.approx(truth, abs=0.08)
+
+
+def test_without_gaps_and_shrinkage_it_is_the_sample_covariance():
+    x, _ = sample(50, 5)
+    found = shrunk_covariance(x, shrinkage=0.0, degrees_of_freedom=np.inf)
+    assert found.covariance == pytest.approx(np.cov(x.T, bias=True), rel=1e-9)
+    assert found.mean == pytest.approx(x.mean(axis=0))
+
+
+def test_units_do_not_matter():
+    x, _ = sample(60, 6, gaps=0.1)
+    scale = np.array([1, 10, 0.1, 5, 2, 3])
+    plain, scaled = shrunk_covariance(x), shrunk_covariance(x * scale + 7)
+    assert scaled.covariance == pytest.approx(plain.covariance * np.outer(scale, scale))
+
+
+def test_a_strange_row_counts_less():
+    x, _ = sample(60, 6)
+    spoiled = np.vstack([x, np.array([[9, -9, 9, -9, 9, -9]])])
+    clean = shrunk_covariance(x).loadings
+    robust = np.abs(shrunk_covariance(spoiled).loadings - clean).max()
+    normal = np.abs(shrunk_covariance(spoiled, degrees_of_freedom=np.inf).loadings - clean).max()
+    assert robust < 0.25 * normal
+
+
+def test_weights_are_the_regression_of_the_covariance():
+    x, _ = sample(80, 4)
+    found = shrunk_covariance(x, shrinkage=0.0, degrees_of_freedom=np.inf)
+    w, intercept = found.weights(np.array([0, 1]), 3)
+    design = np.column_stack([x[:, :2], np.ones(80)])
+    expected = np.linalg.lstsq(design, x[:, 3], rcond=None)[0]
+    assert (*w, intercept) == pytest.approx(tuple(expected))
+    residual = x[:, 3] - design @ expected
+    assert found.residual_variance(np.array([0, 1]), 3) == pytest.approx(residual.var())

@@ -1,0 +1,107 @@
+"""Subset models: fitting, keeping, predicting."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.distill.models import SubsetModel, fit_least_squares
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+
+
+def test_least_squares_is_that_of_numpy(make_scores):
+    data = make_scores()
+    model = fit_least_squares(data, ["t00", "t03"], weights="any")
+    expected = np.linalg.lstsq(data.x[:, [0, 3]], data.target, rcond=None)[0]
+    assert model.weights == pytest.approx(expected)
+    assert model.intercept == 0.0
+    assert model.n_rows == 40
+    line = fit_least_squares(data, ["t02"], intercept=True, weights="any")
+    slope, intercept = np.polyfit(data.x[:, 2], data.target, 1)
+    assert (line.weights[0], line.intercept) == pytest.approx((slope, intercept))
+
+
+def test_weights_are_not_negative_unless_wanted(make_scores):
+    data = make_scores()
+    target = data.x[:, 0] - 0.5 * data.x[:, 1]
+    free = fit_least_squares(data, ["t00", "t01"], target=target, weights="any")
+    assert free.weights == pytest.approx((1.0, -0.5))
+    bound = fit_least_squares(data, ["t00", "t01"], target=target)
+    assert bound.weights[1] == 0.0
+
+
+@given(
+    st.lists(st.floats(0, 1e6), min_size=3, max_size=3),
+    st.lists(st.floats(0, 1e6), min_size=3, max_size=3),
+    st.lists(st.floats(0, 10), min_size=3, max_size=3),
+)
+def test_better_everywhere_is_never_worse(scores, more, weights):
+    """Proposition 2: with non-negative weights the estimate is weakly order preserving."""
+    model = SubsetModel(("u", "v", "w"), tuple(w / 30 for w in weights))
+    low = dict(zip("uvw", scores, strict=True))
+    high = {task: low[task] + extra for task, extra in zip("uvw", more, strict=True)}
+    assert model.estimate(high).value >= model.estimate(low).value * (1 - 1e-12)
+
+
+def test_json_round_trip(make_scores, tmp_path):
+    model = fit_least_squares(make_scores(), ["t00", "t03"])
+    assert SubsetModel.from_json(model.to_json()) == model
+    model.save(tmp_path / "model.json")
+    assert SubsetModel.from_json((tmp_path / "model.json").read_text()) == model
+    assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "another"}', '{"format": 1, "x": 2}'])
+def test_other_json_is_refused(text):
+    with pytest.raises(ScoreDataError, match="expected a 'gnomon subset model 1' as JSON"):
+        SubsetModel.from_json(text)
+
+
+def test_a_missing_field_is_refused():
+    record = json.loads(SubsetModel(("u",), (1.0,)).to_json())
+    del record["weights"]
+    with pytest.raises(ScoreDataError, match="weights"):
+        SubsetModel.from_json(json.dumps(record))
+
+
+def test_weights_and_tasks_go_together():
+    with pytest.raises(ValueError, match="as many weights as tasks, found 1, 2"):
+        SubsetModel(("u", "v"), (1.0,))
+
+
+def test_an_estimate_needs_all_its_scores():
+    with pytest.raises(UnknownNameError, match="unknown score for task 'v'"):
+        SubsetModel(("u", "v"), (0.5, 0.5)).estimate({"u": 1.0})
+
+
+def test_outside_the_training_range_is_said():
+    model = SubsetModel(("u",), (1.0,), transform="identity", ranges=((0.0, 10.0),))
+    assert model.estimate({"u": 5.0}).outside == ()
+    with pytest.warns(DegenerateScoresWarning, match="outside the range .*: u"):
+        assert model.estimate({"u": 11.0}).outside == ("u",)
+
+
+def test_prediction_intervals_cover_as_they_say():
+    rng = np.random.default_rng(0)
+    inside, n = 0, 2000
+    for _ in range(n):
+        model = SubsetModel(("u",), (1.0,), transform="identity").with_residuals(
+            rng.normal(size=30)
+        )
+        estimate = model.estimate({"u": 0.0}, level=0.9)
+        inside += estimate.low <= rng.normal() <= estimate.high
+    assert abs(inside / n - 0.9) < 4 * np.sqrt(0.9 * 0.1 / n) + 0.005
+
+
+def test_without_residuals_there_is_no_interval():
+    estimate = SubsetModel(("u",), (1.0,)).estimate({"u": 3.0})
+    assert np.isnan(estimate.low)
+    assert np.isnan(estimate.high)
+
+
+def test_too_few_rows_are_refused(make_scores):
+    data = make_scores(3, 8)
+    with pytest.raises(ScoreDataError, match="at least 4 algorithms .*; found 3"):
+        fit_least_squares(data, data.tasks[:4])

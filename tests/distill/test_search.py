@@ -1,0 +1,194 @@
+"""The search over all subsets, against scikit-learn, against plain NumPy, and against itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strategies_distill import gapped_scores
+from gnomon.distill.folds import Folds
+from gnomon.distill.search import count_subsets, expected_seconds, search_subsets, subset_errors
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.execution.executor import make_executor
+
+
+def slow_errors(data, tasks, folds):
+    """Return the cross-validated and the in-sample error, by least squares on rows."""
+    x = data.x[:, [data.tasks.index(t) for t in tasks]]
+    whole = ~np.isnan(x).any(axis=1)
+    x, y = x[whole], data.target[whole]
+    fold = folds.of(len(y))
+    means = []
+    for k in range(folds.n_folds):
+        w = np.linalg.lstsq(x[fold != k], y[fold != k], rcond=None)[0]
+        means.append(np.mean((y[fold == k] - x[fold == k] @ w) ** 2))
+    w = np.linalg.lstsq(x, y, rcond=None)[0]
+    return np.mean(means), np.mean((y - x @ w) ** 2)
+
+
+def test_scikit_learn_agrees_on_random_subsets(paper):
+    """The benchmark does this for 2,000 subsets of all; here are 200, of a few searches."""
+    linear = pytest.importorskip("sklearn.linear_model")
+    selection = pytest.importorskip("sklearn.model_selection")
+    folds = selection.KFold(10, shuffle=True, random_state=1982)
+    model = linear.LinearRegression(fit_intercept=False)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        names = sorted(rng.choice(paper.candidates, 12, replace=False).tolist())
+        found = search_subsets(paper, 5, n_best=792, candidates=names)
+        assert len(found.subsets) == 792
+        for i in rng.choice(792, 40, replace=False):
+            x = paper.x[:, paper.columns(found.subsets[i])]
+            whole = ~np.isnan(x).any(axis=1)
+            scores = selection.cross_val_score(
+                model, x[whole], paper.target[whole], cv=folds, scoring="neg_mean_squared_error"
+            )
+            assert found.errors[i] == pytest.approx(-scores.mean(), rel=1e-10)
+
+
+def test_atari5_is_the_best_of_all(paper):
+    found = search_subsets(paper, 5)
+    assert (found.n_subsets, found.n_row_sets) == (3_819_816, 188)
+    assert found.subsets[0] == ("battlezone", "doubledunk", "namethisgame", "phoenix", "qbert")
+    assert found.errors[0] == pytest.approx(0.00338675951206, abs=1e-13)
+    assert found.subsets[1] == ("assault", "battlezone", "namethisgame", "phoenix", "pitfall")
+    expected = [slow_errors(paper, tasks, Folds())[0] for tasks in found.subsets]
+    assert found.errors == pytest.approx(expected, rel=1e-11)
+
+
+def test_the_bound_loses_nothing(paper):
+    free = search_subsets(paper, 5)
+    bounded = search_subsets(paper, 5, bounded=True)
+    assert bounded.subsets == free.subsets
+    assert bounded.errors == pytest.approx(free.errors, rel=1e-11)
+
+
+def test_the_rows_agree_with_the_grams(paper):
+    found = search_subsets(paper, 4, n_best=200, candidates=paper.tasks[5:25])
+    errors = subset_errors(paper, found.subsets)
+    assert errors[:, 0] == pytest.approx(found.errors, rel=1e-10)
+
+
+@settings(max_examples=25)
+@given(gapped_scores(), st.integers(1, 4))
+def test_every_subset_is_judged_on_its_own_rows(data, size):
+    folds = Folds(3, seed=4)
+    subsets = list(combinations(data.candidates, size))
+    slow = {tasks: slow_errors(data, tasks, folds) for tasks in subsets if enough(data, tasks)}
+    if not slow:
+        return
+    for criterion, which in (("cv", 0), ("in_sample", 1)):
+        found = search_subsets(data, size, folds=folds, criterion=criterion, n_best=len(subsets))
+        assert set(found.subsets) == set(slow)
+        expected = [slow[tasks][which] for tasks in found.subsets]
+        assert found.errors == pytest.approx(expected, rel=1e-7, abs=1e-10)
+    by_rows = subset_errors(data, subsets, folds=folds)
+    for tasks, errors in zip(subsets, by_rows, strict=True):
+        if tasks in slow:
+            assert errors == pytest.approx(slow[tasks], rel=1e-7, abs=1e-10)
+        else:
+            assert np.isnan(errors).all()
+
+
+def enough(data, tasks):
+    x = data.x[:, data.columns(tasks)]
+    return (~np.isnan(x).any(axis=1)).sum() >= max(3, len(tasks) + 1)
+
+
+def test_a_table_with_gaps_everywhere_is_searched_by_rows(make_scores):
+    data = make_scores(60, 12, gaps=0.1)
+    found = search_subsets(data, 3, n_best=5)
+    assert found.n_row_sets == 0
+    expected = [slow_errors(data, tasks, Folds())[0] for tasks in found.subsets]
+    assert found.errors == pytest.approx(expected, rel=1e-9)
+    everything = [slow_errors(data, t, Folds())[0] for t in combinations(data.tasks, 3)]
+    assert found.errors == pytest.approx(np.sort(everything)[:5], rel=1e-9)
+
+
+def test_forced_tasks_are_in_every_subset(make_scores):
+    data = make_scores()
+    found = search_subsets(data, 3, forced=["t05"], n_best=100, folds=Folds(3))
+    assert found.n_subsets == len(found.subsets) == 21
+    assert all(tasks[0] == "t05" for tasks in found.subsets)
+    expected = [slow_errors(data, tasks, Folds(3))[0] for tasks in found.subsets]
+    assert found.errors == pytest.approx(expected, rel=1e-10)
+
+
+def test_processes_find_the_same(make_scores):
+    data = make_scores(50, 9, gaps=0.02)
+    alone = search_subsets(data, 3, n_best=30)
+    together = search_subsets(data, 3, n_best=30, executor=make_executor(2))
+    assert together.subsets == alone.subsets
+    assert np.array_equal(together.errors, alone.errors)
+
+
+def test_a_copy_of_a_task_is_harmless(make_scores):
+    data = make_scores(40, 5)
+    doubled = replace(
+        data,
+        x=np.column_stack([data.x, data.x[:, 0]]),
+        tasks=(*data.tasks, "copy"),
+        candidates=(*data.tasks, "copy"),
+    )
+    found = search_subsets(doubled, 2, n_best=15, folds=Folds(3))
+    errors = dict(zip(found.subsets, found.errors, strict=True))
+    alone = search_subsets(data, 1, n_best=5, folds=Folds(3))
+    single = dict(zip(alone.subsets, alone.errors, strict=True))
+    assert errors["t00", "copy"] == pytest.approx(single["t00",], rel=1e-6)
+
+
+def test_progress_tells_all(make_scores):
+    told = []
+    search_subsets(
+        make_scores(), 3, folds=Folds(3), progress=lambda done, total: told.append((done, total))
+    )
+    assert told[-1] == (56, 56)
+
+
+def test_counts_and_expectations(make_scores):
+    data = make_scores()
+    assert count_subsets(data, 3) == 56
+    assert count_subsets(data, 3, forced=["t00"]) == 21
+    n_subsets, seconds = expected_seconds(data, 3)
+    assert n_subsets == 56
+    assert 0 < seconds < 1
+
+
+def test_too_few_algorithms_are_refused(make_scores):
+    with pytest.raises(ScoreDataError, match="at least 10 algorithms for 10 folds.*found 6"):
+        search_subsets(make_scores(6), 3)
+
+
+def test_a_size_must_fit(make_scores):
+    with pytest.raises(ScoreDataError, match="a size from 1 to 8, found 9: 8 tasks"):
+        search_subsets(make_scores(), 9)
+    with pytest.raises(ScoreDataError, match="a size from 2 to 8, found 1: 7 tasks .* 1 forced"):
+        search_subsets(make_scores(), 1, forced=["t00"])
+
+
+def test_an_unknown_task_is_named(make_scores):
+    with pytest.raises(UnknownNameError, match="unknown task 't0x'; did you mean 't0"):
+        search_subsets(make_scores(), 3, forced=["t0x"])
+
+
+def test_no_complete_rows_is_said(make_scores):
+    data = make_scores(30, 4)
+    x = data.x.copy()
+    x[:15, 0], x[15:, 1] = np.nan, np.nan
+    gapped = replace(data, x=x, candidates=("t00", "t01"))
+    with pytest.raises(ScoreDataError, match="no subset of 2 tasks has at least 10 algorithms"):
+        search_subsets(gapped, 2)
+
+
+def test_a_constant_task_is_left_out_with_a_warning(make_scores):
+    data = make_scores()
+    x = data.x.copy()
+    x[:, 3] = 1.0
+    with pytest.warns(DegenerateScoresWarning, match="all scores are the same: t03"):
+        found = search_subsets(replace(data, x=x), 2, n_best=100, folds=Folds(3))
+    assert not any("t03" in tasks for tasks in found.subsets)

@@ -1,0 +1,107 @@
+"""Plain and nested errors."""
+
+import numpy as np
+import pytest
+
+from gnomon.distill.folds import Folds
+from gnomon.distill.procedures import FactorProcedure, PaperProcedure
+from gnomon.distill.validation import AutoProcedure, cross_validate, nested_error, outer_splits
+from gnomon.errors import ScoreDataError
+from gnomon.execution.executor import make_executor
+
+OURS, PAPER = FactorProcedure(), PaperProcedure()
+
+
+def test_ours_keeps_what_the_requirement_asks(paper):
+    """Nested errors of the default, at most 13.5 %, and 16 % with a third of the papers gone."""
+    rng = np.random.default_rng
+    folds = nested_error(paper, OURS, 5, n_repeats=10, rng=rng(0))
+    assert folds.relative_error < 0.125
+    assert folds.n_predicted >= 57
+    one = nested_error(paper, OURS, 5, outer="algorithms", rng=rng(0))
+    assert one.relative_error < 0.12
+    assert one.n_predicted == 57
+    papers = nested_error(paper, OURS, 5, outer="groups", rng=rng(0))
+    assert papers.relative_error < 0.12
+    assert papers.tau > 0.89
+    thirds = nested_error(paper, OURS, 5, outer="group-folds", n_folds=3, n_repeats=10, rng=rng(0))
+    assert thirds.relative_error < 0.16
+
+
+def test_the_papers_procedure_is_honestly_worse(paper):
+    plain = cross_validate(paper, PAPER, PAPER.choose(paper, 5)[0])
+    assert plain.fold_relative_error == pytest.approx(0.104, abs=5e-4)
+    one = nested_error(paper, PAPER, 5, outer="algorithms", rng=np.random.default_rng(0))
+    assert one.relative_error == pytest.approx(0.183, abs=5e-4)
+    assert one.n_predicted == 43
+
+
+def test_held_out_rows_do_not_leak(make_scores):
+    """A held-out algorithm's own scores have no part in its fold's model."""
+    from dataclasses import replace
+
+    data = make_scores(30, 6)
+    rng = np.random.default_rng
+    plain = nested_error(data, OURS, 2, outer="algorithms", rng=rng(0))
+    target = data.target.copy()
+    target[4] += 100.0
+    changed = replace(data, target=target, smoothed=target)
+    other = nested_error(changed, OURS, 2, outer="algorithms", rng=rng(0))
+    assert other.chosen[4] == plain.chosen[4]
+    assert other.residuals[0, 4] == pytest.approx(plain.residuals[0, 4] - 100.0)
+
+
+def test_seeds_and_workers(make_scores):
+    data = make_scores(30, 6, families=5)
+    first = nested_error(data, OURS, 2, n_repeats=2, rng=np.random.default_rng(3))
+    np.random.seed(1)  # noqa: NPY002 - the global state is what must not matter
+    again = nested_error(
+        data, OURS, 2, n_repeats=2, rng=np.random.default_rng(3), executor=make_executor(2)
+    )
+    assert np.array_equal(first.residuals, again.residuals)
+    assert first.chosen == again.chosen
+
+
+def test_splits(make_scores):
+    data = make_scores(30, 6, families=5)
+    rng = np.random.default_rng(0)
+    assert outer_splits(data, "algorithms", rng=rng).tolist() == [list(range(30))]
+    groups = outer_splits(data, "groups", rng=rng)[0]
+    assert len(set(zip(groups.tolist(), data.groups, strict=True))) == 5
+    thirds = outer_splits(data, "group-folds", n_folds=3, n_repeats=2, rng=rng)
+    assert thirds.shape == (2, 30)
+    for row in thirds:
+        assert len(set(zip(row.tolist(), data.groups, strict=True))) == 5
+    with pytest.raises(ScoreDataError, match="to make 10 folds, found 5"):
+        outer_splits(data, "group-folds", rng=rng)
+
+
+def test_cross_validation_is_that_of_the_search(make_scores):
+    from gnomon.distill.search import search_subsets
+
+    data = make_scores(30, 6, gaps=0.05)
+    found = search_subsets(data, 2, n_best=3, folds=Folds(5))
+    for tasks, error in zip(found.subsets, found.errors, strict=True):
+        assert cross_validate(data, PAPER, tasks, folds=Folds(5)).mse == pytest.approx(error)
+
+
+def test_auto_chooses_inside(make_scores):
+    data = make_scores(30, 6)
+    auto = AutoProcedure(("factor", "paper"), n_folds=5)
+    best = auto.best(data, 2)
+    assert auto.choose(data, 2) == best.choose(data, 2)
+    nested = nested_error(data, auto, 2, n_folds=5, rng=np.random.default_rng(0))
+    assert nested.n_predicted == 30
+    assert 0 < nested.relative_error < 1
+
+
+def test_missing_scores_are_not_predicted(make_scores):
+    data = make_scores(40, 5, gaps=0.1)
+    nested = nested_error(data, OURS, 3, rng=np.random.default_rng(0))
+    assert nested.n_predicted < 40
+    assert np.isfinite(nested.relative_error)
+
+
+def test_too_few_complete_rows(make_scores):
+    with pytest.raises(ScoreDataError, match="at least 10 algorithms with scores on t00; found 6"):
+        cross_validate(make_scores(6), PAPER, ["t00"])

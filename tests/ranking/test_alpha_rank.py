@@ -1,0 +1,57 @@
+"""Alpha-Rank: against OpenSpiel, and what a population does in a cycle."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gnomon.ranking.alpha_rank import alpha_rank, stationary_distribution
+from strategies_ranking import flows
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 2.0])
+def test_the_distribution_is_open_spiels(alpha):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = pytest.importorskip(
+            "open_spiel.python.egt.alpharank",
+            reason="open-spiel (with networkx) is not installed: nothing to compare with",
+        )
+    p = np.random.default_rng(0).random((5, 5))
+    p = p / (p + p.T)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        law = theirs.compute([p], m=20, alpha=alpha, use_local_selection_model=True)[2]
+    assert alpha_rank(p, population=20, alphas=[alpha]).ratings == pytest.approx(law, abs=1e-9)
+
+
+@settings(max_examples=50)
+@given(flows(), st.sampled_from([0.01, 1.0]))
+def test_the_distribution_is_stationary(f, alpha):
+    p = 1 / (1 + np.exp(-f))
+    law = alpha_rank(p, alphas=[alpha]).ratings
+    assert law.sum() == pytest.approx(1)
+    assert (law >= 0).all()
+
+
+def test_elimination_finds_the_eigenvector():
+    chain = np.random.default_rng(0).random((6, 6))
+    chain /= chain.sum(axis=1, keepdims=True)
+    law = stationary_distribution(chain)
+    assert law @ chain == pytest.approx(law)
+
+
+def test_a_cycle_shares_and_the_beaten_one_is_gone():
+    p = np.array(
+        [[0.5, 0.9, 0.1, 0.9], [0.1, 0.5, 0.9, 0.9], [0.9, 0.1, 0.5, 0.9], [0.1, 0.1, 0.1, 0.5]]
+    )
+    found = alpha_rank(p)
+    assert found.ratings == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0], abs=1e-6)
+    assert found.settled
+    assert found.distributions[0] == pytest.approx([0.25] * 4, abs=0.15)  # weak selection: even
+
+
+def test_without_differences_everyone_lasts_as_long():
+    assert alpha_rank(np.full((3, 3), 0.5)).ratings == pytest.approx([1 / 3] * 3)

@@ -1,0 +1,72 @@
+"""Nash averaging: what makes an equilibrium, and the one with the largest entropy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from gnomon.ranking.nash import max_entropy_equilibrium, nash_averaging
+from strategies_ranking import flows
+
+
+def entropy(p):
+    return -np.sum(p * np.log(np.maximum(p, 1e-300)))
+
+
+@settings(max_examples=60)
+@given(flows())
+def test_nobody_beats_the_equilibrium(f):
+    p = max_entropy_equilibrium(f)
+    assert p.sum() == pytest.approx(1)
+    assert (p >= 0).all()
+    assert (f @ p).max() <= 1e-6 * max(np.abs(f).max(), 1)
+
+
+@settings(max_examples=25)
+@given(st.integers(3, 5), st.integers(0, 10**6))
+def test_no_equilibrium_is_more_even(n, seed):
+    """Against a general solver, on small whole payoffs that have many equilibria."""
+    rng = np.random.default_rng(seed)
+    f = np.triu(rng.integers(-1, 2, (n, n)), 1).astype(float)
+    f = f - f.T
+    ours = max_entropy_equilibrium(f)
+    slow = minimize(
+        lambda p: -entropy(p),
+        np.full(n, 1 / n),
+        method="SLSQP",
+        bounds=[(0, 1)] * n,
+        constraints=[
+            {"type": "eq", "fun": lambda p: p.sum() - 1},
+            {"type": "ineq", "fun": lambda p: -f @ p},
+        ],
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    if slow.success and (f @ slow.x).max() < 1e-8:
+        assert entropy(ours) >= entropy(slow.x) - 1e-5
+
+
+def test_rock_paper_scissors_share_evenly():
+    ratings, p = nash_averaging([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+    assert p == pytest.approx([1 / 3] * 3)
+    assert ratings == pytest.approx([0, 0, 0], abs=1e-9)
+
+
+def test_copies_change_nothing():
+    f = np.array([[0, 4.6, -4.6, 1], [-4.6, 0, 4.6, 2], [4.6, -4.6, 0, 3], [-1, -2, -3, 0]])
+    ratings, p = nash_averaging(f)
+    at = [0, 0, 1, 2, 3]
+    copied_ratings, copied_p = nash_averaging(f[np.ix_(at, at)])
+    assert copied_ratings == pytest.approx(ratings[at], abs=1e-6)
+    assert copied_p[:2] == pytest.approx([p[0] / 2] * 2, abs=1e-6)
+
+
+def test_the_best_of_a_transitive_game_is_the_equilibrium():
+    s = np.array([1.0, 3.0, 2.0])
+    ratings, p = nash_averaging(s[:, None] - s[None, :])
+    assert p == pytest.approx([0, 1, 0], abs=1e-9)
+    assert ratings == pytest.approx(s - 3.0)
+
+
+def test_no_differences_are_even():
+    assert max_entropy_equilibrium(np.zeros((4, 4))).tolist() == [0.25] * 4

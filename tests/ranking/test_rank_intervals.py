@@ -1,0 +1,328 @@
+"""Ranks and their uncertainty: coverage by simulation, invariances, and input that has no order."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.ranking.methods import METHODS
+from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.rank_intervals import rank, separation
+from gnomon.scores.table import ScoreTable
+from strategies_ranking import contests
+
+N_TABLES = 400
+
+
+def simulated(rng, means, n_rules, n_runs):
+    """Learners with these means on rules of different difficulty and skewness."""
+    samples = tuple(
+        tuple(np.exp(rng.normal(mean, 1, n_runs) * rng.uniform(0.5, 1)) for mean in means)
+        if g % 2
+        else tuple(rng.normal(mean, 1, n_runs) for mean in means)
+        for g in range(n_rules)
+    )
+    names = tuple(f"{i}" for i in range(len(means)))
+    return Contest(names, tuple(f"r{g}" for g in range(n_rules)), samples)
+
+
+def covered(ranking, means, *, marginal):
+    """Whether the intervals hold every rank that equal means allow."""
+    true = np.array(means)[[int(name) for name in ranking.names]]
+    best = 1 + (true[None, :] > true[:, None]).sum(axis=1)
+    worst = len(true) - (true[None, :] < true[:, None]).sum(axis=1)
+    low = ranking.marginal_rank_low if marginal else ranking.rank_low
+    high = ranking.marginal_rank_high if marginal else ranking.rank_high
+    return (low <= best) & (worst <= high)
+
+
+def not_below_95_percent(n_good, n=N_TABLES):
+    return stats.binomtest(n_good, n, 0.95, "less").pvalue > 0.05
+
+
+@pytest.mark.parametrize(
+    ("means", "n_rules", "n_runs"),
+    [((0, 0.3, 0.6, 0.6, 1.5), 4, 8), ((0, 0, 0.5, 1.0, 1.0), 1, 20)],
+)
+def test_rank_intervals_cover_the_true_ranks(means, n_rules, n_runs):
+    rng = np.random.default_rng(7)
+    together = alone = 0
+    for _ in range(N_TABLES):
+        ranking = rank(simulated(rng, means, n_rules, n_runs), n_resamples=200, rng=rng)
+        together += covered(ranking, means, marginal=False).all()
+        alone += covered(ranking, means, marginal=True)[0]
+    assert not_below_95_percent(together)
+    assert not_below_95_percent(alone)
+
+
+@pytest.mark.parametrize(("n", "n_rules", "n_runs"), [(4, 3, 6), (3, 1, 5)])
+def test_identical_learners_fall_into_one_tie_group(n, n_rules, n_runs):
+    rng = np.random.default_rng(8)
+    one_group = 0
+    for _ in range(N_TABLES):
+        ranking = rank(simulated(rng, (0,) * n, n_rules, n_runs), n_resamples=200, rng=rng)
+        one_group += len(ranking.groups) == 1
+    assert not_below_95_percent(one_group)
+
+
+def test_clear_learners_are_separated():
+    rng = np.random.default_rng(0)
+    ranking = rank(simulated(rng, (0, 2, 4), 4, 10), rng=rng)
+    assert ranking.names == ("2", "1", "0")
+    assert ranking.rank_low.tolist() == ranking.rank_high.tolist() == [1, 2, 3]
+    assert ranking.groups == (("2",), ("1",), ("0",))
+    assert (ranking.low < ranking.ratings).all()
+    assert (ranking.ratings < ranking.high).all()
+    assert ranking.above[0, 2] == 1.0
+
+
+def test_complete_separation_by_many_runs_counts_and_by_three_does_not():
+    """Resamples of runs that never cross do not vary: certainty must not come of that."""
+    rng = np.random.default_rng(0)
+    many = Contest(("a", "b"), ("r",), ((np.arange(20.0) + 100, np.arange(20.0)),))
+    few = Contest(("a", "b"), ("r",), ((np.arange(3.0) + 100, np.arange(3.0)),))
+    assert rank(many, rng=rng).separated[0, 1]
+    with pytest.warns(DegenerateScoresWarning, match="not estimable from so few runs"):
+        assert not rank(few, rng=rng).separated[0, 1]
+
+
+@settings(max_examples=15)
+@given(contests(missing=False, min_names=3), st.randoms())
+def test_names_do_not_matter(contest, random):
+    order = list(range(len(contest.names)))
+    random.shuffle(order)
+    moved = Contest(
+        tuple(contest.names[i] for i in order),
+        contest.grounds,
+        tuple(tuple(row[i] for i in order) for row in contest.samples),
+    )
+    one, other = (quiet_rank(c) for c in (contest, moved))
+    rating = dict(zip(other.names, other.ratings, strict=True))
+    assert one.ratings == pytest.approx([rating[name] for name in one.names], abs=1e-9)
+
+
+def quiet_rank(contest, **options):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        return rank(contest, n_resamples=50, rng=np.random.default_rng(1), **options)
+
+
+@settings(max_examples=15)
+@given(contests(missing=False))
+def test_a_monotone_transform_of_the_scores_changes_nothing(contest):
+    bent = tuple(tuple(np.arctan(x / 30.0) ** 3 for x in row) for row in contest.samples)
+    one, other = quiet_rank(contest), quiet_rank(Contest(contest.names, contest.grounds, bent))
+    assert one.as_records() == other.as_records()
+
+
+@settings(max_examples=15)
+@given(contests(missing=False, min_names=3, max_names=4))
+def test_intervals_and_groups_fit_together(contest):
+    found = quiet_rank(contest)
+    n = len(found.names)
+    assert (found.rank_low >= 1).all()
+    assert (found.rank_high <= n).all()
+    place = np.arange(1, n + 1)
+    known = ~np.isnan(found.ratings)
+    assert (found.rank_low <= place)[known].all()
+    assert (place <= found.rank_high)[known].all()
+    assert (found.marginal_rank_low >= found.rank_low).all()
+    for group in found.groups:
+        at = [found.names.index(name) for name in group]
+        assert not found.separated[np.ix_(at, at)].any()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_rank_intervals(method):
+    rng = np.random.default_rng(2)
+    contest = simulated(rng, (0, 0, 3), 3, 8)
+    found = rank(contest, method, n_resamples=60, rng=rng)
+    assert found.names[0] == "2"
+    assert found.rank_low[0] == 1
+    assert found.method == method
+
+
+def test_rules_are_ranked_by_difficulty():
+    rng = np.random.default_rng(0)
+    scores = {name: rng.poisson([20, 21, 200], (20, 3)) for name in ("dqn", "tabular")}
+    table = ScoreTable.from_arrays(scores, tasks=["b", "a", "hard"], higher_is_better=False)
+    found = rank(table, by="task", rng=rng)
+    assert found.names[0] == "hard"
+    assert found.rank_high[0] == 1
+    assert found.groups[1:] == (found.names[1:],)
+
+
+def test_missing_subsets_are_corrected_for():
+    """The weaker learner solved only the easy rule: its mean error misleads, its rank does not."""
+    rng = np.random.default_rng(0)
+    errors = {"weak": [30, None], "strong": [20, 200], "middle": [25, 220]}
+    records = [
+        {"algorithm": a, "task": t, "run": i, "score": float(rng.normal(mean, 2))}
+        for a, means in errors.items()
+        for t, mean in zip(("easy", "hard"), means, strict=True)
+        if mean is not None
+        for i in range(15)
+    ]
+    found = rank(ScoreTable.from_records(records, higher_is_better=False), rng=rng)
+    assert found.names == ("strong", "middle", "weak")
+
+
+def test_the_same_rng_gives_the_same_answer():
+    contest = simulated(np.random.default_rng(0), (0, 1, 1), 2, 6)
+    first = rank(contest, rng=np.random.default_rng(5))
+    np.random.default_rng().random()
+    again = rank(contest, rng=np.random.default_rng(5))
+    assert first.as_records() == again.as_records()
+    assert np.array_equal(first.above, again.above)
+
+
+# Input that has no order
+
+
+def table_of(rows, **options):
+    records = [
+        {"algorithm": a, "task": t, "run": i, "score": s, "censored": bool(np.isinf(s))}
+        for a, t, runs in rows
+        for i, s in enumerate(runs)
+    ]
+    return ScoreTable.from_records(records, higher_is_better=False, **options)
+
+
+def test_one_learner():
+    with pytest.raises(
+        ScoreDataError, match="at least two algorithms with scores to rank, found dqn"
+    ):
+        rank(table_of([("dqn", "r", [1.0, 2.0])]), rng=np.random.default_rng(0))
+
+
+def test_no_common_task():
+    table = table_of([("dqn", "x", [1.0, 2.0]), ("sac", "y", [1.0, 2.0])])
+    with pytest.raises(ScoreDataError) as error:
+        rank(table, rng=np.random.default_rng(0))
+    assert str(error.value) == (
+        "expected two algorithms with scores on a common task; found none, so there is nothing to "
+        "order them by"
+    )
+
+
+def test_all_ties():
+    table = table_of([(a, "r", [7.0] * 6) for a in "abc"])
+    with pytest.warns(
+        DegenerateScoresWarning, match="nothing can be told apart: all scores on a task are equal"
+    ):
+        found = rank(table, rng=np.random.default_rng(0))
+    assert found.groups == (("a", "b", "c"),)
+    assert found.rank_low.tolist() == [1, 1, 1]
+    assert found.rank_high.tolist() == [3, 3, 3]
+    assert [r["low"] for r in found.as_records()] == [None] * 3
+
+
+def test_all_unlearned():
+    table = table_of([(a, "r", [np.inf] * 6) for a in "ab"])
+    with pytest.warns(
+        DegenerateScoresWarning, match="nothing can be told apart: every run is censored"
+    ):
+        found = rank(table, rng=np.random.default_rng(0))
+    assert found.groups == (("a", "b"),)
+
+
+def test_missing_scores_are_left_out():
+    table = table_of(
+        [("a", "r", [1.0, np.nan, 2.0, 1.5, 1.7]), ("b", "r", [5.0, 6.0, np.nan, 7.0, 8.0])]
+    )
+    found = rank(table, rng=np.random.default_rng(0))
+    assert found.names == ("a", "b")
+    assert np.isfinite(found.ratings).all()
+
+
+def disconnected():
+    rng = np.random.default_rng(0)
+    return table_of(
+        [
+            *((a, "x", rng.normal(m, 1, 12)) for a, m in (("a", 0), ("b", 5), ("c", 9))),
+            *((a, "y", rng.normal(m, 1, 12)) for a, m in (("p", 0), ("q", 5))),
+        ]
+    )
+
+
+def test_a_disconnected_graph_is_ordered_part_by_part_and_no_further():
+    with pytest.warns(DegenerateScoresWarning) as caught:
+        found = rank(disconnected(), rng=np.random.default_rng(0))
+    assert str(caught[0].message) == (
+        "2 groups share no task and cannot be ordered against each other: a, b, c; p, q"
+    )
+    assert found.components == (("a", "b", "c"), ("p", "q"))
+    assert found.separated[0, 1]
+    assert not found.separated[:3, 3:].any()
+    assert found.rank_low.tolist() == [1, 2, 3, 1, 2]  # p may be the best of all
+    assert found.rank_high.tolist() == [3, 4, 5, 4, 5]
+
+
+def test_other_methods_refuse_a_disconnected_graph():
+    with pytest.raises(
+        ScoreDataError, match="borda: expected algorithms that common tasks connect"
+    ):
+        rank(disconnected(), "borda", rng=np.random.default_rng(0))
+
+
+def test_single_runs_on_many_tasks_are_a_statement_about_tasks():
+    rng = np.random.default_rng(0)
+    table = ScoreTable.from_arrays({"a": rng.normal(0, 1, (1, 30)), "b": rng.normal(2, 1, (1, 30))})
+    with pytest.warns(DegenerateScoresWarning, match="tasks are drawn instead of runs"):
+        found = rank(table, rng=rng)
+    assert found.resampling == "runs_and_tasks"
+    assert found.names == ("b", "a")
+    assert found.separated[0, 1]
+
+
+def test_single_runs_of_one_learner_are_not_certain():
+    rng = np.random.default_rng(0)
+    records = [
+        {"algorithm": a, "task": "r", "run": i, "score": float(rng.normal(m, 1))}
+        for a, m, n in (("a", 0, 20), ("b", 9, 20), ("paper", 20, 1))
+        for i in range(n)
+    ]
+    with pytest.warns(DegenerateScoresWarning, match="the ratings of paper are"):
+        found = rank(ScoreTable.from_records(records), rng=rng)
+    assert found.names[0] == "paper"
+    assert np.isnan(found.low[0])
+    assert found.rank_high[0] == 3
+
+
+def test_a_level_out_of_range():
+    contest = simulated(np.random.default_rng(0), (0, 1), 2, 5)
+    with pytest.raises(ValueError, match="expected a level between 0 and 1, found 95"):
+        rank(contest, level=95, rng=np.random.default_rng(0))
+
+
+# Runs needed
+
+
+def test_as_many_runs_as_said_separate_in_four_of_five_cases():
+    rng = np.random.default_rng(0)
+    pilot = rank(simulated(rng, (0, 0.4), 4, 60), rng=rng)
+    needed = separation(pilot, *pilot.names).needed
+    truth = 0.4  # what the pilot saw is not the truth: take the number for the true difference
+    assert 5 < needed < 60
+    separated = [
+        rank(simulated(rng, (0, truth), 4, int(needed)), n_resamples=200, rng=rng).separated[0, 1]
+        for _ in range(60)
+    ]
+    assert 0.5 < np.mean(separated) <= 1.0
+
+
+def test_separated_ones_need_no_more():
+    rng = np.random.default_rng(0)
+    found = rank(simulated(rng, (0, 3), 4, 10), rng=rng)
+    assert separation(found, "0", "1").further == 0.0
+    assert separation(found, "0", "1").a == "1"
+
+
+def test_equal_ones_need_infinitely_many():
+    x = np.arange(10.0)
+    found = rank(Contest(("a", "b"), ("r",), ((x, x),)), rng=np.random.default_rng(0))
+    assert separation(found, "a", "b").needed == np.inf

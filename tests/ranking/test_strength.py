@@ -1,0 +1,142 @@
+"""Pooled ratings against independent programs: choix and evalica."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import stats
+
+from gnomon.errors import ScoreDataError
+from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.strength import (
+    borda,
+    bradley_terry,
+    copeland,
+    elo,
+    elo_games,
+    elo_order_spread,
+    mean_rank,
+)
+from strategies_ranking import contests
+
+WINS = np.array([[0, 7, 4, 9], [3, 0, 6, 5], [6, 4, 0, 8], [1, 5, 2, 0]])
+
+
+def games(wins):
+    return [(i, j) for i in range(len(wins)) for j in range(len(wins)) for _ in range(wins[i, j])]
+
+
+def oracle(name):
+    """A program that is only there to be compared with."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip(name, reason=f"{name} is not installed: nothing to compare with")
+
+
+def test_bradley_terry_is_choixs():
+    choix = oracle("choix")
+    ours = bradley_terry(WINS, ridge=0.0)
+    assert ours.ratings == pytest.approx(choix.ilsr_pairwise(4, games(WINS)), abs=1e-6)
+    # its penalty is alpha sum b^2, ours ridge / 2 sum b^2
+    with_ridge = choix.opt_pairwise(4, games(WINS), alpha=0.5, method="Newton-CG", tol=1e-10)
+    assert bradley_terry(WINS, ridge=1.0).ratings == pytest.approx(
+        with_ridge - with_ridge.mean(), abs=1e-4
+    )
+
+
+def evalica_of(function, **options):
+    evalica = oracle("evalica")
+    played = games(WINS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = getattr(evalica, function)(
+            [f"{i}" for i, _ in played],
+            [f"{j}" for _, j in played],
+            [evalica.Winner.X] * len(played),
+            **options,
+        )
+        scores = result.scores
+    return np.array([scores[f"{i}"] for i in range(4)])
+
+
+def test_bradley_terry_is_evalicas():
+    theirs = np.log(evalica_of("bradley_terry", tolerance=1e-12, limit=10_000))
+    ours = bradley_terry(WINS, ridge=0.0).ratings
+    assert ours == pytest.approx(theirs - theirs.mean(), abs=1e-5)
+
+
+def test_elo_is_evalicas():
+    theirs = evalica_of("elo", k=16.0, initial=1000.0, scale=400.0, base=10.0)
+    ours = elo([(i, j, 1.0) for i, j in games(WINS)], 4, k=16.0)
+    assert ours == pytest.approx(theirs, abs=1e-9)
+
+
+def test_borda_is_evalicas_average_win_rate():
+    theirs = evalica_of("average_win_rate")
+    p = WINS / np.where(WINS + WINS.T > 0, WINS + WINS.T, np.nan)
+    assert borda(p) == pytest.approx(theirs, abs=1e-9)
+
+
+def test_standard_errors_are_those_of_a_logit_model():
+    """The delta method by numerical derivatives of the likelihood, on the space of sum 0."""
+    fit = bradley_terry(WINS, ridge=0.0)
+    basis = np.linalg.svd(np.ones((1, 4)))[2][1:].T
+
+    def minus_likelihood(free):
+        b = basis @ free
+        return np.sum(WINS * np.log1p(np.exp(b[None, :] - b[:, None])))
+
+    at, step = basis.T @ fit.ratings, 1e-4
+    hessian = np.zeros((3, 3))
+    for i in range(3):
+        for j in range(3):
+            a, b = np.eye(3)[i] * step, np.eye(3)[j] * step
+            hessian[i, j] = (
+                minus_likelihood(at + a + b)
+                - minus_likelihood(at + a - b)
+                - minus_likelihood(at - a + b)
+                + minus_likelihood(at - a - b)
+            ) / (4 * step**2)
+    covariance = basis @ np.linalg.inv(hessian) @ basis.T
+    assert fit.standard_errors == pytest.approx(np.sqrt(np.diag(covariance)), rel=1e-4)
+
+
+def test_without_ridge_everyone_must_win_and_lose():
+    with pytest.raises(ScoreDataError, match="give a ridge above 0"):
+        bradley_terry([[0, 3], [0, 0]], ridge=0.0)
+    assert np.isfinite(bradley_terry([[0, 3], [0, 0]]).ratings).all()
+
+
+def test_elo_depends_on_the_order_of_games():
+    assert elo([(0, 1, 1), (1, 0, 1)], 2)[0] != 1000.0
+    rng = np.random.default_rng(0)
+    contest = Contest(
+        ("a", "b", "c"), ("r", "s"), tuple(tuple(rng.normal(size=(3, 5))) for _ in "rs")
+    )
+    assert elo_order_spread(contest, n_orders=20, rng=rng).std(axis=0).max() > 0.0
+    assert len(elo_games(contest)) == 6
+
+
+@given(contests(missing=False))
+def test_mean_ranks_are_those_of_friedman(contest):
+    pooled = [stats.rankdata(np.concatenate(row)) for row in contest.samples]
+    middles = [
+        [r.mean() for r in np.split(ranks, np.cumsum([x.size for x in row])[:-1])]
+        for ranks, row in zip(pooled, contest.samples, strict=True)
+    ]
+    if all(len({x.size for x in row}) == 1 for row in contest.samples):
+        slow = np.mean([stats.rankdata(-np.round(m, 9)) for m in middles], axis=0)
+        assert mean_rank(contest) == pytest.approx(slow)
+
+
+def test_copeland_counts_wins_less_losses():
+    p = np.array(
+        [
+            [0.5, 0.6, 0.5, np.nan],
+            [0.4, 0.5, 0.9, 0.2],
+            [0.5, 0.1, 0.5, 0.5],
+            [np.nan, 0.8, 0.5, 0.5],
+        ]
+    )
+    assert copeland(p).tolist() == [1.0, -1.0, -1.0, 1.0]

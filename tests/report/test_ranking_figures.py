@@ -1,0 +1,150 @@
+"""Figures of rankings: the numbers handed to the artists, and names that fit."""
+
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.patches import FancyArrowPatch, Rectangle
+
+from gnomon.ranking.critical_difference import critical_difference
+from gnomon.ranking.hodge import hodge_decomposition
+from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.rank_intervals import rank
+from gnomon.ranking.tournament import Tournament
+from gnomon.report.figures.ranking import (
+    critical_difference_diagram,
+    critical_difference_rows,
+    difficulty_ladder,
+    ease_heat_map,
+    ease_rows,
+    rank_interval_plot,
+    ranking_rows,
+    tournament_graph,
+    tournament_rows,
+)
+from gnomon.report.figures.style import drawing_of
+from gnomon.report.svg import svg_text
+
+
+def contest(means=(0, 0.1, 3), n_rules=6, n_runs=8):
+    rng = np.random.default_rng(0)
+    samples = tuple(tuple(rng.normal(m, 1, n_runs) for m in means) for _ in range(n_rules))
+    return Contest(
+        tuple("abcdefghijklmnop"[: len(means)]), tuple(f"r{g}" for g in range(n_rules)), samples
+    )
+
+
+@pytest.fixture(scope="module")
+def ranking():
+    return rank(contest(), n_resamples=200, rng=np.random.default_rng(0))
+
+
+def texts(ax):
+    return [t.get_text() for t in ax.texts]
+
+
+def dots(ax):
+    return [float(line.get_xdata()[0]) for line in ax.lines if line.get_marker() == "o"]
+
+
+def test_rank_intervals_draw_the_ratings(ranking):
+    ax = rank_interval_plot(ranking)
+    assert dots(ax) == pytest.approx(ranking.ratings)
+    bars = [c.get_segments()[0][:, 0] for c in ax.collections if isinstance(c, LineCollection)]
+    assert np.array(bars) == pytest.approx(np.stack([ranking.low, ranking.high], axis=1))
+    assert [t.get_text() for t in ax.get_yticklabels()] == list(ranking.names)
+    assert {"1", "2 to 3", "not separated"} <= {*texts(ax)}
+
+
+def test_what_is_not_estimable_is_written_out():
+    x = np.arange(6.0)
+    samples = ((x, x + 3, np.empty(0)), (np.empty(0), np.empty(0), x))
+    with pytest.warns(UserWarning, match="cannot be ordered"):
+        found = rank(Contest(("a", "b", "c"), ("r", "s"), samples), rng=np.random.default_rng(0))
+    assert "not estimable" in texts(rank_interval_plot(found))
+    assert len(dots(rank_interval_plot(found))) == 2
+    assert len(difficulty_ladder(found).texts) == 2
+
+
+def test_the_heat_map_shows_every_probability(ranking):
+    graph = Tournament.of(contest())
+    ax = ease_heat_map(graph, ranking.names)
+    assert len([p for p in ax.patches if isinstance(p, Rectangle)]) == 6
+    p = graph.probability[2, 0]
+    assert (f"{p:.2f}"[1:] if p < 0.995 else "> .99") in texts(ax)
+    assert ease_rows(graph)[0]["probability"] == graph.probability[0, 1]
+
+
+def test_pairs_that_never_met_stay_empty():
+    graph = Tournament.from_log_odds(
+        "abc", [[0, 1, 0], [-1, 0, 2], [0, -2, 0]], [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    )
+    assert len(ease_heat_map(graph).patches) == 4
+
+
+def test_an_arrow_for_each_edge_and_dashes_against_the_ratings():
+    graph = Tournament.from_log_odds("abc", [[0, 3, -0.2], [-3, 0, 3], [0.2, -3, 0]])
+    found = hodge_decomposition(graph)
+    circle, bar = tournament_graph(graph, found).axes
+    arrows = [p for p in circle.patches if isinstance(p, FancyArrowPatch)]
+    assert len(arrows) == 3
+    assert sum(a.get_linestyle() == "--" for a in arrows) == 1  # c beats a, though rated below
+    widths = [p.get_width() for p in bar.patches]
+    assert sum(widths) == pytest.approx(1)
+    assert widths[0] == pytest.approx(found.shares[0])
+    assert sum(r["gradient"] + r["curl"] for r in tournament_rows(graph, found)) == pytest.approx(
+        6.2
+    )
+
+
+def test_only_the_best_fit_around_the_circle():
+    s = np.arange(16.0)
+    graph = Tournament.from_log_odds([f"{i}" for i in range(16)], s[:, None] - s[None, :])
+    circle = tournament_graph(graph, hodge_decomposition(graph)).axes[0]
+    assert texts(circle) == [f"{i}" for i in range(15, 3, -1)]
+
+
+def test_a_tournament_without_differences_is_drawn():
+    graph = Tournament.from_log_odds("ab", np.zeros((2, 2)))
+    bar = tournament_graph(graph, hodge_decomposition(graph)).axes[1]
+    assert bar.get_xlabel() == "explained by: nothing, all edges are 0"
+
+
+def test_the_critical_difference_diagram_joins_what_is_not_separated():
+    found = critical_difference(contest((0, 0.05, 3, 3.1), n_rules=20))
+    ax = critical_difference_diagram(found)
+    bars = [line for line in ax.lines if line.get_linewidth() == 4]
+    assert len(bars) == len(found.groups) == 2
+    for name, mean_rank in zip(found.names, found.mean_ranks, strict=True):
+        assert any(name in t and f"{mean_rank:.2f}" in t for t in texts(ax))
+    assert len(critical_difference_rows(found)) == 4
+
+
+def test_the_ladder_has_a_rung_for_each(ranking):
+    ax = difficulty_ladder(ranking)
+    heights = sorted(float(line.get_ydata()[0]) for line in ax.lines if line.get_linewidth() == 2.2)
+    assert heights == pytest.approx(sorted(ranking.ratings))
+    assert [row["name"] for row in ranking_rows(ranking)] == list(ranking.names)
+
+
+def test_figures_have_the_same_bytes_each_time(ranking):
+    first, again = (svg_text(drawing_of(rank_interval_plot(ranking)), "x") for _ in range(2))
+    assert first == again
+
+
+def test_no_name_leaves_the_drawing():
+    names = tuple(f"a learner with a rather long name, number {i}" for i in range(4))
+    one = contest((0, 1, 2, 3))
+    long = Contest(names, one.grounds, one.samples)
+    found = rank(long, n_resamples=50, rng=np.random.default_rng(0))
+    drawings = [
+        drawing_of(rank_interval_plot(found)),
+        drawing_of(difficulty_ladder(found)),
+        drawing_of(critical_difference_diagram(critical_difference(long))),
+    ]
+    for drawing in drawings:
+        drawing.draw_without_rendering()
+        box = drawing.get_tightbbox()
+        width, height = drawing.get_size_inches()
+        assert box.x0 > -0.1
+        assert box.x1 < width + 0.1
+        assert box.y1 < height + 0.1

@@ -36,7 +36,7 @@ def test_the_demo_learns_estimates_orders_and_reports(tmp_path: Path) -> None:
     # A random player is permitted two buckets of four by this rule, and one by the others.
     assert orders["uniform"]["hardest_first"][-1] == "b23-then-b01"
 
-    page = (out / "report" / "report.html").read_text(encoding="utf-8")
+    page = (out / "report" / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
     # It stands alone: nothing is loaded from anywhere.
     assert not re.search(r'<(?:link|script|img)[^>]+(?:href|src)="(?!data:|#)', page)
     figures = {path.stem for path in (out / "report" / "figures").glob("*.svg")}

@@ -91,13 +91,13 @@ def test_the_belief_is_bayes_rule_with_the_reference(monkeypatch, hidden):
             slow.update(action, outcome, game.finish != 0)
 
 
-@pytest.mark.parametrize("choice", ["information", "success"])
-def test_every_rule_of_the_library_is_found_out(choice):
+@pytest.mark.parametrize(("choice", "every"), [("information", 1), ("success", 6)])
+def test_the_rules_of_the_library_are_found_out(choice, every):
     errors = {}
-    for rule in available_rules():
+    for rule in available_rules()[::every]:
         rng = np.random.default_rng(2)
         learner = Ideal(rng=rng, choice=choice)
-        log = play_trial(learner, load_rule(rule), draw_boards(12, rng=rng))
+        log = play_trial(learner, load_rule(rule), draw_boards(6, rng=rng))
         assert rule in [h.name for h, _ in learner.belief.likeliest(10**6)]
         assert np.exp(learner.belief.log_weights).sum() == pytest.approx(1)
         errors[rule] = int((log.outcomes != 0).sum())
@@ -150,6 +150,6 @@ def test_boards_cut_off_and_boards_stuck():
 def test_a_wrong_setting_or_palette_is_told():
     with pytest.raises(ConfigError, match="choice: expected 'information' or 'success', found 'x'"):
         make_learner("ideal", DEFAULT_SPEC, rng=np.random.default_rng(0), choice="x")
+    spec = BoardSpec(color_palette=tuple("abcde"))
     with pytest.raises(ConfigError, match="learner 'ideal': expected at most 4 colors"):
-        spec = BoardSpec(color_palette=tuple("abcde"))
         make_learner("ideal", spec, rng=np.random.default_rng(0))

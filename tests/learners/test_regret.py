@@ -25,12 +25,12 @@ def test_each_ideal_learner_has_no_regret_of_its_own_kind(rule):
 
 
 @pytest.mark.parametrize("rule", ["clockwise", "color-match"])
-def test_others_have_regret_in_the_order_of_what_they_remember(rule):
-    totals = [
-        float(regret(played(kind, rule)).attempts.sum()) for kind in ("uniform", "frugal", "ideal")
-    ]
-    assert totals == sorted(totals, reverse=True)
-    assert totals[-1] < totals[0] / 10
+def test_one_who_learns_nothing_has_much_regret(rule):
+    uniform, ideal = (regret(played(kind, rule)) for kind in ("uniform", "ideal"))
+    assert uniform.attempts.sum() > 10 * ideal.attempts.sum()
+    assert (uniform.attempts >= 0).all()
+    assert (uniform.bits >= 0).all()
+    assert (np.diff(uniform.remaining_bits) < 8).all()
 
 
 def test_once_the_rule_is_known_regret_is_the_chance_to_err():

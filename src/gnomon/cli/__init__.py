@@ -65,7 +65,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def gnomon(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="And no more.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Measure learning agents: hidden rules, reliable statistics, honest ranks."""

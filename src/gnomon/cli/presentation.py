@@ -93,5 +93,5 @@ def _cell(value: Any) -> str:
 def _escaped(text: str) -> str:
     """Return a text as LaTeX prints it."""
     words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    plain = {letter: "\\" + letter for letter in "&%$#_{}"}
-    return text.translate(str.maketrans(plain | words))
+    words |= {letter: "\\" + letter for letter in "&%$#_{}"}
+    return "".join(words.get(letter, letter) for letter in text)

@@ -119,7 +119,7 @@ def estimate(
         options: dict[str, Any] = {"level": level, "n_resamples": resamples, "gamma": gamma}
         rng = np.random.default_rng(seed)
         columns = ["algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks"]
-        show = {"title": _title(table), "latex": latex, "figure": figure}
+        show: dict[str, Any] = {"title": _title(table), "latex": latex, "figure": figure}
         if per_task:
             records = task_estimates(table, metric or ["median"], rng=rng, **options)
             present(answer, records, None, ["task", *columns[:-1]], **show)

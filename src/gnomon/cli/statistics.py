@@ -1,4 +1,4 @@
-"""``gnomon compare``, ``profile``, ``curves`` and ``plan``: the statistics of any table of scores."""
+"""``gnomon compare``, ``profile``, ``curves``, ``plan``: statistics of any table of scores."""
 
 from __future__ import annotations
 
@@ -93,7 +93,12 @@ def compare(
     with answering("compare", as_json=as_json) as answer:
         table = _table(source, score, leave_out_empty_cells, where, step_column, lower_is_better)
         table = normalized(table.last_step(), normalize)
-        options = {"paired": paired, "method": method, "level": level, "n_resamples": resamples}
+        options: dict[str, Any] = {
+            "paired": paired,
+            "method": method,
+            "level": level,
+            "n_resamples": resamples,
+        }
         options |= {"gamma": gamma, "rng": np.random.default_rng(seed)}
         pair = _pair(table, a, b)
         found = (
@@ -111,7 +116,7 @@ def compare(
         if not per_task:
             columns.remove("task")
         records = [one.as_record() for one in found]
-        title = "value of a minus value of b; P(a better) for probability_of_improvement"
+        title = "a minus b, or the probability that a is better"
         present(answer, records, None, columns, title=title, latex=latex, figure=figure, draw=draw)
 
 
@@ -136,8 +141,9 @@ def _one_pair(
 ) -> list[Comparison]:
     from gnomon.stats.comparison import compare as compared
 
-    chosen = {"metrics": metrics} if metrics else {}
-    return compared(table, *pair, per_task=per_task, **chosen, **options)
+    if not metrics:
+        return compared(table, *pair, per_task=per_task, **options)
+    return compared(table, *pair, metrics, per_task=per_task, **options)
 
 
 def _all_pairs(
@@ -217,7 +223,7 @@ def profile(
 
         records = [record for one in found for record in one.as_records()]
         shown = records if tau else [_readings(one) for one in found]
-        title = None if tau else "area under the profile, and the threshold that a share is past"
+        title = None if tau else "area, and thresholds of shares"
         present(answer, records, shown, title=title, latex=latex, figure=figure, draw=draw)
 
 
@@ -261,13 +267,16 @@ def _profiles(
     options: Mapping[str, Any],
     rng: np.random.Generator,
 ) -> list[Profile]:
-    if kind in ("run_score", "average_score"):
-        from gnomon.stats.profiles import performance_profiles
+    from gnomon.scores.table import ScoreTable
 
-        return performance_profiles(scores, tau, kind=kind, rng=rng, **options)
-    from gnomon.stats.distance import distance_profiles
+    if kind == "ratio" or kind == "likelihood" or kind == "permutation":
+        from gnomon.stats.distance import distance_profiles
 
-    return distance_profiles(scores, kind, tau, df=df, higher_is_better=higher, rng=rng)
+        return distance_profiles(scores, kind, tau, df=df, higher_is_better=higher, rng=rng)
+    from gnomon.stats.profiles import performance_profiles
+
+    assert isinstance(scores, ScoreTable), "summaries are read for distances alone"
+    return performance_profiles(scores, tau, kind=kind, rng=rng, **options)
 
 
 def curves(
@@ -299,7 +308,7 @@ def curves(
     with answering("curves", as_json=as_json) as answer:
         table = _table(source, "tce", False, where, step_column, lower_is_better)
         table = normalized(table.select(algorithms=algorithm), normalize)
-        options = {"level": level, "n_resamples": resamples, "gamma": gamma}
+        options: dict[str, Any] = {"level": level, "n_resamples": resamples, "gamma": gamma}
         options["rng"] = np.random.default_rng(seed)
         show: dict[str, Any] = {"latex": latex, "figure": figure}
         if summary is not None:
@@ -434,7 +443,11 @@ def _answer_power(
     """Answer with the power to tell each pair apart, and the runs that reach the one wanted."""
     from gnomon.stats.planning import power_curve, runs_needed
 
-    options = {"level": plan.level, "n_simulations": plan.simulations, "gamma": plan.gamma}
+    options: dict[str, Any] = {
+        "level": plan.level,
+        "n_simulations": plan.simulations,
+        "gamma": plan.gamma,
+    }
     points: list[PowerPoint] = []
     for metric in plan.metrics or ["iqm"]:
         for pair in combinations(table.algorithms, 2):
@@ -498,13 +511,14 @@ def _answer_widths(
 
     if show["figure"] is not None:
         raise typer.BadParameter("--widths has no figure")
+    options: dict[str, Any] = {"level": plan.level, "gamma": plan.gamma}
+    options["n_simulations"] = plan.simulations
     records = []
     for algorithm in table.algorithms:
         pilot = Strata.from_table(table, algorithm)
         now = int(pilot.counts.min())
         runs = sorted({now, *(plan.runs or (2 * now, 3 * now, 4 * now, 6 * now))})
         for metric in plan.metrics or ["iqm"]:
-            options = {"level": plan.level, "n_simulations": plan.simulations, "gamma": plan.gamma}
             found = interval_widths(pilot, metric, runs=runs, rng=rng, **options)
             records += [
                 {
@@ -536,8 +550,9 @@ def _answer_sequential(
         )
     records = []
     for metric in plan.metrics or ["iqm"]:
-        options = {"level": plan.level, "gamma": plan.gamma, "rng": rng}
-        found = sequential_compare(table, *pair, metric, looks=plan.runs, **options)
+        found = sequential_compare(
+            table, *pair, metric, looks=plan.runs, level=plan.level, gamma=plan.gamma, rng=rng
+        )
         names = ("a", "b", "metric", "value", "low", "high", "p_value", "level")
         record = found.comparison.as_record()
         own = {name: record[name] for name in names}

@@ -62,7 +62,7 @@ class Belief:
     >>> n_before = len(belief.alive)
     >>> belief.update(action=4 * 0 + 3, outcome=0, over=False)  # the square went to bucket 3
     >>> belief.update(action=4 * 35 + 1, outcome=4, over=False)  # the other may not go to bucket 1
-    >>> 0 < len(belief.alive) < n_before / 10
+    >>> 0 < len(belief.alive) < n_before / 3
     True
     """
 

@@ -260,6 +260,8 @@ def _priority(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
             for target in _TARGETS:
                 yield (_atom(target, **{kind: first}),), (_atom(target, **{kind: second}),)
                 yield (_atom(target, **{kind: second}),), (_atom(target, **{kind: first}),)
+    for shape, color, target in itertools.product(shapes, colors, _TARGETS):
+        yield (_atom(target, shape=shape, color=color),), (_atom("*"),)
     for (first, second), target in itertools.product(_PLACES, _TARGETS):
         yield (_atom(target, cells=first),), (_atom(target, cells=second),)
         yield (_atom(target, cells=second),), (_atom(target, cells=first),)
@@ -298,7 +300,7 @@ _GENERATORS: Mapping[str, tuple[str, _Generator]] = MappingProxyType(
             _step,
         ),
         "count": ("Buckets take turns after one to five pieces each.", _count),
-        "priority": ("Some shapes, colours or parts of the board go first.", _priority),
+        "priority": ("Some shapes, colours, pieces or parts of the board go first.", _priority),
         "priority-and-bucket": (
             "Shapes, or colours, go in an order, each to its own bucket.",
             _priority_and_bucket,

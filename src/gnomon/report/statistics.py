@@ -101,13 +101,13 @@ def _comparison_panel(
 def profile_figure(profiles: Sequence[Profile], scale: str, *, higher_is_better: bool) -> Figure:
     """Return profiles; the words of the axes say which side of a threshold is good."""
     kind = profiles[0].kind
-    words = {}
+    xlabel = ylabel = None
     if kind in ("run_score", "average_score"):
         side = "above" if higher_is_better else "below"
         who = "runs" if kind == "run_score" else "tasks with a mean"
-        words = {"xlabel": f"threshold ({scale})", "ylabel": f"share of {who} {side} it"}
+        xlabel, ylabel = f"threshold ({scale})", f"share of {who} {side} it"
     with house_settings():
-        drawing = drawing_of(profile_curves(profiles, **words))
+        drawing = drawing_of(profile_curves(profiles, xlabel=xlabel, ylabel=ylabel))
     band = profiles[0].band
     how = "" if band == "none" else f" Bands: {profiles[0].level:.0%}, {band}."
     return Figure(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = [

@@ -6,13 +6,14 @@ the anchor that maps to 1 is the better one.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.baselines import atari_baselines, atari_name
 from gnomon.scores.table import FloatArray, ScoreTable
 
@@ -66,6 +67,11 @@ def normalize(table: ScoreTable, name: str) -> ScoreTable:
         ``min-max``, ``random-human`` (Atari), ``percentile``, or ``reference:ALGORITHM``, whose
         mean becomes 1 while a score of 0 remains 0.
 
+    Warns
+    -----
+    DegenerateScoresWarning
+        Tasks without random and human scores are left out.
+
     Raises
     ------
     UnknownNameError
@@ -82,14 +88,24 @@ def normalize(table: ScoreTable, name: str) -> ScoreTable:
     kind, _, algorithm = name.partition(":")
     if kind == "reference" and algorithm:
         return normalize_reference(table, algorithm)
-    known = {
-        "min-max": normalize_min_max,
-        "random-human": normalize_random_human,
-        "percentile": normalize_percentile,
-    }
+    if name == "random-human":
+        return normalize_random_human(_with_baselines(table))
+    known = {"min-max": normalize_min_max, "percentile": normalize_percentile}
     if name not in known:
         raise UnknownNameError("normalization", name, NORMALIZATIONS)
     return known[name](table)
+
+
+def _with_baselines(table: ScoreTable) -> ScoreTable:
+    """Return the table of the Atari games that have baselines, and say which have none."""
+    atari = atari_baselines()
+    unknown = [task for task in table.tasks if atari_name(task) not in atari]
+    if not unknown or len(unknown) == len(table.tasks):
+        return table
+    shown = ", ".join(unknown[:8]) + (", ..." if len(unknown) > 8 else "")
+    message = f"random-human: {len(unknown)} of {len(table.tasks)} tasks left out, without "
+    warnings.warn(f"{message}baselines: {shown}", DegenerateScoresWarning, stacklevel=3)
+    return table.select(tasks=[task for task in table.tasks if task not in unknown])
 
 
 def normalize_by(

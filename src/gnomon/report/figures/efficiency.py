@@ -25,6 +25,9 @@ from gnomon.stats.curves import Curve
 
 __all__ = ["efficiency_rows", "sample_efficiency_curves"]
 
+#: Curves of more steps than this have no marker at each.
+MOST_MARKED = 25
+
 
 def sample_efficiency_curves(
     curves: Sequence[Curve],
@@ -55,10 +58,10 @@ def sample_efficiency_curves(
     dress(ax, grid="both")
     for i, curve in enumerate(curves):
         style = series_style(series[curve.algorithm] if series else i)
-        few = {"marker": style.marker, "markersize": 3.5} if curve.step.size <= 25 else {}
+        marker = style.marker if curve.step.size <= MOST_MARKED else ""
         ax.plot(
             curve.step, curve.value, color=style.color, linestyle=style.dash, linewidth=1.6,
-            label=curve.algorithm, **few,
+            label=curve.algorithm, marker=marker, markersize=3.5,
         )  # fmt: skip
         if np.isfinite(curve.low).any():
             ax.fill_between(

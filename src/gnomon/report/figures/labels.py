@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
@@ -14,7 +16,7 @@ __all__ = ["name_series", "spread"]
 MOST_IN_COLUMN = 7
 
 
-def name_series(ax: Axes, place: str) -> None:
+def name_series(ax: Axes, place: Literal["best", "upper right", "lower right"]) -> None:
     """Write the labels of the lines into a corner of axes, without a frame; none for one line."""
     names = ax.get_legend_handles_labels()[1]
     if len(names) > 1:

@@ -71,10 +71,10 @@ def profile_curves(
     distance = kind in ("ratio", "likelihood")
     for i, profile in enumerate(profiles):
         style = series_style(series[profile.algorithm] if series else i)
-        step = {"drawstyle": "steps-post"} if kind == "ratio" else {}
+        drawn = "steps-post" if kind == "ratio" else "default"
         ax.plot(
             profile.tau, profile.value, color=style.color, linestyle=style.dash, linewidth=1.8,
-            label=profile.algorithm, **step,
+            label=profile.algorithm, drawstyle=drawn,
         )  # fmt: skip
         if np.isfinite(profile.low).any():
             ax.fill_between(

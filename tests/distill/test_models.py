@@ -79,7 +79,7 @@ def test_an_estimate_needs_all_its_scores():
 def test_outside_the_training_range_is_said():
     model = SubsetModel(("u",), (1.0,), transform="identity", ranges=((0.0, 10.0),))
     assert model.estimate({"u": 5.0}).outside == ()
-    with pytest.warns(DegenerateScoresWarning, match="outside the range .*: u"):
+    with pytest.warns(DegenerateScoresWarning, match=r"outside the range .*: u"):
         assert model.estimate({"u": 11.0}).outside == ("u",)
 
 
@@ -103,5 +103,5 @@ def test_without_residuals_there_is_no_interval():
 
 def test_too_few_rows_are_refused(make_scores):
     data = make_scores(3, 8)
-    with pytest.raises(ScoreDataError, match="at least 4 algorithms .*; found 3"):
+    with pytest.raises(ScoreDataError, match=r"at least 4 algorithms .*; found 3"):
         fit_least_squares(data, data.tasks[:4])

@@ -60,7 +60,7 @@ def test_normalisation_and_its_reverse():
 
 
 def test_scores_below_random_become_zero():
-    data = Preparation(references={t: (50.0, 60.0) for t in SCORES.tasks}).apply(SCORES)
+    data = Preparation(references=dict.fromkeys(SCORES.tasks, (50.0, 60.0))).apply(SCORES)
     assert data.x[1, 0] == 0.0
 
 
@@ -91,8 +91,8 @@ def test_the_smoothed_target_depends_on_the_seed_alone():
 def test_references_must_fit():
     with pytest.raises(UnknownNameError, match="unknown task in the reference scores 't0'"):
         Preparation(references={"t1": (0, 1)}).apply(SCORES)
-    same = {t: (3.0, 3.0) for t in SCORES.tasks}
-    with pytest.raises(ScoreDataError, match="reference scores of t0: .* differ, both are 3"):
+    same = dict.fromkeys(SCORES.tasks, (3.0, 3.0))
+    with pytest.raises(ScoreDataError, match=r"reference scores of t0: .* differ, both are 3"):
         Preparation(references=same).apply(SCORES)
     empty = {t: (float("nan"), 3.0) for t in SCORES.tasks}
     with pytest.raises(ScoreDataError, match="reference scores of t0: expected numbers"):

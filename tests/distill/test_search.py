@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategies_distill import gapped_scores
 from gnomon.distill.folds import Folds
 from gnomon.distill.search import count_subsets, expected_seconds, search_subsets, subset_errors
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.execution.executor import make_executor
+from strategies_distill import gapped_scores
 
 
 def slow_errors(data, tasks, folds):
@@ -160,14 +160,14 @@ def test_counts_and_expectations(make_scores):
 
 
 def test_too_few_algorithms_are_refused(make_scores):
-    with pytest.raises(ScoreDataError, match="at least 10 algorithms for 10 folds.*found 6"):
+    with pytest.raises(ScoreDataError, match=r"at least 10 algorithms for 10 folds.*found 6"):
         search_subsets(make_scores(6), 3)
 
 
 def test_a_size_must_fit(make_scores):
-    with pytest.raises(ScoreDataError, match="a size from 1 to 8, found 9: 8 tasks"):
+    with pytest.raises(ScoreDataError, match=r"a size from 1 to 8, found 9: 8 tasks"):
         search_subsets(make_scores(), 9)
-    with pytest.raises(ScoreDataError, match="a size from 2 to 8, found 1: 7 tasks .* 1 forced"):
+    with pytest.raises(ScoreDataError, match=r"a size from 2 to 8, found 1: 7 tasks .* 1 forced"):
         search_subsets(make_scores(), 1, forced=["t00"])
 
 

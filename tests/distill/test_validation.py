@@ -31,9 +31,9 @@ def test_ours_keeps_what_the_requirement_asks(paper):
 def test_the_papers_procedure_is_honestly_worse(paper):
     plain = cross_validate(paper, PAPER, PAPER.choose(paper, 5)[0])
     assert plain.fold_relative_error == pytest.approx(0.104, abs=5e-4)
-    one = nested_error(paper, PAPER, 5, outer="algorithms", rng=np.random.default_rng(0))
-    assert one.relative_error == pytest.approx(0.183, abs=5e-4)
-    assert one.n_predicted == 43
+    papers = nested_error(paper, PAPER, 5, outer="groups", rng=np.random.default_rng(0))
+    assert papers.relative_error == pytest.approx(0.189, abs=5e-4)
+    assert papers.n_predicted == 43
 
 
 def test_held_out_rows_do_not_leak(make_scores):
@@ -80,9 +80,9 @@ def test_cross_validation_is_that_of_the_search(make_scores):
     from gnomon.distill.search import search_subsets
 
     data = make_scores(30, 6, gaps=0.05)
-    found = search_subsets(data, 2, n_best=3, folds=Folds(5))
+    found = search_subsets(data, 2, n_best=3, folds=Folds(3))
     for tasks, error in zip(found.subsets, found.errors, strict=True):
-        assert cross_validate(data, PAPER, tasks, folds=Folds(5)).mse == pytest.approx(error)
+        assert cross_validate(data, PAPER, tasks, folds=Folds(3)).mse == pytest.approx(error)
 
 
 def test_auto_chooses_inside(make_scores):
@@ -103,5 +103,5 @@ def test_missing_scores_are_not_predicted(make_scores):
 
 
 def test_too_few_complete_rows(make_scores):
-    with pytest.raises(ScoreDataError, match="at least 10 algorithms with scores on t00; found 6"):
+    with pytest.raises(ScoreDataError, match=r"at least 10 algorithms .* t00.*; found 6"):
         cross_validate(make_scores(6), PAPER, ["t00"])

@@ -20,11 +20,13 @@ from gnomon.cli import app, main
 from gnomon.experiments.config_fields import BoardFields, ExperimentFields
 from gnomon.experiments.scoring import METRICS as SCORES
 from gnomon.experiments.shard import frame_of
+from gnomon.experiments.suites import available_suites, load_suite
 from gnomon.game import engine
+from gnomon.game.compiler import compile_rule
 from gnomon.learners import available_learners, learner_fields, make_learner
 from gnomon.learners.trial import play_trial
 from gnomon.report import figures
-from gnomon.rules.catalogue import FAMILIES, TAGS
+from gnomon.rules.catalogue import FAMILIES, TAGS, available_rules, load_rule
 from gnomon.scores.formats import write_scores
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import curves, estimate, metrics
@@ -104,7 +106,9 @@ def answer(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", [*shlex.split(command), "--json"])
         with pytest.raises(SystemExit):
             main()
-        results: list[dict[str, object]] = json.loads(capsys.readouterr().out)["results"]
+        said = capsys.readouterr()
+        assert said.out, f"{command}: {said.err}"
+        results: list[dict[str, object]] = json.loads(said.out)["results"]
         return results
 
     return call
@@ -127,7 +131,7 @@ CALLS = {
     "gnomon estimate": ["run --resamples 20"],
     "gnomon compare": ["scores.csv a b"],
     "gnomon profile": ["scores.csv"],
-    "gnomon curves": ["curves.csv --step-column episode --where rule=clockwise"],
+    "gnomon curves": ["steps.csv"],
     "gnomon plan": [
         "scores.csv a b --runs 3 --simulations 20",
         "scores.csv --widths --simulations 20",
@@ -172,10 +176,10 @@ def examples(monkeypatch, tmp_path):
     Path("studied.csv").write_text("algorithm,median,atari5\na,100,110\nb,150,140\n")
     draws = np.random.default_rng(0)
     skills = dict(zip("abcdefghijkl", draws.uniform(1, 3, 12), strict=True))
-    write_scores(
-        ScoreTable.from_arrays({a: s + draws.normal(0, 0.3, (5, 6)) for a, s in skills.items()}),
-        "scores.csv",
-    )
+    scores = {a: s + draws.normal(0, 0.3, (5, 6)) for a, s in skills.items()}
+    write_scores(ScoreTable.from_arrays(scores), "scores.csv")
+    curves = {a: draws.normal(0, 1, (4, 3, 5)).cumsum(axis=2) for a in "ab"}
+    write_scores(ScoreTable.from_arrays(curves, steps=range(5)), "steps.csv")
 
 
 def test_records_have_the_fields_that_the_page_names(examples, answer):
@@ -198,7 +202,21 @@ def test_every_field_of_an_experiment_is_documented():
         if isinstance(field.default, int):
             assert f"| {field.default} |" in documented[name], name
     board = rows(section("game.md", "The board"))
+    board |= rows(section("experiments.md", "Boards of your own"))
     assert set(BoardFields.model_fields) <= set(board)
+
+
+def test_every_suite_is_documented():
+    documented = rows(section("experiments.md", "Suites"))
+    newest = {s.name: load_suite(s.name) for s in map(load_suite, available_suites())}
+    assert set(documented) == set(newest)
+    for name, suite in newest.items():
+        assert f"| {len(suite.rules)}" in documented[name]
+
+
+@pytest.mark.parametrize("name", available_rules())
+def test_every_rule_of_the_catalogue_is_played_by_the_engine(name):
+    compile_rule(load_rule(name))  # as docs/decisions/003 says
 
 
 def test_every_score_of_a_run_is_documented():

@@ -29,7 +29,9 @@ Names = list[str] | None
 
 
 def distill(
-    source: Annotated[str, typer.Argument(help="A file of scores, or the data set atari5.")],
+    source: Annotated[
+        str, typer.Argument(help="A file of scores, a run folder, or the data set atari5.")
+    ],
     size: Annotated[int, typer.Option(min=1, help="Number of tasks.")] = 5,
     procedure: Annotated[
         Names, typer.Option(help="factor, paper, paper-code, complete, auto, irt-1, irt-2; repeat.")
@@ -39,6 +41,7 @@ def distill(
         str, typer.Option(help="median, mean, iqm, mean_log or above_human.")
     ] = "median",
     transform: Annotated[str, typer.Option(help="log, identity or logit.")] = "log",
+    score: Annotated[str, typer.Option(help="Which score of a run folder.")] = "tce",
     references: Annotated[
         Path | None, typer.Option(help="CSV of task, random, human: scores become 0 to 100.")
     ] = None,
@@ -74,6 +77,7 @@ def distill(
         data = _prepared(
             source,
             references,
+            score,
             transform=transform,
             summary=summary,
             least_tasks=least_tasks,
@@ -307,7 +311,7 @@ def reproduce(
         )
 
 
-def _prepared(source: str, references: Path | None, **options: Any) -> PreparedScores:
+def _prepared(source: str, references: Path | None, score: str, **options: Any) -> PreparedScores:
     """Return the prepared scores of a file, or of a data set as its authors prepare it."""
     from gnomon.distill.preparation import Preparation
     from gnomon.scores.datasets import DATASETS
@@ -321,10 +325,16 @@ def _prepared(source: str, references: Path | None, **options: Any) -> PreparedS
         standard = atari_preparation(summary=options["summary"])
         chosen = {"transform": options["transform"], "excluded": options["excluded"]}
         return replace(standard, **chosen).apply(load_scores(source))
-    return Preparation(references=_references(references), **options).apply(_table(Path(source)))
+    table = _table(Path(source), score)
+    return Preparation(references=_references(references), **options).apply(table)
 
 
-def _table(path: Path) -> ScoreTable:
+def _table(path: Path, score: str) -> ScoreTable:
+    if path.is_dir():
+        from gnomon.experiments.run_folder import RunFolder
+        from gnomon.experiments.scoring import score_table
+
+        return score_table(RunFolder.open(path), score)
     from gnomon.scores.formats import read_scores
 
     return read_scores(path).last_step()

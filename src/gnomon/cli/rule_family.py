@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gnomon.errors import GnomonError, RuleSyntaxError
+from gnomon.experiments.atomic_file import write_atomically
 from gnomon.rules.templates import GeneratedRule, available_templates, generate, load_template
 
 __all__ = ["rules_of", "template_records", "write_rules"]
@@ -58,7 +59,10 @@ def write_rules(family: Sequence[GeneratedRule], folder: Path, *, overwrite: boo
         )
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in files.items():
-        path.write_text(text, encoding="utf-8")
+        try:
+            write_atomically(path, text.encode())
+        except OSError as error:
+            raise GnomonError(f"{path}: cannot write this rule: {error.strerror}") from None
 
 
 def _file_name(rule_name: str) -> str:

@@ -321,7 +321,7 @@ def curves(
         def draw() -> Figure:
             from gnomon.report.statistics import curve_figure
 
-            return curve_figure(found, table.scale, step_column or "step")
+            return curve_figure(found, table.scale, (step_column or "step").replace("_", " "))
 
         records = [record for one in found for record in one.as_records()]
         shown = [record for one in found for record in _some(one.as_records())]

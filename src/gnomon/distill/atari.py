@@ -256,7 +256,7 @@ def atari_scores(
     --------
     >>> human = {game: ends[1] for game, ends in published_constants().items()}
     >>> [f"{s.model} {s.value:.0f}" for s in atari_scores(human, models=["Atari-5"])]
-    ['Atari-5 84']
+    ['Atari-5 85']
     """
     normalized = human_normalized(scores)
     results = []

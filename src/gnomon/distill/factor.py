@@ -33,7 +33,7 @@ class FactorCovariance:
     ----------
     mean : ndarray of float, shape (columns,)
     covariance : ndarray of float, shape (columns, columns)
-        Positive definite.
+        Positive definite; of t rows the scale matrix, which is the covariance but for a factor.
     loadings, unique : ndarray of float, shape (columns,)
         Of the standardised columns: correlation with the factor, and variance of one's own.
     """
@@ -89,7 +89,7 @@ def shrunk_covariance(
     >>> f = rng.normal(size=(500, 1))
     >>> x = f @ [[0.9, 0.9, 0.1]] + rng.normal(size=(500, 3)) * 0.4
     >>> np.abs(shrunk_covariance(x).loadings).round(1)
-    array([0.9, 0.9, 0.3])
+    array([0.8, 0.8, 0.2])
     """
     seen = ~np.isnan(x)
     n_seen = seen.sum(axis=0)

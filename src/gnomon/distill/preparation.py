@@ -99,8 +99,8 @@ class PreparedScores:
 
     def complete_tasks(self) -> tuple[str, ...]:
         """Return the candidates that every algorithm has a score on."""
-        full = ~np.isnan(self.x).any(axis=0)
-        return tuple(t for t in self.candidates if full[self.tasks.index(t)])
+        gaps = dict(zip(self.tasks, np.isnan(self.x).sum(axis=0).tolist(), strict=True))
+        return tuple(task for task in self.candidates if gaps[task] == 0)
 
 
 @dataclass(frozen=True)

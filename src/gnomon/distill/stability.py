@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,8 +54,8 @@ class Stability:
         sets = Counter(tuple(sorted(tasks)) for tasks in chosen)
         tasks = Counter(task for names in chosen for task in names)
         return cls(
-            tuple((names, c / n) for names, c in sets.most_common()),
-            tuple((name, c / n) for name, c in tasks.most_common()),
+            tuple((names, c / n) for names, c in sorted(sets.items(), key=_by_frequency)),
+            tuple((name, c / n) for name, c in sorted(tasks.items(), key=_by_frequency)),
             n,
         )
 
@@ -62,6 +63,11 @@ class Stability:
     def stands_out(self) -> bool:
         """Whether one subset was chosen more often than not."""
         return self.sets[0][1] > 0.5
+
+
+def _by_frequency(item: tuple[Any, int]) -> tuple[int, Any]:
+    """Sort by frequency, ties by name: the order in which workers finish must not show."""
+    return -item[1], item[0]
 
 
 def selection_stability(

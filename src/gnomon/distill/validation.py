@@ -164,21 +164,20 @@ def nested_error(
         There are too few algorithms or groups.
     """
     folds = outer_splits(data, outer, n_folds=n_folds, n_repeats=n_repeats, rng=rng)
+    splits = [(r, fold == k) for r, fold in enumerate(folds) for k in np.unique(fold)]
     pieces = [
-        _Piece(data, procedure, size, tuple(forced), repeat, fold == k)
-        for repeat, fold in enumerate(folds)
-        for k in np.unique(fold)
+        _Piece(data, procedure, size, tuple(forced), number, repeat, held)
+        for number, (repeat, held) in enumerate(splits)
     ]
     residuals = np.full(folds.shape, np.nan)
     chosen: dict[int, tuple[str, ...]] = {}
-    place = {id(piece): i for i, piece in enumerate(pieces)}
     for outcome in (executor or SerialExecutor()).map(_predict, pieces):
         if outcome.result is None:
             raise ScoreDataError(f"a fold of the nested validation failed: {outcome.error}")
         piece = outcome.piece
         tasks, predicted = outcome.result
         residuals[piece.repeat, piece.held] = predicted - data.target[piece.held]
-        chosen[place[id(piece)]] = tasks
+        chosen[piece.number] = tasks
         if progress is not None:
             progress(len(chosen), len(pieces))
     in_order = tuple(chosen[i] for i in range(len(pieces)))
@@ -313,6 +312,7 @@ class _Piece:
     procedure: Procedure
     size: int
     forced: tuple[str, ...]
+    number: int
     repeat: int
     held: npt.NDArray[np.bool_]
 

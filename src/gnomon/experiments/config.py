@@ -248,11 +248,21 @@ def _boards_of(fields: ExperimentFields, base: Path) -> tuple[BoardSpec, Predefi
     if fields.board is None:
         return _board_of_suites(fields.rules), None
     drawn = fields.board.model_dump(exclude={"files", "boards", "order"}, exclude_none=True)
+    if fields.board.files is not None:
+        _check_not_drawn(fields.board)
+        drawn |= {"shapes": 0, "colors": 0}
     try:
         spec = BoardSpec(**drawn)
     except ValueError as error:
         raise ConfigError(f"field 'board', {error}") from None
     return spec, _predefined(fields.board, spec, base)
+
+
+def _check_not_drawn(board: BoardFields) -> None:
+    """Refuse files together with what only drawn boards have."""
+    for name in ("pieces", "shapes", "colors"):
+        if name in board.model_fields_set:
+            raise ConfigError(f"field 'board': expected 'files' or {name!r}, found both")
 
 
 def _predefined(board: BoardFields, spec: BoardSpec, base: Path) -> PredefinedBoards | None:
@@ -262,9 +272,6 @@ def _predefined(board: BoardFields, spec: BoardSpec, base: Path) -> PredefinedBo
         if "order" in board.model_fields_set:
             raise ConfigError("field 'board', 'order': there are no 'files' to put in order")
         return None
-    for name in ("pieces", "shapes", "colors"):
-        if name in board.model_fields_set:
-            raise ConfigError(f"field 'board': expected 'files' or {name!r}, found both")
     return PredefinedBoards.from_files(board.files, board.order, spec, base=base)
 
 

@@ -22,14 +22,18 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import UnknownNameError
+from gnomon.experiments.attempt_scores import ATTEMPT_METRICS, AttemptMetric, TrialAttempts
+from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 
 if TYPE_CHECKING:
     from gnomon.experiments.journal import TrialRecord
     from gnomon.experiments.run_folder import RunFolder
     from gnomon.learners.base import TrialLog
+    from gnomon.rules.syntax import RuleSet
     from gnomon.scores.table import ScoreTable
 
 __all__ = [
+    "ATTEMPT_METRICS",
     "METRICS",
     "STREAK",
     "Metric",
@@ -181,7 +185,12 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 
 
 def score_trial(
-    log: TrialLog, metric: str = "tce", *, count_empty: bool = True
+    log: TrialLog,
+    metric: str = "tce",
+    *,
+    count_empty: bool = True,
+    rule_set: RuleSet | None = None,
+    board_spec: BoardSpec = DEFAULT_SPEC,
 ) -> float | npt.NDArray[np.float64]:
     """Return a score of one trial.
 
@@ -190,9 +199,11 @@ def score_trial(
     log : TrialLog
         The attempts.
     metric : str
-        One of `METRICS`.
+        One of `METRICS` or `ATTEMPT_METRICS`.
     count_empty : bool
         As in :func:`episode_errors`.
+    rule_set, board_spec : RuleSet, BoardSpec
+        What the trial was played on; needed for `ATTEMPT_METRICS` only.
 
     Returns
     -------
@@ -203,9 +214,15 @@ def score_trial(
     ------
     UnknownNameError
         With the nearest names.
+    ValueError
+        If the metric needs the rule, and it is not given.
     """
-    errors = episode_errors(log, count_empty=count_empty)
-    return _metric(metric).compute(errors, log.finish)
+    chosen = _metric(metric)
+    if isinstance(chosen, Metric):
+        return chosen.compute(episode_errors(log, count_empty=count_empty), log.finish)
+    if rule_set is None:
+        raise ValueError(f"{metric}: expected the rule that the trial was played on")
+    return chosen.compute(TrialAttempts(log, rule_set, board_spec, count_empty))
 
 
 def score_table(
@@ -221,7 +238,7 @@ def score_table(
     run_folder : RunFolder
         The run.
     metric : str
-        One of `METRICS`.
+        One of `METRICS` or `ATTEMPT_METRICS`.
     count_empty : bool
         As in :func:`episode_errors`; the table's provenance says which was used.
 
@@ -249,13 +266,20 @@ def score_table(
 
     chosen = _metric(metric)
     done = {(r.learner, r.rule, r.trial): r for r in _done(run_folder)}
+    rules = {entry.name: entry.rule_set for entry in run_folder.config.rules}
     rows: dict[str, list[Any]] = {"algorithm": [], "task": [], "run": [], "score": []}
     for learner, rule, trial in _planned(run_folder):
         record = done.get((learner, rule, trial))
         score: float | list[float] = math.nan
         if record is not None:
             log = run_folder.log(record)
-            value = score_trial(log, metric, count_empty=count_empty)
+            value = score_trial(
+                log,
+                metric,
+                count_empty=count_empty,
+                rule_set=rules[rule],
+                board_spec=run_folder.config.board,
+            )
             score = value.tolist() if isinstance(value, np.ndarray) else value
         elif chosen.per_episode:
             continue
@@ -302,10 +326,11 @@ def cumulated_errors(
     return {pair: np.stack(trials) for pair, trials in curves.items()}
 
 
-def _metric(name: str) -> Metric:
-    if name not in METRICS:
-        raise UnknownNameError("metric", name, METRICS)
-    return METRICS[name]
+def _metric(name: str) -> Metric | AttemptMetric:
+    known: dict[str, Metric | AttemptMetric] = {**METRICS, **ATTEMPT_METRICS}
+    if name not in known:
+        raise UnknownNameError("metric", name, known)
+    return known[name]
 
 
 def _done(run_folder: RunFolder) -> list[TrialRecord]:

@@ -27,6 +27,7 @@ _CLASSES = {
     "uniform": ("gnomon.learners.uniform", "Uniform"),
     "frugal": ("gnomon.learners.frugal", "Frugal"),
     "rule_player": ("gnomon.learners.rule_player", "RulePlayer"),
+    "process": ("gnomon.learners.process", "Process"),
     "reinforce": ("gnomon.learners.reinforce", "Reinforce"),
     "tabular_q": ("gnomon.learners.tabular_q", "TabularQ"),
     "ideal": ("gnomon.learners.ideal", "Ideal"),

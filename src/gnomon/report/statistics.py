@@ -136,8 +136,8 @@ def curve_figure(curves: Sequence[Curve], scale: str, step: str = "step") -> Fig
     return Figure(
         "curves",
         "Sample efficiency",
-        f"Each metric along the {step}s, with pointwise {curves[0].level:.0%} bands.",
-        f"{', '.join(metrics)} of {len(curves) // len(metrics)} algorithms along the {step}s",
+        f"Each metric by {step}, with pointwise {curves[0].level:.0%} bands.",
+        f"{', '.join(metrics)} of {len(curves) // len(metrics)} algorithms by {step}",
         drawing,
         efficiency_rows(curves),
         wide=len(metrics) > 1,

@@ -28,6 +28,7 @@ from gnomon.report.figures.style import (
     number,
     series_style,
 )
+from gnomon.scores.table import FloatArray
 from gnomon.stats.planning import PowerPoint, Subsamples
 
 __all__ = ["power_curves", "power_rows", "subsample_distributions", "subsample_rows"]
@@ -71,7 +72,6 @@ def subsample_distributions(
         style = series_style(names.index(one.algorithm))
         _hill(ax, row, one.draws, bins, style.color)
         ax.vlines(one.value, row - FULL, row, color=INK, linewidth=1.3)
-        ax.plot([float(np.median(one.draws))], [row], "|", markersize=6, color=style.color)
     ax.set_ylim(n - 0.7, -1.0)
     ax.set_yticks(range(len(subsamples)), [f"{s.algorithm}, {s.runs} runs" for s in subsamples])
     ax.tick_params(axis="y", labelcolor=INK, labelsize=SIZE - 0.5)
@@ -81,16 +81,14 @@ def subsample_distributions(
     return ax
 
 
-def _hill(
-    ax: Axes, row: int, draws: np.ndarray[Any, np.dtype[np.float64]], bins: Any, color: str
-) -> None:
+def _hill(ax: Axes, row: int, draws: FloatArray, bins: FloatArray, color: str) -> None:
     """Draw a histogram that stands on its row; all are as high as their fullest bin allows."""
     counts, _ = np.histogram(draws[np.isfinite(draws)], bins)
     heights = FULL * counts / max(int(counts.max()), 1)
     edges = np.repeat(bins, 2)
     tops = np.concatenate([[0.0], np.repeat(heights, 2), [0.0]])
     ax.fill_between(edges, row, row - tops, color=color, alpha=0.45, linewidth=0)
-    ax.plot(edges, row - tops, color=color, linewidth=0.9)
+    ax.plot(edges, np.where(tops > 0.0, row - tops, np.nan), color=color, linewidth=0.9)
 
 
 def subsample_rows(subsamples: Sequence[Subsamples]) -> tuple[Mapping[str, Any], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,6 +22,7 @@ from gnomon.report.figures.style import (
     number,
     series_style,
 )
+from gnomon.scores.table import FloatArray
 from gnomon.stats.profiles import Profile
 
 __all__ = ["profile_curves", "profile_rows"]
@@ -32,6 +33,11 @@ _LABELS: Mapping[str, tuple[str, str]] = {
     "average_score": ("threshold", "share of tasks whose mean is past it"),
     "ratio": ("factor to the best (log scale)", "share of tasks within it"),
     "likelihood": ("evidence not to be the best, as a p-value", "share of tasks with less of it"),
+}
+#: Profiles of distance are exact between their thresholds: within a ratio, below a likelihood.
+_DRAWN: Mapping[str, Literal["steps-post", "steps-pre"]] = {
+    "ratio": "steps-post",
+    "likelihood": "steps-pre",
 }
 
 
@@ -47,7 +53,9 @@ def profile_curves(
 
     A profile that lies above another everywhere is the better one by any summary; profiles that
     cross are ordered by none. Ratio profiles stand on a logarithmic axis; the axis of likelihood
-    profiles bears p-values. After Agarwal et al. (2021), Dolan and Moré (2002) and B. Recht.
+    profiles bears p-values. Thresholds that are quantiles of the scores (``spacing="data"``) stand
+    evenly, so that the axis is stretched where many scores are; it then depends on the algorithms
+    shown. After Agarwal et al. (2021), Dolan and Moré (2002) and B. Recht.
 
     Parameters
     ----------
@@ -71,7 +79,7 @@ def profile_curves(
     distance = kind in ("ratio", "likelihood")
     for i, profile in enumerate(profiles):
         style = series_style(series[profile.algorithm] if series else i)
-        drawn = "steps-post" if kind == "ratio" else "default"
+        drawn = _DRAWN.get(kind, "default")
         ax.plot(
             profile.tau, profile.value, color=style.color, linestyle=style.dash, linewidth=1.8,
             label=profile.algorithm, drawstyle=drawn,
@@ -108,10 +116,40 @@ def _axes_of(ax: Axes, kind: str, profiles: Sequence[Profile]) -> None:
         ax.xaxis.set_major_locator(FixedLocator([0.0, 1.0, 1.301, 2.0, 3.0, 4.0, 5.0]))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda t, _: f"{10.0**-t:.2g}"))
         ax.axvline(2.0, color=MUTED, linewidth=0.8, linestyle=":")
-    elif ax.get_xlim()[0] <= 0.0 or kind == "ratio":
+    elif kind != "ratio" and _uneven(tau):
+        _stretch(ax, tau)
+    else:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda t, _: number(round(t, 9))))
-    ax.axhline(0.5, color=GRID, linewidth=1.2)
+    ax.axhline(0.5, color=GRID, linewidth=1.2, zorder=0.5)
     ax.tick_params(labelsize=SIZE - 1)
+
+
+def _uneven(tau: FloatArray) -> bool:
+    """Return whether thresholds follow the data: steps that differ, in number and in ratio."""
+    steps = np.diff(tau)
+    if tau.size < 10 or np.allclose(steps, steps[0]):
+        return False
+    return bool(tau[0] <= 0.0) or not np.allclose(tau[1:] / tau[:-1], tau[1] / tau[0])
+
+
+def _stretch(ax: Axes, tau: FloatArray) -> None:
+    """Let the thresholds stand evenly, with round values as ticks that do not crowd."""
+    places = np.arange(tau.size, dtype=np.float64)
+    ax.set_xscale(
+        "function",
+        functions=(lambda x: np.interp(x, tau, places), lambda x: np.interp(x, places, tau)),
+    )
+    ax.set_xlim(float(tau[0]), float(tau[-1]))
+    ticks: list[float] = []
+    for place in np.linspace(0, tau.size - 1, 9):
+        value = float(f"{np.interp(place, places, tau):.1g}")
+        if tau[0] <= value <= tau[-1]:
+            near = [abs(np.interp(value, tau, places) - np.interp(t, tau, places)) for t in ticks]
+            if min(near, default=tau.size) > 0.06 * tau.size:
+                ticks.append(value)
+    ax.xaxis.set_major_locator(FixedLocator(ticks))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda t, _: number(round(t, 9))))
 
 
 def profile_rows(profiles: Sequence[Profile]) -> tuple[Mapping[str, Any], ...]:

@@ -1,0 +1,149 @@
+"""The search over all subsets, and the honest error, on the published Atari scores."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.record import Measurement, best_seconds
+from gnomon.distill.optimal import optimal_subset
+from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.procedures import PROCEDURES
+from gnomon.distill.search import search_subsets
+from gnomon.distill.transforms import transform_of
+from gnomon.distill.validation import nested_error
+
+_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
+_N_CHECKED = 2000
+
+
+def measure() -> Iterator[Measurement]:
+    """Measure the search, its agreement with scikit-learn, and the errors of the procedures."""
+    if "GNOMON_DATA" not in os.environ and (_DATA / "atari5").is_dir():
+        os.environ["GNOMON_DATA"] = str(_DATA.resolve())
+    from gnomon.distill.reproduction import paper_scores
+
+    data = paper_scores()
+    yield from _search(data)
+    yield from _agreement(data)
+    yield from _whole_process()
+    yield from _errors(data)
+    yield from _large_tables()
+
+
+def _search(data: PreparedScores) -> Iterator[Measurement]:
+    for _ in range(2):
+        search_subsets(data, 5, bounded=True)
+        search_subsets(data, 5)
+    seconds = best_seconds(lambda: search_subsets(data, 5))
+    name = "10-fold error of all 3,819,816 five-game subsets"
+    yield Measurement(name, seconds, "s", 0.5, False, "one core, warm, planning included")
+    seconds = best_seconds(lambda: search_subsets(data, 5, bounded=True))
+    yield Measurement("the same best 20, by the bound", seconds, "s", None, False)
+    sample = list(combinations(data.candidates[:12], 5))[:40]
+    slow = best_seconds(lambda: [_by_scikit_learn(data, s) for s in sample], 1) / len(sample)
+    note = f"extrapolated from {len(sample)} subsets"
+    yield Measurement("the same by scikit-learn", slow * 3_819_816, "s", None, False, note)
+    optimal_subset(data, 3)
+    seconds = best_seconds(lambda: optimal_subset(data, 10))
+    found = optimal_subset(data, 10)
+    note = "certified" if found.certified else "not certified"
+    yield Measurement("best 10 of the 35 complete games", seconds, "s", None, False, note)
+
+
+def _agreement(data: PreparedScores) -> Iterator[Measurement]:
+    found = search_subsets(data, 5, n_best=3_819_816)
+    sample = np.random.default_rng(0).choice(found.n_subsets, _N_CHECKED, replace=False)
+    ours = found.errors[sample]
+    theirs = np.array([_by_scikit_learn(data, found.subsets[i]) for i in sample])
+    worst = float(np.abs(ours / theirs - 1).max())
+    note = f"{_N_CHECKED} random subsets of all"
+    yield Measurement("largest relative difference", worst, "", 1e-10, False, note)
+    top = [_by_scikit_learn(data, tasks) for tasks in found.subsets[:60]]
+    same = np.argsort(top, kind="stable")[:20].tolist() == list(range(20))
+    yield Measurement("best 20 in scikit-learn's order", float(same), "", 1.0)
+
+
+def _by_scikit_learn(data: PreparedScores, tasks: tuple[str, ...]) -> float:
+    from sklearn.linear_model import LinearRegression
+    from sklearn.model_selection import KFold
+
+    x = data.x[:, data.columns(tasks)]
+    whole = ~np.isnan(x).any(axis=1)
+    x, y = x[whole], data.target[whole]
+    model = LinearRegression(fit_intercept=False)
+    errors = []
+    for kept, held in KFold(10, shuffle=True, random_state=1982).split(x):
+        predicted = model.fit(x[kept], y[kept]).predict(x[held])
+        errors.append(np.mean((y[held] - predicted) ** 2))
+    return float(np.mean(errors))
+
+
+def _whole_process() -> Iterator[Measurement]:
+    command = [sys.executable, "-m", "gnomon", "distill", "atari5"]
+    subprocess.run(command, check=True, capture_output=True)
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        times.append(time.perf_counter() - began)
+    note = "with one 10-fold repeat of the nested error"
+    yield Measurement("gnomon distill atari5, whole process", min(times), "s", 2.5, False, note)
+    both = [*command, "--procedure", "factor", "--procedure", "paper"]
+    subprocess.run(both, check=True, capture_output=True)
+    began = time.perf_counter()
+    subprocess.run(both, check=True, capture_output=True)
+    seconds = time.perf_counter() - began
+    yield Measurement("the same, and the paper's procedure", seconds, "s", None, False, note)
+
+
+def _errors(data: PreparedScores) -> Iterator[Measurement]:
+    outers = (
+        ("folds", 10, 10, 13.5),
+        ("algorithms", 1, 1, 13.5),
+        ("groups", 1, 1, 13.5),
+        ("group-folds", 3, 10, 16.0),
+    )
+    for name in ("factor", "complete", "paper"):
+        for outer, n_folds, n_repeats, target in outers:
+            held = nested_error(
+                data,
+                PROCEDURES[name],
+                5,
+                outer=outer,
+                n_folds=n_folds,
+                n_repeats=n_repeats if name != "paper" else min(n_repeats, 3),
+                rng=np.random.default_rng(0),
+            )
+            error, goal = 100 * held.relative_error, target if name == "factor" else None
+            note = f"{held.n_predicted} algorithms predicted, tau {held.tau:.3f}"
+            yield Measurement(f"nested error, {name}, {outer}", error, "%", goal, False, note)
+
+
+def _large_tables() -> Iterator[Measurement]:
+    for n, n_tasks, gaps in ((500, 120, 0.0), (500, 120, 0.1), (5000, 60, 0.0), (5000, 60, 0.1)):
+        data = _made_up(n, n_tasks, gaps)
+        began = time.perf_counter()
+        found = search_subsets(data, 4)
+        seconds = time.perf_counter() - began
+        name = f"{n} algorithms x {n_tasks} tasks, size 4, {gaps:.0%} missing"
+        note = f"{found.n_subsets:,} subsets"
+        yield Measurement(name, seconds, "s", 60.0, False, note)
+
+
+def _made_up(n: int, n_tasks: int, gaps: float) -> PreparedScores:
+    rng = np.random.default_rng(0)
+    skill = rng.normal(size=(n, 1))
+    x = skill * rng.uniform(0.3, 1, n_tasks) + rng.normal(size=(n, n_tasks)) * 0.6
+    y = np.median(x, axis=1)
+    x[rng.random(x.shape) < gaps] = np.nan
+    tasks = tuple(f"t{j:03}" for j in range(n_tasks))
+    names = tuple(f"a{i:04}" for i in range(n))
+    return PreparedScores(names, tasks, x, y, y, tasks, names, transform_of("identity"))

@@ -1,0 +1,210 @@
+"""``gnomon distill`` and ``gnomon atari5``, as the command line calls them."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from gnomon.cli import main
+from gnomon.distill.models import SubsetModel
+from gnomon.scores.formats import write_scores
+from gnomon.scores.table import ScoreTable
+
+
+@pytest.fixture
+def gnomon(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["gnomon", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        said = capsys.readouterr()
+        return int(exit_.value.code or 0), said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def suite(tmp_path):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(2, 1, (30, 1)) + rng.normal(0, 0.4, (30, 8))
+    rows = {f"a{i:02}": [row] for i, row in enumerate(scores)}
+    tasks = [f"t{j}" for j in range(8)]
+    write_scores(ScoreTable.from_arrays(rows, tasks=tasks), tmp_path / "suite.csv")
+    return "suite.csv"
+
+
+def results(said):
+    status, out, err = said
+    assert status == 0, err
+    answer = json.loads(out)
+    assert list(answer) == ["gnomon", "command", "results", "warnings"]
+    return answer
+
+
+def test_a_suite_is_distilled(gnomon, suite, tmp_path):
+    said = gnomon(
+        "distill", suite, "--size", "3", "--transform", "identity", "--model", "m.json", "--json"
+    )
+    record = results(said)["results"][0]
+    assert record["rank"] == 1
+    assert record["nested_relative_error"] > 0
+    model = SubsetModel.from_json((tmp_path / "m.json").read_text())
+    assert list(model.tasks) == record["tasks"]
+    again = gnomon("distill", suite, "--size", "3", "--transform", "identity", "--json")
+    assert results(again)["results"] == results(said)["results"]
+
+
+def test_several_procedures_and_subsets(gnomon, suite):
+    said = gnomon(
+        *("distill", suite, "--size", "2", "--transform", "identity", "--json"),
+        *("--procedure", "factor", "--procedure", "paper", "--top", "2", "--nested", "none"),
+    )
+    answer = results(said)
+    assert [(r["procedure"], r["rank"]) for r in answer["results"]] == [
+        ("factor", 1),
+        ("factor", 2),
+        ("paper", 1),
+        ("paper", 2),
+    ]
+    assert all(r["nested_relative_error"] is None for r in answer["results"])
+    assert "nested_relative_error" in answer["warnings"][0]
+
+
+def test_people_read_both_errors(gnomon, suite):
+    status, out, _ = gnomon("distill", suite, "--size", "2", "--transform", "identity")
+    assert status == 0
+    assert "% with these tasks given" in out
+    assert "identity summary = " in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--size", "9"), "expected a size from 1 to 8, found 9"),
+        (("--procedure", "magic"), "unknown procedure 'magic'"),
+        (("--force", "t77"), "unknown task 't77'; did you mean 't7'?"),
+        (("--folds", "31"), "at least 31 algorithms for 31 folds, found 30"),
+        (("--group-by", "paper"), "unknown column 'paper'"),
+        (("--exclude", "x"), "unknown task 'x'"),
+        (("--references", "nowhere.csv"), "nowhere.csv"),
+    ],
+)
+def test_bad_input_is_one_line(gnomon, suite, arguments, said):
+    status, out, err = gnomon("distill", suite, "--size", "3", *arguments)
+    assert status == 2
+    assert out == ""
+    assert err.startswith("gnomon: ")
+    assert err.count("\n") == 1
+    assert said in err
+
+
+def test_references_are_read(gnomon, suite, tmp_path):
+    lines = ["task,random,human", *(f"t{j},0,10" for j in range(8))]
+    (tmp_path / "ends.csv").write_text("\n".join(lines) + "\n")
+    answer = results(gnomon("distill", suite, "--size", "2", "--references", "ends.csv", "--json"))
+    assert answer["results"]
+    (tmp_path / "ends.csv").write_text("task,random,human\nt0,0,x\n")
+    status, _, err = gnomon("distill", suite, "--references", "ends.csv")
+    assert status == 2
+    assert "ends.csv, line 2: expected the columns task, random, human" in err
+
+
+def test_atari5_score_of_games(gnomon):
+    games = ["Battle Zone=37187.5", "Double Dunk=-16.4", "Name This Game=8049"]
+    games += ["Phoenix=7242.6", "Q*bert=13455"]
+    arguments = [part for game in games for part in ("--game", game)]
+    answer = results(gnomon("atari5", "score", *arguments, "--json"))
+    values = {r["model"]: r["value"] for r in answer["results"]}
+    assert set(values) == {"Atari-1", "Atari-3", "Atari-5"}
+    assert values["Atari-5"] == pytest.approx(101**0.9653 - 1)
+    status, out, _ = gnomon("atari5", "score", *arguments, "--predict")
+    assert status == 0
+    assert "published: MuZero" in out
+    assert "Tune on Atari-3-Val" in out
+    assert "montezumarevenge" in out
+
+
+def test_atari5_score_of_a_file(gnomon, tmp_path):
+    table = ScoreTable.from_arrays({"mine": [[8049.0], [2292.35]]}, tasks=["NameThisGame-v5"])
+    write_scores(table, tmp_path / "runs.csv")
+    record = results(gnomon("atari5", "score", "runs.csv", "--json"))["results"][0]
+    assert (record["algorithm"], record["model"]) == ("mine", "Atari-1")
+    assert record["value"] == pytest.approx(51**0.9976 - 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--game", "Pongg=3"), "unknown Atari game 'pongg'; did you mean 'pong'?"),
+        (("--game", "Pong=3"), "expected scores on the games of a published set"),
+        (("--game", "Pong"), "expected GAME=SCORE, found 'Pong'"),
+        (("--game", "Pong=x"), "expected GAME=SCORE, found 'Pong=x'"),
+        ((), "expected a file of scores, or --game GAME=SCORE"),
+    ],
+)
+def test_atari5_score_of_nothing(gnomon, arguments, said):
+    status, _, err = gnomon("atari5", "score", *arguments)
+    assert status == 2
+    assert said in err
+
+
+def test_costs(gnomon):
+    answer = results(gnomon("atari5", "cost", "--games", "5", "--hours", "2", "--json"))
+    costs = {r["algorithm"]: r for r in answer["results"]}
+    assert costs["Rainbow DQN"]["hours"] == 1200
+    assert costs["own"]["hours"] == 10
+    assert costs["own"]["power_kwh"] is None
+    framed = results(
+        gnomon("atari5", "cost", "--frames", "2e8", "--frames-per-second", "1000", "--json")
+    )
+    assert framed["results"][-1]["hours"] == pytest.approx(57 * 2e5 / 3600)
+
+
+def test_models(gnomon):
+    names = [r["name"] for r in results(gnomon("atari5", "models", "--json"))["results"]]
+    assert "Atari-5" in names
+    assert "DQN-7" in names
+
+
+def test_case_study(gnomon, tmp_path):
+    (tmp_path / "study.csv").write_text("algorithm,median,atari5\na,10,11\nb,20,19\n")
+    answer = results(gnomon("atari5", "case-study", "study.csv", "--json"))
+    assert [r["scale"] for r in answer["results"]] == ["raw", "raw", "b", "b"]
+    status, _, err = gnomon("atari5", "case-study", "study.csv", "--baseline", "c")
+    assert status == 2
+    assert "unknown algorithm 'c'" in err
+
+
+def test_reproduce_a_table(gnomon, atari_folder):
+    answer = results(gnomon("atari5", "reproduce", "--only", "table9", "--json"))
+    assert len(answer["results"]) == 27
+    assert set(answer["results"][0]) == {"table", "item", "published", "ours", "equal", "note"}
+    assert all(r["equal"] for r in answer["results"])
+    status, out, _ = gnomon("atari5", "reproduce", "--only", "table2", "--differing")
+    assert status == 0
+    assert "14 equal, 0 not equal, 0 not computable here" in out
+
+
+def test_reproduce_without_the_data(gnomon, monkeypatch, tmp_path):
+    monkeypatch.setenv("GNOMON_DATA", str(tmp_path))
+    status, _, err = gnomon("atari5", "reproduce", "--only", "table8")
+    assert status == 2
+    assert "expected a file of atari5, as GNOMON_DATA says" in err
+
+
+def test_named_subsets(gnomon, atari_folder):
+    rows = {r["name"]: r for r in results(gnomon("atari5", "subsets", "--json"))["results"]}
+    assert rows["DQN-7"]["r2"] == pytest.approx(0.756, abs=5e-4)
+    assert rows["Atari-5"]["relative_error"] == pytest.approx(0.104, abs=5e-4)
+
+
+def test_the_data_set_by_name(gnomon, atari_folder):
+    record = results(gnomon("distill", "atari5", "--json"))["results"][0]
+    assert record["tasks"] == ["bankheist", "battlezone", "berzerk", "namethisgame", "zaxxon"]
+    assert record["nested_relative_error"] < 0.135
+    assert record["n_rows"] == 57

@@ -1,0 +1,56 @@
+"""The best subset with proof."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+from gnomon.distill.optimal import optimal_subset
+from gnomon.distill.search import search_subsets
+from gnomon.errors import ScoreDataError
+
+
+@pytest.mark.parametrize("size", [5, 6])
+def test_it_is_what_enumeration_finds(paper, size):
+    every = search_subsets(
+        paper, size, criterion="in_sample", candidates=paper.complete_tasks(), n_best=1
+    )
+    found = optimal_subset(paper, size, non_negative=False)
+    assert found.tasks == every.subsets[0]
+    assert found.mse == pytest.approx(every.errors[0], rel=1e-9)
+    assert found.certified
+
+
+def test_ten_of_the_complete_games_are_certified(paper):
+    found = optimal_subset(paper, 10)
+    assert found.certified
+    assert len(found.tasks) == 10
+    assert found.mse == pytest.approx(0.0023587927, rel=1e-7)
+    x = paper.x[:, paper.columns(found.tasks)]
+    assert nnls(x, paper.target)[1] ** 2 / 62 == pytest.approx(found.mse, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_non_negative_means_the_best_of_all_non_negative_ones(make_scores, seed):
+    data = make_scores(25, 9, seed=seed)
+    for size in (1, 2, 3, 4):
+        found = optimal_subset(data, size)
+        best = min(nnls(data.x[:, list(s)], data.target)[1] for s in combinations(range(9), size))
+        assert found.mse == pytest.approx(best**2 / 25, rel=1e-8)
+        assert len(found.tasks) <= size
+
+
+def test_when_time_is_up_the_gap_is_told(paper):
+    found = optimal_subset(paper, 10, time_limit_s=0.0)
+    assert not found.certified
+    assert 0 < found.gap <= 1
+    assert found.lower_bound <= optimal_subset(paper, 10).mse
+
+
+def test_bad_sizes(make_scores):
+    with pytest.raises(ScoreDataError, match="a size from 1 to 8, found 9"):
+        optimal_subset(make_scores(), 9)
+    with pytest.raises(ScoreDataError, match="more than 4 complete rows, found 4"):
+        optimal_subset(make_scores(4), 4)
+    assert np.isfinite(optimal_subset(make_scores(), 8).mse)

@@ -1,0 +1,92 @@
+"""Structure of a suite, against the published figures and against plain programs."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gnomon.distill.atari import GENRES, published_models
+from gnomon.distill.structure import (
+    correlations,
+    edges,
+    fairness,
+    principal_components,
+    single_tasks,
+    task_models,
+)
+from gnomon.errors import ScoreDataError
+
+
+def test_correlations_are_of_pairwise_complete_rows(make_scores):
+    data = make_scores(gaps=0.2)
+    r, n = correlations(data)
+    for i in range(4):
+        for j in range(4):
+            both = ~np.isnan(data.x[:, i]) & ~np.isnan(data.x[:, j])
+            assert n[i, j] == both.sum()
+            assert r[i, j] == pytest.approx(np.corrcoef(data.x[both][:, [i, j]].T)[0, 1])
+
+
+def test_the_strongest_pairs(paper):
+    strongest = edges(paper, tasks=paper.candidates)
+    assert len(strongest) == 24
+    assert (strongest[0].a, strongest[0].b) == ("alien", "mspacman")
+    assert strongest[0].correlation == pytest.approx(0.9417, abs=5e-5)
+    assert sum(edge.correlation > 0.9 for edge in strongest) == 4
+    weakest = edges(paper, n_strongest=None)[-1]
+    assert weakest.correlation < -0.5
+
+
+def test_every_game_has_a_genre(paper):
+    assert sorted(sum(GENRES.values(), ())) == sorted(paper.tasks)
+
+
+def test_single_games(paper, atari_folder):
+    expected = {
+        row["game"]: row
+        for row in csv.DictReader((atari_folder / "single_game_r2.csv").read_text().splitlines())
+    }
+    found = single_tasks(paper)
+    assert found[0].task == "zaxxon"
+    assert found[-1].task == "surround"
+    for single in found:
+        row = expected[single.task]
+        assert single.r2 == pytest.approx(float(row["r2"]), abs=1e-6)
+        assert single.intercept == pytest.approx(float(row["intercept"]), abs=1e-6)
+        assert single.slope == pytest.approx(float(row["slope"]), abs=1e-6)
+        assert single.n_rows == int(row["n"])
+
+
+@pytest.mark.parametrize(
+    ("name", "all_", "others"), [("Atari-5", 71.48, 68.8), ("Atari-10", 80.05, 76.3)]
+)
+def test_every_game_from_a_subset(paper, atari_folder, name, all_, others):
+    models = task_models(paper, published_models()[name].tasks)
+    assert 100 * models.explained == pytest.approx(all_, abs=0.006)
+    assert 100 * models.explained_others == pytest.approx(others, abs=0.06)
+    for row in csv.DictReader((atari_folder / f"per_game_r2_{name}.csv").read_text().splitlines()):
+        assert models.r2[row["game"]] == pytest.approx(float(row["r2"]), abs=1e-6)
+
+
+def test_components(paper):
+    components = principal_components(paper)
+    assert 100 * components.explained[:3] == pytest.approx([55.5, 10.6, 7.3], abs=0.06)
+    assert components.target_correlation[0] == pytest.approx(0.982, abs=5e-4)
+    assert components.explained.sum() == pytest.approx(1.0)
+
+
+def test_components_need_complete_tasks(make_scores):
+    data = make_scores()
+    with pytest.raises(ScoreDataError, match="at least 2 tasks without gaps, found 1"):
+        principal_components(replace(data, candidates=("t00",)))
+
+
+def test_fairness_finds_a_difference_that_is_there():
+    rng = np.random.default_rng(0)
+    true = np.arange(90.0)
+    error = rng.normal(0, 0.01, 90) + np.where(true > 60, 0.5, 0.0)
+    tests = {(t.a, t.b, t.measure): t for t in fairness(true + error, true, error)}
+    assert tests["low", "high", "bias"].welch_p < 1e-6
+    assert tests["low", "high", "accuracy"].wilcoxon_p < 1e-6
+    assert tests["low", "middle", "bias"].welch_p > 0.01

@@ -1,0 +1,174 @@
+"""What goes wrong with some trials costs no other: real processes, a real full disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gnomon.experiments.card import read_card
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.runner import run
+from gnomon.experiments.status import status_of
+
+GNOMON = [sys.executable, "-m", "gnomon"]
+RULES = ["clockwise", "color-match"]
+CONFIG = """
+name = "faulty"
+rules = ["clockwise", "color-match"]
+learners = ["uniform"]
+trials = 8
+episodes = 10
+trial_timeout_s = 5
+trial_memory_mb = 1500
+"""
+#: A learner whose third trial on a rule misbehaves, put in the place of the uniform one.
+SITE = """
+import os, time
+import numpy as np
+from gnomon.experiments import trial
+play = trial.Trial.play
+def misbehave(self):
+    if self.number == 2:
+        match (os.environ.get("FAULT"), self.rule.name):
+            case ("raise", "clockwise"): raise RuntimeError("out of luck")
+            case ("hang", "clockwise"): time.sleep(600)
+            case ("die", "clockwise"): os.kill(os.getpid(), 9)
+            case ("eat", "clockwise"):
+                eaten = []
+                while True:
+                    eaten.append(np.ones(4_000_000)); time.sleep(0.005)
+    return play(self)
+trial.Trial.play = misbehave
+"""
+
+
+def shards(path: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in (path / "shards").iterdir()}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory) -> dict[str, bytes]:
+    path = tmp_path_factory.mktemp("undisturbed")
+    run(ExperimentConfig("faulty", RULES, ["uniform"], trials=8, episodes=10), path)
+    return shards(path)
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("raise", "RuntimeError: out of luck"),
+        ("hang", "TimeLimit: not done after 5 s"),
+        ("die", "the worker process died (signal 9)"),
+        ("eat", "MemoryLimit: more than 1500 MB"),
+    ],
+)
+def test_a_bad_trial_is_recorded_and_the_rest_are_complete(tmp_path, undisturbed, fault, error):
+    if fault == "eat" and not sys.platform.startswith("linux"):
+        pytest.skip("only /proc tells the memory of another process")
+    (tmp_path / "faulty.toml").write_text(CONFIG)
+    # Every interpreter that starts, the workers included, imports this.
+    (tmp_path / "sitecustomize.py").write_text(SITE)
+    env = os.environ | {"PYTHONPATH": str(tmp_path), "FAULT": fault}
+    command = [*GNOMON, "run", "faulty.toml", "--out", "run", "--workers", "2", "--json"]
+    said = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert said.returncode == 1, said.stderr
+    answer = json.loads(said.out if hasattr(said, "out") else said.stdout)
+    assert answer["warnings"] == [f"failed: uniform on clockwise, 2: {error}"]
+    assert [(r["done"], r["failed"], r["missing"]) for r in answer["results"]] == [
+        (7, 1, 0),
+        (8, 0, 0),
+    ]
+    folder = RunFolder.open(tmp_path / "run")
+    trials = folder.trials()
+    assert len({t.key for t in trials}) == len(trials) == 16
+    assert [t.error for t in trials if t.status == "failed"] == [error]
+    done = {t.shard for t in trials if t.status == "done"}
+    there = shards(tmp_path / "run")
+    assert {name: there[name] for name in done} == {name: undisturbed[name] for name in done}
+
+    # Another try without the fault plays that trial alone; the limits may be others by then.
+    config = ExperimentConfig("faulty", RULES, ["uniform"], trials=8, episodes=10)
+    summary = run(config, tmp_path / "run")
+    assert (summary.done, summary.skipped, summary.failed) == (1, 15, 0)
+    assert shards(tmp_path / "run") == undisturbed
+    sessions = read_card(tmp_path / "run")["sessions"]
+    assert [(s["done"], s["failed"]) for s in sessions] == [(15, 1), (1, 0)]
+    assert [s["trial_timeout_s"] for s in sessions] == [5, None]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of one megabyte, where that can be mounted."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = shutil.which("mount")
+    command = [mount or "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    if (
+        mount is None
+        or os.geteuid() != 0
+        or subprocess.run(command, capture_output=True).returncode
+    ):
+        pytest.skip("only who may mount a file system can fill one")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_full_disk(small_disk, tmp_path, workers):
+    config = ExperimentConfig("many", ["clockwise"], ["uniform"], trials=120, episodes=200)
+    summary = run(config, small_disk / "run", workers=workers)
+    assert summary.failed > 0
+    assert summary.done > 10
+    assert summary.done + summary.failed == 120
+    assert any("No space left on device" in error or "full" in error for error in summary.errors)
+    for trial in summary.folder.trials():
+        if trial.status == "done":
+            summary.folder.frame(trial)  # which compares the hash
+    # Once there is room, only what is missing is played.
+    shutil.copytree(small_disk / "run", tmp_path / "run")
+    recorded = sum(t.status == "done" for t in RunFolder.open(tmp_path / "run").trials())
+    again = run(config, tmp_path / "run")
+    assert (again.done, again.skipped, again.failed) == (120 - recorded, recorded, 0)
+    run(config, tmp_path / "undisturbed")
+    assert shards(tmp_path / "run") == shards(tmp_path / "undisturbed")
+
+
+LONG = """
+name = "long"
+rules = ["clockwise"]
+learners = ["uniform"]
+trials = 300
+episodes = 200
+"""
+
+
+def test_status_and_card_of_a_run_that_goes_on_and_of_one_that_was_killed(tmp_path):
+    (tmp_path / "long.toml").write_text(LONG)
+    process = subprocess.Popen(
+        [*GNOMON, "run", "long.toml", "--out", "run"], cwd=tmp_path, stdout=subprocess.DEVNULL
+    )
+    try:
+        while not (tmp_path / "run" / "card.json").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        status = subprocess.run(
+            [*GNOMON, "status", "run"], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert status.stdout.splitlines()[-1].endswith("missing), is being played")
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    folder = RunFolder.open(tmp_path / "run")
+    assert not folder.is_being_written
+    (pair,) = status_of(folder)
+    assert pair.done + pair.missing == 300
+    assert [s["ended"] for s in read_card(folder.path)["sessions"]] == [None]

@@ -62,7 +62,7 @@ def _growth() -> Iterator[Measurement]:
         "times the time",
         30.0,
         higher_is_better=False,
-        note=f"100 would be quadratic; the worst of {len(ratios)} ways to grow from 50 to 500 kB: {worst}",
+        note=f"100 is quadratic; the worst of {len(ratios)} ways to grow, 50 to 500 kB: {worst}",
     )
 
 

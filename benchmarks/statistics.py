@@ -29,7 +29,7 @@ from gnomon.stats.profiles import exact_band, run_score_profile
 
 N_ALGORITHMS, N_TASKS, N_RUNS = 5, 26, 10
 #: Resamples that rliable is timed with, and that are asked of it.
-TIMED = {"estimates": (2_000, 50_000), "profile": (200, 2_000), "improvement": (40, 2_000)}
+TIMED = {"estimates": (2_000, 50_000), "profile": (400, 2_000), "improvement": (100, 2_000)}
 
 _PEER = """
 import json, sys, time
@@ -155,7 +155,7 @@ def _against(ours: dict[str, float], peer: dict[str, float] | str) -> Iterator[M
 
 
 def _processes() -> Iterator[Measurement]:
-    """Time ``gnomon estimate`` as a process of its own, with an empty Numba cache and a warm one."""
+    """Time ``gnomon estimate`` as a process, with an empty Numba cache and a warm one."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scores.csv"
         write_scores(_table(), path)

@@ -16,6 +16,7 @@ __all__ = [
     "DegenerateScoresWarning",
     "GnomonError",
     "NotCompilableError",
+    "NotCompiledWarning",
     "RulePlayError",
     "RuleSyntaxError",
     "RunFolderError",
@@ -111,6 +112,10 @@ class RunFolderError(GnomonError):
 
 class ScoreDataError(GnomonError):
     """A table of scores that cannot be read as one: which row, which column, what was expected."""
+
+
+class NotCompiledWarning(UserWarning):
+    """A rule is played by the reference interpreter, a thousand times slower than the engine."""
 
 
 class DegenerateScoresWarning(UserWarning):

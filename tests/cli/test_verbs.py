@@ -236,18 +236,18 @@ BAD_INPUT = [
     ("", "rules list --family sequences", "unknown family 'sequences'; did you mean 'sequence'"),
     (
         CONFIG.replace("trials", "trails"),
-        "run bad.txt --out out",
-        "bad.txt: unknown field 'trails'; did you mean 'trials'?\n",
+        "run bad.toml --out out",
+        "bad.toml: unknown field 'trails'; did you mean 'trials'?\n",
     ),
     (
         CONFIG.replace("4", "'four'"),
-        "run bad.txt --out out",
-        "bad.txt: field 'trials': expected a whole number of at least 1, found 'four'\n",
+        "run bad.toml --out out",
+        "bad.toml: field 'trials': expected a whole number of at least 1, found 'four'\n",
     ),
     (
         CONFIG.replace("uniform", "unifrom"),
-        "run bad.txt --out out",
-        "bad.txt: unknown learner 'unifrom'; did you mean 'uniform'?\n",
+        "run bad.toml --out out",
+        "bad.toml: unknown learner 'unifrom'; did you mean 'uniform'?\n",
     ),
     ("", "run dmo --out out", "unknown experiment or file 'dmo'; did you mean 'demo'?\n"),
     ("", "run small.toml --out bad.txt", "bad.txt: expected a folder, found a file\n"),
@@ -290,8 +290,8 @@ BAD_INPUT = [
 def test_bad_input_is_told_in_a_line_and_nothing_is_written(
     gnomon, tmp_path, text, arguments, message
 ):
-    (tmp_path / "bad.txt").write_text(text)
-    (tmp_path / "bad.csv").write_text(text)
+    for name in ("bad.txt", "bad.toml", "bad.csv"):
+        (tmp_path / name).write_text(text)
     before = sorted(tmp_path.rglob("*"))
     said = gnomon(*arguments.split())
     assert said.status == 2

@@ -74,6 +74,7 @@ def test_the_rows_agree_with_the_grams(paper):
     assert errors[:, 0] == pytest.approx(found.errors, rel=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore:subsets with fewer than")
 @settings(max_examples=25)
 @given(gapped_scores(), st.integers(1, 4))
 def test_every_subset_is_judged_on_its_own_rows(data, size):
@@ -181,7 +182,10 @@ def test_no_complete_rows_is_said(make_scores):
     x = data.x.copy()
     x[:15, 0], x[15:, 1] = np.nan, np.nan
     gapped = replace(data, x=x, candidates=("t00", "t01"))
-    with pytest.raises(ScoreDataError, match="no subset of 2 tasks has at least 10 algorithms"):
+    with (
+        pytest.warns(DegenerateScoresWarning, match="fewer than 10 complete rows are left out"),
+        pytest.raises(ScoreDataError, match="no subset of 2 tasks has at least 10 algorithms"),
+    ):
         search_subsets(gapped, 2)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gnomon.errors import NotCompiledWarning
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
@@ -44,6 +45,15 @@ def test_what_is_there_is_skipped(tmp_path, serial):
     summary = run(CONFIG, tmp_path)
     assert (summary.done, summary.skipped, summary.failed) == (0, 12, 0)
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "shards").iterdir()} == times
+
+
+def test_a_rule_without_tables_is_said_to_be_slow_and_played(tmp_path):
+    rule = tmp_path / "fails-in-play.txt"
+    rule.write_text("(*,*,*,*,0)\n(*,*,*,*,this.color+1)\n")
+    config = ExperimentConfig("slow", [str(rule)], ["rule_player"], trials=1, episodes=2)
+    with pytest.warns(NotCompiledWarning, match="played by the reference interpreter"):
+        summary = run(config, tmp_path / "run")
+    assert (summary.done, summary.failed) == (1, 0)
 
 
 def test_an_interrupted_run_goes_on(tmp_path, serial):

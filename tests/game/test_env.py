@@ -11,10 +11,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import gnomon
-from gnomon.errors import UnknownNameError
+from gnomon.errors import NotCompiledWarning, UnknownNameError
 from gnomon.game.board import Board, Piece
 from gnomon.game.env import HiddenRulesEnv
-from gnomon.game.interpreted import NotCompiledWarning
 from gnomon.game.reference import ReferenceGame
 from gnomon.game.wrappers import FullHistory, HistoryStack, LastSuccess
 from gnomon.rules.parser import parse

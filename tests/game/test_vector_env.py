@@ -10,7 +10,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import gnomon  # noqa: F401 - registers the environments
-from gnomon.game.interpreted import NotCompiledWarning
+from gnomon.errors import NotCompiledWarning
 from gnomon.game.vector_env import HiddenRulesVectorEnv
 from gnomon.rules.parser import parse
 

@@ -117,12 +117,12 @@ def test_what_is_no_attempt_is_answered_and_does_not_count(program, tmp_path):
             for _ in range(n):
                 heard.write(sys.stdin.readline())
             heard.flush()
-        hear(2)
+        hear(3)
         for line, n in [("", 0), ("HELP", 10), ("VERSION", 1), ("FEATURES", 1), ("DISPLAY", 1),
                         ("MODE", 2), ("COND", 1), ("NEW", 2), ("MOVE 99 0", 2), ("MOVE 0 9", 2),
                         ("MOVE 1 1 2 2", 2), ("MOVE a b", 2), ("JUMP", 2), ("!", 2),
                         ("MODE STANDARD", 1), ("DISPLAYFULL", 10), ("MODE BRIEF", 1),
-                        ("MOVE 0 0", 2), ("MOVE 0 0", 2), ("NEW", 2), ("MOVE 0 0", 2)]:
+                        ("MOVE 0 0", 2), ("MOVE 0 0", 2), ("NEW", 3), ("MOVE 0 0", 2)]:
             print(line, flush=True)
             hear(n)
         sys.stdin.read()

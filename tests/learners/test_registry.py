@@ -1,3 +1,4 @@
+import importlib.util
 import subprocess
 import sys
 
@@ -9,6 +10,9 @@ from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.learners import available_learners, learner_fields, make_learner
 from gnomon.learners.base import Learner
 
+#: What some kinds cannot do without.
+NEEDED = {"process": {"command": "some program"}, "openai_http": {"model": "some model"}}
+
 
 def make(kind, **settings):
     return make_learner(kind, DEFAULT_SPEC, rng=np.random.default_rng(0), **settings)
@@ -16,10 +20,20 @@ def make(kind, **settings):
 
 @pytest.mark.parametrize("kind", available_learners())
 def test_every_kind_can_be_made_and_with_its_own_defaults(kind):
-    assert isinstance(make(kind), Learner)
+    if kind == "sb3" and importlib.util.find_spec("sb3_contrib") is None:
+        pytest.skip("stable_baselines3 and sb3_contrib are not installed (extra rl)")
+    needed = NEEDED.get(kind, {})
+    assert isinstance(make(kind, **needed), Learner)
     fields = learner_fields(kind)
     assert all(name == field.name for name, field in fields.items())
-    make(kind, **{name: field.default for name, field in fields.items()})
+    make(kind, **{name: field.default for name, field in fields.items()} | needed)
+
+
+@pytest.mark.parametrize("kind", NEEDED)
+def test_what_is_needed_is_asked_for(kind):
+    (name,) = NEEDED[kind]
+    with pytest.raises(ConfigError, match=f"learner '{kind}': {name}: expected .*, found ''"):
+        make(kind)
 
 
 def test_settings_arrive():
@@ -78,10 +92,13 @@ def test_palettes_that_a_learner_cannot_take_are_the_user_s_to_mend():
 def test_listing_and_making_compile_nothing():
     code = (
         "import sys, numpy; from gnomon.learners import *; from gnomon.game.board import *\n"
+        f"needed = {NEEDED}\n"
         "for kind in available_learners():\n"
         "    learner_fields(kind)\n"
-        "    make_learner(kind, DEFAULT_SPEC, rng=numpy.random.default_rng(0))\n"
-        "print('numba' in sys.modules)"
+        "    if kind != 'sb3':\n"
+        "        rng = numpy.random.default_rng(0)\n"
+        "        make_learner(kind, DEFAULT_SPEC, rng=rng, **needed.get(kind, {}))\n"
+        "print(bool({'numba', 'torch'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -7,6 +7,8 @@ is imported by the verb that needs it, so that ``gnomon --help`` comes at once.
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from typing import Annotated
 
@@ -65,7 +67,10 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def gnomon(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Measure learning agents: hidden rules, reliable statistics, honest ranks."""
@@ -73,14 +78,26 @@ def gnomon(
 
 def main() -> None:
     """Run the command line; an error that the user can mend is one line, without a traceback."""
+    _ready_streams()
     try:
         app(prog_name="gnomon")
     except GnomonError as error:
         _fail(str(error))
     except OSError as error:
-        if error.strerror is None:
-            raise
-        _fail(": ".join(str(part) for part in (error.filename, error.strerror) if part))
+        what = error.strerror or str(error) or type(error).__name__
+        _fail(": ".join(str(part) for part in (error.filename, what) if part))
+    except KeyboardInterrupt:
+        print("gnomon: stopped", file=sys.stderr)
+        sys.exit(130)
+
+
+def _ready_streams() -> None:
+    """Make standard output something that can be written to, whatever it was left as."""
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the whole process
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that lacks a letter shows a question mark in its place.
+        sys.stdout.reconfigure(errors="replace")
 
 
 def _fail(message: str) -> None:

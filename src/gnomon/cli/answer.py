@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from gnomon import __version__
-from gnomon.errors import DegenerateScoresWarning
+from gnomon.errors import DegenerateScoresWarning, NotCompiledWarning
 
 __all__ = ["Answer", "JsonOption", "answering"]
 
@@ -75,20 +75,24 @@ class Answer:
 
 @contextmanager
 def answering(command: str, *, as_json: bool) -> Iterator[Answer]:
-    """Answer to a verb; warnings about degenerate scores become part of the answer."""
+    """Answer to a verb; what Gnomon itself warns of becomes part of the answer."""
     answer = Answer(command, as_json=as_json)
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DegenerateScoresWarning)
+        for ours in _OURS:
+            warnings.simplefilter("always", ours)
         yield answer
-    for text in dict.fromkeys(str(w.message) for w in caught if _is_degenerate(w)):
+    for text in dict.fromkeys(str(w.message) for w in caught if _is_ours(w)):
         answer.warn(text)
-    for other in [w for w in caught if not _is_degenerate(w)]:
+    for other in [w for w in caught if not _is_ours(w)]:
         warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
     answer.print_json()
 
 
-def _is_degenerate(warning: warnings.WarningMessage) -> bool:
-    return issubclass(warning.category, DegenerateScoresWarning)
+_OURS = (DegenerateScoresWarning, NotCompiledWarning)
+
+
+def _is_ours(warning: warnings.WarningMessage) -> bool:
+    return issubclass(warning.category, _OURS)
 
 
 def _finite(value: Any) -> Any:
@@ -119,6 +123,8 @@ def _print_table(records: Sequence[Record], columns: Sequence[str], title: str |
         highlight=False,
         markup=False,
     )
+    # Rather a line that the terminal breaks than a number that is cut.
+    console.width = max(console.width, console.measure(table).maximum)
     console.print(table)
 
 

@@ -89,7 +89,7 @@ def distill(
         _announce(data, size, procedure or ["factor"], tuple(force or ()))
         results = []
         for name in procedure or ["factor"]:
-            with _progress_bar("subsets") as progress:
+            with _progress_bar("distil") as progress:
                 results += distil(
                     data,
                     size,

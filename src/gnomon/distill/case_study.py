@@ -71,7 +71,7 @@ def case_study(
     >>> names = ["C51", "IQN", "C2D", "Rainbow"]
     >>> study = case_study(names, [109, 129, 133, 147], [96, 95, 111, 118])
     >>> round(study.mean_error, 3), study.inversions, study.baseline
-    (0.18, (('C51', 'IQN'),), 'Rainbow')
+    (0.186, (('C51', 'IQN'),), 'Rainbow')
     """
     base = (
         names[max(range(len(names)), key=lambda i: summaries[i])] if baseline is None else baseline

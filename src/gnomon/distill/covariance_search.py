@@ -14,7 +14,7 @@ from gnomon.scores.table import FloatArray
 __all__ = ["least_variance_subsets", "residual_variance"]
 
 #: Above this many subsets, greedy steps and exchanges take the place of enumeration.
-_MOST_SUBSETS = 300_000_000
+_MOST_SUBSETS = 100_000_000
 
 
 def least_variance_subsets(
@@ -27,7 +27,7 @@ def least_variance_subsets(
 ) -> tuple[tuple[str, ...], ...]:
     """Return the subsets whose linear prediction leaves the least variance of the last column.
 
-    All subsets are compared, unless there are more than 300 million: then tasks are added one by
+    All subsets are compared, unless there are more than 100 million: then tasks are added one by
     one and exchanged while that helps, and only the best that this finds is returned.
 
     Parameters

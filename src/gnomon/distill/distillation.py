@@ -107,7 +107,7 @@ def distill(
     executor : Executor, optional
         Who does the folds of the nested validation.
     progress : function of (done, all), optional
-        Told of the subsets searched.
+        Told of the subsets searched, then of the outer folds.
 
     Returns
     -------
@@ -148,7 +148,14 @@ def distill(
     if outer is not None:
         options: dict[str, Any] = {"outer": outer, "n_folds": n_folds, "n_repeats": n_repeats}
         nested = nested_error(
-            data, procedure, size, forced=forced, rng=rng, executor=executor, **options
+            data,
+            procedure,
+            size,
+            forced=forced,
+            rng=rng,
+            executor=executor,
+            progress=progress,
+            **options,
         )
     return [
         _distilled(data, judged, tasks, rank, n_folds, nested if rank == 1 else None)

@@ -160,6 +160,7 @@ def search_subsets(
     """
     folds = folds or Folds()
     plan = _Plan.of(data, size, folds, criterion, n_best, forced, candidates)
+    plan.warn_of_small_sets()
     if bounded and criterion == "cv" and plan.sets is not None:
         pieces: Iterator[_Piece | _RowsPiece] = plan.bounded_pieces()
     else:
@@ -249,6 +250,17 @@ class _Plan:
     @property
     def least_rows(self) -> int:
         return max(self.folds.n_folds, self.size + 1)
+
+    def warn_of_small_sets(self) -> None:
+        """Warn if some subsets have too few complete rows to be judged."""
+        sets = () if self.sets is None else self.sets.sets
+        smallest = min((rows.rows.size for rows in sets), default=self.least_rows)
+        if smallest < self.least_rows:
+            text = (
+                f"subsets with fewer than {self.least_rows} complete rows are left out "
+                f"(some have {smallest})"
+            )
+            warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
 
     def pieces(self) -> Iterator[_Piece | _RowsPiece]:
         """Yield the search cut into pieces: by set of rows, and by the first task."""

@@ -14,9 +14,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from gnomon.errors import GnomonError
-from gnomon.execution.executor import NO_LIMITS, Limits, Outcome
-from gnomon.execution.processes import ProcessExecutor
-from gnomon.execution.serial import SerialExecutor
+from gnomon.execution.executor import NO_LIMITS, Limits, Outcome, make_executor
 
 __all__ = ["DaskExecutor", "cluster_executor"]
 
@@ -32,7 +30,11 @@ _CONNECT_S = 20
 
 @contextmanager
 def cluster_executor(
-    scheduler: str, n_workers: int = 1, *, limits: Limits = NO_LIMITS
+    scheduler: str,
+    n_workers: int = 1,
+    *,
+    limits: Limits = NO_LIMITS,
+    prepare: Callable[[], None] | None = None,
 ) -> Iterator[DaskExecutor]:
     """Join a cluster, or start one of ``n_workers`` processes here for ``"local"``.
 
@@ -45,6 +47,8 @@ def cluster_executor(
         Size of a local cluster.
     limits : Limits
         What a piece may cost. With limits, a worker does its pieces in a process of its own.
+    prepare : callable, optional
+        Is called once in each such process before its first piece, off the clock.
 
     Raises
     ------
@@ -54,7 +58,7 @@ def cluster_executor(
     distributed = _distributed()
     if scheduler != "local":
         with _joined(scheduler) as client:
-            yield DaskExecutor(client, limits=limits)
+            yield DaskExecutor(client, limits=limits, prepare=prepare)
         return
     settings = {
         # A piece that kills its worker is alone to blame at the second time.
@@ -74,7 +78,7 @@ def cluster_executor(
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
-        yield DaskExecutor(client, limits=limits)
+        yield DaskExecutor(client, limits=limits, prepare=prepare)
 
 
 @contextmanager
@@ -113,13 +117,20 @@ class DaskExecutor:
     ----------
     client : distributed.Client
         Connected to the cluster.
-    limits : Limits
-        What a piece may cost.
+    limits, prepare
+        As in :func:`cluster_executor`.
     """
 
-    def __init__(self, client: Any, *, limits: Limits = NO_LIMITS) -> None:
+    def __init__(
+        self,
+        client: Any,
+        *,
+        limits: Limits = NO_LIMITS,
+        prepare: Callable[[], None] | None = None,
+    ) -> None:
         self._client = client
         self._limits = limits
+        self._prepare = prepare
 
     def map(
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
@@ -149,7 +160,7 @@ class DaskExecutor:
 
     def _submit(self, work: Callable[[Piece], Result], batch: Sequence[Piece]) -> Any:
         # Not pure: each batch is a task of its own, however alike two are.
-        return self._client.submit(_do, work, self._limits, batch, pure=False)
+        return self._client.submit(_do, work, self._limits, self._prepare, batch, pure=False)
 
     def _outcomes(self, done: Any, batch: Sequence[Piece]) -> list[Outcome[Piece, Result]] | None:
         """Return what came of a batch; None if its pieces are to be done one by one."""
@@ -174,9 +185,12 @@ def _batches(pieces: Sequence[Piece], n_workers: int) -> list[Sequence[Piece]]:
 
 
 def _do(
-    work: Callable[[Piece], Result], limits: Limits, batch: Sequence[Piece]
+    work: Callable[[Piece], Result],
+    limits: Limits,
+    prepare: Callable[[], None] | None,
+    batch: Sequence[Piece],
 ) -> list[tuple[Result | None, str | None, str | None]]:
     """Do a batch, on a worker of the cluster."""
-    executor = ProcessExecutor(1, limits=limits) if limits else SerialExecutor()
+    executor = make_executor(1, limits=limits, prepare=prepare)
     outcomes = executor.map(work, batch)
     return [(outcome.result, outcome.error, outcome.traceback) for outcome in outcomes]

@@ -93,7 +93,12 @@ class Limits:
 NO_LIMITS = Limits()
 
 
-def make_executor(n_workers: int = 1, *, limits: Limits = NO_LIMITS) -> Executor:
+def make_executor(
+    n_workers: int = 1,
+    *,
+    limits: Limits = NO_LIMITS,
+    prepare: Callable[[], None] | None = None,
+) -> Executor:
     """Return an executor for so many workers: this process for one, else processes of their own.
 
     Parameters
@@ -102,6 +107,8 @@ def make_executor(n_workers: int = 1, *, limits: Limits = NO_LIMITS) -> Executor
         At least 1.
     limits : Limits
         With limits, one worker too is a process of its own, so that it can be ended.
+    prepare : callable, optional
+        Is called once in each such process before its first piece, off the clock.
 
     Raises
     ------
@@ -120,4 +127,4 @@ def make_executor(n_workers: int = 1, *, limits: Limits = NO_LIMITS) -> Executor
         raise ValueError(f"expected at least 1 worker, found {n_workers}")
     if n_workers == 1 and not limits:
         return SerialExecutor()
-    return ProcessExecutor(n_workers, limits=limits)
+    return ProcessExecutor(n_workers, limits=limits, prepare=prepare)

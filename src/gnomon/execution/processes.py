@@ -46,6 +46,8 @@ class ProcessExecutor:
         Number of processes, at least 1.
     limits : Limits
         A piece that passes one is given up and its process ended; another takes the place.
+    prepare : callable, optional
+        Is called once in each process before its first piece, off the clock: to import, say.
 
     Raises
     ------
@@ -53,9 +55,16 @@ class ProcessExecutor:
         If memory is to be limited on a system that does not tell how much a process has.
     """
 
-    def __init__(self, n_workers: int, *, limits: Limits = NO_LIMITS) -> None:
+    def __init__(
+        self,
+        n_workers: int,
+        *,
+        limits: Limits = NO_LIMITS,
+        prepare: Callable[[], None] | None = None,
+    ) -> None:
         self.n_workers = n_workers
         self.limits = limits
+        self.prepare = prepare
         if limits.memory_mb is not None:
             _memory_mb(os.getpid())
 
@@ -75,7 +84,7 @@ class ProcessExecutor:
         workers: list[_Worker[Piece, Result]] = []
         try:
             for _ in range(min(self.n_workers, len(waiting))):
-                workers.append(_Worker(work))
+                workers.append(_Worker(work, self.prepare))
             while sum(worker.feed(waiting) for worker in workers):
                 ready = wait([worker.connection for worker in workers], self._patience(workers))
                 for worker in list(workers):
@@ -87,7 +96,7 @@ class ProcessExecutor:
                         workers.remove(worker)
                         waiting.extendleft(reversed(worker.pieces))
                         if waiting:
-                            workers.append(_Worker(work))
+                            workers.append(_Worker(work, self.prepare))
                     if outcome is not None:
                         yield outcome
             for worker in workers:
@@ -111,10 +120,10 @@ class ProcessExecutor:
 class _Worker(Generic[Piece, Result]):
     """A process, the pipe to it, and the pieces that it has been given."""
 
-    def __init__(self, work: Callable[[Piece], Result]) -> None:
+    def __init__(self, work: Callable[[Piece], Result], prepare: Callable[[], None] | None) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(work, theirs), daemon=True)
+        self.process = context.Process(target=_serve, args=(work, prepare, theirs), daemon=True)
         with _interrupts_held():
             self.process.start()
         theirs.close()
@@ -210,8 +219,12 @@ def _memory_mb(pid: int) -> float:
     return n_pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _serve(work: Callable[[Piece], Result], connection: Connection) -> None:
+def _serve(
+    work: Callable[[Piece], Result], prepare: Callable[[], None] | None, connection: Connection
+) -> None:
     """Do what comes through the pipe, until told to stop or until the other end is gone."""
+    if prepare is not None:
+        prepare()
     connection.send(_NOTHING)
     while True:
         try:

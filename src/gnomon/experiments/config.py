@@ -52,7 +52,8 @@ class ExperimentConfig:
     predefined : PredefinedBoards, optional
         The boards themselves, which are then not drawn; ``board`` gives the palettes.
     trial_timeout_s : float, optional
-        Seconds after which a trial is given up and recorded as failed. No limit if not given.
+        Seconds after which a trial is given up and recorded as failed. No limit if not given. The
+        first trial of a learner in a process may also have to load or compile its code.
     trial_memory_mb : int, optional
         Megabytes of memory that the process of a trial may use before it is ended, likewise.
         Neither limit is part of the hash: a run may go on with other limits.

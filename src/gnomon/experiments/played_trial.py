@@ -11,7 +11,7 @@ from gnomon.experiments.atomic_file import write_atomically
 from gnomon.experiments.journal import TrialRecord
 from gnomon.experiments.trial import Trial
 
-__all__ = ["Played", "keep", "play", "play_and_keep"]
+__all__ = ["Played", "keep", "play", "play_and_keep", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +56,13 @@ def keep(played: Played, shards: Path) -> None:
     """Write the shard of a trial, unless that has been done where it was played."""
     if played.data is not None:
         write_atomically(shards / f"{played.record.key}.parquet", played.data)
+
+
+def prepare() -> None:
+    """Load in this process what every trial needs, which takes a second, or many after a change."""
+    from gnomon.experiments.config import ExperimentConfig
+    from gnomon.experiments.trial import trials_of
+
+    config = ExperimentConfig("prepare", ["anything-goes"], ["uniform"], trials=1, episodes=1)
+    for trial in trials_of(config):
+        play(trial)

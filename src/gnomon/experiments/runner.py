@@ -12,9 +12,10 @@ from gnomon.execution.executor import Executor, Limits, Outcome, make_executor
 from gnomon.experiments.card import session
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import TrialRecord
-from gnomon.experiments.played_trial import Played, keep, play, play_and_keep
+from gnomon.experiments.played_trial import Played, keep, play, play_and_keep, prepare
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.trial import Trial, trials_of
+from gnomon.game.interpreted import compiled_or_none
 
 __all__ = ["Progress", "RunSummary", "run"]
 
@@ -86,6 +87,11 @@ def run(
     RunFolderError
         If the folder cannot hold this run; nothing is written then.
 
+    Warns
+    -----
+    NotCompiledWarning
+        If the engine has no tables for a rule, which the reference interpreter then plays.
+
     Examples
     --------
     >>> import tempfile
@@ -97,15 +103,18 @@ def run(
     2 0 0
     0 2 0
     """
+    for rule in config.rules:
+        # Said here, once, for the workers that play the trials have nobody to say it to.
+        compiled_or_none(rule.rule_set, config.board)
     limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
     how: dict[str, Any] = {"workers": workers, "scheduler": scheduler and _kind(scheduler)}
     if scheduler is None:
-        executor = make_executor(workers, limits=limits)
+        executor = make_executor(workers, limits=limits, prepare=prepare)
         folder = RunFolder.open_or_create(out, config)
         return _run_on(executor, folder, partial(play_and_keep, folder.shards), progress, how)
     from gnomon.execution.dask_cluster import cluster_executor
 
-    with cluster_executor(scheduler, workers, limits=limits) as executor:
+    with cluster_executor(scheduler, workers, limits=limits, prepare=prepare) as executor:
         folder = RunFolder.open_or_create(out, config)
         return _run_on(executor, folder, play, progress, how)
 

@@ -11,22 +11,18 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import NotCompilableError
+from gnomon.errors import NotCompilableError, NotCompiledWarning
 from gnomon.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec
 from gnomon.game.compiler import CompiledRule, compile_rule
 from gnomon.game.reference import ReferenceGame
 from gnomon.game.views import N_REPLIES, BoardViews
 from gnomon.rules.syntax import RuleSet
 
-__all__ = ["InterpretedBoards", "NotCompiledWarning", "compiled_or_none"]
+__all__ = ["InterpretedBoards", "compiled_or_none"]
 
 _RESET, _LEAVE = -1, -2
 _EPISODE_OVER, _NEW_BOARD = -4, 6
 _NEXT_STEP, _SAME_STEP = 1, 2
-
-
-class NotCompiledWarning(UserWarning):
-    """A rule is played by the reference interpreter, a thousand times slower than the engine."""
 
 
 def compiled_or_none(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | None:

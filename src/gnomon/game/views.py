@@ -22,8 +22,8 @@ REWARD = 5
 TERMINATED = 6
 TRUNCATED = 7
 STANDS = 8
-# Beside them, for an attempt that is rejected looks at nothing else: attempts so far, and whether the
-# episode is over.
+# Beside them, for an attempt that is rejected looks at nothing else: attempts so far, and whether
+# the episode is over.
 N_ATTEMPTS = 9
 OVER = 10
 # The numbers of the boards that a step has to look at more closely.

@@ -27,8 +27,10 @@ _CLASSES = {
     "uniform": ("gnomon.learners.uniform", "Uniform"),
     "frugal": ("gnomon.learners.frugal", "Frugal"),
     "rule_player": ("gnomon.learners.rule_player", "RulePlayer"),
+    "openai_http": ("gnomon.learners.openai_http", "LanguageModel"),
     "process": ("gnomon.learners.process", "Process"),
     "reinforce": ("gnomon.learners.reinforce", "Reinforce"),
+    "sb3": ("gnomon.learners.sb3", "StableBaselines"),
     "tabular_q": ("gnomon.learners.tabular_q", "TabularQ"),
     "ideal": ("gnomon.learners.ideal", "Ideal"),
     "linear_dqn": ("gnomon.learners.linear_dqn", "LinearDQN"),
@@ -95,7 +97,8 @@ def available_learners() -> tuple[str, ...]:
     Examples
     --------
     >>> available_learners()
-    ('frugal', 'ideal', 'linear_dqn', 'reinforce', 'rule_player', 'tabular_q', 'uniform')
+    ('frugal', 'ideal', 'linear_dqn', 'openai_http', 'process', 'reinforce', 'rule_player', 'sb3',
+    'tabular_q', 'uniform')
     """
     return tuple(sorted(_CLASSES))
 

@@ -14,7 +14,7 @@ from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.ranking.critical_difference import CriticalDifference, critical_difference
 from gnomon.ranking.hodge import worst_triangles
 from gnomon.ranking.intransitivity import Intransitivity, measure_intransitivity
-from gnomon.ranking.methods import MethodOrder, orders_by_method
+from gnomon.ranking.methods import METHODS, MethodOrder, orders_by_method
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.rank_intervals import Ranking, rank, separation
 from gnomon.ranking.tournament import Tournament
@@ -25,6 +25,8 @@ __all__ = ["Audit", "Finding", "PoolEffect", "audit", "pool_effects", "scaled_by
 
 #: Aggregates of scaled scores, whose orders are compared.
 METRICS = ("mean", "median", "iqm")
+#: Beyond this number an audit leaves out Kemeny's order.
+KEMENY_AT_MOST = 20
 #: Methods whose order is a full one; Nash averaging and alpha-Rank order the top alone.
 FULL_ORDERS = (
     "hodge",
@@ -182,7 +184,9 @@ def audit(
         ranking = rank(contest, level=level, n_resamples=n_resamples, rng=rng)
         tournament = Tournament.of(contest)
         connected = len(tournament.components) == 1
-        orders = orders_by_method(contest, tournament) if connected else []
+        # Kemeny's order of many may take minutes where margins are noise.
+        methods = [m for m in METHODS if m != "kemeny" or len(contest.names) <= KEMENY_AT_MOST]
+        orders = orders_by_method(contest, tournament, methods) if connected else []
         pool = pool_effects(contest) if connected else []
         cyclic = measure_intransitivity(contest, level=level, n_resamples=n_resamples, rng=rng)
         estimates = _estimates(table, level, n_resamples, rng)

@@ -485,9 +485,9 @@ def _melted(
         raise ScoreDataError(f"{algorithm}: expected {len(names)} tasks, found {n_tasks} columns")
     run, task = np.meshgrid(np.arange(n_runs), np.arange(n_tasks), indexing="ij")
     repeat = x.shape[2] if x.ndim == 3 else 1
-    columns = {
-        "algorithm": np.full(x.size, algorithm),
-        "task": np.asarray(names)[np.repeat(task.ravel(), repeat)],
+    columns: dict[str, Any] = {
+        "algorithm": pl.repeat(algorithm, x.size, eager=True),
+        "task": pl.Series(names, dtype=pl.String).gather(np.repeat(task.ravel(), repeat)),
         "run": np.repeat(run.ravel(), repeat),
     }
     if x.ndim == 3:

@@ -27,6 +27,7 @@ from gnomon.report.figures.style import (
     PAPER,
     SERIES,
     SIZE,
+    drawing_of,
     dress,
     new_drawing,
 )
@@ -102,7 +103,7 @@ def _dot_with_bar(ax: Axes, row: float, value: float, low: float, high: float) -
 def _brackets(ax: Axes, ranking: Ranking) -> None:
     """Draw tie groups of two or more, side by side only where they overlap."""
     side = ax.get_yaxis_transform()
-    start = 1.13 if len(ranking.names) < 10 else 1.19
+    start = 1.17 if len(ranking.names) < 10 else 1.21
     ends: list[int] = []
     for group in ranking.groups:
         if len(group) < 2:
@@ -312,12 +313,15 @@ def critical_difference_diagram(found: CriticalDifference, *, ax: Axes | None = 
     half = (k + 1) // 2
     top = 0.7 + 0.35 * len(found.groups)
     if ax is None:
-        ax = new_drawing(FULL_WIDTH * 0.75, 0.6 + LINE * (half + top)).subplots()
+        ax = new_drawing(FULL_WIDTH * 0.85, 0.6 + LINE * (half + top)).subplots()
     ax.set_axis_off()
     ax.set_facecolor("none")
     low, high = math.floor(found.mean_ranks.min()), math.ceil(found.mean_ranks.max())
     high = max(high, low + 1)
-    air = 0.55 * (high - low)
+    # Room for the names on both sides, at about 0.08 inches a letter.
+    width = ax.get_position().width * drawing_of(ax).get_size_inches()[0]
+    share = min(0.08 * (max(map(len, found.names)) + 6) / width, 0.42)
+    air = (high - low) * share / (1.0 - 2.0 * share)
     ax.set_xlim(low - air, high + air)
     ax.set_ylim(-half - 0.6, top + 0.9)
     ax.plot([low, high], [top, top], color=INK, linewidth=1.2)

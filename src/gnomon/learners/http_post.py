@@ -1,0 +1,72 @@
+"""Posting JSON and reading the answer, with the patience that a busy server needs."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+from urllib import error, request
+
+from gnomon.errors import GnomonError
+
+__all__ = ["post_json"]
+
+_LARGEST_ANSWER = 4_000_000
+#: Statuses that may be others the next time.
+_BUSY = (408, 429, 500, 502, 503, 504)
+_FIRST_PAUSE_S = 0.5
+
+
+def post_json(
+    url: str, body: dict[str, Any], *, key: str = "", timeout_s: float, max_tries: int
+) -> Any:
+    """Post a record, and return the answer.
+
+    Parameters
+    ----------
+    url : str
+        Reached directly: proxies of the environment are for the world outside.
+    body : dict
+        What JSON can hold.
+    key : str
+        Sent as a bearer token, unless empty.
+    timeout_s : float
+        Most seconds for each try.
+    max_tries : int
+        How often it is sent at most, while the server says that it is busy. The pause before the
+        next try is half a second, and twice as long each time.
+
+    Raises
+    ------
+    GnomonError
+        If there is no answer, or it is not JSON.
+    """
+    headers = {"Content-Type": "application/json"}
+    if key:
+        headers["Authorization"] = f"Bearer {key}"
+    message = request.Request(url, json.dumps(body).encode(), headers)
+    direct = request.build_opener(request.ProxyHandler({}))
+    for k in range(max_tries):
+        try:
+            with direct.open(message, timeout=timeout_s) as answer:
+                return _read_json(url, answer.read(_LARGEST_ANSWER))
+        except error.HTTPError as refusal:
+            with refusal:
+                said = refusal.read(300).decode(errors="replace")
+            if refusal.code not in _BUSY or k == max_tries - 1:
+                raise GnomonError(f"{url}: status {refusal.code}: {said}") from None
+        except TimeoutError:
+            raise GnomonError(f"{url}: expected an answer within {timeout_s:g} s") from None
+        except OSError as failure:
+            reason = getattr(failure, "reason", failure)
+            raise GnomonError(f"{url}: cannot be reached: {reason}") from None
+        time.sleep(_FIRST_PAUSE_S * 2**k)
+    raise ValueError(f"max_tries: expected at least 1, found {max_tries}")
+
+
+def _read_json(url: str, data: bytes) -> Any:
+    """Return what an answer says."""
+    try:
+        return json.loads(data)
+    except ValueError:
+        raise GnomonError(f"{url}: expected JSON, found {data[:100]!r}") from None

@@ -1,9 +1,9 @@
 """Coverage of the intervals: the small-sample default beside the percentile bootstrap.
 
 Populations are made from published means and deviations (Dopamine on Atari) with stated shapes of
-noise, and named synthetic ones; each cell repeats the experiment on many tables and counts how often
-the interval holds the true value. The published scores are looked for in a folder ``shared`` beside
-the repository; without them the synthetic populations remain, and the note says so.
+noise, and named synthetic ones; each cell repeats the experiment on many tables and counts how
+often the interval holds the true value. The published scores are looked for in a folder ``shared``
+beside the repository; without them the synthetic populations remain, and the note says so.
 
 ``INTERVAL_TABLES`` says how many tables a cell has: 100 for a look, 600 for the table of the docs.
 """
@@ -79,7 +79,8 @@ def _lines(
     worst = min(others, key=lambda i: found["default"][i, 0])
     least = found["default"][worst, 0]
     where = f"{populations[worst]}; without the documented failures"
-    target = 90.0 if n_runs >= 3 else None
+    # Of few tables the least is luck: one cell in a hundred is four standard errors low.
+    target = 90.0 if n_runs >= 3 and N_TABLES >= 600 else None
     yield Measurement(f"{title}, default, least", least, "%", target, note=where)
 
 

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.baselines import atari_baselines
 from gnomon.scores.normalization import (
     denormalize,
+    normalize,
     normalize_by,
     normalize_min_max,
     normalize_percentile,
@@ -88,3 +89,25 @@ def test_misuse():
         denormalize(flat)
     with pytest.raises(ScoreDataError, match="anchors: no scores to normalise task 'task_0' by"):
         normalize_by(flat, {})
+
+
+def test_by_name():
+    table = ScoreTable.from_arrays({"a": [[2.0, 4.0]], "b": [[1.0, 8.0]]})
+    own = normalize(table, "reference:a")
+    assert own.runs("b", "task_1").tolist() == [2.0]
+    assert own.scale == "score, reference a normalised"
+    with pytest.raises(UnknownNameError, match=r"unknown normalization 'minmax'.*'min-max'"):
+        normalize(table, "minmax")
+    with pytest.raises(UnknownNameError, match="unknown algorithm 'c'"):
+        normalize(table, "reference:c")
+
+
+def test_games_without_baselines_are_left_out_with_a_word():
+    table = ScoreTable.from_arrays({"a": [[20.0, 4.0]]}, tasks=["Pong", "Pooyan"])
+    with pytest.warns(DegenerateScoresWarning, match="1 of 2 tasks left out.*: Pooyan"):
+        assert normalize(table, "random-human").tasks == ("Pong",)
+
+
+def test_the_reference_of_curves_is_its_last_step():
+    table = ScoreTable.from_arrays({"a": [[[1.0, 4.0]]], "b": [[[2.0, 2.0]]]})
+    assert normalize(table, "reference:a").curves("b", "task_0")[1].tolist() == [[0.5, 0.5]]

@@ -5,7 +5,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.foreign import SummaryTable
+from gnomon.scores.table import ScoreTable
 from gnomon.stats.distance import (
+    distance_profiles,
     likelihood_distances,
     likelihood_profiles,
     permutation_distances,
@@ -71,3 +75,32 @@ def test_ratios_by_hand():
     np.testing.assert_allclose(profiles[1].value, [2 / 3, 1.0])
     with pytest.raises(ValueError, match="b, task 0: expected a positive number for a ratio, fou"):
         ratios_to_best({"a": [1.0], "b": [0.0]})
+
+
+def test_profiles_from_a_table_are_those_of_its_arrays():
+    x = np.random.default_rng(0).gamma(3.0, 1.0, (2, 5, 7))
+    table = ScoreTable.from_arrays({"a": x[0], "b": x[1]})
+    means, deviations = x.mean(axis=1), x.std(axis=1, ddof=1)
+    expected = likelihood_profiles(["a", "b"], likelihood_distances(means, deviations, 5))
+    summaries = SummaryTable(("a", "b"), table.tasks, means, deviations, np.full((2, 7), 5.0))
+    for source in (table, summaries):
+        found = distance_profiles(source, "likelihood", rng=np.random.default_rng(0))
+        assert [p.value.tolist() for p in found] == [p.value.tolist() for p in expected]
+    ratios = ratio_profiles({"a": means[0], "b": means[1]}, higher_is_better=True)
+    found = distance_profiles(table, "ratio", rng=np.random.default_rng(0))
+    np.testing.assert_allclose([p.value for p in found], [p.value for p in ratios])
+    assert found[0].first_reaching(0.01) == 1.0
+
+
+def test_what_a_table_cannot_give_is_refused():
+    rng = np.random.default_rng(0)
+    one = ScoreTable.from_arrays({"a": [[1.0, 2.0]], "b": [[1.0, -2.0]]}, tasks=["t", "u"])
+    with pytest.raises(ScoreDataError, match="b, task u: expected a positive mean for a ratio"):
+        distance_profiles(one, "ratio", rng=rng)
+    with pytest.raises(ScoreDataError, match="a, task t: expected at least 2 runs"):
+        distance_profiles(one, "likelihood", rng=rng)
+    summaries = SummaryTable(("a",), ("t",), np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)))
+    with pytest.raises(ScoreDataError, match="permutation: expected runs"):
+        distance_profiles(summaries, "permutation", rng=rng)
+    with pytest.raises(UnknownNameError, match="unknown algorithm 'b'"):
+        summaries.select(["b"])

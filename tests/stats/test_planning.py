@@ -10,6 +10,7 @@ from gnomon.stats.planning import (
     runs_needed,
     sequential_compare,
     sequential_levels,
+    subsample_table,
     subsampled,
 )
 
@@ -88,3 +89,16 @@ def test_misuse():
         power_curve(single, "a", "b", rng=rng())
     with pytest.raises(ValueError, match="expected ascending numbers of runs"):
         sequential_levels([5, 5])
+
+
+def test_subsamples_of_a_table():
+    x = np.random.default_rng(0).normal(size=(10, 4))
+    table = ScoreTable.from_arrays({"a": x, "b": np.where(np.arange(10)[:, None] < 3, x, np.nan)})
+    found = subsample_table(table, "mean", n_draws=50, rng=np.random.default_rng(1))
+    assert [(one.algorithm, one.runs) for one in found] == [("a", 2), ("a", 3), ("a", 5), ("b", 2)]
+    assert found[0].draws.std() > found[2].draws.std()
+    # All of the runs, when asked for, say what they say.
+    found = subsample_table(table, "mean", runs=[3], n_draws=5, rng=np.random.default_rng(1))
+    assert found[1].draws.tolist() == pytest.approx([found[1].value] * 5)
+    with pytest.raises(ScoreDataError, match="expected an algorithm with more than 2 runs"):
+        subsample_table(table, "mean", runs=[20], rng=np.random.default_rng(1))

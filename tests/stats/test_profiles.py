@@ -126,3 +126,14 @@ def test_thresholds():
     assert thresholds(strata, spacing="data", n=3).tolist() == [1.0, 50.5, 100.0]
     with pytest.raises(ScoreDataError, match="expected positive scores for logarithmic"):
         thresholds([Strata.from_runs([[-1.0]])], spacing="log")
+
+
+def test_runs_without_a_common_lattice_are_resampled():
+    rng = np.random.default_rng(0)
+    counts = (7, 11, 13, 17, 19)
+    x = np.full((19, 5), np.nan)
+    for task, n in enumerate(counts):
+        x[:n, task] = rng.normal(size=n)
+    table = ScoreTable.from_arrays({"a": x})
+    (profile,) = performance_profiles(table, [0.0], rng=rng)
+    assert 0.0 < profile.low[0] < profile.value[0] < profile.high[0] < 1.0

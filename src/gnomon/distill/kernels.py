@@ -31,6 +31,7 @@ __all__ = ["errors_by_rows", "fold_search", "gram_search", "n_lanes"]
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
 I16 = npt.NDArray[np.int16]
 
 #: Columns are scaled to length one; a task whose residual is shorter is collinear, and left out.
@@ -375,99 +376,80 @@ def gram_search(
 
 @njit(**_OPTIONS)
 def errors_by_rows(
-    x: F64, y: F64, subsets: I16, folds: I64, least_rows: int, n_folds: int, out: F64
+    x: F64, y: F64, subsets: I16, spots: I32, starts: I64, least_rows: int, out: F64
 ) -> None:
     """Fill `out`, (subsets, 2), with the cross-validated and the in-sample error of each subset.
 
     For tables in which nearly every subset has rows of its own, and for short lists. x is
-    (tasks, algorithms); `folds[n - least_rows]` is the fold of each of n rows. NaN where the rows
-    do not suffice.
+    (tasks, algorithms). With n complete rows, the i-th of them goes to place
+    `spots[n - least_rows, i]`, so that the rows of fold f stand from `starts[n - least_rows, f]` to
+    the next start. NaN where there are fewer rows than `least_rows`.
     """
     n_rows = y.size
     size = subsets.shape[1]
-    n_products = (size + 1) * (size + 2) // 2
-    # A row is (tasks before the last, target, last task): neighbours in a list share all products
-    # but those of the last task. `place` says where the product of two columns stands, with the
-    # columns counted in the order of the regression: tasks, target.
-    n_shared = n_products - size - 1
-    place = np.empty((size + 1, size + 1), np.int64)
-    for i in range(size + 1):
-        for j in range(size + 1):
-            u = size if i == size - 1 else (size - 1 if i == size else i)
-            v = size if j == size - 1 else (size - 1 if j == size else j)
-            place[i, j] = max(u, v) * (max(u, v) + 1) // 2 + min(u, v)
-    held = np.empty((n_folds + 1, n_products))
-    counts = np.empty(n_folds, np.int64)
-    total = np.empty(n_products)
-    z = np.empty((n_rows, size))
-    product = np.empty((n_rows, n_shared))
+    n_folds = starts.shape[1] - 1
+    w = size + 1
+    z = np.empty((w, n_rows))
+    held = np.zeros((n_folds + 1, w, w))
+    total = np.empty((w, w))
+    factor = np.empty((w, w))
+    slope = np.empty(w)
+    slope[size] = -1.0
     prefix_rows = np.empty(n_rows, np.int64)
     rows = np.empty(n_rows, np.int64)
-    factor = np.empty((size + 1, size + 1))
-    slope = np.empty(size + 1)
-    slope[size] = -1.0
     n_prefix = 0
     for k in range(subsets.shape[0]):
         same = k > 0
         for i in range(size - 1):
             same = same and subsets[k, i] == subsets[k - 1, i]
         if not same:
+            # Rows that the tasks before the last have, which neighbours in a list share.
             n_prefix = 0
             for r in range(n_rows):
                 whole = not np.isnan(y[r])
                 for i in range(size - 1):
                     whole = whole and not np.isnan(x[subsets[k, i], r])
-                if not whole:
-                    continue
                 prefix_rows[n_prefix] = r
-                for i in range(size - 1):
-                    z[n_prefix, i] = x[subsets[k, i], r]
-                z[n_prefix, size - 1] = y[r]
-                c = 0
-                for i in range(size):
-                    for j in range(i + 1):
-                        product[n_prefix, c] = z[n_prefix, i] * z[n_prefix, j]
-                        c += 1
-                n_prefix += 1
-        task = subsets[k, size - 1]
+                n_prefix += whole
         n = 0
         for q in range(n_prefix):
-            rows[n] = q
-            n += not np.isnan(x[task, prefix_rows[q]])
+            rows[n] = prefix_rows[q]
+            n += not np.isnan(x[subsets[k, size - 1], prefix_rows[q]])
         out[k, 0] = np.nan
         out[k, 1] = np.nan
         if n < least_rows:
             continue
-        counts[:] = 0
-        held[:] = 0.0
+        for j in range(size):
+            task = subsets[k, j]
+            for i in range(n):
+                z[j, spots[n - least_rows, i]] = x[task, rows[i]]
         for i in range(n):
-            q = rows[i]
-            f = folds[n - least_rows, i]
-            v = x[task, prefix_rows[q]]
-            counts[f] += 1
-            for c in range(n_shared):
-                held[f, c] += product[q, c]
-            for j in range(size):
-                held[f, n_shared + j] += v * z[q, j]
-            held[f, n_products - 1] += v * v
-        for c in range(n_products):
-            total[c] = 0.0
-            for f in range(n_folds):
-                total[c] += held[f, c]
+            z[size, spots[n - least_rows, i]] = y[rows[i]]
+        total[:] = 0.0
+        for f in range(n_folds):
+            begin, end = starts[n - least_rows, f], starts[n - least_rows, f + 1]
+            for i in range(w):
+                u = z[i, begin:end]
+                for j in range(i + 1):
+                    v = z[j, begin:end]
+                    s = 0.0
+                    for r in range(u.size):
+                        s += u[r] * v[r]
+                    held[f, i, j] = s
+                    total[i, j] += s
         # The last "fold" holds nothing out: its residual is the in-sample one.
         mean = 0.0
         for f in range(n_folds + 1):
-            for i in range(size + 1):
+            for i in range(w):
                 for j in range(i + 1):
-                    s = total[place[i, j]] - held[f, place[i, j]]
+                    s = total[i, j] - held[f, i, j]
                     for m in range(j):
                         s -= factor[i, m] * factor[j, m]
                     if i > j:
                         factor[i, j] = s * factor[j, j]
                     elif i < size:
                         # Inverse of the pivot; 0 leaves a collinear task out.
-                        least = TOLERANCE * total[place[i, i]]
-                        factor[i, i] = 1.0 / np.sqrt(s) if s > least else 0.0
+                        factor[i, i] = 1.0 / np.sqrt(s) if s > TOLERANCE * total[i, i] else 0.0
                     else:
                         factor[i, i] = s
             if f == n_folds:
@@ -479,9 +461,9 @@ def errors_by_rows(
                     s -= factor[m, i] * slope[m]
                 slope[i] = s * factor[i, i]
             sse = 0.0
-            for i in range(size + 1):
-                for j in range(i + 1):
-                    twice = 1.0 if i == j else 2.0
-                    sse += twice * slope[i] * slope[j] * held[f, place[i, j]]
-            mean += sse / counts[f]
+            for i in range(w):
+                for j in range(i):
+                    sse += 2.0 * slope[i] * slope[j] * held[f, i, j]
+                sse += slope[i] * slope[i] * held[f, i, i]
+            mean += sse / (starts[n - least_rows, f + 1] - starts[n - least_rows, f])
         out[k, 0] = mean / n_folds

@@ -7,8 +7,8 @@ who knows nothing would have erred on the same boards. This room's two such play
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -22,7 +22,7 @@ from gnomon.rules.syntax import RuleSet
 
 __all__ = ["AttemptCounts", "chance_of_success", "count_attempts"]
 
-_DENIED, _IMMOVABLE, _OVER = 4, 7, -4
+_OVER = -4
 _Int = npt.NDArray[np.int64]
 
 
@@ -128,13 +128,15 @@ def count_attempts(
 
     Parameters and errors are those of :func:`chance_of_success`.
     """
-    try:
-        rule = compile_rule(rule_set, board_spec)
-    except NotCompilableError:
+    from gnomon.learners.chance_kernels import count_known
+
+    rule = _compiled(rule_set, board_spec)
+    if rule is None:
         n_permitted = _by_interpreter(rule_set, log, board_spec)
     else:
         n_permitted = _by_engine(rule, log)
-    n_pieces, n_failed = _from_log(log)
+    n_pieces, n_failed = np.zeros_like(n_permitted), np.zeros_like(n_permitted)
+    count_known(log.boards, log.n_attempts, log.actions, log.outcomes, n_pieces, n_failed)
     return AttemptCounts(N_BUCKETS * n_pieces, n_permitted, n_failed)
 
 
@@ -145,48 +147,25 @@ def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
     return ratio
 
 
-def _attempts_at_once(log: TrialLog) -> Iterator[tuple[npt.NDArray[np.intp], _Int]]:
-    """Yield the episodes that have a k-th attempt, and its rows, for k = 0, 1, ..."""
-    first = np.cumsum(log.n_attempts) - log.n_attempts
-    for k in range(int(log.n_attempts.max(initial=0))):
-        episodes = np.flatnonzero(log.n_attempts > k)
-        yield episodes, first[episodes] + k
-
-
-def _from_log(log: TrialLog) -> tuple[_Int, _Int]:
-    """Return the pieces on the board, and the attempts known to fail, before each attempt."""
-    n_rows = len(log.actions)
-    n_pieces, n_failed = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
-    left = (log.boards > 0).sum(axis=1)
-    failed = np.zeros((len(log.boards), N_CELLS * N_BUCKETS), dtype=np.bool_)
-    for episodes, rows in _attempts_at_once(log):
-        n_pieces[rows] = left[episodes]
-        n_failed[rows] = failed[episodes].sum(axis=1)
-        actions, outcomes = log.actions[rows].astype(np.int64), log.outcomes[rows]
-        failed[episodes[outcomes == 0]] = False
-        left[episodes] -= outcomes == 0
-        failed[episodes, actions] |= outcomes == _DENIED
-        for bucket in range(N_BUCKETS):
-            failed[episodes, actions // N_BUCKETS * N_BUCKETS + bucket] |= outcomes == _IMMOVABLE
-    return n_pieces, n_failed
+@lru_cache(maxsize=128)
+def _compiled(rule_set: RuleSet, board_spec: BoardSpec) -> CompiledRule | None:
+    """Compile a rule once for all its trials in this process; None if it does not compile."""
+    try:
+        return compile_rule(rule_set, board_spec)
+    except NotCompilableError:
+        return None
 
 
 def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
-    """Count the permitted attempts, all episodes side by side."""
-    from gnomon.game import engine
+    """Count the permitted attempts of a rule that compiles."""
+    from gnomon.learners.chance_kernels import count_permitted
+    from gnomon.learners.one_board import one_board
 
     n_permitted = np.zeros(len(log.actions), dtype=np.int64)
-    boards = engine.Boards.empty(rule, len(log.boards))
-    actions = np.full(len(log.boards), engine.RESET)
-    deck = np.require(log.boards, dtype=np.uint8, requirements=["C", "W"])
-    engine.advance(rule, boards, actions, deck)
-    for episodes, rows in _attempts_at_once(log):
-        n_permitted[rows] = engine.permitted_attempts(rule, boards)[episodes].sum(axis=1)
-        actions[:] = engine.LEAVE
-        actions[episodes] = log.actions[rows]
-        engine.advance(rule, boards, actions, deck)
-        if (boards.outcome[episodes] != log.outcomes[rows]).any():
-            raise _other_rule()
+    mask = np.zeros((1, N_CELLS * N_BUCKETS), dtype=np.int8)
+    game = one_board(rule, log.boards)
+    if not count_permitted(game, log.n_attempts, log.actions, log.outcomes, mask, n_permitted):
+        raise _other_rule()
     return n_permitted
 
 

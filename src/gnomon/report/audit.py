@@ -18,6 +18,7 @@ from gnomon.report.figures.record import Figure
 from gnomon.report.figures.style import drawing_of
 from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.words import counted, joined, percent
+from gnomon.stats.estimate import Estimate
 
 __all__ = ["audit_report"]
 
@@ -111,12 +112,25 @@ def _section(audit: Audit, name: str, heading: str) -> Section:
 
 
 def _estimates(audit: Audit) -> tuple[Table, ...]:
+    """Return one row for each algorithm, in the order of the ranking, and a column a metric."""
+    if not audit.estimates:
+        return ()
+    found = {(e.algorithm, e.metric): e for e in audit.estimates}
+    metrics = tuple(dict.fromkeys(e.metric for e in audit.estimates))
     rows = tuple(
-        (e.algorithm, e.metric, f"{e.value:.3f}", _interval(e.low, e.high, 3))
-        for e in audit.estimates
+        (name, *(_estimate(found[name, metric]) for metric in metrics))
+        for name in audit.ranking.names
+        if (name, metrics[0]) in found
     )
     caption = "Scores scaled task by task, from the worst run in the table (0) to the best (1)."
-    return (Table("Summary scores", ("algorithm", "metric", "value", "interval"), rows, caption),)
+    return (Table("Summary scores", ("algorithm", *metrics), rows, caption),)
+
+
+def _estimate(estimate: Estimate) -> str:
+    """Return a value with its interval, if there is one."""
+    low, high = estimate.low, estimate.high
+    ends = "" if low != low or high != high else f" [{low:.3f}, {high:.3f}]"
+    return f"{estimate.value:.3f}{ends}"
 
 
 def _ranks(audit: Audit) -> tuple[Table, ...]:

@@ -1,0 +1,188 @@
+"""The statistics verbs as the command line calls them: records, files, bad input."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gnomon.cli import main
+from gnomon.scores.formats import write_scores
+from gnomon.scores.table import ScoreTable
+
+DATA = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"
+published = pytest.mark.skipif(not DATA.is_dir(), reason="the shared score files are not here")
+
+
+@pytest.fixture
+def gnomon(monkeypatch, capsys, tmp_path):
+    """Call the command line in this process, in a folder with small files of scores."""
+    monkeypatch.chdir(tmp_path)
+    draws = np.random.default_rng(0)
+    x = draws.gamma(4.0, 0.25, (3, 6, 5))
+    names = ("dqn", "sac", "ppo")
+    write_scores(ScoreTable.from_arrays(dict(zip(names, x, strict=True))), "scores.csv")
+    curves = {n: x[i, :, :, None] * np.arange(1.0, 5.0) for i, n in enumerate(names[:2])}
+    write_scores(ScoreTable.from_arrays(curves), "curves.csv")
+
+    def call(command: str, status: int = 0):
+        monkeypatch.setattr(sys, "argv", ["gnomon", *shlex.split(command)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        said = capsys.readouterr()
+        assert int(exit_.value.code or 0) == status, said.err
+        return said
+
+    return call
+
+
+def records(said):
+    return json.loads(said.out)["results"]
+
+
+ESTIMATE = "algorithm metric value low high level method n_runs n_tasks n_resamples mc_error"
+COMPARISON = "a b metric task value low high p_value p_adjusted level method n_resamples mc_error"
+CASES = {
+    "estimate scores.csv": ESTIMATE,
+    "compare scores.csv dqn sac": COMPARISON,
+    "compare scores.csv": COMPARISON,
+    "profile scores.csv": "algorithm kind tau value low high",
+    "profile scores.csv --kind ratio": "algorithm kind tau value low high",
+    "profile scores.csv --metric permutation": "algorithm kind tau value low high",
+    "profile scores.csv --kind likelihood": "algorithm kind tau value low high",
+    "curves curves.csv": "algorithm metric step value low high",
+    "curves curves.csv --summary area": ESTIMATE,
+    "plan scores.csv dqn sac --simulations 20": "a b metric runs power",
+    "plan scores.csv --subsample": "algorithm metric runs value mean median low high",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", CASES)
+def test_records_words_latex_and_figure_of_every_verb(gnomon, command, tmp_path):
+    found = records(gnomon(f"{command} --json"))
+    assert list(found[0]) == CASES[command].split()
+    for_people = gnomon(f"{command} --figure out.svg").out
+    assert for_people.endswith("written to out.svg\n")
+    assert (tmp_path / "out.svg").read_text().startswith("<?xml")
+    latex = gnomon(f"{command} --latex").out
+    assert r"\begin{tabular}" in latex
+    assert latex.endswith("\\end{tabular}\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "estimate scores.csv --method percentile",
+        "compare scores.csv dqn ppo --method percentile",
+        "plan scores.csv dqn ppo --simulations 20",
+    ],
+)
+def test_one_seed_gives_the_same_answer(gnomon, command):
+    first = gnomon(f"{command} --json --seed 7").out
+    np.random.default_rng().normal()
+    assert gnomon(f"{command} --json --seed 7").out == first
+    if "estimate" in command:
+        assert gnomon(f"{command} --json --seed 8").out != first
+
+
+def test_options_reach_the_statistics(gnomon):
+    (one,) = records(gnomon("compare scores.csv dqn sac --metric iqm --level 0.8 --json"))
+    assert (one["metric"], one["level"], one["task"]) == ("iqm", 0.8, None)
+    tasks = records(gnomon("compare scores.csv dqn sac --metric mean --per-task --json"))
+    assert [r["task"] for r in tasks] == [None, *(f"task_{i}" for i in range(5))]
+    scaled = records(gnomon("estimate scores.csv --normalize min-max --metric mean --json"))
+    assert all(0.0 <= r["value"] <= 1.0 for r in scaled)
+    own = records(gnomon("estimate scores.csv --normalize reference:sac --metric mean --json"))
+    assert own[1]["value"] == pytest.approx(1.0)
+    studentized = records(gnomon("estimate scores.csv --method studentized --metric mean --json"))
+    assert studentized[0]["method"] == "studentized"
+
+
+def test_profiles_at_thresholds(gnomon):
+    found = records(gnomon("profile scores.csv --tau 1 --tau 0.5 --band none --json"))
+    assert [r["tau"] for r in found] == [0.5, 1.0] * 3
+    assert found[0]["low"] is None
+
+
+def test_widths_and_looks(gnomon):
+    widths = records(gnomon("plan scores.csv --widths --simulations 20 --json"))
+    assert [r["runs"] for r in widths[:5]] == [6, 12, 18, 24, 36]
+    assert widths[0]["relative_width"] == 1.0
+    assert widths[3]["relative_width"] < 0.7
+    (look,) = records(gnomon("plan scores.csv dqn sac --sequential --runs 3 --runs 6 --json"))
+    assert look["runs"] in (3, 6)
+
+
+@published
+def test_the_essays_numbers_by_the_command_line(gnomon):
+    path = shlex.quote(str(DATA / "machado2018_mean_std.csv"))
+    command = f"profile {path} --kind likelihood --where frames=200000000 --tau 2 --json"
+    for df, expected in (("welch", (0.650, 0.650)), ("as_published", (0.917, 0.933))):
+        found = records(gnomon(f"{command} --df {df}"))
+        assert [r["value"] for r in found] == pytest.approx(expected, abs=5e-4)
+
+
+HEAD = "algorithm,task,run,score\n"
+BAD = {
+    "a,t,0,high\n": ("estimate", "expected a number, found 'high'"),
+    "a,t,0,inf\na,t,1,2\n": ("estimate", "infinite score needs a true 'censored'"),
+    "a,t,0,1\na,t,0,2\n": ("estimate", "expected one row for each algorithm, task, run; found"),
+    "a,t,0,1\nb,u,0,2\n": ("estimate", "expected tasks that all algorithms have"),
+    "a,t,0,1\na,t,1,2\nb,t,0,2\n": ("compare x.csv a c", "unknown algorithm 'c'"),
+    "a,t,0,1\na,t,1,1\n": ("estimate x.csv --normalize min-max", "two different finite scores"),
+    "a,t,0,1\na,t,1,2\n": ("estimate x.csv --metric best", "unknown metric 'best'"),
+    "a,t,0,1\na,t,1,3\n": ("estimate x.csv --metric trimmed_mean:0.7", "expected a proportion"),
+    "a,t,0,1\na,t,1,4\n": ("compare x.csv a", "expected two algorithms to compare"),
+    "a,t,0,-1\na,t,1,4\n": ("profile x.csv --spacing log", "expected positive scores"),
+    "a,t,0,-1\na,t,1,-4\n": ("profile x.csv --kind ratio", "a, task t: expected a positive mean"),
+    "a,t,0,1\n": ("profile x.csv --kind likelihood", "a, task t: expected at least 2 runs"),
+    "a,t,0,1\na,t,1,5\n": ("curves x.csv", "expected a table with several steps"),
+    "a,t,0,1\na,t,1,6\n": ("estimate x.csv --normalize zscore", "unknown normalization 'zscore'"),
+    "a,t,0,1\na,t,1,7\n": ("plan x.csv --subsample", "with more than 2 runs"),
+    "a,t,0,1\na,t,1,8\n": ("compare x.csv", "expected two algorithms or more, found a alone"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", BAD)
+def test_bad_input_is_one_line_and_status_2(gnomon, rows, tmp_path):
+    (tmp_path / "x.csv").write_text(HEAD + rows)
+    command, message = BAD[rows]
+    said = gnomon(command if " " in command else f"{command} x.csv", status=2)
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    assert said.err.startswith("gnomon: ")
+    assert message in said.err
+
+
+ODD = {
+    "a,t,0,1\n": ("estimate x.csv --metric mean", "interval not estimable from one run per task"),
+    "a,t,0,1\na,t,1,1\n": ("estimate x.csv --metric mean", "do not vary"),
+    "a,t,0,1\na,t,1,2\n": (
+        "estimate x.csv --metric optimality_gap --gamma 9", "the target 9 lies outside the scores",
+    ),
+    "a,t,0,1\na,t,1,2\na,u,0,1\na,u,1,2\nb,t,0,3\nb,t,1,5\n": (
+        "compare x.csv a b --metric mean", "1 of 2 tasks left out",
+    ),
+    "a,t,0,1\na,t,1,1\nb,t,0,3\nb,t,1,3\n": ("compare x.csv a b --metric mean", "do not vary"),
+    "a,t,0,1\nb,t,0,3\n": ("compare x.csv a b --metric mean", "one run per task"),
+    "a,Pong,0,1\na,Pong,1,2\na,Pooyan,0,1\na,Pooyan,1,2\n": (
+        "estimate x.csv --normalize random-human --metric mean", "without baselines: Pooyan",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", ODD)
+def test_odd_scores_give_a_warning_and_no_interval_of_width_zero(gnomon, rows, tmp_path):
+    (tmp_path / "x.csv").write_text(HEAD + rows)
+    command, message = ODD[rows]
+    answer = json.loads(gnomon(f"{command} --json").out)
+    assert any(message in warning for warning in answer["warnings"])
+    for record in answer["results"]:
+        assert record["low"] is None or record["low"] < record["high"]
+    said = gnomon(command)
+    assert message in said.err
+    assert message not in said.out

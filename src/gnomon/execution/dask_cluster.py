@@ -61,7 +61,7 @@ def cluster_executor(
             yield DaskExecutor(client, limits=limits, prepare=prepare)
         return
     settings = {
-        # A piece that kills its worker is alone to blame at the second time.
+        # Deaths of a worker until Dask gives up a task that was on it.
         "distributed.scheduler.allowed-failures": 1,
         # Only such workers may have the processes that limits need.
         "distributed.worker.daemon": False,
@@ -110,8 +110,8 @@ class DaskExecutor:
     """Does pieces on the workers of a cluster; the outcomes come in the order in which they end.
 
     The work must be a function that the workers can import, and pieces and results must pickle. A
-    batch that its workers died of is done again piece by piece, so that each piece answers for
-    itself. If the scheduler is lost, so is every piece that is not done.
+    batch whose worker died is done again piece by piece, so that each answers for itself. If the
+    scheduler is lost, so is every piece that is not done.
 
     Parameters
     ----------
@@ -138,21 +138,26 @@ class DaskExecutor:
         """Yield the outcome of each piece; see :class:`gnomon.execution.executor.Executor`."""
         n_workers = max(1, sum(self._client.nthreads().values()))
         waiting = deque(_batches(list(pieces), n_workers))
+        # Dask blames every task that was on a worker when it died. Who is blamed is tried again
+        # when nothing else is on its way, and answers for itself then.
+        suspects: deque[Sequence[Piece]] = deque()
         flying: dict[Any, Sequence[Piece]] = {}
         completed = _distributed().as_completed(loop=self._client.loop)
         try:
-            while waiting or flying:
-                while waiting and len(flying) < _BATCHES_AHEAD * n_workers:
-                    future = self._submit(work, waiting[0])
-                    flying[future] = waiting.popleft()
+            while waiting or flying or suspects:
+                alone = not waiting and not flying
+                source = suspects if alone else waiting
+                while source and len(flying) < (1 if alone else _BATCHES_AHEAD * n_workers):
+                    batch = source.popleft()
+                    future = self._submit(work, batch)
+                    flying[future] = batch
                     completed.add(future)
                 done = next(completed)
                 batch = flying.pop(done)
-                outcomes: list[Outcome[Piece, Result]] | None = self._outcomes(done, batch)
-                if outcomes is None:
-                    waiting.extendleft([piece] for piece in reversed(batch))
+                if done.status == "error" and not alone:
+                    suspects.extend([piece] for piece in batch)
                 else:
-                    yield from outcomes
+                    yield from self._outcomes(done, batch)
                 done.release()
         finally:
             if flying:
@@ -162,20 +167,20 @@ class DaskExecutor:
         # Not pure: each batch is a task of its own, however alike two are.
         return self._client.submit(_do, work, self._limits, self._prepare, batch, pure=False)
 
-    def _outcomes(self, done: Any, batch: Sequence[Piece]) -> list[Outcome[Piece, Result]] | None:
-        """Return what came of a batch; None if its pieces are to be done one by one."""
+    def _outcomes(self, done: Any, batch: Sequence[Piece]) -> Iterator[Outcome[Piece, Result]]:
+        """Yield what came of a batch, or of a piece by itself that did not come back."""
         if done.status == "finished":
-            told = done.result()
-            return [Outcome(piece, *what) for piece, what in zip(batch, told, strict=True)]
-        if done.status in ("cancelled", "lost"):
-            lost = "ClusterLost: the scheduler of the cluster is gone"
-            return [Outcome(piece, None, lost) for piece in batch]
-        if len(batch) > 1:
-            return None
-        error = done.exception()
-        name = type(error).__name__
-        died = name == "KilledWorker"
-        return [Outcome(batch[0], None, "the worker process died" if died else f"{name}: {error}")]
+            for piece, told in zip(batch, done.result(), strict=True):
+                yield Outcome(piece, *told)
+            return
+        if done.status == "error":
+            error = done.exception()
+            name = type(error).__name__
+            told = "the worker process died" if name == "KilledWorker" else f"{name}: {error}"
+        else:  # cancelled or lost
+            told = "ClusterLost: the scheduler of the cluster is gone"
+        for piece in batch:
+            yield Outcome(piece, None, told)
 
 
 def _batches(pieces: Sequence[Piece], n_workers: int) -> list[Sequence[Piece]]:

@@ -1,0 +1,140 @@
+"""Write docs/paper-section-5.md: ``python docs/make_paper_section_5.py PAPER SWEEP``.
+
+PAPER and SWEEP are the run folders of ``gnomon run paper-section-5`` and of
+``gnomon run paper-section-5-sweep``, which take minutes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.scoring import score_table
+from gnomon.scores.table import ScoreTable
+from gnomon.stats.bootstrap import median_interval
+from gnomon.stats.tests import difficulty_order
+
+HERE = Path(__file__).parent
+N_RESAMPLES = 50_000
+SETTINGS = ("actions", "plays_on", "gamma", "learning_rate", "target_period")
+
+TEXT = """# Section 5 of the paper, and what it depends on
+
+Pulick et al. (2022) let a linear DQN learn four sample rules, 100 trials of 200 boards each, at most 100 attempts a board, and
+order the rules by the errors that it made. Their text leaves choices open (see [the learner](learners.md#linear_dqn)) and
+their figures carry no numbers. So this page cannot say whether it agrees with them. It says what comes out, and how far that
+depends on the open choices.
+
+This page is written by `python docs/make_paper_section_5.py p5 p5-sweep`, from two runs:
+
+<!-- not run: minutes -->
+
+```console
+$ gnomon run paper-section-5 --out p5 --workers 2
+$ gnomon report p5
+$ gnomon run paper-section-5-sweep --out p5-sweep --workers 2
+```
+
+The report has the figures: all curves with the density of their ends, medians with 95 % intervals, box plots, the table of
+one-sided U tests, and the order.
+
+## With the choices of this project
+
+All cells as actions, an episode ends when its board is cleared, `gamma` 1, `learning_rate` 0.03, a new target network every 10
+episodes. {paper_trials} trials of each rule:
+
+{paper}
+
+The order of difficulty, hardest first: {order}. Between neighbours `>` says that the two are separated at 5 % by two-sided
+Mann-Whitney tests with Holm's correction over all six pairs, `=` that they are not.
+
+## With other choices
+
+Every combination of {n_values}: {n_learners} learners, {sweep_trials} trials of each on each rule.
+
+{orders}
+
+* With all 144 attempts allowed, empty cells included, the two rules with two lines are the easy ones and the order of
+  `clockwise` and `color-match` hangs on the rest: a slow learner (`learning_rate` 0.01, or a target network renewed every 5
+  episodes at `gamma` 1) finds `clockwise` harder, one whose target is renewed every 40 episodes more often `color-match`.
+* With occupied cells only, and an end when the board is cleared, `color-match` is hardest throughout and `b23-then-b01`
+  easiest; `clockwise` and `b3-then-b1` are seldom separated.
+* With occupied cells only, and going on after the board is cleared, `clockwise` comes first in most combinations, and
+  `b3-then-b1`, otherwise harder than `b23-then-b01`, is at most as hard.
+
+So an order of these four rules is a statement about a learner with all its settings, and not about the rules alone.
+
+## Every combination
+
+The median of the terminal cumulated errors, with its 95 % interval (percentile bootstrap over trials, {n_resamples:,} resamples).
+
+{rows}
+"""
+
+
+def median(table: ScoreTable, learner: str, rule: str) -> str:
+    """Return a median with its interval."""
+    rng = np.random.default_rng(0)
+    runs = table.runs(learner, rule)
+    value, low, high = median_interval(runs, level=0.95, n_resamples=N_RESAMPLES, rng=rng)
+    return f"{value:,.0f} [{low:,.0f}, {high:,.0f}]"
+
+
+def order_of(table: ScoreTable, learner: str) -> str:
+    """Return the rules, hardest first, with ``=`` where nothing separates neighbours."""
+    order = difficulty_order({rule: table.runs(learner, rule) for rule in table.tasks})
+    text = f"`{order.names[0]}`"
+    for a, b in zip(order.names, order.names[1:], strict=False):
+        tied = any(a in group and b in group for group in order.groups)
+        text += f" {'=' if tied else '>'} `{b}`"
+    return text
+
+
+def lines(header: list[str], rows: list[list[str]]) -> str:
+    """Lay out a table in Markdown."""
+    rule = ["---"] * len(header)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [header, rule, *rows])
+
+
+def page(paper: RunFolder, sweep: RunFolder) -> str:
+    """Return the text of the page."""
+    one, many = score_table(paper), score_table(sweep)
+    (learner,) = one.algorithms
+    rules = list(one.tasks)
+    rows, counted = [], Counter()
+    for entry in sweep.config.learners:
+        settings = [str(entry.params[name]).lower() for name in SETTINGS]
+        order = difficulty_order({rule: many.runs(entry.name, rule) for rule in rules})
+        first = next(group for group in order.groups if order.names[0] in group)
+        hardest = ", ".join(f"`{rule}`" for rule in order.names if rule in first)
+        counted[settings[0], settings[1], hardest] += 1
+        rows.append([*settings, *(median(many, entry.name, r) for r in rules)])
+        rows[-1].append(order_of(many, entry.name))
+    counts = sorted(counted.items(), key=lambda item: (item[0][:2], -item[1]))
+    tidy = "`actions`, `plays_on`, `gamma`, `learning_rate` and `target_period` below"
+    return TEXT.format(
+        paper_trials=paper.config.trials,
+        paper=lines(
+            ["rule", "median errors, 95 % interval"],
+            [[f"`{r}`", median(one, learner, r)] for r in rules],
+        ),
+        order=order_of(one, learner),
+        n_values=tidy,
+        n_learners=len(sweep.config.learners),
+        sweep_trials=sweep.config.trials,
+        orders=lines(
+            ["actions", "goes on", "hardest, or not separated from it", "combinations"],
+            [[f"`{a}`", p, hardest, str(n)] for (a, p, hardest), n in counts],
+        ),
+        n_resamples=N_RESAMPLES,
+        rows=lines([*SETTINGS, *(f"`{r}`" for r in rules), "order"], rows),
+    )
+
+
+if __name__ == "__main__":
+    text = page(RunFolder.open(sys.argv[1]), RunFolder.open(sys.argv[2]))
+    (HERE / "paper-section-5.md").write_text(text, encoding="utf-8")

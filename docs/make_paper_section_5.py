@@ -24,10 +24,11 @@ SETTINGS = ("actions", "plays_on", "gamma", "learning_rate", "target_period")
 
 TEXT = """# Section 5 of the paper, and what it depends on
 
-Pulick et al. (2022) let a linear DQN learn four sample rules, 100 trials of 200 boards each, at most 100 attempts a board, and
-order the rules by the errors that it made. Their text leaves choices open (see [the learner](learners.md#linear_dqn)) and
-their figures carry no numbers. So this page cannot say whether it agrees with them. It says what comes out, and how far that
-depends on the open choices.
+Pulick et al. (2022) let a linear DQN learn four sample rules, 100 trials of 200 boards each, at
+most 100 attempts a board, and order the rules by the errors that it made. Their text leaves
+choices open (see [the learner](learners.md#linear_dqn)) and their figures carry no numbers. So
+this page cannot say whether it agrees with them. It says what comes out, and how far that depends
+on the open choices.
 
 This page is written by `python docs/make_paper_section_5.py p5 p5-sweep`, from two runs:
 
@@ -39,38 +40,44 @@ $ gnomon report p5
 $ gnomon run paper-section-5-sweep --out p5-sweep --workers 2
 ```
 
-The report has the figures: all curves with the density of their ends, medians with 95 % intervals, box plots, the table of
-one-sided U tests, and the order.
+The report has the figures: all curves with the density of their ends, medians with 95 %
+intervals, box plots, the table of one-sided U tests, and the order.
 
 ## With the choices of this project
 
-All cells as actions, an episode ends when its board is cleared, `gamma` 1, `learning_rate` 0.03, a new target network every 10
-episodes. {paper_trials} trials of each rule:
+All cells as actions, an episode ends when its board is cleared, `gamma` 1, `learning_rate` 0.03,
+a new target network every 10 episodes. {paper_trials} trials of each rule:
 
 {paper}
 
-The order of difficulty, hardest first: {order}. Between neighbours `>` says that the two are separated at 5 % by two-sided
-Mann-Whitney tests with Holm's correction over all six pairs, `=` that they are not.
+The order of difficulty, hardest first: {order}. Between neighbours `>` says that the two are
+separated at 5 % by two-sided Mann-Whitney tests with Holm's correction over all six pairs, `=`
+that they are not.
 
 ## With other choices
 
-Every combination of {n_values}: {n_learners} learners, {sweep_trials} trials of each on each rule.
+Every combination of {n_values}: {n_learners} learners, {sweep_trials} trials of each on each
+rule.
 
 {orders}
 
-* With all 144 attempts allowed, empty cells included, the two rules with two lines are the easy ones and the order of
-  `clockwise` and `color-match` hangs on the rest: a slow learner (`learning_rate` 0.01, or a target network renewed every 5
-  episodes at `gamma` 1) finds `clockwise` harder, one whose target is renewed every 40 episodes more often `color-match`.
-* With occupied cells only, and an end when the board is cleared, `color-match` is hardest throughout and `b23-then-b01`
-  easiest; `clockwise` and `b3-then-b1` are seldom separated.
-* With occupied cells only, and going on after the board is cleared, `clockwise` comes first in most combinations, and
-  `b3-then-b1`, otherwise harder than `b23-then-b01`, is at most as hard.
+* With all 144 attempts allowed, empty cells included, the two rules of two lines are the easy
+  ones, and which of the other two is hardest hangs on the rest. With a target network renewed
+  every 40 episodes it is `color-match` wherever the two are separated (8 of 12 combinations);
+  renewed every 5 episodes, at `gamma` 1, it is `clockwise` wherever they are (4 of 6).
+* With occupied cells only, and an end when the board is cleared, `b23-then-b01` is the easiest in
+  all 18 combinations, `color-match` the hardest in 16 and not separated from the hardest in 2;
+  `clockwise` and `b3-then-b1` are separated in 4.
+* With occupied cells only, and going on after the board is cleared, `clockwise` is the hardest in
+  13 of 18, and `b3-then-b1` is nowhere separated from `b23-then-b01` as the harder one.
 
-So an order of these four rules is a statement about a learner with all its settings, and not about the rules alone.
+So an order of these four rules is a statement about a learner with all its settings, and not
+about the rules alone.
 
 ## Every combination
 
-The median of the terminal cumulated errors, with its 95 % interval (percentile bootstrap over trials, {n_resamples:,} resamples).
+The median of the terminal cumulated errors, with its 95 % interval (percentile bootstrap over
+trials, {n_resamples:,} resamples).
 
 {rows}
 """
@@ -110,7 +117,7 @@ def page(paper: RunFolder, sweep: RunFolder) -> str:
         settings = [str(entry.params[name]).lower() for name in SETTINGS]
         order = difficulty_order({rule: many.runs(entry.name, rule) for rule in rules})
         first = next(group for group in order.groups if order.names[0] in group)
-        hardest = ", ".join(f"`{rule}`" for rule in order.names if rule in first)
+        hardest = ", ".join(f"`{rule}`" for rule in sorted(first))
         counted[settings[0], settings[1], hardest] += 1
         rows.append([*settings, *(median(many, entry.name, r) for r in rules)])
         rows[-1].append(order_of(many, entry.name))

@@ -61,8 +61,8 @@ rule.
 
 {orders}
 
-* With all 144 attempts allowed, empty cells included, the two rules of two lines are the easy
-  ones, and which of the other two is hardest hangs on the rest. With a target network renewed
+* With all 144 attempts allowed, empty cells included, `b23-then-b01` and `b3-then-b1` are nowhere
+  separated as harder than one of the other two, and which of the other two is hardest hangs on the rest. With a target network renewed
   every 40 episodes it is `color-match` wherever the two are separated (8 of 12 combinations);
   renewed every 5 episodes, at `gamma` 1, it is `clockwise` wherever they are (4 of 6).
 * With occupied cells only, and an end when the board is cleared, `b23-then-b01` is the easiest in

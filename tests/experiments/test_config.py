@@ -217,3 +217,46 @@ def test_a_file_that_is_not_text(folder):
     (folder / "first.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match=r"first.toml: expected UTF-8 text$"):
         ExperimentConfig.from_toml(folder / "first.toml")
+
+
+def test_a_grid_is_a_learner_of_each_combination():
+    grid = {"learning_rate": [0.01, 0.03], "plays_on": [False, True]}
+    config = ExperimentConfig(
+        "x", ["clockwise"], [{"kind": "linear_dqn", "name": "dqn", "gamma": 0.9, "grid": grid}]
+    )
+    assert [learner.name for learner in config.learners] == [
+        "dqn, learning_rate=0.01, plays_on=false",
+        "dqn, learning_rate=0.01, plays_on=true",
+        "dqn, learning_rate=0.03, plays_on=false",
+        "dqn, learning_rate=0.03, plays_on=true",
+    ]
+    assert {learner.params["gamma"] for learner in config.learners} == {0.9}
+    assert ExperimentConfig.from_record(config.to_record()) == config
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        ({"kind": "linear_dqn", "grid": {"gama": [1.0]}}, "unknown field 'gama'"),
+        ({"kind": "linear_dqn", "grid": {"gamma": []}}, "'grid'.*: expected"),
+        ({"kind": "linear_dqn", "grid": 3}, "'grid': expected a table of settings, each with a"),
+        ({"kind": "linear_dqn", "gamma": 1.0, "grid": {"gamma": [0.9]}}, "is a setting and in the"),
+        ({"kind": "all", "gamma": 1.0}, "learner 'all': expected no settings"),
+    ],
+)
+def test_a_wrong_grid(learner, message):
+    with pytest.raises(ConfigError, match=message):
+        ExperimentConfig("x", ["clockwise"], [learner])
+
+
+def test_limits_decide_nothing_that_is_played():
+    free = ExperimentConfig("x", ["clockwise"], ["uniform"])
+    bound = ExperimentConfig(
+        "x", ["clockwise"], ["uniform"], trial_timeout_s=2, trial_memory_mb=500
+    )
+    assert bound.hash == free.hash
+    assert bound != free
+    assert ExperimentConfig.from_record(bound.to_record()) == bound
+    for wrong in ({"trial_timeout_s": 0}, {"trial_memory_mb": 1.5}):
+        with pytest.raises(ConfigError, match=r"field 'trial_\w+': expected a"):
+            ExperimentConfig("x", ["clockwise"], ["uniform"], **wrong)

@@ -26,6 +26,7 @@ _MOST_PIECES, _BATCHES_A_WORKER = 32, 8
 #: Batches that are on their way for each worker.
 _BATCHES_AHEAD = 2
 _CONNECT_S = 20
+_LOST = "ClusterLost: the scheduler of the cluster is gone"
 
 
 @contextmanager
@@ -72,7 +73,7 @@ def cluster_executor(
             n_workers=n_workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # any free port: two clusters can be up at once
             memory_limit=0,
             silence_logs=logging.CRITICAL,
         ) as cluster,
@@ -84,9 +85,12 @@ def cluster_executor(
 @contextmanager
 def _joined(address: str) -> Iterator[Any]:
     """Connect to a scheduler that runs elsewhere, and see that it has workers."""
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    distributed = _distributed()
+    # A scheduler that is lost is told of in our own words; Dask would add its tracebacks.
+    for name in ("distributed", "distributed.client", "distributed.comm", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        client = _distributed().Client(address, timeout=_CONNECT_S, set_as_default=False)
+        client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise GnomonError(f"{address}: no Dask scheduler answers: {reason}") from None
@@ -143,24 +147,35 @@ class DaskExecutor:
         suspects: deque[Sequence[Piece]] = deque()
         flying: dict[Any, Sequence[Piece]] = {}
         completed = _distributed().as_completed(loop=self._client.loop)
+        lost = False
         try:
             while waiting or flying or suspects:
                 alone = not waiting and not flying
                 source = suspects if alone else waiting
-                while source and len(flying) < (1 if alone else _BATCHES_AHEAD * n_workers):
-                    batch = source.popleft()
-                    future = self._submit(work, batch)
-                    flying[future] = batch
-                    completed.add(future)
-                done = next(completed)
+                try:
+                    while source and len(flying) < (1 if alone else _BATCHES_AHEAD * n_workers):
+                        future = self._submit(work, source[0])
+                        flying[future] = source.popleft()
+                        completed.add(future)
+                    done = next(completed)
+                except Exception:
+                    # Dask has many ways to say so, and none else when it takes and gives tasks.
+                    lost = True
+                    break
+                if done.status not in ("finished", "error"):
+                    lost = True
+                    break
                 batch = flying.pop(done)
                 if done.status == "error" and not alone:
                     suspects.extend([piece] for piece in batch)
                 else:
                     yield from self._outcomes(done, batch)
                 done.release()
+            if lost:
+                for batch in [*flying.values(), *waiting, *suspects]:
+                    yield from (Outcome(piece, None, _LOST) for piece in batch)
         finally:
-            if flying:
+            if flying and not lost:
                 self._client.cancel(list(flying))
 
     def _submit(self, work: Callable[[Piece], Result], batch: Sequence[Piece]) -> Any:
@@ -173,12 +188,9 @@ class DaskExecutor:
             for piece, told in zip(batch, done.result(), strict=True):
                 yield Outcome(piece, *told)
             return
-        if done.status == "error":
-            error = done.exception()
-            name = type(error).__name__
-            told = "the worker process died" if name == "KilledWorker" else f"{name}: {error}"
-        else:  # cancelled or lost
-            told = "ClusterLost: the scheduler of the cluster is gone"
+        error = done.exception()
+        name = type(error).__name__
+        told = "the worker process died" if name == "KilledWorker" else f"{name}: {error}"
         for piece in batch:
             yield Outcome(piece, None, told)
 

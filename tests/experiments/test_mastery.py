@@ -1,0 +1,44 @@
+"""m*: against a count by hand, attempt after attempt."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.experiments.mastery import attempts_to_master, mastery_distribution
+
+
+def by_hand(accepted: list[bool], target: int) -> float:
+    """The reference's own way: attempts so far, less the streak, when that is long enough."""
+    streak = 0
+    for attempts, good in enumerate(accepted, start=1):
+        streak = streak + 1 if good else 0
+        if streak == target:
+            return float(attempts - streak)
+    return math.inf
+
+
+@given(st.lists(st.booleans(), max_size=60), st.integers(1, 8))
+def test_as_counted_by_hand(accepted, target):
+    assert attempts_to_master(accepted, target=target) == by_hand(accepted, target)
+
+
+@given(st.lists(st.integers(0, 20) | st.just(math.inf), min_size=1, max_size=30))
+def test_the_distribution_counts_all_trials(values):
+    d = mastery_distribution(values)
+    for m, fraction in zip(d.attempts, d.fraction, strict=True):
+        assert fraction == np.mean(np.array(values) <= m)
+    assert d.success_rate == np.mean(np.isfinite(values))
+    assert math.isnan(d.median) == (d.success_rate == 0)
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="target: expected at least 1, found 0"):
+        attempts_to_master([1], target=0)
+    for wrong in ([], [math.nan], [[1.0]]):
+        with pytest.raises(ValueError, match="expected at least one m"):
+            mastery_distribution(wrong)

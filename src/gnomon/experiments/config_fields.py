@@ -16,7 +16,7 @@ __all__ = ["ExperimentFields", "LearnerFields", "RuleFields", "checked_fields"]
 
 # Each description completes "expected ...".
 Text = Annotated[str, Field(min_length=1, strict=True)]
-Positive = Annotated[int, Field(strict=True, ge=1)]
+Positive = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 RangeOrNumber = (
     Annotated[int, Field(strict=True)]
     | Annotated[list[Annotated[int, Field(strict=True)]], Field(min_length=2, max_length=2)]

@@ -106,7 +106,7 @@ def test_options_that_cannot_be(words, message):
         ("boards.csv 4 inputDir=../data", "expected a folder of boards; there is none"),
         ("clockwise 3 shapes=nix/*", "there are no shapes"),
         ("clockwise 3 images=a*.png", "no picture is called a"),
-        ("clockwise 3 images=/composite/v?", "composite pictures are not supported"),
+        ("clockwise 3 images=/composite/v?", "expected h or v and a number"),
     ],
 )
 def test_games_that_cannot_be(folder, words, message):

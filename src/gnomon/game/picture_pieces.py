@@ -1,7 +1,8 @@
 """Pieces that are pictures: which pictures there are, and what properties each has.
 
 Below the folder ``shapes`` of the data, a folder of pictures holds a file ``properties.csv``: a
-header line, whose first column is the name of the picture, and one picture a line.
+header line, whose first column is the name of the picture, and one picture a line. A composite
+picture needs no file: its name says what it is (:mod:`gnomon.game.composite_pictures`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from gnomon.errors import GnomonError
+from gnomon.game.composite_pictures import PREFIX, composite_properties
 
 __all__ = ["PicturePiece", "find_picture", "find_pictures"]
 
@@ -32,7 +34,8 @@ def find_pictures(shapes: Path, patterns: Iterable[str]) -> tuple[PicturePiece, 
     shapes : Path
         The folder of shapes.
     patterns : iterable of str
-        Paths below it, with ``*`` for any name and ``**`` for any folders.
+        Paths below it, with ``*`` for any name and ``**`` for any folders; and full names of
+        composite pictures.
 
     Raises
     ------
@@ -41,8 +44,9 @@ def find_pictures(shapes: Path, patterns: Iterable[str]) -> tuple[PicturePiece, 
     """
     found: set[str] = set()
     for pattern in patterns:
-        if pattern.startswith("/composite"):
-            raise GnomonError(f"{pattern}: composite pictures are not supported")
+        if pattern.startswith(PREFIX):
+            found.add(find_picture(shapes, pattern).image)
+            continue
         _check_inside(pattern)
         matches = [p for p in shapes.glob(pattern.strip("/")) if _is_picture(p)]
         if not matches:
@@ -57,8 +61,11 @@ def find_picture(shapes: Path, image: str) -> PicturePiece:
     Raises
     ------
     GnomonError
-        The ``properties.csv`` of its folder cannot be read, or has no line for it.
+        The ``properties.csv`` of its folder cannot be read, or has no line for it; or the name is
+        not that of a composite picture, though it begins so.
     """
+    if image.startswith(PREFIX):
+        return PicturePiece(image, composite_properties(image))
     _check_inside(image)
     place = PurePosixPath(image)
     table = shapes / str(place.parent).lstrip("/") / "properties.csv"

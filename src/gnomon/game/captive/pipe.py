@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
+import time
 from collections.abc import Sequence
 
 from gnomon.game.captive.line_buffer import LineBuffer, LineTooLongError
@@ -15,6 +17,14 @@ LINE_LIMIT = 65_536
 
 #: The reference reads as many bytes at once.
 _CHUNK = 8192
+
+#: Seconds to stay awake for the next command: an answer takes a few microseconds, but a core that
+#: has gone to sleep takes tens of them to wake, each time.
+_AWAKE_S = 200e-6
+
+#: Number of commands to sleep for after one that did not come in that time: the client takes its
+#: time, or others want the core.
+_ASLEEP = 1000
 
 
 def serve_pipe(
@@ -48,7 +58,8 @@ def serve_pipe(
     try:
         _write(output_fd, session.start())
         lines = LineBuffer(line_limit)
-        while chunk := os.read(input_fd, _CHUNK):
+        source = _Input(input_fd)
+        while chunk := source.read():
             lines.feed(chunk)
             _answer_all(session, lines, output_fd, pipelined)
             if session.over:
@@ -59,6 +70,33 @@ def serve_pipe(
         return  # the client has gone, which is its way to end the session
     finally:
         session.close()
+
+
+class _Input:
+    """A file descriptor, read by one who stays awake while that pays."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._asleep = 0
+        self._poll = select.poll()
+        self._poll.register(fd, select.POLLIN)
+
+    def read(self) -> bytes:
+        """Wait for input and return what there is, nothing at its end."""
+        if self._asleep:
+            self._asleep -= 1
+        elif not self._comes_soon():
+            self._asleep = _ASLEEP
+        return os.read(self._fd, _CHUNK)
+
+    def _comes_soon(self) -> bool:
+        """Wait awake, and tell whether input has come in time."""
+        until = time.perf_counter() + _AWAKE_S
+        while not self._poll.poll(0):
+            os.sched_yield()  # a client on this very core comes first
+            if time.perf_counter() > until:
+                return False
+        return True
 
 
 def _answer_all(session: Session, lines: LineBuffer, output_fd: int, pipelined: bool) -> None:

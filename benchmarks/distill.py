@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
@@ -15,7 +16,7 @@ import numpy as np
 
 from benchmarks.record import Measurement
 from gnomon.distill.optimal import optimal_subset
-from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures import PROCEDURES
 from gnomon.distill.search import search_subsets
 from gnomon.distill.transforms import transform_of
@@ -144,13 +145,33 @@ def _errors(data: PreparedScores) -> Iterator[Measurement]:
 
 def _large_tables() -> Iterator[Measurement]:
     for n, n_tasks, gaps in ((500, 120, 0.0), (500, 120, 0.1), (5000, 60, 0.0), (5000, 60, 0.1)):
-        data = _made_up(n, n_tasks, gaps)
-        began = time.process_time()
-        found = search_subsets(data, 4)
-        seconds = time.process_time() - began
+        # A process of its own, whose memory is that of this search alone.
+        call = f"from benchmarks.distill import search_large; search_large({n}, {n_tasks}, {gaps})"
+        run = subprocess.run(
+            [sys.executable, "-c", call], check=True, capture_output=True, text=True
+        )
+        seconds, megabytes, n_subsets = json.loads(run.stdout)
         name = f"{n} algorithms x {n_tasks} tasks, size 4, {gaps:.0%} missing"
-        note = f"{found.n_subsets:,} subsets"
+        note = f"{n_subsets:,} subsets, {megabytes:.0f} MB at most"
         yield Measurement(name, seconds, "s", 60.0, False, note)
+
+
+def search_large(n: int, n_tasks: int, gaps: float) -> None:
+    """Search a made-up table; print processor seconds, the most megabytes held, and subsets."""
+    search_subsets(_made_up(60, 6, gaps), 4)
+    data = _made_up(n, n_tasks, gaps)
+    began = time.process_time()
+    found = search_subsets(data, 4)
+    seconds = time.process_time() - began
+    print(json.dumps([seconds, _most_megabytes(), found.n_subsets]))
+
+
+def _most_megabytes() -> float:
+    """Return the most memory that this process has held; getrusage would count its parent's."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return float(line.split()[1]) / 1024
+    return float("nan")
 
 
 def _made_up(n: int, n_tasks: int, gaps: float) -> PreparedScores:

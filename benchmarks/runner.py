@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
@@ -16,46 +16,49 @@ from gnomon.experiments.scoring import score_table
 from gnomon.experiments.trial import trials_of
 from gnomon.game.registration import SAMPLE_RULES
 
-N_TRIALS = 20  # of each of the four rules
-N_ROUNDS = 7
+N_TRIALS = 60  # of each of the four rules
+N_ROUNDS = 5
 
 
 def measure() -> Iterator[Measurement]:
-    """Measure 80 DQN trials in a loop and in a run, and what is done with a run folder."""
+    """Measure DQN trials in a loop and in a run, and what is done with a run folder."""
     learners = [{"kind": "linear_dqn", "learning_rate": 0.03}]
     config = ExperimentConfig("runner", list(SAMPLE_RULES.values()), learners, trials=N_TRIALS)
-    _bare_seconds(config)
+    _seconds(lambda: _play(config))
     # In turns, so that whatever else the machine does meets both.
-    rounds = [(_bare_seconds(config), _run_seconds(config)) for _ in range(N_ROUNDS)]
-    bare, run_ = (median(seconds) for seconds in zip(*rounds, strict=True))
-    overhead = median(100 * (b / a - 1) for a, b in rounds)
+    rounds = [(_seconds(lambda: _play(config)), _seconds(lambda: _run(config)))
+              for _ in range(N_ROUNDS)]  # fmt: skip
     note = f"{config.n_trials} DQN trials of {config.episodes} episodes, one process"
-    yield Measurement("bare loop", bare, "s", note=note)
-    yield Measurement("runner", run_, "s", note=note)
-    yield Measurement(
-        "runner over bare loop",
-        overhead,
-        "%",
-        10.0,
-        higher_is_better=False,
-        note=f"median of {N_ROUNDS} pairs; every attempt on the disk",
-    )
+    yield Measurement("bare loop", median(bare[0] for bare, _ in rounds), "s", note=note)
+    yield Measurement("runner", median(full[0] for _, full in rounds), "s", note=note)
+    for which, name in enumerate(("", ", processor time")):
+        yield Measurement(
+            f"runner over bare loop{name}",
+            median(100 * (full[which] / bare[which] - 1) for bare, full in rounds),
+            "%",
+            10.0,
+            higher_is_better=False,
+            note=f"median of {N_ROUNDS} pairs; every attempt on the disk, with its p0",
+        )
     yield from _of_a_folder(config)
 
 
-def _bare_seconds(config: ExperimentConfig) -> float:
-    """Time the trials with nothing kept."""
-    start = time.perf_counter()
+def _seconds(work: Callable[[], object]) -> tuple[float, float]:
+    """Return the time that passed, and the processors' time."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def _play(config: ExperimentConfig) -> None:
+    """Play the trials with nothing kept."""
     for trial in trials_of(config):
         trial.play()
-    return time.perf_counter() - start
 
 
-def _run_seconds(config: ExperimentConfig) -> float:
+def _run(config: ExperimentConfig) -> None:
     with tempfile.TemporaryDirectory() as out:
-        start = time.perf_counter()
         run(config, Path(out) / "run")
-        return time.perf_counter() - start
 
 
 def _of_a_folder(config: ExperimentConfig) -> Iterator[Measurement]:

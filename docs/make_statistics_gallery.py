@@ -20,12 +20,14 @@ from gnomon.scores.foreign import SummaryTable, read_summaries
 from gnomon.scores.formats import read_scores
 from gnomon.scores.normalization import normalize
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparison import compare, compare_all
+from gnomon.stats.all_pairs import compare_all
+from gnomon.stats.comparison import compare
 from gnomon.stats.curves import aggregate_curves
 from gnomon.stats.distance import distance_profiles
 from gnomon.stats.estimate import estimate_aggregates
-from gnomon.stats.planning import power_curve, subsample_table
+from gnomon.stats.planning import power_curve
 from gnomon.stats.profiles import performance_profiles
+from gnomon.stats.subsampling import subsample_table
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")
 SARSA = "Sarsa(lambda)+Blob-PROST"

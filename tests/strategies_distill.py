@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.transforms import transform_of
 
 

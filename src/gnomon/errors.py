@@ -11,10 +11,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from gnomon.excerpt import excerpt, shortened, visible
+
 __all__ = [
     "ConfigError",
     "DegenerateScoresWarning",
     "GnomonError",
+    "LeaderboardError",
     "NotCompilableError",
     "NotCompiledWarning",
     "RulePlayError",
@@ -23,6 +26,10 @@ __all__ = [
     "ScoreDataError",
     "UnknownNameError",
 ]
+
+
+#: As many characters of a message are shown: a name in it may fill a file.
+_LONGEST = 300
 
 
 class GnomonError(Exception):
@@ -39,7 +46,7 @@ class RuleSyntaxError(GnomonError):
     line, column : int
         Where, counted from 1.
     source_line : str
-        The line of text at fault, printed above the caret.
+        The line of text at fault, printed above the caret; of a long one, what is around it.
     file : str, optional
         Name of the file, once it is known.
 
@@ -60,10 +67,9 @@ class RuleSyntaxError(GnomonError):
         self.source_line = source_line
         self.file = file
         where = f"{file}, " if file else ""
-        # A tab is as wide as the terminal says, so the caret's indent repeats the tabs it passes.
-        indent = "".join("\t" if c == "\t" else " " for c in source_line[: column - 1])
+        what = visible(shortened(message, _LONGEST))
         super().__init__(
-            f"{where}line {line}, column {column}: {message}\n  {source_line}\n  {indent}^"
+            f"{where}line {line}, column {column}: {what}\n{excerpt(source_line, column)}"
         )
 
     def in_file(self, file: str) -> RuleSyntaxError:
@@ -91,7 +97,7 @@ class UnknownNameError(GnomonError):
         self.kind = kind
         self.name = name
         self.near = near
-        super().__init__(f"unknown {kind} {name!r}; {hint}")
+        super().__init__(f"unknown {kind} {shortened(name)!r}; {hint}")
 
 
 class RulePlayError(GnomonError):
@@ -112,6 +118,10 @@ class RunFolderError(GnomonError):
 
 class ScoreDataError(GnomonError):
     """A table of scores that cannot be read as one: which row, which column, what was expected."""
+
+
+class LeaderboardError(GnomonError):
+    """What a leaderboard refuses: a season file, a submission, a token, a missing extra."""
 
 
 class NotCompiledWarning(UserWarning):

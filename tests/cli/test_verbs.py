@@ -78,6 +78,34 @@ def test_run_and_run_again(gnomon):
     assert len(answer["results"]) == 4
 
 
+def test_one_trial_is_said_to_be_one(gnomon):
+    arguments = ("run", "clockwise", "--learners", "uniform", "--trials", "1", "--episodes", "2")
+    said = gnomon(*arguments, "--out", "out")
+    assert said.out == "clockwise: 1 trial (1 done, 0 skipped, 0 failed) in out\n"
+    assert "out: 1 trial (1 done" in gnomon("status", "out").out
+    assert "0 of 1 trial to play" in gnomon(*arguments, "--out", "out", "--dry-run").out
+
+
+def test_a_trial_whose_file_is_gone_is_played_again_and_said_so(gnomon, tmp_path):
+    gnomon("run", "small.toml", "--out", "out")
+    shard = min((tmp_path / "out" / "shards").iterdir())
+    data = shard.read_bytes()
+    shard.unlink()
+    for verb in ("score", "report"):
+        said = gnomon(verb, "out")
+        assert (said.status, said.out) == (2, "")
+        assert said.err.startswith(f"gnomon: out/shards/{shard.name}: No such file or directory (")
+        assert said.err.endswith("; the same gnomon run plays it again)\n")
+    said = gnomon("run", "small.toml", "--out", "out")
+    assert (said.status, said.out) == (
+        0,
+        "small: 16 trials (1 done, 15 skipped, 0 failed) in out\n",
+    )
+    assert said.err.startswith("gnomon: attempts missing or damaged, played again: ")
+    assert said.err.count("\n") == 1
+    assert shard.read_bytes() == data
+
+
 def test_a_run_with_failures_says_no(gnomon, monkeypatch):
     from gnomon.experiments.trial import Trial
 
@@ -217,6 +245,40 @@ def test_report(gnomon, folder):
     assert Path(result["path"]).read_text().lstrip().lower().startswith("<!doctype html>")
 
 
+def test_a_name_gives_no_orders_to_the_terminal(gnomon, tmp_path):
+    (tmp_path / "names.csv").write_text(SCORES.replace("a,", "\x1b]0;title\x07狐,"))
+    said = gnomon("estimate", "names.csv", "--figure", "f.svg")
+    assert said.status == 0
+    assert "\\x1b]0;title\\x07狐" in said.out
+    assert "\x1b" not in said.out + said.err
+    assert "\x1b" not in (tmp_path / "f.svg").read_text()
+    (result, *_) = answer_of(gnomon("estimate", "names.csv", "--json"), "estimate")["results"]
+    assert result["algorithm"] == "\x1b]0;title\x07狐"
+    said = gnomon("score", "no\x1b[2Jfile")
+    assert said.err == "gnomon: no\\x1b[2Jfile: expected a file of scores; there is none\n"
+    (tmp_path / "evil.txt").write_text("(*,*,*,*,0\x1b[2J\u202e\n")
+    said = gnomon("rules", "show", "evil.txt")
+    assert said.err.splitlines()[1] == "  (*,*,*,*,0\\x1b[2J\\u202e"
+    said = gnomon("rules", "check", "evil.txt", "--json")
+    assert "\u202e" not in said.out
+
+
+def test_what_cannot_be_written_is_named_as_it_was_asked_for(gnomon, folder, tmp_path):
+    (tmp_path / "there").write_text("a file")
+    (tmp_path / "page").mkdir()
+    (tmp_path / "page" / "figures").write_text("a file, and no folder")
+    (tmp_path / "tce.csv").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    for arguments, message in (
+        (("report", str(folder), "--out", "there"), "there: File exists"),
+        (("report", str(folder), "--out", "there/below"), "there/below: Not a directory"),
+        (("report", str(folder), "--out", "page"), "page: File exists"),
+        (("score", str(folder), "--out", "tce.csv"), "tce.csv: Is a directory"),
+    ):
+        assert gnomon(*arguments) == (2, "", f"gnomon: {message}\n")
+        assert sorted(tmp_path.rglob("*")) == before
+
+
 def _open(folder: Path):
     from gnomon.experiments.run_folder import RunFolder
 
@@ -242,7 +304,7 @@ BAD_INPUT = [
     (
         CONFIG.replace("4", "'four'"),
         "run bad.toml --out out",
-        "bad.toml: field 'trials': expected a whole number of at least 1, found 'four'\n",
+        "bad.toml: field 'trials': expected a whole number from 1 to 1,000,000; found 'four'\n",
     ),
     (
         CONFIG.replace("uniform", "unifrom"),
@@ -258,7 +320,8 @@ BAD_INPUT = [
     ),
     ("", "score none", "none: expected a file of scores; there is none\n"),
     ("", "score .", ".: not a run folder (gnomon-run.json is missing), and not empty\n"),
-    ("", "report none", "none: expected a run folder; there is none\n"),
+    ("", "report none", "none: expected a run folder, there is none\n"),
+    ("", "report bad.csv", "bad.csv: expected a run folder, found a file\n"),
     (
         SCORES.replace("run,", "seed,"),
         "estimate bad.csv",
@@ -280,6 +343,24 @@ BAD_INPUT = [
         "estimate bad.csv",
         "bad.csv, line 3, column 'score': an infinite score needs a true 'censored'",
     ),
+    (SCORES + "a,t\n", "estimate bad.csv", "bad.csv, line 4: expected 4 fields, found 2\n"),
+    (
+        "algorithm,task,run,score\n",
+        "score bad.csv",
+        "bad.csv: expected rows of scores, found none\n",
+    ),
+    (
+        SCORES.replace("1,2", "1,1e308"),
+        "estimate bad.csv",
+        "bad.csv, line 3, column 'score': expected a number from -1e+100 to 1e+100, found a larger",
+    ),
+    ("", "estimate folder.csv", "folder.csv: not a run folder (gnomon-run.json is missing)\n"),
+    ("", "score /dev/null", "/dev/null: expected a file of scores; this is none\n"),
+    (
+        CONFIG.replace("4", "2000000"),
+        "run bad.toml --out out",
+        "bad.toml: field 'trials': expected a whole number from 1 to 1,000,000; found 2000000\n",
+    ),
     (SCORES, "estimate bad.csv --metric iqn", "unknown metric 'iqn'; did you mean 'iqm'"),
     (SCORES, "score bad.csv --out scores.doc", "scores.doc: expected a name that ends in .csv"),
     (SCORES, "score bad.csv --out none/x.csv", "none: expected a folder to write to;"),
@@ -292,6 +373,7 @@ def test_bad_input_is_told_in_a_line_and_nothing_is_written(
 ):
     for name in ("bad.txt", "bad.toml", "bad.csv"):
         (tmp_path / name).write_text(text)
+    (tmp_path / "folder.csv").mkdir()
     before = sorted(tmp_path.rglob("*"))
     said = gnomon(*arguments.split())
     assert said.status == 2
@@ -305,6 +387,9 @@ def test_bad_input_is_told_in_a_line_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ("estimate small.toml --gamma nan", "'--gamma': expected a finite number, found nan"),
+        ("estimate small.toml --gamma inf", "'--gamma': expected a finite number, found inf"),
+        ("report small.toml --also gif", "--also: expected png or pdf, found 'gif'"),
         ("estimate small.toml --level 1.5", "expected a number between 0 and 1, found 1.5"),
         ("estimate small.toml --resamples 0", "'--resamples': Input should be greater than or"),
         ("estimate small.toml --where suite", "expected COLUMN=VALUE, found 'suite'"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.transforms import transform_of
 
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"

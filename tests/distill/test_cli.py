@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
 
 import numpy as np
@@ -92,6 +94,14 @@ def test_people_read_both_errors(gnomon, suite):
         (("--group-by", "paper"), "unknown column 'paper'"),
         (("--exclude", "x"), "unknown task 'x'"),
         (("--references", "nowhere.csv"), "nowhere.csv"),
+        (("--force", "t1", "--force", "t1"), "t1 is forced twice"),
+        (("--force", "t1", "--exclude", "t1"), "t1 is both forced and excluded"),
+        (("--nested", "groups"), "--nested groups needs --group-by"),
+        (("--model", "no/where.json"), "no: expected a folder to write to"),
+        (("--model", "."), "expected the name of a file to write"),
+        (("--transform", "logit"), "expected scores from 0 to 1 for the transform logit; found"),
+        (("--least-summary", "1e9"), "whose summary is above 1e+09; the greatest is"),
+        (("--figure", "plot.gif"), "expected a name that ends in .svg, .png or .pdf"),
     ],
 )
 def test_bad_input_is_one_line(gnomon, suite, arguments, said):
@@ -101,6 +111,57 @@ def test_bad_input_is_one_line(gnomon, suite, arguments, said):
     assert err.startswith("gnomon: ")
     assert err.count("\n") == 1
     assert said in err
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(2, 1, (60, 1)) + rng.normal(0, 0.4, (60, 40))
+    rows = {f"a{i:02}": [row] for i, row in enumerate(scores)}
+    write_scores(ScoreTable.from_arrays(rows), tmp_path / "suite.csv")
+    words = ["distill", "suite.csv", "--size", "9", "--procedure", "paper"]
+    words += ["--transform", "identity", "--model", "m.json", "--figure", "f.svg"]
+    program = [sys.executable, "-m", "gnomon", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(program, cwd=tmp_path, **pipes) as search:
+        told = search.stderr.readline()
+        assert "273,438,880 subsets a search" in told
+        search.send_signal(signal.SIGINT)
+        out, err = search.communicate(timeout=120)
+    assert search.returncode == 130
+    assert (out, err) == ("", "gnomon: stopped; nothing was written\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["suite.csv"]
+
+
+def test_a_model_and_a_figure_are_written(gnomon, suite, tmp_path):
+    options = ("--transform", "identity", "--model", "m.json", "--figure", "f.png")
+    status, out, _ = gnomon("distill", suite, "--size", "2", *options)
+    assert status == 0
+    assert "written to m.json\nwritten to f.png" in out
+    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_suite_of_the_game(gnomon, tmp_path):
+    """From attempts to a smaller suite: run, then distill the run folder."""
+    rules = ["color-match", "clockwise", "stars-first", "top-and-bottom", "anything-goes"]
+    learners = ["uniform", "frugal", "tabular_q", "linear_dqn", "reinforce"]
+    learners.append({"kind": "linear_dqn", "name": "fast", "learning_rate": 0.1})
+    lines = [f"rules = {json.dumps(rules)}", 'name = "small"', "trials = 1", "episodes = 8"]
+    kinds = [
+        json.dumps(x)
+        if isinstance(x, str)
+        else "{" + ", ".join(f"{k} = {json.dumps(v)}" for k, v in x.items()) + "}"
+        for x in learners
+    ]
+    lines.append(f"learners = [{', '.join(kinds)}]")
+    (tmp_path / "small.toml").write_text("\n".join(lines) + "\n")
+    assert gnomon("run", "small.toml", "--out", "run")[0] == 0
+    record = results(gnomon("distill", "run", "--size", "2", "--folds", "3", "--json"))["results"][
+        0
+    ]
+    assert len(record["tasks"]) == 2
+    assert set(record["tasks"]) <= set(rules)
+    assert record["n_rows"] == 6
+    assert record["nested_relative_error"] > 0
 
 
 def test_references_are_read(gnomon, suite, tmp_path):
@@ -144,6 +205,9 @@ def test_atari5_score_of_a_file(gnomon, tmp_path):
         (("--game", "Pong=3"), "expected scores on the games of a published set"),
         (("--game", "Pong"), "expected GAME=SCORE, found 'Pong'"),
         (("--game", "Pong=x"), "expected GAME=SCORE, found 'Pong=x'"),
+        (("--game", "Pong=nan"), "expected GAME=SCORE, found 'Pong=nan'"),
+        (("--game", "Pong=inf"), "expected GAME=SCORE, found 'Pong=inf'"),
+        (("--game", "Pong=1", "--game", "ALE/Pong-v5=2"), "'ALE/Pong-v5' is pong again"),
         ((), "expected a file of scores, or --game GAME=SCORE"),
     ],
 )
@@ -159,6 +223,8 @@ def test_costs(gnomon):
     assert costs["Rainbow DQN"]["hours"] == 1200
     assert costs["own"]["hours"] == 10
     assert costs["own"]["power_kwh"] is None
+    stopped = ("--frames", "2e8", "--frames-per-second", "0")
+    assert gnomon("atari5", "cost", *stopped)[0] == 2
     framed = results(
         gnomon("atari5", "cost", "--frames", "2e8", "--frames-per-second", "1000", "--json")
     )
@@ -178,6 +244,10 @@ def test_case_study(gnomon, tmp_path):
     status, _, err = gnomon("atari5", "case-study", "study.csv", "--baseline", "c")
     assert status == 2
     assert "unknown algorithm 'c'" in err
+    (tmp_path / "study.csv").write_text("algorithm,median,atari5\na,0,1\nb,0,2\n")
+    status, _, err = gnomon("atari5", "case-study", "study.csv")
+    assert status == 2
+    assert "expected a baseline whose scores are not 0; a has 0 and 1" in err
 
 
 def test_reproduce_a_table(gnomon, atari_folder):

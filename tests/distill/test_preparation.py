@@ -1,9 +1,13 @@
 """From a table of scores to a matrix."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gnomon.distill.preparation import Preparation
+from gnomon.distill.prepared import check_target
+from gnomon.distill.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import ScoreTable
 
@@ -39,7 +43,10 @@ def test_filters_come_in_order_and_are_recorded():
 
 
 def test_a_banned_algorithm_is_gone():
-    assert Preparation(banned=("b",)).apply(SCORES).algorithms == ("a", "c")
+    with pytest.warns(DegenerateScoresWarning, match="1 tasks left out, all scores are the same"):
+        data = Preparation(banned=("b",)).apply(SCORES)
+    assert data.algorithms == ("a", "c")
+    assert len(data.candidates) == len(data.tasks) - 1
 
 
 def test_a_task_with_few_algorithms_still_counts_in_the_summary():
@@ -60,8 +67,33 @@ def test_normalisation_and_its_reverse():
 
 
 def test_scores_below_random_become_zero():
-    data = Preparation(references=dict.fromkeys(SCORES.tasks, (50.0, 60.0))).apply(SCORES)
+    ends = dict.fromkeys(SCORES.tasks, (50.0, 60.0))
+    with pytest.warns(DegenerateScoresWarning, match=r"the transform log takes \d+% of the scores"):
+        data = Preparation(references=ends).apply(SCORES)
     assert data.x[1, 0] == 0.0
+
+
+def test_a_logit_takes_proportions_alone():
+    table = ScoreTable.from_arrays({"a": [[0.5, 1.5]], "b": [[0.2, 0.3]]}, tasks=["u", "v"])
+    with pytest.raises(
+        ScoreDataError, match=r"from 0 to 1 for the transform logit; found 1.5 of a"
+    ):
+        Preparation(transform="logit").apply(table)
+
+
+def test_a_summary_that_nobody_exceeds():
+    with pytest.raises(ScoreDataError, match="summary is above 1e\\+09; the greatest is"):
+        Preparation(least_summary=1e9).apply(SCORES)
+
+
+def test_equal_summaries_are_told_with_their_cause(make_scores):
+    data = make_scores(20, 3)
+    check_target(data)
+    clipped = replace(data, target=np.zeros(20), transform=transform_of("log"))
+    with pytest.raises(
+        ScoreDataError, match="all 20 have 0: the transform log gives all scores up to 0"
+    ):
+        check_target(clipped)
 
 
 def test_runs_are_averaged_before_or_after_the_transform():

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.distill.folds import Folds
-from gnomon.distill.search import count_subsets, expected_seconds, search_subsets, subset_errors
+from gnomon.distill.row_errors import subset_errors
+from gnomon.distill.search import count_subsets, expected_seconds, search_subsets
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.execution.executor import make_executor
 from strategies_distill import gapped_scores
@@ -98,7 +99,7 @@ def test_every_subset_is_judged_on_its_own_rows(data, size):
 
 def enough(data, tasks):
     x = data.x[:, data.columns(tasks)]
-    return (~np.isnan(x).any(axis=1)).sum() >= max(3, len(tasks) + 1)
+    return (~np.isnan(x).any(axis=1)).sum() >= Folds(3).least_rows(len(tasks))
 
 
 def test_a_table_with_gaps_everywhere_is_searched_by_rows(make_scores):
@@ -126,6 +127,42 @@ def test_processes_find_the_same(make_scores):
     together = search_subsets(data, 3, n_best=30, executor=make_executor(2))
     assert together.subsets == alone.subsets
     assert np.array_equal(together.errors, alone.errors)
+
+
+def test_a_cluster_finds_the_same(make_scores):
+    pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
+    from gnomon.execution.dask_cluster import cluster_executor
+
+    with cluster_executor("local", 2) as executor:
+        for gaps in (0.0, 0.1):  # By sets of rows, and by numbers of subsets.
+            data = make_scores(60, 10, gaps=gaps)
+            alone = search_subsets(data, 4, n_best=30)
+            together = search_subsets(data, 4, n_best=30, executor=executor)
+            assert together.subsets == alone.subsets
+            assert np.array_equal(together.errors, alone.errors)
+
+
+def test_more_tasks_than_the_bound_can_tell_apart(make_scores):
+    data = make_scores(14, 15)
+    bounded = search_subsets(data, 9, folds=Folds(7), bounded=True, n_best=5)
+    every = search_subsets(data, 9, folds=Folds(7), n_best=5)
+    assert bounded.subsets == every.subsets
+    assert bounded.errors == pytest.approx(every.errors, rel=1e-6)
+
+
+def test_a_perfect_fit_is_found_by_the_bound_too(make_scores):
+    data = make_scores(30, 6)
+    copied = replace(data, target=data.x[:, 3].copy())
+    for bounded in (False, True):
+        found = search_subsets(copied, 1, n_best=1, bounded=bounded)
+        assert found.subsets == (("t03",),)
+        # Sums of squares of this size are rounded to so much.
+        assert found.errors[0] < 1e-14 * np.mean(copied.target**2)
+
+
+def test_a_fold_must_leave_as_many_rows_as_tasks(make_scores):
+    with pytest.raises(ScoreDataError, match="at least 6 algorithms for 2 folds and 3 tasks"):
+        search_subsets(make_scores(5), 3, folds=Folds(2))
 
 
 def test_a_copy_of_a_task_is_harmless(make_scores):

@@ -34,7 +34,7 @@ def test_the_strongest_pairs(paper):
     assert (strongest[0].a, strongest[0].b) == ("alien", "mspacman")
     assert strongest[0].correlation == pytest.approx(0.9417, abs=5e-5)
     assert sum(edge.correlation > 0.9 for edge in strongest) == 4
-    weakest = edges(paper, n_strongest=None)[-1]
+    weakest = edges(paper, n_strongest=1, n_weakest=1)[-1]
     assert weakest.correlation < -0.5
 
 

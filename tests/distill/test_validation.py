@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from gnomon.distill.auto import AutoProcedure
 from gnomon.distill.folds import Folds
 from gnomon.distill.procedures import FactorProcedure, PaperProcedure
-from gnomon.distill.validation import AutoProcedure, cross_validate, nested_error, outer_splits
+from gnomon.distill.validation import cross_validate, nested_error, outer_splits
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import make_executor
 

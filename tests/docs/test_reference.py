@@ -17,6 +17,7 @@ import typer
 
 import gnomon
 from gnomon.cli import app, main
+from gnomon.distill.models import SubsetModel
 from gnomon.experiments.config_fields import BoardFields, ExperimentFields
 from gnomon.experiments.scoring import METRICS as SCORES
 from gnomon.experiments.shard import frame_of
@@ -126,6 +127,7 @@ def documented_records(verb: str) -> list[list[str]]:
 CALLS = {
     "gnomon run": ["small.toml --out run", "small.toml --out run --dry-run"],
     "gnomon status": ["run"],
+    "gnomon verify": ["run"],
     "gnomon export": ["run --out curves.csv"],
     "gnomon score": ["run"],
     "gnomon estimate": ["run --resamples 20"],
@@ -146,6 +148,16 @@ CALLS = {
     ],
     "gnomon audit": ["scores.csv --resamples 20"],
     "gnomon distill": ["scores.csv --size 2 --folds 3"],
+    "gnomon suite sizes": ["scores.csv --most 1 --folds 3"],
+    "gnomon suite pareto": ["scores.csv --most 2 --folds 3 --costs costs.csv"],
+    "gnomon suite stability": ["scores.csv --size 2 --samples 3"],
+    "gnomon suite optimal": ["scores.csv --size 2"],
+    "gnomon suite predict": ["model.json scores.csv"],
+    "gnomon suite single": ["scores.csv"],
+    "gnomon suite correlations": ["scores.csv"],
+    "gnomon suite explained": ["scores.csv --size 2"],
+    "gnomon suite fairness": ["scores.csv --size 2"],
+    "gnomon suite components": ["scores.csv"],
     "gnomon atari5 cost": [""],
     "gnomon atari5 models": [""],
     "gnomon atari5 case-study": ["studied.csv"],
@@ -160,6 +172,19 @@ CALLS = {
 NOT_CALLED = {
     "gnomon demo": "its own test runs it, and a minute is enough",
     "gnomon atari5 score": "a test below has its games",
+    "gnomon leaderboard season new": "tests/cli/test_season.py has its records",
+    "gnomon leaderboard season reveal": "tests/cli/test_season.py has its records",
+    "gnomon leaderboard check-reveal": "tests/cli/test_season.py has its records",
+    "gnomon serve": "tests/leaderboard/test_server.py has its records",
+    "gnomon register": "tests/leaderboard/test_server.py has its records",
+    "gnomon submit": "tests/leaderboard/test_server.py has its records",
+    "gnomon leaderboard token": "tests/leaderboard/test_server.py has its records",
+    "gnomon leaderboard migrate": "tests/leaderboard/test_server.py has its records",
+    "gnomon leaderboard export": "tests/leaderboard/test_server.py has its records",
+    "gnomon leaderboard backup": "tests/leaderboard/test_server.py has its records",
+    "gnomon leaderboard restore": "tests/leaderboard/test_server.py has its records",
+    "gnomon leaderboard transfer": "tests/leaderboard/test_server.py has its records",
+    "gnomon play": "reads what a person types; tests/leaderboard/play has its records",
     "gnomon atari5 subsets": "needs the published data set",
     "gnomon atari5 reproduce": "needs the published data set",
 }
@@ -178,6 +203,9 @@ def examples(monkeypatch, tmp_path):
     skills = dict(zip("abcdefghijkl", draws.uniform(1, 3, 12), strict=True))
     scores = {a: s + draws.normal(0, 0.3, (5, 6)) for a, s in skills.items()}
     write_scores(ScoreTable.from_arrays(scores), "scores.csv")
+    SubsetModel(("task_1",), (1.0,), transform="identity").save("model.json")
+    prices = "".join(f"task_{i},{i + 1}\n" for i in range(6))
+    Path("costs.csv").write_text(f"task,cost\n{prices}")
     curves = {a: draws.normal(0, 1, (4, 3, 5)).cumsum(axis=2) for a in "ab"}
     write_scores(ScoreTable.from_arrays(curves, steps=range(5)), "steps.csv")
 

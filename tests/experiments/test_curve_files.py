@@ -16,7 +16,8 @@ from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.curve_files import _masked_crc, write_curves
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
-from gnomon.experiments.scoring import score_trial
+from gnomon.experiments.scoring import score_table, score_trial
+from gnomon.scores.formats import read_scores
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +31,22 @@ def test_the_csv(folder, tmp_path):
     rows = list(csv.DictReader(path.read_text().splitlines()))
     assert len(rows) == 300
     for record in folder.trials():
-        mine = [r for r in rows if r["trial"] == str(record.trial)]
+        mine = [r for r in rows if r["run"] == str(record.trial)]
         log = folder.log(record)
         assert [int(r["step"]) for r in mine] == list(range(1, 151))
         assert [int(r["errors"]) for r in mine] == score_trial(log, "errors_per_episode").tolist()
-        assert int(mine[-1]["cumulated_errors"]) == score_trial(log, "tce")
+        assert int(mine[-1]["score"]) == score_trial(log, "tce")
+
+
+def test_the_csv_is_a_score_file(folder, tmp_path):
+    (path,) = write_curves(folder, tmp_path / "curves.csv")
+    ours = score_table(folder, "cumulated_errors")
+    read = read_scores(path)
+    facts = [(t.metric, t.unit, t.higher_is_better, t.n_steps) for t in (ours, read)]
+    assert facts[0] == facts[1] == ("cumulated_errors", "errors", False, 150)
+    for mine, other in zip(ours.curves("uniform", "clockwise"),
+                           read.curves("uniform", "clockwise"), strict=True):  # fmt: skip
+        assert mine.tolist() == other.tolist()
 
 
 def fields(data: bytes) -> list[tuple[int, object]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from gnomon.errors import RunFolderError
 from gnomon.experiments.card import read_card
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import RunFolder
@@ -27,8 +28,8 @@ rules = ["clockwise", "color-match"]
 learners = ["uniform"]
 trials = 8
 episodes = 10
-trial_timeout_s = 10
-trial_memory_mb = 800
+trial_timeout_s = 20
+trial_memory_mb = 600
 """
 #: Four trials on one rule misbehave, each in its own way, unless all is well.
 SITE = """
@@ -51,9 +52,9 @@ trial.Trial.play = misbehave
 """
 ERRORS = {
     2: "RuntimeError: out of luck",
-    3: "TimeLimit: not done after 10 s",
+    3: "TimeLimit: not done after 20 s",
     4: "the worker process died (signal 9)",
-    5: "MemoryLimit: more than 800 MB",
+    5: "MemoryLimit: more than 600 MB",
 }
 
 
@@ -98,7 +99,7 @@ def test_bad_trials_are_recorded_and_the_rest_are_complete(tmp_path, undisturbed
     assert shards(tmp_path / "run") == undisturbed
     sessions = read_card(tmp_path / "run")["sessions"]
     assert [(s["done"], s["failed"]) for s in sessions] == [(12, 4), (4, 0)]
-    assert [s["trial_timeout_s"] for s in sessions] == [10, None]
+    assert [s["trial_timeout_s"] for s in sessions] == [20, None]
 
 
 @pytest.fixture
@@ -136,6 +137,24 @@ def test_a_full_disk(small_disk, tmp_path, workers):
     assert (again.done, again.skipped, again.failed) == (120 - recorded, recorded, 0)
     run(config, tmp_path / "undisturbed")
     assert shards(tmp_path / "run") == shards(tmp_path / "undisturbed")
+
+
+def test_a_disk_without_room_for_a_beginning(small_disk):
+    config = ExperimentConfig("many", ["clockwise"], ["uniform"], trials=1, episodes=2)
+    begun = run(config, small_disk / "whole").folder.path
+    least = sum(p.stat().st_size for p in begun.iterdir() if p.is_file())
+    shutil.rmtree(begun)
+    # Whatever there is room for, nothing is left half written.
+    for room in range(0, least, 4096):
+        free = shutil.disk_usage(small_disk).free
+        (small_disk / "fill").write_bytes(bytes(free - room))
+        with pytest.raises(
+            (OSError, RunFolderError), match=r"No space|full|malformed|I/O"
+        ) as error:
+            RunFolder.create(small_disk / "run", config)
+        assert "run" in str(error.value)
+        assert [p.name for p in small_disk.iterdir()] == ["fill"]
+        (small_disk / "fill").unlink()
 
 
 LONG = """

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+import gnomon.experiments.forecast as forecast_module
 from gnomon.errors import RunFolderError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.forecast import forecast
 from gnomon.experiments.runner import run
+from gnomon.experiments.trial import trials_of
 
 CONFIG = ExperimentConfig(
     "small", ["clockwise", "color-match"], ["uniform", "linear_dqn"], trials=3, episodes=20
@@ -46,3 +48,14 @@ def test_a_folder_of_another_experiment(tmp_path):
     run(ExperimentConfig("other", ["nearby"], ["uniform"], trials=1, episodes=1), tmp_path)
     with pytest.raises(RunFolderError, match="holds another experiment"):
         forecast(CONFIG, tmp_path)
+
+
+@pytest.mark.parametrize("n_episodes", [1, 2, 3, 200, 1000])
+def test_what_the_first_board_costs_is_counted_once(monkeypatch, n_episodes):
+    config = ExperimentConfig("x", ["clockwise"], ["uniform"], trials=1, episodes=n_episodes)
+    cost = lambda trial, n: (2.0 + 0.001 * n, 1e6 + 50.0 * n)  # noqa: E731
+    monkeypatch.setattr(forecast_module, "_cost_of", cost)
+    for budget_s in (0.0, 1e9):
+        seconds, room = forecast_module._timed(next(trials_of(config)), budget_s)
+        assert seconds == pytest.approx(2.0 + 0.001 * n_episodes)
+        assert room == pytest.approx(1e6 + 50.0 * n_episodes, abs=2 * 4096)

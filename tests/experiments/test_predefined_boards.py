@@ -96,7 +96,7 @@ def renamed(record):
         ({"order": "listed"}, r"field 'board', 'order': there are no 'files' to put in order$"),
         ({"files": ["a.json"], "pieces": 3}, r"field 'board': expected 'files' or 'pieces', found"),
         ({"files": ["a.json"], "order": "alpha"}, r"'order': expected 'listed', 'alphabetical' or"),
-        ({"files": []}, r"field 'board', 'files': expected a list of board files, found \[\]$"),
+        ({"files": []}, r"field 'board', 'files': expected a list of board files; found \[\]$"),
         ({"files": ["none.json"]}, r"none.json: cannot read this file: No such file"),
         ({"files": ["crowded.json"]}, r"crowded.json: board: several pieces in cell 5$"),
         ({"files": ["odd.json"]}, r"odd.json: board: piece 0 \(RED MOON\) is not of the palettes$"),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gnomon.errors import RunFolderError, UnknownNameError
+from gnomon.experiments import run_folder
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import FORMAT, RunFolder
 from gnomon.experiments.runner import run
@@ -112,13 +115,20 @@ def test_a_folder_of_another_version_is_read_but_not_gone_on_with(folder):
     assert message.startswith(": begun by gnomon 0.0.1, and this is ")
 
 
-def test_a_half_written_folder(folder):
+def test_a_half_written_folder(tmp_path):
+    folder = RunFolder.create(tmp_path / "run", CONFIG)
     (folder.path / "gnomon-run.json").unlink()
     assert refused(folder.path) == (
-        ": a half-written run folder (gnomon-run.json is missing); remove it or choose another"
+        ": a half-written run folder (gnomon-run.json is missing, and no trial was played); "
+        "remove it or choose another"
     )
     with pytest.raises(RunFolderError, match="half-written"):
         RunFolder.open(folder.path)
+
+
+def test_nobody_is_told_to_remove_what_was_played(folder):
+    (folder.path / "gnomon-run.json").unlink()
+    assert refused(folder.path) == ": a damaged run folder: gnomon-run.json is missing"
 
 
 @pytest.mark.parametrize("name", ["config.json", "journal.sqlite"])
@@ -148,7 +158,10 @@ def test_a_damaged_shard(folder):
     trial = folder.trials()[0]
     shard = folder.shards / trial.shard
     shard.write_bytes(shard.read_bytes()[:-1] + b"x")
-    with pytest.raises(RunFolderError, match=r"damaged: not the bytes that the journal tells of$"):
+    message = (
+        r"damaged: not the bytes that the journal tells of \(trial 0 of uniform on clockwise; "
+    )
+    with pytest.raises(RunFolderError, match=message):
         folder.log(trial)
     shard.unlink()
     with pytest.raises(RunFolderError, match=r"No such file or directory \(trial 0 of uniform on"):
@@ -160,7 +173,7 @@ def test_a_folder_of_something_else(tmp_path):
     message = refused(tmp_path)
     assert message == ": not a run folder (gnomon-run.json is missing), and not empty"
     with pytest.raises(
-        RunFolderError, match=r"^\S+thesis.tex: expected a run folder; there is none"
+        RunFolderError, match=r"^\S+thesis.tex: expected a run folder, found a file"
     ):
         RunFolder.open(tmp_path / "thesis.tex")
     with pytest.raises(RunFolderError, match=r"thesis.tex: expected a folder, found a file$"):
@@ -176,6 +189,46 @@ def test_an_empty_folder_will_do(tmp_path):
 def test_two_cannot_write_at_once(folder):
     with folder.writing(), pytest.raises(RunFolderError, match=r"another run is writing here$"):
         run(CONFIG, folder.path)
+
+
+def test_a_run_that_begins_just_now_is_not_taken_for_half_a_one(tmp_path, monkeypatch):
+    """Before each of its first steps another run, or a look at the folder, says who is there."""
+    path, said = tmp_path / "run", []
+
+    def others(*arguments: object) -> None:
+        for other in (lambda: run(CONFIG, path), lambda: RunFolder.open(path)):
+            with pytest.raises(RunFolderError) as error:
+                other()
+            said.append(str(error.value))
+
+    for step in ("write_atomically", "create_journal"):
+        plain = getattr(run_folder, step)
+        monkeypatch.setattr(run_folder, step, lambda *a, plain=plain: (others(), plain(*a))[1])
+    RunFolder.create(path, CONFIG)
+    assert said == [f"{path}: another run is writing here"] * 6
+    monkeypatch.undo()
+    assert run(CONFIG, path).done == 8
+    with pytest.raises(RunFolderError, match="a run folder already; open it, or choose another"):
+        RunFolder.create(path, CONFIG)
+
+
+def test_of_many_that_begin_at_once_one_plays(tmp_path):
+    """Real processes: each plays, or skips what another has played, or says that one is there."""
+    (tmp_path / "small.toml").write_text(
+        'name = "small"\nrules = ["clockwise"]\nlearners = ["uniform"]\ntrials = 40\n'
+    )
+    command = [sys.executable, "-m", "gnomon", "run", "small.toml", "--out", "run"]
+    processes = [
+        subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    ends = [(*(text.decode() for text in p.communicate()), p.returncode) for p in processes]
+    refused_here = ("", "gnomon: run: another run is writing here\n", 2)
+    assert all(end == refused_here or end[2] == 0 for end in ends), ends
+    done = [out for out, _, status in ends if status == 0]
+    assert sum("(40 done, 0 skipped" in out for out in done) == 1
+    assert all("(40 done, 0 skipped" in out or "(0 done, 40 skipped" in out for out in done)
+    assert len(RunFolder.open(tmp_path / "run").trials()) == 40
 
 
 def test_leftovers_of_a_killed_process_are_removed(folder):

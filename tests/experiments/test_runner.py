@@ -47,6 +47,21 @@ def test_what_is_there_is_skipped(tmp_path, serial):
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "shards").iterdir()} == times
 
 
+def test_a_trial_whose_file_is_gone_or_damaged_is_played_again(tmp_path, serial):
+    folder = run(CONFIG, tmp_path / "again").folder
+    gone, short, changed, *_ = folder.trials()
+    (folder.shards / gone.shard).unlink()
+    (folder.shards / short.shard).write_bytes(b"")
+    data = bytearray((folder.shards / changed.shard).read_bytes())
+    data[len(data) // 2] ^= 1
+    (folder.shards / changed.shard).write_bytes(data)
+    summary = run(CONFIG, folder.path)
+    assert (summary.done, summary.skipped, summary.failed) == (3, 9, 0)
+    assert sorted(summary.lost) == [f"uniform on clockwise, {n}" for n in range(3)]
+    assert shards(folder.path) == serial
+    assert run(CONFIG, folder.path).lost == ()
+
+
 def test_a_rule_without_tables_is_said_to_be_slow_and_played(tmp_path):
     rule = tmp_path / "fails-in-play.txt"
     rule.write_text("(*,*,*,*,0)\n(*,*,*,*,this.color+1)\n")

@@ -1,7 +1,9 @@
 """A language model played by a stub server on this machine."""
 
 import json
+import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
@@ -147,6 +149,8 @@ def test_the_key_is_sent_and_a_busy_server_asked_again(stub, monkeypatch):
     [
         ((404, {"error": "no such model"}), 'status 404: {"error": "no such model"}'),
         ((200, b"<html>"), "expected JSON, found b'<html>'"),
+        ((200, b"[" * 200_000), "expected JSON, found b'"),
+        ((302, b"over\nthere"), "status 302: over there"),
         ((200, {"choices": []}), "expected choices.0..message.content in the answer, found"),
         ((200, {"choices": [{"message": {"content": None}}]}), "expected choices"),
     ],
@@ -183,3 +187,50 @@ def test_a_wrong_setting_is_told(settings, message):
             rng=np.random.default_rng(0),
             **{"model": "stub", **settings},
         )
+
+
+@pytest.fixture
+def raw():
+    """Return an endpoint that sends the given pieces, a moment apart, to whoever connects."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    class Raw:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        pieces = ()
+
+    def serve():
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(65536)
+            for piece in Raw.pieces:
+                try:
+                    connection.sendall(piece)
+                except OSError:
+                    return
+                time.sleep(0.05)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    yield Raw
+    thread.join()
+    listener.close()
+
+
+def test_the_time_is_that_of_the_whole_answer(raw):
+    raw.pieces = (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", *[b" "] * 99)
+    with pytest.raises(GnomonError, match=r"expected an answer within 0.5 s"):
+        played(raw, timeout_s=0.5)
+
+
+def test_what_is_no_http(raw):
+    raw.pieces = (b"\x00\x01 who are you?\r\n\r\n",)
+    with pytest.raises(GnomonError, match=r"expected an answer in HTTP, found BadStatusLine"):
+        played(raw)
+
+
+def test_the_key_is_sent_nowhere_else(raw, stub, monkeypatch):
+    monkeypatch.setenv("A_KEY", "secret")
+    raw.pieces = (f"HTTP/1.1 302 Found\r\nLocation: {stub.url}\r\n\r\n".encode(),)
+    with pytest.raises(GnomonError, match="status 302"):
+        played(raw, key_variable="A_KEY")
+    assert not stub.headers

@@ -167,7 +167,7 @@ def test_a_program_that_is_not_there():
     ("settings", "message"),
     [
         ({}, "command: expected the command line of a program, found ''"),
-        ({"command": "'"}, "No closing quotation"),
+        ({"command": "'"}, "command: no closing quotation in"),
         ({"command": "x", "timeout_s": 0}, "timeout_s: expected a number above 0, found 0.0"),
         ({"command": "x", "output": "full"}, "output: expected 'BRIEF' or 'STANDARD' or 'FULL'"),
     ],

@@ -11,15 +11,15 @@ from gnomon.ranking.alpha_rank import alpha_rank, stationary_distribution
 from strategies_ranking import flows
 
 
-@pytest.mark.parametrize("alpha", [0.1, 0.5, 2.0])
-def test_the_distribution_is_open_spiels(alpha):
+@pytest.mark.parametrize(("alpha", "n"), [(0.1, 5), (0.5, 5), (2.0, 5), (0.3, 2), (0.7, 9)])
+def test_the_distribution_is_open_spiels(alpha, n):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = pytest.importorskip(
             "open_spiel.python.egt.alpharank",
             reason="open-spiel (with networkx) is not installed: nothing to compare with",
         )
-    p = np.random.default_rng(0).random((5, 5))
+    p = np.random.default_rng(n).random((n, n))
     p = p / (p + p.T)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -55,3 +55,11 @@ def test_a_cycle_shares_and_the_beaten_one_is_gone():
 
 def test_without_differences_everyone_lasts_as_long():
     assert alpha_rank(np.full((3, 3), 0.5)).ratings == pytest.approx([1 / 3] * 3)
+
+
+def test_the_sweep_is_told():
+    found = alpha_rank([[0.5, 0.9], [0.1, 0.5]])
+    assert found.sweep_in_words().startswith("alpha from 0.01 to ")
+    assert ": settled; who is on top changes 0 times" in found.sweep_in_words()
+    early = alpha_rank([[0.5, 0.9], [0.1, 0.5]], alphas=[0.01, 0.1])
+    assert "2 steps: not settled, the last steps differ" in early.sweep_in_words()

@@ -1,5 +1,7 @@
 """Ratings and cycles: hand-worked graphs, properties, and the theorem on random traits."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -10,9 +12,9 @@ from gnomon.ranking.hodge import (
     hodge_decomposition,
     hodge_ratings,
     trait_correlation,
-    worst_triangles,
 )
 from gnomon.ranking.tournament import Tournament
+from gnomon.ranking.triangles import n_cycles, worst_triangles
 from strategies_ranking import flows
 
 
@@ -81,6 +83,46 @@ def test_parts_of_an_incomplete_weighted_graph(f, random):
     h = found.harmonic  # no sum around any triangle
     for t in worst_triangles(Tournament.from_log_odds(found.names, h, w), 1000):
         assert t.curl == pytest.approx(0, abs=1e-6)
+
+
+def curl_by_all_triangles(cyclic, w):
+    """The slow twin: a dense least-squares problem with one column for each triangle."""
+    edges = [(i, j) for i, j in itertools.combinations(range(len(w)), 2) if w[i, j] > 0]
+    root = np.sqrt([w[e] for e in edges])
+    columns = []
+    for i, j, k in itertools.combinations(range(len(w)), 3):
+        if w[i, j] and w[j, k] and w[i, k]:
+            signs = {(i, j): 1.0, (j, k): 1.0, (i, k): -1.0}
+            columns.append([signs.get(e, 0.0) for e in edges])
+    if not columns:
+        return np.zeros(len(edges))
+    around = np.array(columns).T / root[:, None]
+    target = root * np.array([cyclic[e] for e in edges])
+    return around @ np.linalg.lstsq(around, target, rcond=None)[0] / root
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_curl_part_is_that_of_listing_all_triangles(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 13))
+    f = rng.normal(size=(n, n)) * 10.0 ** rng.integers(-3, 3)
+    w = np.where(rng.random((n, n)) < 0.6, rng.choice([0.01, 1.0, 50.0], (n, n)), 0.0)
+    w = np.triu(w, 1) + np.triu(w, 1).T
+    found = hodge_decomposition(Tournament.from_log_odds(list(map(str, range(n))), f - f.T, w))
+    slow = curl_by_all_triangles(found.curl + found.harmonic, w)
+    edges = [(i, j) for i, j in itertools.combinations(range(n), 2) if w[i, j] > 0]
+    scale = np.abs(f).max()
+    assert np.array([found.curl[e] for e in edges]) == pytest.approx(slow, abs=1e-6 * scale)
+
+
+def test_a_gradient_alone_leaves_no_curl():
+    """What is cyclic by rounding alone must not be blown up."""
+    s = np.array([0.1, 0.7, -0.3, 0.2, 1.9])
+    w = np.ones((5, 5)) - np.eye(5)
+    w[0, 1] = w[1, 0] = 0.0
+    found = hodge_decomposition(Tournament.from_log_odds("abcde", s[:, None] - s, w))
+    assert np.abs(found.curl).max() < 1e-12
+    assert np.abs(found.harmonic).max() < 1e-12
 
 
 @given(flows(), st.floats(0.1, 10), st.randoms())
@@ -175,6 +217,29 @@ def test_the_correlation_of_traits_is_estimated():
     assert trait_correlation(
         Tournament.from_log_odds([str(i) for i in range(200)], s[:, None] - s)
     ) == (pytest.approx(0.5, abs=0.02))
+
+
+@given(flows(max_n=6), st.randoms())
+def test_triangles_are_those_of_trying_all_threes(f, random):
+    w = np.array([[random.choice([0.0, 1.0, 1.0]) for _ in f] for _ in f])
+    w = np.triu(w, 1) + np.triu(w, 1).T
+    found = Tournament.from_log_odds([str(i) for i in range(len(f))], f, w)
+    f = found.log_odds
+    slow = {}
+    for i, j, k in itertools.combinations(range(len(f)), 3):
+        if w[i, j] and w[j, k] and w[i, k]:
+            signs = {np.sign(f[i, j]), np.sign(f[j, k]), np.sign(f[k, i])}
+            slow[i, j, k] = abs(f[i, j] + f[j, k] + f[k, i]), signs in ({1.0}, {-1.0})
+    every = worst_triangles(found, 1000)
+    assert len(every) == len(slow)
+    for t in every:
+        curl, is_cycle = slow[tuple(sorted(int(name) for name in t.names))]
+        assert t.curl == pytest.approx(curl)
+        assert t.is_cycle == is_cycle
+    sizes = sorted((size for size, _ in slow.values()), reverse=True)[:3]
+    assert [t.curl for t in worst_triangles(found, 3)] == pytest.approx(sizes)
+    cycles = sum(is_cycle for _, is_cycle in slow.values())
+    assert n_cycles(found) == len(worst_triangles(found, 1000, cycles_only=True)) == cycles
 
 
 @given(flows())

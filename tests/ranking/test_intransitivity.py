@@ -61,3 +61,22 @@ def test_no_differences_are_nan():
     found = measure_intransitivity(contest, n_resamples=20, rng=np.random.default_rng(0))
     assert np.isnan(found.value)
     assert np.isnan(found.p_value)
+
+
+def test_single_runs_vary_by_their_tasks():
+    rng = np.random.default_rng(0)
+    contest = identical(rng, 20, 1, n=4)
+    still = measure_intransitivity(contest, n_resamples=50, rng=rng)
+    assert still.low == pytest.approx(still.high)
+    drawn = measure_intransitivity(contest, n_resamples=50, draw_grounds=True, rng=rng)
+    assert drawn.low < drawn.value < drawn.high
+
+
+def test_two_cannot_run_in_a_circle_and_the_band_exists():
+    rng = np.random.default_rng(0)
+    contest = Contest(("a", "b"), ("r",), ((rng.normal(0, 1, 6), rng.normal(3, 1, 6)),))
+    found = measure_intransitivity(contest, n_resamples=200, rng=rng)
+    assert found.value == pytest.approx(0.0, abs=1e-9)
+    assert found.null_high == pytest.approx(0.0, abs=1e-9)
+    assert found.p_value == 1.0
+    assert found.decomposition.cycle_dimension == 0

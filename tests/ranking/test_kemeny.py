@@ -1,23 +1,63 @@
-"""Kemeny's order: against trying all orders, and up to forty."""
+"""Kemeny's order: against trying all orders and OpenSpiel's, up to forty, and what stops it."""
 
 import itertools
+import math
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.ranking import methods
 from gnomon.ranking.kemeny import disagreement, kemeny_order
+from gnomon.ranking.linear_ordering import OrderProgram, improved, order_search, worth
+from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.reachability import strong_components
+from gnomon.ranking.tournament import Tournament
 from strategies_ranking import flows
 
 
+def least(margins):
+    """The slow twin: the disagreement of the best of all orders."""
+    return min(disagreement(o, margins) for o in itertools.permutations(range(len(margins))))
+
+
 @settings(max_examples=40)
-@given(flows(max_n=6))
-def test_no_order_disagrees_less(margins):
-    order = kemeny_order(margins)
-    assert sorted(order) == list(range(len(margins)))
-    least = min(disagreement(list(o), margins) for o in itertools.permutations(range(len(margins))))
-    assert disagreement(order, margins) == pytest.approx(least, abs=1e-6)
+@given(flows(max_n=6), st.sampled_from([1e-7, 1.0, 1e7]))
+def test_no_order_disagrees_less(margins, scale):
+    found = kemeny_order(scale * margins)
+    assert sorted(found.order) == list(range(len(margins)))
+    assert found.proven
+    assert found.disagreement == pytest.approx(scale * least(margins), abs=1e-5 * scale)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_eight_that_beat_one_another_in_circles(seed):
+    rng = np.random.default_rng(seed)
+    margins = np.triu(rng.choice([-1.0, 1.0], (8, 8)), 1)
+    margins -= margins.T
+    found = kemeny_order(margins)
+    assert found.proven
+    assert found.disagreement == least(margins)
+
+
+def test_the_order_is_that_of_open_spiels_votes():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from open_spiel.python.voting import base, kemeny_young
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        votes = [rng.permutation(5).tolist() for _ in range(7)]
+        names = [f"{i}" for i in range(5)]
+        profile = base.PreferenceProfile(alternatives=names)
+        for vote in votes:
+            profile.add_vote([names[i] for i in vote])
+        theirs = [int(n) for n in kemeny_young.KemenyYoungVoting().run_election(profile).ranking]
+        place = np.argsort(votes, axis=1)
+        margins = np.sign(place[:, None, :] - place[:, :, None]).sum(axis=0).astype(float)
+        assert kemeny_order(margins).disagreement == disagreement(theirs, margins)
 
 
 def test_forty_are_ordered():
@@ -26,14 +66,72 @@ def test_forty_are_ordered():
     place = np.argsort(truth)
     margins = np.sign(place[None, :] - place[:, None]) * rng.random((40, 40))
     margins = np.triu(margins, 1) - np.triu(margins, 1).T
-    assert kemeny_order(margins) == truth.tolist()
+    assert kemeny_order(margins).order == tuple(truth.tolist())
     noisy = margins + (lambda x: x - x.T)(rng.normal(0, 0.15, (40, 40)))
-    order = kemeny_order(noisy)
-    assert disagreement(order, noisy) <= disagreement(truth.tolist(), noisy)
+    found = kemeny_order(noisy)
+    assert found.proven
+    assert found.disagreement <= disagreement(truth, noisy)
 
 
-def test_more_are_refused():
-    with pytest.raises(
-        ScoreDataError, match="expected at most 40 to find Kemeny's order, found 41"
-    ):
-        kemeny_order(np.zeros((41, 41)))
+@pytest.mark.parametrize(("n_tasks", "n_runs"), [(60, 1), (15, 5)])
+def test_forty_identical_learners_are_ordered_exactly(n_tasks, n_runs):
+    rng = np.random.default_rng(1)
+    samples = tuple(tuple(rng.normal(size=(40, n_runs))) for _ in range(n_tasks))
+    contest = Contest(tuple(map(str, range(40))), tuple(map(str, range(n_tasks))), samples)
+    graph = Tournament.of(contest)
+    assert kemeny_order(graph.weights * (graph.probability - 0.5)).proven
+
+
+def test_out_of_time_the_bound_is_honest_and_said(monkeypatch):
+    rng = np.random.default_rng(0)
+    margins = np.triu(rng.choice([-1.0, 1.0], (26, 26)), 1)
+    margins -= margins.T
+    found = kemeny_order(margins, time_limit_s=0.0)
+    assert not found.proven
+    assert 0.0 < found.at_least < found.disagreement
+    exact = kemeny_order(margins)
+    assert exact.proven
+    assert found.at_least <= exact.disagreement <= found.disagreement
+
+    monkeypatch.setattr(methods, "KEMENY_SECONDS", 0)
+    graph = Tournament.from_log_odds([f"{i}" for i in range(26)], margins)
+    with pytest.warns(DegenerateScoresWarning, match="kemeny: not proven within 0 s"):
+        methods.METHODS["kemeny"].rate(graph, None)
+
+
+def test_groups_that_lose_to_none_outside_stand_first():
+    f = np.zeros((5, 5))
+    for a, b in [(3, 4), (4, 0), (0, 3), (3, 1), (4, 1), (0, 1), (1, 2), (3, 2)]:
+        f[a, b], f[b, a] = 1.0, -1.0
+    assert strong_components(f > 0) == [[0, 3, 4], [1], [2]]
+    assert set(kemeny_order(f).order[:3]) == {0, 3, 4}
+    assert kemeny_order(f).order[3:] == (1, 2)
+
+
+@given(flows(min_n=3, max_n=7))
+def test_the_search_ends_where_no_move_helps_and_the_program_bounds_it(margins):
+    n = len(margins)
+    order = order_search([list(range(n))], margins)
+    assert improved(order, margins) == order
+    scale = np.abs(margins).max()
+    if scale > 0:
+        limit = OrderProgram(margins / scale).relaxed()[1]
+        assert worth(order, margins) <= scale * (limit + 1e-6)
+
+
+def test_no_opinions_leave_the_order_as_it_is():
+    assert kemeny_order(np.full((4, 4), np.nan)).order == (0, 1, 2, 3)
+    assert kemeny_order(np.zeros((1, 1))).order == (0,)
+
+
+@pytest.mark.parametrize(
+    ("margins", "message"),
+    [
+        (np.zeros((41, 41)), "expected at most 40 to find Kemeny's order, found 41"),
+        (np.ones((3, 3)), "expected finite antisymmetric margins"),
+        ([[0, math.inf], [-math.inf, 0]], "expected finite antisymmetric margins"),
+    ],
+)
+def test_what_cannot_be_ordered_is_refused(margins, message):
+    with pytest.raises(ScoreDataError, match=message):
+        kemeny_order(margins)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import UnknownNameError
-from gnomon.ranking.methods import METHODS, method_named, orders_by_method
+from gnomon.ranking.method_orders import orders_by_method
+from gnomon.ranking.methods import METHODS, method_named
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.tournament import Tournament
 

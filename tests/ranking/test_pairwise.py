@@ -63,6 +63,15 @@ def test_variance_of_probability_is_that_of_many_repetitions():
     assert np.mean(guessed) == pytest.approx(np.var(found), rel=0.2)
 
 
+def test_variance_of_a_single_run_is_unknown_whatever_rounding_does():
+    runs = np.arange(5.0)
+    for shift in (0.0, 0.5, 1.0, 2.5):
+        contest = Contest(("x", "y"), ("r",), ((np.array([shift]), runs),))
+        assert np.isnan(contest.probability_variance[0, 0, 1])
+    three = Contest(("x", "y"), ("r",), ((np.array([1.5]), np.arange(3.0)),))
+    assert np.isnan(three.probability_variance[0, 0, 1])
+
+
 def table_of(scores, **options):
     records = [
         {"algorithm": a, "task": t, "run": i, "score": x, "censored": np.isinf(x)}

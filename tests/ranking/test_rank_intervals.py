@@ -9,7 +9,8 @@ from scipy import stats
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.ranking.methods import METHODS
 from gnomon.ranking.pairwise import Contest
-from gnomon.ranking.rank_intervals import rank, separation
+from gnomon.ranking.rank_intervals import rank
+from gnomon.ranking.separation import separation
 from gnomon.scores.table import ScoreTable
 from strategies_ranking import contests
 

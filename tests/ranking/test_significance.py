@@ -30,6 +30,18 @@ def test_exact_p_values_are_scipys():
 
 
 @settings(max_examples=30)
+@given(st.integers(1, 14), st.integers(1, 14), st.integers(0, 2**32 - 1))
+def test_exact_p_values_of_generated_runs_are_scipys(m, n, seed):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(0.4, 1, m), rng.normal(0, 1, n)
+    for alternative in ("two-sided", "greater"):
+        test = compare_pairs(contest([x, y]), alternative=alternative)[0]
+        expected = stats.mannwhitneyu(x, y, alternative=alternative, method="exact")
+        assert test.exact
+        assert test.p_value == pytest.approx(expected.pvalue)
+
+
+@settings(max_examples=30)
 @given(
     st.lists(st.integers(0, 3), min_size=3, max_size=4),
     st.lists(st.integers(0, 3), min_size=3, max_size=4),

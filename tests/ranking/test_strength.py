@@ -45,9 +45,9 @@ def test_bradley_terry_is_choixs():
     )
 
 
-def evalica_of(function, **options):
+def evalica_of(function, wins=WINS, **options):
     evalica = oracle("evalica")
-    played = games(WINS)
+    played = games(wins)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = getattr(evalica, function)(
@@ -57,7 +57,7 @@ def evalica_of(function, **options):
             **options,
         )
         scores = result.scores
-    return np.array([scores[f"{i}"] for i in range(4)])
+    return np.array([scores[f"{i}"] for i in range(len(wins))])
 
 
 def test_bradley_terry_is_evalicas():
@@ -76,6 +76,28 @@ def test_borda_is_evalicas_average_win_rate():
     theirs = evalica_of("average_win_rate")
     p = WINS / np.where(WINS + WINS.T > 0, WINS + WINS.T, np.nan)
     assert borda(p) == pytest.approx(theirs, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_generated_games_are_rated_as_by_choix_and_evalica(seed):
+    choix, rng = oracle("choix"), np.random.default_rng(seed)
+    n = int(rng.integers(3, 9))
+    wins = rng.integers(1, 12, (n, n))
+    np.fill_diagonal(wins, 0)
+    ours = bradley_terry(wins, ridge=0.0).ratings
+    assert ours == pytest.approx(choix.ilsr_pairwise(n, games(wins)), abs=1e-6)
+    theirs = np.log(evalica_of("bradley_terry", wins, tolerance=1e-12, limit=10_000))
+    assert ours == pytest.approx(theirs - theirs.mean(), abs=1e-6)
+    ridge = float(rng.uniform(0.1, 3.0))
+    with_ridge = choix.opt_pairwise(n, games(wins), alpha=ridge / 2, method="Newton-CG", tol=1e-12)
+    assert bradley_terry(wins, ridge=ridge).ratings == pytest.approx(
+        with_ridge - with_ridge.mean(), abs=1e-5
+    )
+    streamed = elo([(i, j, 1.0) for i, j in games(wins)], n)
+    theirs = evalica_of("elo", wins, k=16.0, initial=1000.0, scale=400.0, base=10.0)
+    assert streamed == pytest.approx(theirs, abs=1e-8)
+    shares = wins / np.where(wins + wins.T > 0, wins + wins.T, np.nan)
+    assert borda(shares) == pytest.approx(evalica_of("average_win_rate", wins), abs=1e-9)
 
 
 def test_standard_errors_are_those_of_a_logit_model():

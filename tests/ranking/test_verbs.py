@@ -67,9 +67,13 @@ def test_pairs_methods_and_classes(scores):
     ]  # fmt: skip
     assert len(pairs) == 3
     methods = records("rank", scores, "--methods")
-    assert [*methods[0]] == ["method", "place", "name", "rating"]
+    assert [*methods[0]] == ["method", "place", "name", "rating", "standard_error"]
+    known = {m["method"] for m in methods if m["standard_error"] is not None}
+    assert known == {"bradley-terry"}
     assert {m["name"] for m in methods if m["place"] == 3} == {"uniform"}
-    assert "hodge: by default" in run("rank", scores, "--methods")
+    text = run("rank", scores, "--methods")
+    assert "hodge: by default" in text
+    assert "alpha-rank: alpha from 0.01 to" in text
     classes = records("rank", scores, "--classes")
     assert {*classes[0]["tasks"]} == {"b3", "b23"}
     assert classes[-1]["algorithm"] == "uniform"
@@ -119,6 +123,134 @@ def test_bad_input_is_one_line_and_status_2(scores, arguments, message, monkeypa
     printed = capsys.readouterr().err.strip()
     assert printed.startswith(message)
     assert "\n" not in printed
+
+
+def test_audit_of_a_folder_of_language_model_results(tmp_path):
+    rng = np.random.default_rng(0)
+    tasks = [f"task-{t}" for t in range(8)]
+    for m in range(3):
+        folder = tmp_path / f"model-{m}"
+        folder.mkdir()
+        results = {t: {"acc,none": 0.4 + 0.1 * m + rng.normal(0, 0.02)} for t in tasks}
+        content = {"model_name": f"model-{m}", "results": results}
+        (folder / "results_2026.json").write_text(json.dumps(content))
+    found = records("audit", tmp_path, "--resamples", 100)
+    assert found[0]["finding"].startswith("24 scores (acc, higher is better): 3 algorithms")
+    assert next(f["name"] for f in found if f["section"] == "ranks") == "model-2"
+    ranked = records("rank", tmp_path, "--resamples", 100)
+    assert [r["name"] for r in ranked] == ["model-2", "model-1", "model-0"]
+
+
+def test_audit_of_a_papers_table_and_of_a_leaderboards_dump(tmp_path):
+    rows = [(f"model-{m}", [50 + 8 * m + t % 5 for t in range(9)]) for m in range(3)]
+    wide = tmp_path / "paper.csv"
+    lines = [",".join([name, "MIT", *(f"{x}%" for x in row)]) for name, row in rows]
+    head = ",".join(["Model", "Licence", *(f"t{t}" for t in range(9))])
+    wide.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    reports = []
+    for t in range(9):
+        models = [{"model_name": name, "metrics": {"Top 1": f"{row[t]} %"}} for name, row in rows]
+        reports.append({"dataset": f"t{t}", "sota": {"rows": models}})
+    dump = tmp_path / "dump.json"
+    dump.write_text(json.dumps([{"task": "Vision", "datasets": reports}]), encoding="utf-8")
+    for path, options in ((wide, ()), (dump, ("--where", "area=Vision"))):
+        result = CliRunner().invoke(app, ["audit", str(path), "--resamples", "100", *options])
+        assert result.exit_code == 0, result.output
+        assert "hodge: model-2 > model-1 > model-0" in result.stdout
+        assert "tasks are drawn instead of runs" in result.stderr
+
+
+@pytest.fixture
+def strange(tmp_path):
+    """Names that are markup, mathematics, right to left, or much too long."""
+    names = [
+        "$x$ $\\frac{", "<b>&amp;\"", "na\u00efve \U0001f916", "a%b_c#d{e}~^\\",
+        "\u05e9\u05dc", "o'neil, jr", "x" * 200, "-rf", "=1+1",
+    ]  # fmt: skip
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(i, 3, (4, 2)) for i, name in enumerate(names)}
+    path = tmp_path / "strange.csv"
+    write_scores(ScoreTable.from_arrays(scores, tasks=["$t_1$", "<t>"]), path)
+    return path
+
+
+def test_any_name_is_ranked_drawn_and_escaped(strange, tmp_path):
+    for options in (["--methods"], ["--pairs"], ["--latex"], ["--by", "task"]):
+        run("rank", strange, "--resamples", 50, *options)
+    run("audit", strange, "--resamples", 50, "--out", tmp_path / "page")
+    page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;&amp;amp;&#34;" in page
+    assert "<b>" not in page
+
+
+def printed(monkeypatch, capsys, *arguments):
+    """Run the program; return its exit status and what it says on stderr."""
+    monkeypatch.setattr(sys, "argv", ["gnomon", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return stop.value.code, capsys.readouterr().err.strip()
+
+
+def tidy(path, rows):
+    path.write_text("algorithm,task,run,score\n" + "".join(f"{r}\n" for r in rows))
+    return path
+
+
+VIEWS = ((), ("--methods",), ("--pairs",), ("--latex",), ("--method", "kemeny"))
+
+
+@pytest.mark.parametrize("options", VIEWS)
+def test_no_view_orders_what_never_met(tmp_path, monkeypatch, capsys, options):
+    path = tidy(tmp_path / "s.csv", ["a,x,0,1", "a,x,1,2", "b,y,0,1", "b,y,1,2"])
+    code, error = printed(monkeypatch, capsys, "rank", path, *options)
+    assert code == 2
+    assert error == (
+        "gnomon: expected two algorithms with scores on a common task; found none, so there is "
+        "nothing to order them by"
+    )
+
+
+@pytest.mark.parametrize("options", [("--methods",), ("--method", "borda")])
+def test_groups_that_never_met_are_not_ordered_by_other_methods(
+    tmp_path, monkeypatch, capsys, options
+):
+    rows = [f"{a},{t},{r},{r}" for a, t in ("ax", "bx", "cy", "dy") for r in range(3)]
+    code, error = printed(monkeypatch, capsys, "rank", tidy(tmp_path / "s.csv", rows), *options)
+    assert code == 2
+    assert error.endswith(
+        "2 groups share no task and cannot be ordered against each other: a, b; c, d"
+    )
+    assert "\n" not in error
+
+
+def test_what_ties_is_not_given_an_order(tmp_path):
+    rows = [f"{a},{t},{r},7" for a in "abc" for t in "xy" for r in range(4)]
+    path = tidy(tmp_path / "s.csv", rows)
+    assert {r["place"] for r in records("rank", path, "--methods")} == {1}
+    assert "a = b = c" in run("rank", path, "--methods")
+    assert " > " not in run("audit", path, "--resamples", 50)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected"),
+        ("algorithm,task,run,score\n", "expected rows of scores, found none"),
+        ("algorithm,task,run,score\na,x,0,1\n", "expected at least two algorithms"),
+        ("algorithm,task,run,score\na,x,0,\nb,x,0,\n", "expected at least two algorithms"),
+        ("algorithm,task,run,score\na,x,0,inf\nb,x,0,1\n", "an infinite score needs"),
+        ("algorithm,task,run,score\na,x,0,abc\n", "found 'abc'"),
+        ("model,x,y\na,1,2\nb,2,z\n", "line 3, column 'y': expected a number, found 'z'"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["rank", "audit"])
+def test_a_bad_table_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, verb, text, message):
+    path = tmp_path / "s.csv"
+    path.write_text(text)
+    code, error = printed(monkeypatch, capsys, verb, path)
+    assert code == 2
+    assert message in error
+    assert "\n" not in error
 
 
 def test_a_level_out_of_range_is_misuse(scores):

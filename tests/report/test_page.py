@@ -1,16 +1,21 @@
 """The page: complete, alone, well formed, the same each time, and safe with any name."""
 
+import errno
 import re
 import shutil
 from html.parser import HTMLParser
+from pathlib import Path
 
 import matplotlib as mpl
 import pytest
 
 from gnomon.errors import RunFolderError
+from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import TrialRecord
 from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.runner import run
 from gnomon.report.page import build_report
+from gnomon.rules.catalogue import available_rules
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -178,3 +183,48 @@ def test_no_run_folder_no_report(tmp_path):
 def test_a_level_is_between_0_and_1(run_folder, tmp_path):
     with pytest.raises(ValueError, match="expected a level between 0 and 1, found 95"):
         build_report(run_folder.path, tmp_path, level=95)
+
+
+def test_figures_as_png_and_pdf_too(lonely_folder, tmp_path):
+    first = build_report(lonely_folder.path, tmp_path / "a", n_resamples=50, also=("png", "pdf"))
+    again = build_report(lonely_folder.path, tmp_path / "b", n_resamples=50, also=("png", "pdf"))
+    kinds = {path.suffix for path in (tmp_path / "a" / "figures").iterdir()}
+    assert kinds == {".svg", ".csv", ".png", ".pdf"}
+    assert (first.parent / "figures" / "board.png").read_bytes().startswith(b"\x89PNG")
+    assert (first.parent / "figures" / "board.pdf").read_bytes().startswith(b"%PDF")
+    for path in (tmp_path / "a").rglob("*.*"):
+        there = again.parent / path.relative_to(first.parent)
+        assert there.read_bytes() == path.read_bytes()
+
+
+def test_a_report_that_cannot_be_written_leaves_nothing(lonely_folder, tmp_path, monkeypatch):
+    write = Path.write_bytes
+
+    def full(path: Path, data: bytes) -> int:
+        if path.name == "report.html":
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left on device") as error:
+        build_report(lonely_folder.path, tmp_path / "new" / "report", n_resamples=50)
+    assert error.value.filename == str(tmp_path / "new" / "report")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_long_names_leave_room_for_what_is_drawn(tmp_path):
+    """A drawing without room for its axes is a warning, which is an error here."""
+    name = "a name that somebody thought was a very good idea, and 狐 could not disagree"
+    formula = r"a $\frac$ of $x$"
+    rules = [
+        {"name": name, "text": "(*,*,*,*,0)"},
+        {"name": formula, "text": "(*,*,*,*,1)"},
+        *list(available_rules())[:6],
+    ]
+    learners = ["uniform", {"kind": "frugal", "name": f"{name}; learning_rate=0.03"}]
+    config = ExperimentConfig(name, rules, learners, trials=2, episodes=5)
+    folder = run(config, tmp_path / "run").folder
+    page = build_report(folder.path, n_resamples=50, also=("png",))
+    assert page.read_text().count(name) > 10
+    assert formula in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
+    assert "…" in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()

@@ -1,28 +1,30 @@
 """Figures of rankings: the numbers handed to the artists, and names that fit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
+from gnomon.ranking.audit import audit
 from gnomon.ranking.critical_difference import critical_difference
 from gnomon.ranking.hodge import hodge_decomposition
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.rank_intervals import rank
 from gnomon.ranking.tournament import Tournament
-from gnomon.report.figures.ranking import (
+from gnomon.report.audit import audit_report
+from gnomon.report.figures.critical_difference import (
     critical_difference_diagram,
     critical_difference_rows,
-    difficulty_ladder,
-    ease_heat_map,
-    ease_rows,
-    rank_interval_plot,
-    ranking_rows,
-    tournament_graph,
-    tournament_rows,
 )
+from gnomon.report.figures.ease import ease_heat_map, ease_rows
+from gnomon.report.figures.ladder import difficulty_ladder
+from gnomon.report.figures.rank_intervals import rank_interval_plot, ranking_rows
 from gnomon.report.figures.style import drawing_of
+from gnomon.report.figures.tournament import tournament_graph, tournament_rows
 from gnomon.report.svg import svg_text
+from gnomon.scores.table import ScoreTable
 
 
 def contest(means=(0, 0.1, 3), n_rules=6, n_runs=8):
@@ -84,13 +86,15 @@ def test_pairs_that_never_met_stay_empty():
 def test_an_arrow_for_each_edge_and_dashes_against_the_ratings():
     graph = Tournament.from_log_odds("abc", [[0, 3, -0.2], [-3, 0, 3], [0.2, -3, 0]])
     found = hodge_decomposition(graph)
-    circle, bar = tournament_graph(graph, found).axes
+    circle, bar = tournament_graph(graph, found, null_band=(0.1, 0.4)).axes
     arrows = [p for p in circle.patches if isinstance(p, FancyArrowPatch)]
     assert len(arrows) == 3
     assert sum(a.get_linestyle() == "--" for a in arrows) == 1  # c beats a, though rated below
     widths = [p.get_width() for p in bar.patches]
     assert sum(widths) == pytest.approx(1)
     assert widths[0] == pytest.approx(found.shares[0])
+    assert bar.get_xlabel().endswith("identical competitors (bar above): 1.0 to 16.0 %")
+    assert bar.lines[0].get_xdata() == pytest.approx([0.84, 0.99])
     assert sum(r["gradient"] + r["curl"] for r in tournament_rows(graph, found)) == pytest.approx(
         6.2
     )
@@ -99,14 +103,16 @@ def test_an_arrow_for_each_edge_and_dashes_against_the_ratings():
 def test_only_the_best_fit_around_the_circle():
     s = np.arange(16.0)
     graph = Tournament.from_log_odds([f"{i}" for i in range(16)], s[:, None] - s[None, :])
-    circle = tournament_graph(graph, hodge_decomposition(graph)).axes[0]
+    circle = tournament_graph(graph, hodge_decomposition(graph), null_band=None).axes[0]
     assert texts(circle) == [f"{i}" for i in range(15, 3, -1)]
 
 
 def test_a_tournament_without_differences_is_drawn():
     graph = Tournament.from_log_odds("ab", np.zeros((2, 2)))
-    bar = tournament_graph(graph, hodge_decomposition(graph)).axes[1]
-    assert bar.get_xlabel() == "explained by: nothing, all edges are 0"
+    bar = tournament_graph(graph, hodge_decomposition(graph), null_band=None).axes[1]
+    assert bar.get_xlabel() == (
+        "explained by: nothing, all edges are 0\ncycles of identical competitors: not known"
+    )
 
 
 def test_the_critical_difference_diagram_joins_what_is_not_separated():
@@ -148,3 +154,38 @@ def test_no_name_leaves_the_drawing():
         assert box.x0 > -0.1
         assert box.x1 < width + 0.1
         assert box.y1 < height + 0.1
+
+
+def many(n, n_runs=4):
+    rng = np.random.default_rng(0)
+    scores = {f"learner-{i:03d}": rng.normal(i / 20, 1, (n_runs, 3)) for i in range(n)}
+    return ScoreTable.from_arrays(scores)
+
+
+def test_an_audit_of_many_is_drawn_in_part_and_says_so():
+    rng = np.random.default_rng(0)
+    found = audit(many(70), n_resamples=20, rng=rng)
+    page = audit_report(found, "many", seed=0)
+    figures = {figure.name: figure for figure in page.figures}
+    assert [*figures] == ["rank-intervals", "ease", "tournament"]  # too many to test all pairs
+    assert figures["rank-intervals"].caption.endswith("The first 60 of 70 are drawn.")
+    assert figures["ease"].caption.endswith("The first 40 of 70 are drawn.")
+    assert len(figures["rank-intervals"].rows) == 70
+    assert "arrows: the first 12 of 70" in figures["tournament"].svg
+    assert any(f.name == "asked" and "40 of the 70" in f.finding for f in found.findings)
+    assert page.source == "the table of scores"
+
+
+def test_the_page_tells_the_first_notes_and_how_many_more():
+    found = replace(audit(many(3), n_resamples=20, rng=np.random.default_rng(0)),
+                    notes=tuple(f"note {i}" for i in range(15)))  # fmt: skip
+    notices = audit_report(found, "notes", seed=0).notices
+    assert notices[:2] == ("note 0", "note 1")
+    assert notices[12:] == ("3 more notes: gnomon audit prints them.",)
+
+
+def test_two_have_no_tournament_to_draw():
+    found = audit(many(2), n_resamples=20, rng=np.random.default_rng(0))
+    names = [figure.name for figure in audit_report(found, "two", seed=0).figures]
+    assert "tournament" not in names
+    assert any("none possible" in f.finding for f in found.findings if f.section == "cycles")

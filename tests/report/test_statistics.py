@@ -6,7 +6,8 @@ import pytest
 from gnomon.errors import ScoreDataError
 from gnomon.report import statistics
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparison import compare, compare_all
+from gnomon.stats.all_pairs import compare_all
+from gnomon.stats.comparison import compare
 from gnomon.stats.curves import aggregate_curves
 from gnomon.stats.estimate import estimate_aggregates
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gnomon.report.figures.curves import cumulated_error_curves
 from gnomon.report.figures.record import Figure, csv_text
-from gnomon.report.figures.style import THEME
+from gnomon.report.figures.style import THEME, new_drawing
 from gnomon.report.svg import inline_svg, svg_text, theme_css
 
 ERRORS = np.array([[3.0, 5.0], [2.0, 9.0], [4.0, 7.0]])
@@ -72,3 +72,11 @@ def test_a_figure_is_saved_as_svg_with_its_numbers_beside_it(tmp_path):
     assert numbers.read_text() == 'rule,tce,n,high\n"a,""b""",,3,inf\n'
     assert csv_text(()) == "\n"
     assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["fig.csv", "fig.svg"]
+
+
+def test_a_name_that_no_xml_may_hold_is_shown_as_unknown_letters():
+    drawing = new_drawing(2, 1)
+    drawing.text(0.5, 0.5, "a\x1bb\ufffe")
+    text = svg_text(drawing, "x")
+    assert "a\ufffdb\ufffd" in text
+    ET.fromstring(text)

@@ -6,12 +6,12 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.foreign import (
-    read_lm_eval,
     read_marl_eval,
     read_monitors,
     read_summaries,
     read_wide_csv,
 )
+from gnomon.scores.lm_eval import read_lm_eval
 from gnomon.scores.suspicion import suspicions, warn_of_suspicions
 from gnomon.scores.table import ScoreTable
 
@@ -112,3 +112,34 @@ def test_suspicious_tables_are_named():
         [{"algorithm": "a", "task": "t", "run": i, "score": 0, "episode": 1} for i in range(3)]
     )
     assert "episodes of one run are not independent" in suspicions(nested)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("method,Pong\nDQN,1\nA3C\n", ", line 3: expected 2 fields, found fewer"),
+        ("method,Pong\nDQN,1,2\n", ", line 2: expected 2 fields, found more"),
+        ("method,Pong\n", ": expected rows of scores below a header, found none"),
+        ('method,Pong\n"DQN,1\n', ": expected a comma-separated file; unexpected end of data"),
+        (
+            'method,Pong\n"D\nQN",1\nA3C,x\n',
+            ", line 4, column 'Pong': expected a number, found 'x'",
+        ),
+    ],
+)
+def test_a_wide_file_with_a_fault(tmp_path, text, message):
+    with pytest.raises(ScoreDataError) as error:
+        read_wide_csv(file(tmp_path, text))
+    assert str(error.value) == f"{tmp_path / 'scores.csv'}{message}"
+
+
+@pytest.mark.parametrize("read", [read_wide_csv, read_summaries, read_lm_eval])
+def test_what_is_no_text(tmp_path, read):
+    (tmp_path / "scores.csv").write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path / "scores.csv", tmp_path):
+        with pytest.raises(
+            ScoreDataError, match=r"expected (JSON;|a comma-separated file;|files named results) ?"
+        ) as error:
+            read(path)
+        assert str(path) in str(error.value)
+        assert "\n" not in str(error.value)

@@ -1,6 +1,8 @@
+import re
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -87,7 +89,7 @@ def test_messages_name_file_line_and_column(tmp_path, text, message):
         ("scores.csv", b"algorithm,task,score\n", "missing column 'run'; found algorithm, task"),
         ("scores.csv", b"", "expected a table with a header line"),
         ("scores.parquet", b"no parquet", "expected a Parquet file"),
-        ("scores.csv", HEADER.encode() + b"a,t,0,\xff\n", "expected a table|expected a number"),
+        ("scores.csv", HEADER.encode() + b"a,t,0,\xff\n", "line 2: expected UTF-8 text, found"),
     ],
 )
 def test_files_that_are_no_scores(tmp_path, name, content, message):
@@ -96,6 +98,58 @@ def test_files_that_are_no_scores(tmp_path, name, content, message):
     with pytest.raises(ScoreDataError, match=message) as error:
         read_scores(path)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("score", [[1.0], [2.0]], r": column 'score': expected texts or numbers, found List"),
+        ("score", [True, False], r", row 1, column 'score': expected a number, found 'true'"),
+        ("score", [1.0, 1e200], r", row 2, column 'score': expected a number from -1e\+100 to"),
+        ("algorithm", [b"\xff", b"a"], r": column 'algorithm': expected texts or .*, found Binary"),
+        ("suite", [{"a": 1}, {"a": 2}], r": column 'suite': expected texts or numbers, found Str"),
+    ],
+)
+def test_a_parquet_file_of_other_types(tmp_path, column, values, message):
+    columns = {"algorithm": ["a", "a"], "task": ["t", "t"], "run": [0, 1], "score": [1.0, 2.0]}
+    path = tmp_path / "scores.parquet"
+    pl.DataFrame(columns | {column: values}).write_parquet(path)
+    with pytest.raises(ScoreDataError, match=re.escape(str(path)) + message):
+        read_scores(path)
+
+
+def test_runs_may_be_numbers_of_any_size(tmp_path):
+    columns = {"algorithm": ["a", "a"], "task": ["t", "t"], "run": [0, 2**63], "score": [1.0, 2.0]}
+    path = tmp_path / "scores.parquet"
+    pl.DataFrame(columns, schema_overrides={"run": pl.UInt64}).write_parquet(path)
+    assert read_scores(path).run_labels("a", "t") == ("0", str(2**63))
+
+
+def test_a_damaged_parquet_file(tmp_path):
+    path = tmp_path / "scores.parquet"
+    write_scores(ScoreTable.from_arrays({"a": [[1.0, 2.0]]}), path)
+    data = path.read_bytes()
+    for end in range(0, len(data) - 1, 37):
+        path.write_bytes(data[:end])
+        with pytest.raises(ScoreDataError, match="expected a Parquet file; ") as error:
+            read_scores(path)
+        assert "\n" not in str(error.value)
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    table = ScoreTable.from_arrays({"a": [[1.0]]})
+    (tmp_path / "scores.csv").mkdir()
+    with pytest.raises(OSError, match="directory") as error:
+        write_scores(table, tmp_path / "scores.csv")
+    assert error.value.filename == str(tmp_path / "scores.csv")
+    assert [file.name for file in tmp_path.iterdir()] == ["scores.csv"]
+
+
+def test_a_device_is_no_file_of_scores():
+    with pytest.raises(
+        ScoreDataError, match=r"^/dev/null: expected a file of scores; this is none"
+    ):
+        read_scores("/dev/null")
 
 
 def test_a_file_that_is_not_there(tmp_path):

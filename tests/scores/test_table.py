@@ -41,6 +41,20 @@ def test_describe_names_what_is_missing():
         "5 scores (score, higher is better): 2 algorithms, 2 tasks, 1 to 2 runs",
         "1 missing run (empty score)",
         "sac: no score on 1 task (pong)",
+        "dqn: a single run a task, where others have up to 2",
+    ]
+
+
+def test_describe_names_single_runs_and_unequal_numbers():
+    rows = [
+        {"algorithm": a, "task": t, "run": i, "score": i}
+        for a, t, n in (("a", "x", 3), ("a", "y", 1), ("b", "x", 3), ("b", "y", 3), ("c", "x", 3),
+                        ("c", "y", 2))
+        for i in range(n)
+    ]  # fmt: skip
+    assert ScoreTable.from_records(rows).describe().splitlines()[1:] == [
+        "a: a single run on 1 task (y), up to 3 on others",
+        "c: 2 runs on 1 task (y), up to 3 on others",
     ]
 
 
@@ -180,3 +194,50 @@ def test_runs_come_back_as_they_went_in(runs):
 
 def test_html_shows_the_first_rows():
     assert "dqn" in ScoreTable.from_records(ROWS)._repr_html_()
+
+
+def test_rows_in_any_order_give_the_same_cells():
+    rng = np.random.default_rng(0)
+    rows = [
+        {"algorithm": a, "task": t, "run": run, "step": step, "score": rng.normal()}
+        for a in ("b", "a") for t in ("z", "y", "x") for run in range(4) for step in (1, 2, 5)
+    ]  # fmt: skip
+    mixed = [rows[i] for i in rng.permutation(len(rows))]
+    table = ScoreTable.from_records(mixed)
+    for a in table.algorithms:
+        for t in table.tasks:
+            own = [row for row in mixed if (row["algorithm"], row["task"]) == (a, t)]
+            labels = list(dict.fromkeys(row["run"] for row in own))
+            steps, curves = table.curves(a, t)
+            assert steps.tolist() == [1, 2, 5]
+            for row in own:
+                at = labels.index(row["run"]), steps.tolist().index(row["step"])
+                assert curves[at] == row["score"]
+            last = [row for row in own if row["step"] == 5]
+            assert table.last_step().runs(a, t).tolist() == [row["score"] for row in last]
+            assert table.last_step().run_labels(a, t) == tuple(row["run"] for row in last)
+
+
+@pytest.mark.parametrize("run", [[0, 1, 0], ["x", "y", "x"], [0, 10**18, 0], [-5, 3, -5]])
+def test_a_key_that_comes_twice_is_found_whatever_the_labels(run):
+    frame = pl.DataFrame(
+        {"algorithm": ["a"] * 3, "task": ["t"] * 3, "run": run, "score": [1.0] * 3}
+    )
+    with pytest.raises(ScoreDataError, match=rf"rows 1 and 3, .*found .*run {run[0]} twice"):
+        ScoreTable.from_frame(frame)
+    assert len(ScoreTable.from_frame(frame[:2])) == 2
+
+
+def test_many_names_runs_and_steps_do_not_run_out_of_numbers():
+    """A key is numbered by the product of all names, labels and steps, which may be too large."""
+    n = 3000
+    labels = [str(i) for i in range(n)]
+    frame = pl.DataFrame(
+        {"algorithm": labels, "task": labels, "run": labels, "step": np.arange(n) * 1e15 + 0.5,
+         "score": np.ones(n)}
+    )  # fmt: skip
+    wide = frame.with_columns(other=pl.lit("x"))
+    assert len(ScoreTable.from_frame(wide)) == n
+    twice = pl.concat([wide, wide[-1:]])
+    with pytest.raises(ScoreDataError, match="rows 3000 and 3001"):
+        ScoreTable.from_frame(twice)

@@ -47,7 +47,7 @@ def test_whole_runs_make_intervals_across_steps_valid():
 def test_numbers_about_a_curve(summary, expected):
     curves = np.array([[[1.0, 5.0, 6.0, 4.0]], [[1.0, 5.0, 6.0, 4.0]]])
     table = ScoreTable.from_arrays({"a": curves}, steps=[0, 10, 20, 30])
-    with pytest.warns(DegenerateScoresWarning, match="the resamples do not vary"):
+    with pytest.warns(DegenerateScoresWarning, match="the scores that decide it do not vary"):
         (found,) = estimate_of_curves(table, summary, "mean", threshold=5.0, rng=rng())
     assert found.value == expected
     assert found.metric == f"{summary}(mean)"

@@ -157,3 +157,20 @@ def test_unknown_metrics_are_answered_with_near_ones():
         estimate_aggregates(table(a=[[1.0], [2.0]]), level=95, rng=rng())
     with pytest.raises(ValueError, match=r"expected one of the methods .* found 'bootstrap'"):
         estimate_aggregates(table(a=[[1.0], [2.0]]), method="bootstrap", rng=rng())
+
+
+def test_an_interval_with_one_end_is_said():
+    """A mean of the middle half passes one censored run, and not two in the same resample."""
+    rows = [
+        {"algorithm": "a", "task": "t", "run": i, "score": float(i), "censored": False}
+        for i in range(6)
+    ]
+    rows.append(rows[0] | {"run": 6, "censored": True})
+    table = ScoreTable.from_records(rows, higher_is_better=False)
+    with pytest.warns(DegenerateScoresWarning, match="iqm of a: interval without an upper end"):
+        (found,) = estimate_aggregates(
+            table, ["iqm"], method="percentile", rng=np.random.default_rng(0)
+        )
+    assert np.isfinite([found.value, found.low]).all()
+    assert np.isposinf(found.high)
+    assert found.as_record()["high"] is None

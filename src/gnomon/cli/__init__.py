@@ -16,17 +16,28 @@ import typer
 
 from gnomon import __version__
 from gnomon.cli import (
+    atari5,
     captive,
+    comparisons,
+    curves,
     demo,
     distill,
+    estimates,
     experiments,
+    leaderboard,
+    plans,
+    play,
+    profiles,
     ranking,
     report,
     rules,
     scores,
-    statistics,
+    season,
+    suite,
+    verification,
 )
 from gnomon.errors import GnomonError
+from gnomon.excerpt import visible
 
 __all__ = ["app", "main"]
 
@@ -45,17 +56,26 @@ app.command()(experiments.run)
 app.command()(experiments.status)
 app.command()(experiments.export)
 app.command()(scores.score)
-app.command()(scores.estimate)
-app.command()(statistics.compare)
-app.command()(statistics.profile)
-app.command()(statistics.curves)
-app.command()(statistics.plan)
+app.command()(estimates.estimate)
+app.command()(comparisons.compare)
+app.command()(profiles.profile)
+app.command()(curves.curves)
+app.command()(plans.plan)
 app.command()(ranking.rank)
 app.command()(ranking.audit)
 app.command()(distill.distill)
-app.add_typer(distill.atari5, name="atari5")
+app.add_typer(suite.app, name="suite")
+app.add_typer(atari5.atari5, name="atari5")
 app.command()(report.report)
+app.command()(verification.verify)
 app.command(context_settings=captive.CONTEXT)(captive.captive)
+app.command()(play.play)
+app.command()(leaderboard.serve)
+app.command()(leaderboard.register)
+app.command()(leaderboard.submit)
+leaderboard.app.add_typer(season.app, name="season")
+leaderboard.app.command("check-reveal")(season.check_reveal)
+app.add_typer(leaderboard.app, name="leaderboard")
 
 
 def _print_version(wanted: bool) -> None:
@@ -101,5 +121,5 @@ def _ready_streams() -> None:
 
 
 def _fail(message: str) -> None:
-    print(f"gnomon: {message}", file=sys.stderr)
+    print(f"gnomon: {visible(message)}", file=sys.stderr)
     sys.exit(2)

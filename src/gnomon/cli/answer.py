@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ import typer
 
 from gnomon import __version__
 from gnomon.errors import DegenerateScoresWarning, NotCompiledWarning
+from gnomon.excerpt import visible
 
 __all__ = ["Answer", "JsonOption", "answering"]
 
@@ -50,16 +52,16 @@ class Answer:
         """Give results that people are told of otherwise."""
         self._results.extend(records)
 
-    def say(self, text: str) -> None:
-        """Tell people something that programs find in the results."""
+    def say(self, text: str, *, styled: bool = False) -> None:
+        """Tell people something that programs find in the results; ``styled``: as it stands."""
         if not self._as_json:
-            print(text)
+            print(text if styled else visible(text))
 
     def warn(self, text: str) -> None:
         """Say what is not as it should be."""
         self._warnings.append(text)
         if not self._as_json:
-            print(f"gnomon: {text}", file=sys.stderr)
+            print(f"gnomon: {visible(text)}", file=sys.stderr)
 
     def print_json(self) -> None:
         """Print the whole answer, if it is wanted as JSON."""
@@ -70,7 +72,8 @@ class Answer:
                 "results": _finite(self._results),
                 "warnings": self._warnings,
             }
-            print(json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
+            text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False)
+            print(_UNPRINTABLE.sub(lambda found: json.dumps(found.group())[1:-1], text))
 
 
 @contextmanager
@@ -88,6 +91,8 @@ def answering(command: str, *, as_json: bool) -> Iterator[Answer]:
     answer.print_json()
 
 
+#: What JSON may hold as it is, and a terminal would obey; it may hold it escaped as well.
+_UNPRINTABLE = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _OURS = (DegenerateScoresWarning, NotCompiledWarning)
 
 
@@ -110,10 +115,11 @@ def _print_table(records: Sequence[Record], columns: Sequence[str], title: str |
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = None if title is None else visible(title)
+    table = Table(title=shown, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
         numeric = all(isinstance(r[name], int | float | None) for r in records)
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric)
+        table.add_column(visible(name), justify="right" if numeric else "left", no_wrap=numeric)
     for record in records:
         table.add_row(*(_cell(record[name]) for name in columns))
     plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ
@@ -129,9 +135,10 @@ def _print_table(records: Sequence[Record], columns: Sequence[str], title: str |
 
 
 def _cell(value: Any) -> str:
-    """Return a value as people read it: four digits, and a dash for what does not exist."""
+    """Return a value as people read it: four digits at least, a dash for nothing."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     if isinstance(value, float):
-        return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return visible(text, kept="\xa0")

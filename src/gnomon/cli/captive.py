@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gnomon.errors import GnomonError
+from gnomon.excerpt import visible
 
 __all__ = ["CONTEXT", "captive"]
 
@@ -51,7 +52,7 @@ def captive(
         from gnomon.game.captive.opening import refusal
 
         # The reference's exit status of a game that cannot begin; other verbs say 2.
-        print(refusal(error), file=sys.stderr)
+        print(visible(refusal(error)), file=sys.stderr)
         raise typer.Exit(1) from None
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gnomon.cli.rule_text import excerpt
 from gnomon.errors import RuleSyntaxError
+from gnomon.excerpt import excerpt
 from gnomon.rules.catalogue import info_of
 from gnomon.rules.findings import Finding
 from gnomon.rules.lint import lint, lint_text

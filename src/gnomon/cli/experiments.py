@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
+from gnomon.errors import ConfigError
 
 if TYPE_CHECKING:
     from gnomon.experiments.config import ExperimentConfig
@@ -15,14 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["export", "play", "run", "status"]
 
-_MOST_ERRORS_SHOWN = 10
+_MOST_SHOWN = 10
 
 
 def run(
     config: Annotated[
         str, typer.Argument(help="An experiment of the library, a TOML file, a suite or a rule.")
     ],
-    out: Annotated[Path, typer.Option(help="The run folder: new, or of the same experiment.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The run folder: new, or of the same experiment.")
+    ] = None,
     learners: Annotated[
         str | None, typer.Option(help="Other learners: names between commas, or all.")
     ] = None,
@@ -34,10 +38,30 @@ def run(
         str | None, typer.Option(help="A Dask scheduler to play on (tcp://...), or local.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost.")] = False,
+    server: Annotated[
+        str | None,
+        typer.Option(help="Play a hidden season of the leaderboard at http://HOST:PORT."),
+    ] = None,
+    token: Annotated[
+        str, typer.Option(envvar="GNOMON_TOKEN", help="An API token of the leaderboard.")
+    ] = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Ask the leaderboard for another attempt first.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Play an experiment, or go on with it where it stopped."""
     from gnomon.experiments.catalogue import load_experiment
+
+    if server is not None:
+        from gnomon.cli.remote import play_season
+
+        if out or learners or trials or episodes or workers != 1 or scheduler or dry_run:
+            raise ConfigError("--server: the season says what is played, and keeps the log")
+        play_season(config, server, token, again=again, seed=seed, as_json=as_json)
+        return
+    if out is None:
+        raise ConfigError("missing option '--out': the run folder")
 
     given = {
         "learners": learners and [name.strip() for name in learners.split(",")],
@@ -75,12 +99,22 @@ def play(
         answer.warn(f"stopped; what was played is in {out}, and the same command goes on")
         raise typer.Exit(130) from None
     counts = f"{summary.done} done, {summary.skipped} skipped, {summary.failed} failed"
-    answer.say(f"{config.name}: {config.n_trials} trials ({counts}) in {out}")
-    for error in summary.errors[:_MOST_ERRORS_SHOWN]:
-        answer.warn(f"failed: {error}")
-    if len(summary.errors) > _MOST_ERRORS_SHOWN:
-        answer.warn(f"failed: {len(summary.errors) - _MOST_ERRORS_SHOWN} more")
+    answer.say(f"{config.name}: {_trials(config.n_trials)} ({counts}) in {out}")
+    _warn_of_each(answer, "attempts missing or damaged, played again", summary.lost)
+    _warn_of_each(answer, "failed", summary.errors)
     return summary
+
+
+def _warn_of_each(answer: Answer, what: str, trials: Sequence[str]) -> None:
+    """Warn of some trials by name, and of the number of the others."""
+    for trial in trials[:_MOST_SHOWN]:
+        answer.warn(f"{what}: {trial}")
+    if len(trials) > _MOST_SHOWN:
+        answer.warn(f"{what}: {len(trials) - _MOST_SHOWN} more")
+
+
+def _trials(n: int) -> str:
+    return f"{n} trial{'s' * (n != 1)}"
 
 
 def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer) -> None:
@@ -93,7 +127,7 @@ def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer)
     columns = ("learner", "n_to_play", "trial_time_s", "trial_bytes", "source")
     answer.records(costs.as_records(), columns)
     answer.say(
-        f"{config.name}: {costs.n_to_play} of {config.n_trials} trials to play, "
+        f"{config.name}: {costs.n_to_play} of {_trials(config.n_trials)} to play, "
         f"about {_duration(costs.wall_time_s)} with {workers} "
         f"{'process' if workers == 1 else 'processes'}, {costs.disk_bytes / 1e6:.3g} MB"
     )
@@ -111,7 +145,8 @@ def _duration(seconds: float) -> str:
 
 
 def status(
-    folder: Annotated[Path, typer.Argument(help="A run folder.")], as_json: JsonOption = False
+    folder: Annotated[Path, typer.Argument(help="A run folder.", readable=False)],
+    as_json: JsonOption = False,
 ) -> None:
     """Tell what of a run is done, failed and missing, while it is played or later."""
     from gnomon.experiments.run_folder import RunFolder
@@ -122,7 +157,7 @@ def status(
         total = {name: sum(r[name] for r in records) for name in ("done", "failed", "missing")}
         playing = "is being played" if RunFolder.open(folder).is_being_written else "not in play"
         counts = ", ".join(f"{n} {name}" for name, n in total.items())
-        answer.say(f"{folder}: {sum(total.values())} trials ({counts}), {playing}")
+        answer.say(f"{folder}: {_trials(sum(total.values()))} ({counts}), {playing}")
 
 
 def _status(folder: Path) -> list[dict[str, Any]]:
@@ -134,7 +169,7 @@ def _status(folder: Path) -> list[dict[str, Any]]:
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    folder: Annotated[Path, typer.Argument(help="A run folder.", readable=False)],
     out: Annotated[Path, typer.Option(help="A .csv file, or a folder for event files.")],
     as_json: JsonOption = False,
 ) -> None:

@@ -79,14 +79,18 @@ def _is_text(records: Sequence[Record], name: str) -> bool:
 def _interval(record: Record) -> str:
     if record["low"] is None or record["high"] is None:
         return "--"
-    return f"$[{record['low']:.3g}, {record['high']:.3g}]$"
+    return f"$[{_digits(record['low'])}, {_digits(record['high'])}]$"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return "--"
     if isinstance(value, int | float):
-        return f"${value:.3g}$" if abs(value) < 1000 else f"${value:.0f}$"
+        return f"${_digits(value)}$"
     return _escaped("--".join(map(str, value)) if isinstance(value, list) else str(value))
 
 

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.cli.scores import LeaveEmpty, LowerIsBetter, Source, StepColumn, Where, _table
+from gnomon.cli.option_groups import with_groups
+from gnomon.cli.score_options import (
+    Level,
+    ReadOptions,
+    Resamples,
+    Score,
+    Seed,
+    Source,
+    scores_of,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,12 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["audit", "rank"]
 
-Level = Annotated[float, typer.Option(help="Confidence level.")]
-Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples.")]
-Score = Annotated[str, typer.Option(help="Which score of a run folder.")]
 
-
+@with_groups
 def rank(
     source: Source,
     method: Annotated[str, typer.Option(help="hodge, gohr-ev, bradley-terry, ...")] = "hodge",
@@ -43,21 +48,18 @@ def rank(
     level: Level = 0.95,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    score: Score = "tce",
+    score: Score = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")] = False,
-    leave_out_empty_cells: LeaveEmpty = False,
-    where: Where = None,
-    step_column: StepColumn = None,
-    lower_is_better: LowerIsBetter = False,
+    *,
+    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Rank algorithms (or tasks), with intervals of ranks and groups that are not separated."""
     import numpy as np
 
-    _check_level(level)
     rng = np.random.default_rng(seed)
     with answering("rank", as_json=as_json) as answer:
-        table = _table(source, score, leave_out_empty_cells, where, step_column, lower_is_better)
+        table = scores_of(source, score, reading)
         table = table.last_step()
         if classes:
             _answer_classes(answer, table, rng)
@@ -87,11 +89,6 @@ def rank(
             else:
                 title = f"{method}, {level:.0%} intervals"
                 answer.records([_shown(record, by) for record in records], title=title)
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise typer.BadParameter(f"expected a number between 0 and 1, found {level}")
 
 
 def _shown(record: Mapping[str, Any], by: str) -> dict[str, Any]:
@@ -142,8 +139,11 @@ def _escaped(text: str) -> str:
 
 def _answer_pairs(answer: Answer, contest: Contest) -> None:
     """Print every pair: P(better), ease ratio and test."""
+    from gnomon.ranking.connection import require_meetings
     from gnomon.ranking.significance import compare_pairs
+    from gnomon.ranking.tournament import Tournament
 
+    require_meetings(Tournament.of(contest))
     records = [pair.as_record() for pair in compare_pairs(contest)]
     for record in records:
         del record["ground"]
@@ -153,19 +153,28 @@ def _answer_pairs(answer: Answer, contest: Contest) -> None:
 
 def _answer_methods(answer: Answer, contest: Contest, as_json: bool) -> None:
     """Print the place of everyone by every method; one column each."""
-    from gnomon.ranking.methods import METHODS, orders_by_method
+    from gnomon.ranking.alpha_rank import alpha_rank
+    from gnomon.ranking.method_orders import in_words, orders_by_method
+    from gnomon.ranking.methods import METHODS
     from gnomon.ranking.tournament import Tournament
 
-    orders = orders_by_method(contest, Tournament.of(contest))
+    tournament = Tournament.of(contest)
+    orders = orders_by_method(contest, tournament)
     records = [
-        {"method": order.method, "place": place, "name": name, "rating": rating}
+        {
+            "method": order.method,
+            "place": order.places[i],
+            "name": name,
+            "rating": order.ratings[i],
+            "standard_error": order.errors[i],
+        }
         for order in orders
-        for place, (name, rating) in enumerate(zip(order.names, order.ratings, strict=True), 1)
+        for i, name in enumerate(order.names)
     ]
     shown = [
         {
             "method": order.method,
-            "order": " > ".join(order.names),
+            "order": in_words(order.names, order.ratings),
             "reversed pairs": len(order.reversed_pairs),
         }
         for order in orders
@@ -174,6 +183,7 @@ def _answer_methods(answer: Answer, contest: Contest, as_json: bool) -> None:
         answer.results(records)
     else:
         answer.records(shown, title="order by method")
+    answer.say(f"alpha-rank: {alpha_rank(tournament.probability).sweep_in_words()}")
     for order in orders:
         answer.say(
             f"{order.method}: {METHODS[order.method].use}; not {METHODS[order.method].avoid}"
@@ -200,6 +210,7 @@ def _answer_classes(answer: Answer, table: ScoreTable, rng: np.random.Generator)
     answer.records([g.as_record() for g in generality(table, classes)], title="generality")
 
 
+@with_groups
 def audit(
     source: Source,
     out: Annotated[
@@ -208,11 +219,9 @@ def audit(
     level: Level = 0.95,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    score: Score = "tce",
-    leave_out_empty_cells: LeaveEmpty = False,
-    where: Where = None,
-    step_column: StepColumn = None,
-    lower_is_better: LowerIsBetter = False,
+    score: Score = None,
+    *,
+    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Audit anybody's table of scores: what it holds, and which of its ranks can be believed."""
@@ -220,9 +229,8 @@ def audit(
 
     from gnomon.ranking.audit import audit as audited
 
-    _check_level(level)
     with answering("audit", as_json=as_json) as answer:
-        table = _table(source, score, leave_out_empty_cells, where, step_column, lower_is_better)
+        table = scores_of(source, score, reading)
         rng = np.random.default_rng(seed)
         found = audited(table, level=level, n_resamples=resamples, rng=rng)
         answer.results([finding.as_record() for finding in found.findings])

@@ -7,18 +7,17 @@ import sys
 from pathlib import Path
 
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
+from gnomon.excerpt import visible
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.rules.lexer import tokenize
 
-__all__ = ["excerpt", "printable", "read_rule_text"]
+__all__ = ["printable", "read_rule_text"]
 
 #: Kind of token -> the number of its colour on a terminal.
 _COLORS = {"number": 36, "name": 32, "text": 33, "symbol": 0}
 _DIM = 2
 #: A rule file is a page at most; this much tells one from a film, or from a device without end.
 _MOST_BYTES = 1_000_000
-#: Number of characters to show on either side of a place in a long line.
-_AROUND = 60
 
 
 def read_rule_text(name_or_path: str) -> str:
@@ -54,24 +53,8 @@ def printable(text: str) -> str:
     if not sys.stdout.isatty():
         return text
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    lines = map(_visible, text.split("\n"))
+    lines = (visible(line.rstrip("\r")) for line in text.split("\n"))
     return "\n".join(lines if plain else map(_colored, lines))
-
-
-def excerpt(line: str, column: int) -> str:
-    """Return a line with a caret below a column (from 1); of a long line, what is around it."""
-    begin = max(0, column - 1 - _AROUND) if len(line) > 2 * _AROUND else 0
-    end = begin + 2 * _AROUND
-    before = "... " if begin else ""
-    shown = before + _visible(line[begin:end]) + (" ..." if end < len(line) else "")
-    # A tab is as wide as the terminal says, so the caret's indent repeats the tabs it passes.
-    indent = "".join("\t" if c == "\t" else " " for c in before + line[begin : column - 1])
-    return f"  {shown}\n  {indent}^"
-
-
-def _visible(line: str) -> str:
-    """Return a line without control characters: no terminal is to obey what a file says."""
-    return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in line.rstrip("\r"))
 
 
 def _colored(line: str) -> str:

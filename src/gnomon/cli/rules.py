@@ -11,6 +11,7 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.errors import GnomonError, RuleSyntaxError
+from gnomon.excerpt import visible
 
 if TYPE_CHECKING:
     from gnomon.rules.templates import GeneratedRule
@@ -57,7 +58,7 @@ def show(
             raise error.in_file(rule) from None
         words = explain(rule_set)
         answer.results([asdict(info_of(rule, rule_set)) | {"text": text, "words": words}])
-        answer.say(f"{printable(text).rstrip()}\n\n{words}")
+        answer.say(f"{printable(text).rstrip()}\n\n{visible(words)}", styled=True)
 
 
 @app.command()

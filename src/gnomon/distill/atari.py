@@ -16,7 +16,7 @@ from importlib.resources import files
 from gnomon.distill.cost import Machine
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation import Preparation
-from gnomon.errors import UnknownNameError
+from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.datasets import load_references
 
 __all__ = [
@@ -131,6 +131,8 @@ def human_normalized(scores: Mapping[str, float]) -> dict[str, float]:
     ------
     UnknownNameError
         A name is none of the 57 games.
+    ScoreDataError
+        Two names are of one game.
 
     Examples
     --------
@@ -138,9 +140,11 @@ def human_normalized(scores: Mapping[str, float]) -> dict[str, float]:
     {'qbert': 100.0, 'battlezone': 0.0}
     """
     constants = published_constants()
-    normalized = {}
+    normalized: dict[str, float] = {}
     for name, score in scores.items():
         game = game_of(name)
+        if game in normalized:
+            raise ScoreDataError(f"expected each game once; {name!r} is {game} again")
         random, human = constants[game]
         normalized[game] = 100.0 * (score - random) / (human - random)
     return normalized

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.distill.kernels import TOLERANCE
+from gnomon.distill.precision import KERNEL_OPTIONS, TOLERANCE
 
 __all__ = ["branch_and_bound"]
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
-_OPTIONS: dict[str, Any] = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
-}
 #: A bound is worth its cube of tasks only where many subsets hang on it.
 _LEAST_MISSING = 3
 
 
-@njit(**_OPTIONS)
+@njit(**KERNEL_OPTIONS)
 def branch_and_bound(
     rest: F64, gram: F64, roots: I64, positive: bool, best: float, picks: I64
 ) -> float:

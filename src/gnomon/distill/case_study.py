@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from gnomon.errors import ScoreDataError
+
 __all__ = ["CaseStudy", "StudiedAlgorithm", "case_study"]
 
 
@@ -64,6 +66,11 @@ def case_study(
     -------
     CaseStudy
 
+    Raises
+    ------
+    ScoreDataError
+        The baseline has a score of 0, so nothing can be relative to it.
+
     Examples
     --------
     Tables 4 and 5 of the paper:
@@ -77,6 +84,11 @@ def case_study(
         names[max(range(len(names)), key=lambda i: summaries[i])] if baseline is None else baseline
     )
     k = list(names).index(base)
+    if not (summaries[k] and estimates[k]):
+        raise ScoreDataError(
+            f"expected a baseline whose scores are not 0; {base} has {summaries[k]:g} and "
+            f"{estimates[k]:g}"
+        )
     plain = tuple(map(_studied, names, summaries, estimates))
     scaled = tuple(
         _studied(n, s / summaries[k], e / estimates[k])

@@ -1,18 +1,10 @@
-"""What a benchmark costs: money, power and carbon; and the error that a budget buys."""
+"""What a run of a benchmark costs: hours, money, power and carbon."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from gnomon.distill.folds import Folds
-from gnomon.distill.preparation import PreparedScores, check_tasks
-from gnomon.distill.search import search_subsets
-from gnomon.errors import ScoreDataError
-
-__all__ = ["Machine", "ParetoPoint", "RunCost", "pareto_front", "run_cost"]
+__all__ = ["Machine", "RunCost", "run_cost"]
 
 
 @dataclass(frozen=True)
@@ -60,21 +52,6 @@ class RunCost:
     carbon_kg: float
 
 
-@dataclass(frozen=True)
-class ParetoPoint:
-    """The least error for a cost: no cheaper subset has less.
-
-    Parameters
-    ----------
-    tasks : tuple of str
-    cost, cv_mse : float
-    """
-
-    tasks: tuple[str, ...]
-    cost: float
-    cv_mse: float
-
-
 #: Pounds of carbon dioxide a kilowatt hour: US mean of 2019 (US Energy Information Administration).
 POUNDS_PER_KWH = 0.92
 _KG_PER_POUND = 0.45359237
@@ -109,60 +86,3 @@ def run_cost(
         kwh,
         kwh * pounds_per_kwh * _KG_PER_POUND,
     )
-
-
-def pareto_front(
-    data: PreparedScores,
-    costs: Mapping[str, float],
-    sizes: Sequence[int],
-    *,
-    budget: float = float("inf"),
-    folds: Folds | None = None,
-    n_best: int = 2000,
-) -> list[ParetoPoint]:
-    """Return the subsets that no other beats in both cost and cross-validated error.
-
-    Of each size the `n_best` subsets by error are weighed, so the cheap end of the front is exact
-    only as far as they reach; tasks dearer than the budget are no candidates.
-
-    Parameters
-    ----------
-    data : PreparedScores
-    costs : mapping from task to float
-        Of one run of each candidate.
-    sizes : sequence of int
-        Numbers of tasks to consider.
-    budget : float
-        Greatest total cost.
-
-    Returns
-    -------
-    list of ParetoPoint
-        Cheapest first; each costs more and errs less than the one before.
-
-    Raises
-    ------
-    UnknownNameError, ScoreDataError
-        A cost names no task; a candidate has no cost; nothing fits the budget.
-    """
-    check_tasks(tuple(costs), data.tasks)
-    missing = [task for task in data.candidates if task not in costs]
-    if missing:
-        raise ScoreDataError(f"expected a cost for every task; there is none for {missing[0]}")
-    affordable = [task for task in data.candidates if costs[task] <= budget]
-    points = []
-    for size in sizes:
-        if size > len(affordable):
-            continue
-        found = search_subsets(
-            data, size, folds=folds, bounded=True, n_best=n_best, candidates=affordable
-        )
-        for tasks, error in zip(found.subsets, found.errors, strict=True):
-            total = sum(costs[task] for task in tasks)
-            if total <= budget:
-                points.append(ParetoPoint(tasks, total, float(error)))
-    if not points:
-        raise ScoreDataError(f"no subset of {list(sizes)} tasks costs at most {budget:g}")
-    points.sort(key=lambda point: (point.cost, point.cv_mse))
-    least = np.minimum.accumulate([np.inf, *(p.cv_mse for p in points)])
-    return [p for p, before in zip(points, least[:-1], strict=True) if p.cv_mse < before]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from math import comb
 
 import numpy as np
 
-from gnomon.distill.preparation import check_tasks
-from gnomon.errors import ScoreDataError
+from gnomon.distill.choices import free_tasks
+from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores.table import FloatArray
 
 __all__ = ["least_variance_subsets", "residual_variance"]
@@ -46,7 +47,12 @@ def least_variance_subsets(
     Raises
     ------
     ScoreDataError
-        The size does not fit.
+        The size does not fit, or a task is forced twice.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        There are too many subsets to compare them all.
 
     Examples
     --------
@@ -54,15 +60,16 @@ def least_variance_subsets(
     >>> least_variance_subsets(covariance, ["u", "v"], 1, n_best=2)
     (('u',), ('v',))
     """
-    check_tasks(forced, names)
-    free = [i for i, name in enumerate(names) if name not in forced]
+    place = {name: i for i, name in enumerate(names)}
+    free = [place[name] for name in free_tasks(names, names, size, forced=forced)]
     n_free = size - len(forced)
-    if not 0 < n_free <= len(free):
-        raise ScoreDataError(
-            f"expected a size from {len(forced) + 1} to {len(forced) + len(free)}, found {size}"
-        )
-    gram = _given(covariance, [list(names).index(f) for f in forced], free)
+    gram = _given(covariance, [place[f] for f in forced], free)
     if comb(len(free), n_free) > _MOST_SUBSETS:
+        text = (
+            f"more than {_MOST_SUBSETS:,} subsets: tasks are added and exchanged while that helps, "
+            "which may miss the best"
+        )
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
         picks = [_exchange(gram, _greedy(gram, n_free))]
     else:
         picks = _enumerate(gram, n_free, n_best)
@@ -89,11 +96,11 @@ def _given(covariance: FloatArray, forced: list[int], free: list[int]) -> FloatA
 
 
 def _enumerate(gram: FloatArray, size: int, n_best: int) -> list[list[int]]:
-    from gnomon.distill.kernels import gram_search
+    from gnomon.distill.gram_kernel import gram_search
 
     n = len(gram) - 1
     n_best = min(n_best, comb(n, size))
-    values, picks = np.empty(n_best), np.empty((n_best, size), dtype=np.int16)
+    values, picks = np.empty(n_best), np.empty((n_best, size), dtype=np.int32)
     no_class, no_step = np.zeros(n, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     where = (no_class, no_step, 0, 0, 0, size, 0, n, values, picks, 0)
     count = gram_search(gram, gram[-1, -1], 1.0, np.inf, *where)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from gnomon.distill.folds import Folds
+from gnomon.distill.held_out import HeldOut
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.prepared import PreparedScores, check_target
 from gnomon.distill.procedures import Procedure
 from gnomon.distill.search import Progress
-from gnomon.distill.validation import AutoProcedure, HeldOut, Outer, cross_validate, nested_error
+from gnomon.distill.validation import Outer, cross_validate, nested_error
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
 
@@ -138,9 +139,8 @@ def distill(
             f"expected at least {n_folds} algorithms for {n_folds} folds, found {n}: "
             "too few to choose tasks by"
         )
-    judged = procedure
-    if isinstance(procedure, AutoProcedure):
-        judged = procedure.best(data, size, forced=forced)
+    check_target(data)
+    judged = procedure.best(data, size, forced=forced)
     chosen = judged.choose(
         data, size, forced=forced, n_best=n_best, executor=executor, progress=progress
     )
@@ -171,12 +171,16 @@ def error_by_size(
     n_folds: int = 10,
     n_repeats: int = 1,
     rng: np.random.Generator,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
 ) -> list[Distilled]:
-    """Return the best subset of each size with its nested error: how error falls with size."""
-    return [
-        distill(data, size, procedure, n_folds=n_folds, n_repeats=n_repeats, rng=rng)[0]
-        for size in sizes
-    ]
+    """Return the best subset of each size with its nested error: how error falls with size.
+
+    Parameters are those of :func:`distill`.
+    """
+    options: dict[str, Any] = {"n_folds": n_folds, "n_repeats": n_repeats, "rng": rng}
+    options |= {"executor": executor, "progress": progress}
+    return [distill(data, size, procedure, **options)[0] for size in sizes]
 
 
 def _distilled(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,19 @@ class Folds:
     def of(self, n_rows: int) -> npt.NDArray[np.int64]:
         """Return the fold of each of so many rows, shape (rows,)."""
         return _folds_of(self.n_folds, self.seed, n_rows)
+
+    def least_rows(self, n_tasks: int) -> int:
+        """Return how many rows are needed to fit so many weights without any one fold.
+
+        Examples
+        --------
+        >>> Folds(10).least_rows(3), Folds(2).least_rows(3)
+        (10, 6)
+        """
+        n = max(self.n_folds, n_tasks + 1)
+        while n - ceil(n / self.n_folds) < n_tasks:
+            n += 1
+        return n
 
 
 @lru_cache(maxsize=4096)

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gnomon.distill.choices import free_tasks
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.procedures import Procedure
 from gnomon.distill.search import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
@@ -134,11 +136,7 @@ class ItemResponseProcedure:
         progress: Progress | None = None,
     ) -> tuple[tuple[str, ...], ...]:
         """Return the most informative tasks; there is one best subset only."""
-        free = [task for task in data.candidates if task not in forced]
-        if not len(forced) < size <= len(forced) + len(free):
-            raise ScoreDataError(
-                f"expected a size from {len(forced) + 1} to {len(forced) + len(free)}, found {size}"
-            )
+        free = free_tasks(data.candidates, data.tasks, size, forced=forced)
         x = data.x[:, data.columns(free)]
         seen = (~np.isnan(x)).mean(axis=0)
         fitted = fit_item_response(
@@ -179,6 +177,10 @@ class ItemResponseProcedure:
             ranges=tuple((float(c.min()), float(c.max())) for c in x[whole].T),
             residuals=tuple(np.sort(residuals).tolist()),
         )
+
+    def best(self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()) -> Procedure:
+        """Return itself."""
+        return self
 
 
 def _abilities(x: FloatArray, fitted: ItemResponseModel, place: Sequence[int]) -> FloatArray:

@@ -13,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.preparation import PreparedScores
+from gnomon.atomic_file import write_atomically
+from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
@@ -132,7 +133,7 @@ class SubsetModel:
         transform = transform_of(self.transform)
         x = transform.forward(np.array([scores[t] for t in self.tasks], dtype=np.float64))
         center = self.predict(x)
-        half = self._half_width(level)
+        half = self.half_width(level)
         value, low, high = transform.inverse(np.array([center, center - half, center + half]))
         outside = self._outside(x)
         if outside:
@@ -140,7 +141,8 @@ class SubsetModel:
             warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
         return SummaryEstimate(float(value), float(low), float(high), level, outside)
 
-    def _half_width(self, level: float) -> float:
+    def half_width(self, level: float) -> float:
+        """Return half the width of a prediction interval, transformed; NaN without residuals."""
         n = len(self.residuals)
         if n < 2:
             return float("nan")
@@ -188,15 +190,25 @@ class SubsetModel:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ScoreDataError(f"expected a {_FORMAT!r} as JSON; {error}") from None
 
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SubsetModel:
+        """Return the model of a file that :meth:`save` has written.
+
+        Raises
+        ------
+        ScoreDataError
+            The file holds no such model.
+        """
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except UnicodeDecodeError:
+            raise ScoreDataError(f"{path}: expected a {_FORMAT!r} as JSON") from None
+        except ScoreDataError as error:
+            raise ScoreDataError(f"{path}: {error}") from None
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; it appears complete or not at all."""
-        target = Path(path)
-        partial = target.with_name(f".{target.name}.partial")
-        try:
-            partial.write_text(self.to_json() + "\n", encoding="utf-8")
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
+        write_atomically(Path(path), (self.to_json() + "\n").encode())
 
 
 def _plain(model: SubsetModel) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from time import monotonic
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.prepared import PreparedScores
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 

@@ -3,104 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from gnomon.distill.prepared import PreparedScores, References, check_tasks
 from gnomon.distill.summaries import Summary, half_summaries, summarize
 from gnomon.distill.transforms import Transform, transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["Preparation", "PreparedScores", "check_tasks"]
+__all__ = ["Preparation"]
 
-References = Mapping[str, tuple[float, float]]
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedScores:
-    """Scores as a linear model sees them: one row per algorithm, one column per task.
-
-    Rows and columns stand in the order of their names (by code point), on which the folds of a
-    cross-validation depend.
-
-    Parameters
-    ----------
-    algorithms, tasks : tuple of str
-    x : ndarray of float, shape (algorithms, tasks)
-        Transformed scores, NaN where missing.
-    target : ndarray of float, shape (algorithms,)
-        The transformed summary.
-    smoothed : ndarray of float, shape (algorithms,)
-        The summary over random halves of the tasks; see
-        :func:`gnomon.distill.summaries.half_summaries`.
-    candidates : tuple of str
-        The tasks that a subset may have.
-    groups : tuple of str
-        What each algorithm comes from (its paper, its family); its own name if not known.
-    transform : Transform
-    references : mapping, optional
-        Random and human score of each task, if the scores were normalised.
-    record : tuple of str
-        What was done, in order.
-    """
-
-    algorithms: tuple[str, ...]
-    tasks: tuple[str, ...]
-    x: FloatArray
-    target: FloatArray
-    smoothed: FloatArray
-    candidates: tuple[str, ...]
-    groups: tuple[str, ...]
-    transform: Transform
-    references: References | None = None
-    record: tuple[str, ...] = ()
-
-    def columns(self, tasks: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Return the columns of some tasks.
-
-        Raises
-        ------
-        UnknownNameError
-            A task is not in the table; the nearest names are offered.
-        """
-        check_tasks(tasks, self.tasks)
-        place = {task: i for i, task in enumerate(self.tasks)}
-        return np.array([place[task] for task in tasks], dtype=np.int64)
-
-    def rows(self, chosen: npt.ArrayLike) -> PreparedScores:
-        """Return the same with some rows only (a mask, or their numbers)."""
-        picked = np.asarray(chosen)
-        index = np.flatnonzero(picked) if picked.dtype == bool else picked.astype(np.int64)
-        return replace(
-            self,
-            algorithms=tuple(self.algorithms[i] for i in index),
-            groups=tuple(self.groups[i] for i in index),
-            x=self.x[index],
-            target=self.target[index],
-            smoothed=self.smoothed[index],
-        )
-
-    def restore(self, task: str, values: npt.ArrayLike) -> FloatArray:
-        """Return raw scores on a task from transformed ones: the preparation, reversed.
-
-        What the log transform clipped (scores below random) comes back as the random score.
-        """
-        check_tasks([task], self.tasks)
-        z = self.transform.inverse(np.asarray(values, dtype=np.float64))
-        if self.references is None:
-            return z
-        random, human = self.references[task]
-        return random + z / 100.0 * (human - random)
-
-    def complete_tasks(self) -> tuple[str, ...]:
-        """Return the candidates that every algorithm has a score on."""
-        gaps = dict(zip(self.tasks, np.isnan(self.x).sum(axis=0).tolist(), strict=True))
-        return tuple(task for task in self.candidates if gaps[task] == 0)
+#: So many names of a list are shown in a message.
+_MOST_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -181,6 +100,7 @@ class Preparation:
         record = [*table.provenance, f"{len(table.algorithms)} algorithms"]
         cells = _with_least_tasks(cells, self.least_tasks, record)
         algorithms, tasks, z_mean, z_last, x = _matrices(cells)
+        _check_domain(z_mean, transform, algorithms, tasks)
         z = z_mean if self.runs == "scores" else z_last
         x = transform.forward(z_mean) if self.runs == "scores" else x
         summary = summarize(z, self.summary, transform)
@@ -188,13 +108,18 @@ class Preparation:
         if self.least_summary is not None:
             keep = summary > self.least_summary
             record.append(f"{keep.sum()} with a summary above {self.least_summary:g}")
+            if not keep.any():
+                raise ScoreDataError(
+                    f"expected algorithms whose summary is above {self.least_summary:g}; "
+                    f"the greatest is {np.nanmax(summary):.4g}"
+                )
         candidates = self._candidates(tasks, x[keep], record)
         self._describe(record)
         halves = half_summaries(
             z[keep], self.summary, transform, rng=np.random.default_rng(self.seed)
         )
         groups = self._groups(rows, algorithms)
-        return PreparedScores(
+        prepared = PreparedScores(
             algorithms=tuple(a for a, k in zip(algorithms, keep, strict=True) if k),
             tasks=tasks,
             x=np.ascontiguousarray(x[keep]),
@@ -206,6 +131,7 @@ class Preparation:
             references=self.references,
             record=tuple(record),
         )
+        return _without_constant_tasks(prepared)
 
     def _cells(self, rows: pl.DataFrame, transform: Transform) -> pl.DataFrame:
         """Return one row per algorithm and task: mean and last normalised score, mean transform."""
@@ -253,13 +179,6 @@ class Preparation:
         return tuple(str(known[a]) for a in algorithms)
 
 
-def check_tasks(tasks: Sequence[str], known: Sequence[str]) -> None:
-    """Raise an error that offers the nearest names, if a task is not known."""
-    for task in tasks:
-        if task not in known:
-            raise UnknownNameError("task", task, known)
-
-
 def _usable_rows(table: ScoreTable) -> pl.DataFrame:
     """Return the rows with a finite score; say how many are infinite."""
     if table.n_steps > 1:
@@ -291,6 +210,39 @@ def _with_least_tasks(cells: pl.DataFrame, least: int, record: list[str]) -> pl.
             f"expected algorithms with at least {least} tasks; the fullest has {most}"
         )
     return kept
+
+
+def _check_domain(
+    z: FloatArray, transform: Transform, algorithms: Sequence[str], tasks: Sequence[str]
+) -> None:
+    """Refuse what is no proportion for the logit; warn if most scores are clipped."""
+    outside = (z < transform.low) | (z > transform.high)
+    if np.isfinite(transform.high) and outside.any():
+        i, j = np.argwhere(outside)[0]
+        raise ScoreDataError(
+            f"expected scores from {transform.low:g} to {transform.high:g} for the transform "
+            f"{transform.name}; found {z[i, j]:.4g} of {algorithms[i]} on {tasks[j]}"
+        )
+    share = outside.sum() / np.isfinite(z).sum()
+    if share > 0.5:
+        text = (
+            f"the transform {transform.name} takes {share:.0%} of the scores for "
+            f"{transform.low:g}; normalise them, or take another transform"
+        )
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
+
+
+def _without_constant_tasks(data: PreparedScores) -> PreparedScores:
+    """Return the same without candidates that tell algorithms nothing apart; name these."""
+    varies = data.varies(data.candidates)
+    if varies.all() or not varies.any():
+        return data
+    constant = [task for task, v in zip(data.candidates, varies, strict=True) if not v]
+    shown = ", ".join(constant[:_MOST_SHOWN]) + (", ..." if len(constant) > _MOST_SHOWN else "")
+    text = f"{len(constant)} tasks left out, all scores are the same: {shown}"
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
+    kept = tuple(task for task in data.candidates if task not in set(constant))
+    return replace(data, candidates=kept, record=(*data.record, text))
 
 
 def _matrices(cells: pl.DataFrame) -> tuple[Any, ...]:

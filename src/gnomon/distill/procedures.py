@@ -21,8 +21,9 @@ from gnomon.distill.models import (
     non_negative,
     ranges_of,
 )
-from gnomon.distill.preparation import PreparedScores
-from gnomon.distill.search import Progress, search_subsets, subset_errors
+from gnomon.distill.prepared import PreparedScores, check_target
+from gnomon.distill.row_errors import subset_errors
+from gnomon.distill.search import Progress, search_subsets
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
@@ -51,6 +52,9 @@ class Procedure(Protocol):
 
     def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
         """Return the model of a subset."""
+
+    def best(self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()) -> Procedure:
+        """Return the procedure that is to choose here: itself, unless it chooses between some."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,11 @@ class PaperProcedure:
     ) -> tuple[tuple[str, ...], ...]:
         """Return the best subsets, best first."""
         candidates = data.complete_tasks() if self.complete_only else data.candidates
+        if not candidates:
+            raise ScoreDataError(
+                f"expected tasks that every algorithm has a score on; none of "
+                f"{len(data.candidates)} has"
+            )
         wanted = n_best
         while True:
             found = search_subsets(
@@ -122,6 +131,10 @@ class PaperProcedure:
     def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
         """Return the model of a subset."""
         return fit_least_squares(data, tasks, weights=self.weights)
+
+    def best(self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()) -> Procedure:
+        """Return itself."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -167,6 +180,9 @@ class FactorProcedure:
         from gnomon.distill.covariance_search import least_variance_subsets
 
         names, covariance = self._covariance(data)
+        for task in forced:
+            if task in data.tasks and task not in names:
+                raise ScoreDataError(f"{task} is forced, but excluded or without different scores")
         return least_variance_subsets(
             covariance.covariance, names, size, forced=forced, n_best=n_best
         )
@@ -197,27 +213,25 @@ class FactorProcedure:
             residuals=tuple(np.sort(residuals).tolist()),
         )
 
+    def best(self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()) -> Procedure:
+        """Return itself."""
+        return self
+
     def _covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
         """Return the names of the tasks that vary, and the covariance of them and the target."""
+        check_target(data)
         target = data.smoothed if self.smoothed else data.target
-        columns = data.columns(data.candidates)
-        varies = _varies(data.x[:, columns])
+        columns, varies = data.columns(data.candidates), data.varies(data.candidates)
         names = tuple(t for t, v in zip(data.candidates, varies, strict=True) if v)
         z = np.column_stack([data.x[:, columns[varies]], target])
-        if len(z) < 3 or not _varies(z[:, -1:])[0]:
+        if len(z) < 3 or not np.ptp(target):
             raise ScoreDataError(
-                f"expected at least 3 algorithms with different summaries, found {len(z)}"
+                f"expected at least 3 algorithms whose summaries differ; found {len(z)}, "
+                f"from {target.min():.4g} to {target.max():.4g}"
             )
         return names, shrunk_covariance(
             z, shrinkage=self.shrinkage, degrees_of_freedom=self.degrees_of_freedom
         )
-
-
-def _varies(x: FloatArray) -> np.typing.NDArray[np.bool_]:
-    """Return which columns hold at least two different numbers."""
-    low = np.where(np.isnan(x), np.inf, x).min(axis=0)
-    high = np.where(np.isnan(x), -np.inf, x).max(axis=0)
-    return np.asarray(high > low)
 
 
 def _non_negative_weights(model: FactorCovariance, index: FloatArray) -> tuple[FloatArray, float]:
@@ -259,7 +273,7 @@ def procedure_of(name: str, *, n_folds: int = 10) -> Procedure:
         There is no such procedure.
     """
     if name == "auto":
-        from gnomon.distill.validation import AutoProcedure
+        from gnomon.distill.auto import AutoProcedure
 
         return AutoProcedure(n_folds=n_folds)
     if name in ("irt-1", "irt-2"):

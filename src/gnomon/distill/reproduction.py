@@ -8,8 +8,7 @@ instead (table 3, the correlations of section 6), ours is truncated, and the not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -23,41 +22,19 @@ from gnomon.distill.atari import (
     published_table,
 )
 from gnomon.distill.case_study import case_study
+from gnomon.distill.comparison import Comparison, compared, facts, rounded
 from gnomon.distill.cost import run_cost
+from gnomon.distill.held_out import HeldOut
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures import PaperProcedure
 from gnomon.distill.structure import correlations, edges, fairness, single_tasks, task_models
-from gnomon.distill.validation import HeldOut, cross_validate
+from gnomon.distill.validation import cross_validate
 from gnomon.scores.datasets import load_references, load_scores
 
 __all__ = ["SECTIONS", "Comparison", "paper_scores", "reproduce", "selected_sets"]
 
 _TRUNCATED = "printed truncated, not rounded"
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A published value beside ours.
-
-    Parameters
-    ----------
-    table : str
-        Table or section of the paper.
-    item : str
-    published, ours : str
-        As printed; `ours` is None if it cannot be computed here.
-    equal : bool, optional
-        None if there is nothing to compare.
-    note : str
-    """
-
-    table: str
-    item: str
-    published: str
-    ours: str | None
-    equal: bool | None
-    note: str = ""
 
 
 def paper_scores() -> PreparedScores:
@@ -141,27 +118,13 @@ class _Paper:
         return model.predict(self.data.x[:, self.data.columns(model.tasks)])
 
 
-def _rounded(value: float, like: str, *, truncate: bool = False) -> str:
-    """Return a number with as many decimals as a printed one."""
-    decimals = len(like.partition(".")[2])
-    mode = ROUND_DOWN if truncate else ROUND_HALF_EVEN
-    return str(Decimal(value).quantize(Decimal(1).scaleb(-decimals), rounding=mode))
-
-
-def _compared(
-    table: str, item: str, published: str, value: float, note: str = "", *, truncate: bool = False
-) -> Comparison:
-    ours = _rounded(value, published, truncate=truncate)
-    return Comparison(table, item, published, ours, float(ours) == float(published), note)
-
-
 def _table2(paper: _Paper) -> Iterator[Comparison]:
     for row in published_table("table2"):
         held = paper.held_out(row["model"])
-        yield _compared("2", f"{row['model']} R2", row["r2"], held.fold_r2)
+        yield compared("2", f"{row['model']} R2", row["r2"], held.fold_r2)
         error = 100 * held.fold_relative_error
         item = f"{row['model']} relative error %"
-        yield _compared("2", item, row["relative_error_percent"], error)
+        yield compared("2", item, row["relative_error_percent"], error)
 
 
 def _table3(paper: _Paper) -> Iterator[Comparison]:
@@ -172,9 +135,9 @@ def _table3(paper: _Paper) -> Iterator[Comparison]:
         true, ours = data.transform.inverse(np.array([data.target[i], predicted[i]]))
         error = 100 * abs(ours - true) / true
         label = row["algorithm"]
-        yield _compared("3", f"{label} median", row["median"], true, _TRUNCATED, truncate=True)
-        yield _compared("3", f"{label} Atari-5", row["atari5"], ours, _TRUNCATED, truncate=True)
-        yield _compared("3", f"{label} error %", row["relative_error_percent"], error)
+        yield compared("3", f"{label} median", row["median"], true, _TRUNCATED, truncate=True)
+        yield compared("3", f"{label} Atari-5", row["atari5"], ours, _TRUNCATED, truncate=True)
+        yield compared("3", f"{label} error %", row["relative_error_percent"], error)
 
 
 def _tables45(paper: _Paper) -> Iterator[Comparison]:
@@ -188,34 +151,32 @@ def _tables45(paper: _Paper) -> Iterator[Comparison]:
         error = 100 * ours.relative_error
         published = row["relative_error_percent"]
         near = abs(error - float(published)) <= 100 * _slack(row)
-        text = _rounded(error, published)
+        text = rounded(error, published)
         yield Comparison("4", f"{row['algorithm']} error %", published, text, near, note)
     for row, ours in zip(published_table("table5"), study.rescaled, strict=True):
         for column, value in (("median", ours.summary), ("atari5", ours.estimate)):
             near = abs(value - float(row[column])) <= 0.015
-            text = _rounded(value, row[column])
+            text = rounded(value, row[column])
             yield Comparison("5", f"{row['algorithm']} {column}", row[column], text, near, note)
         published = row["relative_error_percent"]
         error = 100 * ours.relative_error
         near = abs(error - float(published)) <= 100 * 2 * 0.0125
-        text = _rounded(error, published)
+        text = rounded(error, published)
         yield Comparison("5", f"{row['algorithm']} error %", published, text, near, note)
     errors = [float(row["relative_error_percent"]) for row in rows]
-    facts = _facts()
-    yield _compared(
+    printed = facts()
+    yield compared(
         "section 7",
         "mean error %",
-        facts["case_study_mean_error_percent"],
+        printed["case_study_mean_error_percent"],
         sum(errors) / 4,
         "of table 4",
     )
     rescaled = [float(row["relative_error_percent"]) for row in published_table("table5")[:-1]]
-    published = facts["case_study_rescaled_error_percent"]
-    yield _compared(
-        "section 7", "mean rescaled error %", published, sum(rescaled) / 3, "of table 5"
-    )
-    published = facts["case_study_inversions"]
-    yield _compared("section 7", "inversions (C51, IQN)", published, len(study.inversions))
+    published = printed["case_study_rescaled_error_percent"]
+    yield compared("section 7", "mean rescaled error %", published, sum(rescaled) / 3, "of table 5")
+    published = printed["case_study_inversions"]
+    yield compared("section 7", "inversions (C51, IQN)", published, len(study.inversions))
 
 
 def _slack(row: Mapping[str, str]) -> float:
@@ -228,20 +189,20 @@ def _table6(_: _Paper) -> Iterator[Comparison]:
     rows = {row["algorithm"]: row for row in published_table("table6")}
     for name, machine, hours in PUBLISHED_COSTS:
         row, cost = rows[name], run_cost(name, machine, hours, 57)
-        yield _compared("6", f"{name} GPU hours", row["gpu_hours"], cost.hours)
+        yield compared("6", f"{name} GPU hours", row["gpu_hours"], cost.hours)
         preemptive, standard = row["cost_preemptive"], row["cost_standard"]
-        yield _compared("6", f"{name} preemptive USD", preemptive, cost.cost_preemptive)
-        yield _compared(
+        yield compared("6", f"{name} preemptive USD", preemptive, cost.cost_preemptive)
+        yield compared(
             "6", f"{name} standard USD", standard, cost.cost_standard, _TRUNCATED, truncate=True
         )
         if name == "Agent57":
-            facts = _facts()
+            printed = facts()
             note = "615 W for 21,375 h are 13.146 MWh, by the paper's own figures"
-            power = facts["agent57_power_mwh"]
-            yield _compared("appendix A", f"{name} power MWh", power, cost.power_kwh / 1000, note)
+            power = printed["agent57_power_mwh"]
+            yield compared("appendix A", f"{name} power MWh", power, cost.power_kwh / 1000, note)
             tons = cost.carbon_kg / 907.18474
-            published = facts["agent57_carbon_tons"]
-            yield _compared(
+            published = printed["agent57_carbon_tons"]
+            yield compared(
                 "appendix A", f"{name} carbon tons", published, tons, "short tons of 2,000 lb"
             )
 
@@ -252,15 +213,15 @@ def _table8(paper: _Paper) -> Iterator[Comparison]:
     counts = (~np.isnan(data.x)).sum(axis=1)
     for row in published_table("table8"):
         i = data.algorithms.index(row["algorithm"])
-        yield _compared("8", f"{row['algorithm']} games", row["games"], float(counts[i]))
-        yield _compared("8", f"{row['algorithm']} median", row["median"], round(medians[i], 6))
+        yield compared("8", f"{row['algorithm']} games", row["games"], float(counts[i]))
+        yield compared("8", f"{row['algorithm']} median", row["median"], round(medians[i], 6))
 
 
 def _table9(paper: _Paper) -> Iterator[Comparison]:
     for row in published_table("table9"):
         model = paper.models[row["model"]]
         weight = model.weights[model.tasks.index(row["game"])]
-        yield _compared("9", f"{row['model']} {row['game']}", row["weight"], weight)
+        yield compared("9", f"{row['model']} {row['game']}", row["weight"], weight)
 
 
 def _tables_of_games(table: str) -> Callable[[_Paper], Iterator[Comparison]]:
@@ -270,9 +231,9 @@ def _tables_of_games(table: str) -> Callable[[_Paper], Iterator[Comparison]]:
         ours = task_models(paper.data, games).models
         for row in rows:
             model = ours[row["game"]]
-            yield _compared(table, f"{row['game']} c", row["intercept"], model.intercept)
+            yield compared(table, f"{row['game']} c", row["intercept"], model.intercept)
             for game, weight in zip(model.tasks, model.weights, strict=True):
-                yield _compared(table, f"{row['game']} {game}", row[game], weight)
+                yield compared(table, f"{row['game']} {game}", row[game], weight)
 
     return section
 
@@ -282,8 +243,8 @@ def _table12(_: _Paper) -> Iterator[Comparison]:
     for game in published_constants():
         row = next(r for r in published_table("table12") if r["game"] == game)
         random, human = constants[game]
-        yield _compared("12", f"{game} random", row["random"], round(random, 6))
-        yield _compared("12", f"{game} human", row["human"], round(human, 6))
+        yield compared("12", f"{game} random", row["random"], round(random, 6))
+        yield compared("12", f"{game} human", row["human"], round(human, 6))
 
 
 def _selection(paper: _Paper) -> Iterator[Comparison]:
@@ -298,13 +259,13 @@ def _selection(paper: _Paper) -> Iterator[Comparison]:
     note = "by the rule that the paper states: least cross-validated error of all"
     ours = " ".join(sorted(stated))
     yield Comparison("section 4.3", "Atari-10", published, ours, ours == published, note)
-    facts = _facts()
-    before = facts["algorithms_before_filter"]
+    printed = facts()
+    before = printed["algorithms_before_filter"]
     note = "the published data set holds only what the filter left"
     yield Comparison("section 4.1", "algorithms before the filter", before, None, None, note)
-    after = facts["algorithms_after_filter"]
+    after = printed["algorithms_after_filter"]
     note = "with a rule that the paper does not mention: median above 40"
-    yield _compared("section 4.1", "algorithms after the filter", after, len(data.algorithms), note)
+    yield compared("section 4.1", "algorithms after the filter", after, len(data.algorithms), note)
 
 
 def _stated_ten(
@@ -317,19 +278,19 @@ def _stated_ten(
 
 def _single(paper: _Paper) -> Iterator[Comparison]:
     singles = single_tasks(paper.data)
-    facts = _facts()
+    printed = facts()
     best, worst = singles[0], singles[-1]
-    name = facts["single_best_game"]
+    name = printed["single_best_game"]
     yield Comparison("section 5.1", "best single game", name, best.task, name == best.task)
-    yield _compared("section 5.1", "its R2", facts["single_best_r2"], best.r2)
-    name = facts["single_worst_game"]
+    yield compared("section 5.1", "its R2", printed["single_best_r2"], best.r2)
+    name = printed["single_worst_game"]
     yield Comparison("section 5.1", "worst single game", name, worst.task, name == worst.task)
-    yield _compared("section 5.1", "its R2", facts["single_worst_r2"], worst.r2)
+    yield compared("section 5.1", "its R2", printed["single_worst_r2"], worst.r2)
     name_this = next(single for single in singles if single.task == "namethisgame")
-    published = facts["namethisgame_intercept"]
-    yield _compared("section 5.1", "Name This Game intercept", published, name_this.intercept)
-    yield _compared(
-        "section 5.1", "Name This Game scale", facts["namethisgame_scale"], name_this.slope
+    published = printed["namethisgame_intercept"]
+    yield compared("section 5.1", "Name This Game intercept", published, name_this.intercept)
+    yield compared(
+        "section 5.1", "Name This Game scale", printed["namethisgame_scale"], name_this.slope
     )
 
 
@@ -338,9 +299,9 @@ def _robustness(paper: _Paper) -> Iterator[Comparison]:
         "Go-Explore's scores are not in the data set; by the published model its estimate is "
         "1,855 (+28.3 %), and 1,620 appears only if Go-Explore is among the training rows"
     )
-    facts = _facts()
+    printed = facts()
     for item, key in (("median", "goexplore_true_median"), ("Atari-5", "goexplore_atari5")):
-        yield Comparison("section 5.3", f"Go-Explore {item}", facts[key], None, None, note)
+        yield Comparison("section 5.3", f"Go-Explore {item}", printed[key], None, None, note)
     data = paper.data
     predicted = paper.predicted("Atari-5")
     inverse = data.transform.inverse
@@ -354,37 +315,33 @@ def _robustness(paper: _Paper) -> Iterator[Comparison]:
 
 
 def _all_games(paper: _Paper) -> Iterator[Comparison]:
-    facts = _facts()
+    printed = facts()
     for name, key in (("Atari-5", "var_explained_atari5"), ("Atari-10", "var_explained_atari10")):
         models = task_models(paper.data, paper.models[name].tasks)
         note = f"pooled, with the subset's own games; {100 * models.explained_others:.1f} % without"
-        published = facts[key].rstrip("%")
+        published = printed[key].rstrip("%")
         item = f"variance explained by {name} %"
-        yield _compared("section 5.5", item, published, 100 * models.explained, note)
+        yield compared("section 5.5", item, published, 100 * models.explained, note)
         if name == "Atari-5":
             high = [game for game, r2 in models.r2.items() if r2 > 0.8]
             others = len(set(high) - set(paper.models[name].tasks))
             note = f"{others} without the subset's own"
-            published = facts["games_r2_above_0.8"]
-            yield _compared("section 5.5", "games with R2 above 0.8", published, len(high), note)
+            published = printed["games_r2_above_0.8"]
+            yield compared("section 5.5", "games with R2 above 0.8", published, len(high), note)
 
 
 def _correlated(paper: _Paper) -> Iterator[Comparison]:
-    data, facts = paper.data, _facts()
+    data, printed = paper.data, facts()
     top = edges(data, n_strongest=1)[0]
     pair = f"{top.a}-{top.b}"
-    published = facts["most_correlated_pair"]
+    published = printed["most_correlated_pair"]
     yield Comparison("section 6", "most correlated pair", published, pair, published == pair)
     r, _ = correlations(data)
     skiing = data.tasks.index("skiing")
     for game in ("alien", "frostbite", "mspacman", "riverraid"):
         value = float(r[skiing, data.tasks.index(game)])
-        published = facts[f"pcc_skiing_{game}"]
-        yield _compared("section 6", f"Skiing, {game}", published, value, _TRUNCATED, truncate=True)
-
-
-def _facts() -> dict[str, str]:
-    return {row["item"]: row["published"] for row in published_table("text")}
+        published = printed[f"pcc_skiing_{game}"]
+        yield compared("section 6", f"Skiing, {game}", published, value, _TRUNCATED, truncate=True)
 
 
 #: The parts of the paper, in its order.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,12 @@ import numpy as np
 
 from gnomon.distill.folds import Folds
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.outcomes import result_of
+from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures import PaperProcedure, Procedure
+from gnomon.distill.search import Progress
 from gnomon.distill.transforms import transform_of
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.execution.serial import SerialExecutor
 
@@ -79,6 +82,7 @@ def selection_stability(
     by_group: bool = False,
     rng: np.random.Generator,
     executor: Executor | None = None,
+    progress: Progress | None = None,
 ) -> Stability:
     """Choose again from random samples of the algorithms (or of whole groups).
 
@@ -94,14 +98,15 @@ def selection_stability(
     by_group : bool
         Draw groups (papers) rather than algorithms.
     rng : numpy.random.Generator
-    executor : Executor, optional
+    executor, progress
+        As in :func:`gnomon.distill.search.search_subsets`; progress counts samples.
     """
     labels = np.array(data.groups if by_group else data.algorithms)
     units = np.unique(labels)
     n_drawn = max(1, round(_DISTINCT * units.size))
     drawn = [rng.choice(units, n_drawn, replace=False) for _ in range(n_samples)]
     pieces = [_Piece(data.rows(np.isin(labels, names)), procedure, size) for names in drawn]
-    return Stability.of(_chosen(pieces, executor))
+    return Stability.of(_chosen(pieces, executor, progress))
 
 
 def fold_seed_stability(
@@ -111,10 +116,12 @@ def fold_seed_stability(
     n_seeds: int = 50,
     n_folds: int = 10,
     executor: Executor | None = None,
+    progress: Progress | None = None,
 ) -> Stability:
     """Choose by the paper's procedure with other folds, seeds 0 to `n_seeds` - 1."""
     procedures = [PaperProcedure(folds=Folds(n_folds, seed)) for seed in range(n_seeds)]
-    return Stability.of(_chosen([_Piece(data, p, size) for p in procedures], executor))
+    pieces = [_Piece(data, procedure, size) for procedure in procedures]
+    return Stability.of(_chosen(pieces, executor, progress))
 
 
 @dataclass(frozen=True)
@@ -184,13 +191,18 @@ class _Piece:
 
 
 def _choose(piece: _Piece) -> tuple[str, ...]:
-    return piece.procedure.choose(piece.data, piece.size)[0]
+    with warnings.catch_warnings():
+        # What a sample alone lacks is no news of the table.
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        return piece.procedure.choose(piece.data, piece.size)[0]
 
 
-def _chosen(pieces: Sequence[_Piece], executor: Executor | None) -> list[tuple[str, ...]]:
-    chosen = []
+def _chosen(
+    pieces: Sequence[_Piece], executor: Executor | None, progress: Progress | None
+) -> list[tuple[str, ...]]:
+    chosen: list[tuple[str, ...]] = []
     for outcome in (executor or SerialExecutor()).map(_choose, pieces):
-        if outcome.result is None:
-            raise ScoreDataError(f"a sample of the algorithms failed: {outcome.error}")
-        chosen.append(outcome.result)
+        chosen.append(result_of(outcome, "the choice from a sample of the algorithms"))
+        if progress is not None:
+            progress(len(chosen), len(pieces))
     return chosen

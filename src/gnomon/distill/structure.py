@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gnomon.distill.models import SubsetModel, fit_least_squares
-from gnomon.distill.preparation import PreparedScores
+from gnomon.distill.prepared import PreparedScores
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
@@ -24,6 +25,7 @@ __all__ = [
     "principal_components",
     "single_tasks",
     "task_models",
+    "thirds",
 ]
 
 #: Fewer rows in common say nothing of a correlation.
@@ -136,28 +138,36 @@ def correlations(data: PreparedScores) -> tuple[FloatArray, FloatArray]:
 
 
 def edges(
-    data: PreparedScores, *, n_strongest: int | None = 24, tasks: Sequence[str] | None = None
+    data: PreparedScores,
+    *,
+    n_strongest: int = 24,
+    n_weakest: int = 0,
+    tasks: Sequence[str] | None = None,
 ) -> list[Edge]:
     """Return the most correlated pairs of tasks, strongest first (figure 5 of the Atari-5 paper).
 
     Parameters
     ----------
     data : PreparedScores
-    n_strongest : int, optional
-        How many; all, if None (so the last are the most negative ones).
+    n_strongest : int
+        How many.
+    n_weakest : int
+        And so many of the least correlations, which are the most negative ones.
     tasks : sequence of str, optional
         Only pairs of these.
     """
     r, n = correlations(data)
-    kept = data.tasks if tasks is None else tuple(tasks)
-    index = data.columns(kept)
-    pairs = [
-        Edge(data.tasks[i], data.tasks[j], float(r[i, j]), int(n[i, j]))
-        for a, i in enumerate(index)
-        for j in index[a + 1 :]
-        if np.isfinite(r[i, j])
+    index = data.columns(data.tasks if tasks is None else tasks)
+    a, b = np.triu_indices(index.size, 1)
+    i, j = index[a], index[b]
+    known = np.isfinite(r[i, j])
+    i, j = i[known], j[known]
+    order = np.argsort(-r[i, j], kind="stable")
+    kept = np.concatenate([order[:n_strongest], order[max(n_strongest, order.size - n_weakest) :]])
+    return [
+        Edge(data.tasks[i[k]], data.tasks[j[k]], float(r[i[k], j[k]]), int(n[i[k], j[k]]))
+        for k in kept
     ]
-    return sorted(pairs, key=lambda edge: -edge.correlation)[:n_strongest]
 
 
 def single_tasks(data: PreparedScores) -> list[SingleTask]:
@@ -192,12 +202,16 @@ def task_models(data: PreparedScores, subset: Sequence[str]) -> TaskModels:
         models[task] = model
         r2[task] = 1.0 - residual[task] / total[task] if total[task] else float("nan")
     others = [task for task in data.tasks if task not in subset]
-    return TaskModels(
-        models,
-        r2,
-        1.0 - sum(residual.values()) / sum(total.values()),
-        1.0 - sum(residual[t] for t in others) / sum(total[t] for t in others),
-    )
+    explained = (_explained(residual, total, tasks) for tasks in (data.tasks, others))
+    return TaskModels(models, r2, *explained)
+
+
+def _explained(
+    residual: Mapping[str, float], total: Mapping[str, float], tasks: Sequence[str]
+) -> float:
+    """Return the pooled share of the variance of some tasks; NaN if there is none."""
+    whole = sum(total[task] for task in tasks)
+    return 1.0 - sum(residual[task] for task in tasks) / whole if whole else float("nan")
 
 
 def principal_components(data: PreparedScores) -> Components:
@@ -219,6 +233,13 @@ def principal_components(data: PreparedScores) -> Components:
     return Components(tasks, d**2 / (d**2).sum(), directions, correlation)
 
 
+def thirds(predicted: FloatArray, true: FloatArray) -> dict[str, npt.NDArray[np.int64]]:
+    """Return the low, middle and high algorithms by the true summary, of those predicted."""
+    whole = np.flatnonzero(~(np.isnan(predicted) | np.isnan(true)))
+    order = whole[np.argsort(true[whole], kind="stable")]
+    return dict(zip(("low", "middle", "high"), np.array_split(order, 3), strict=True))
+
+
 def fairness(predicted: FloatArray, true: FloatArray, relative: FloatArray) -> list[FairnessTest]:
     """Compare the errors of low, middle and high algorithms (figure 3, section 5.4).
 
@@ -233,17 +254,26 @@ def fairness(predicted: FloatArray, true: FloatArray, relative: FloatArray) -> l
     -------
     list of FairnessTest
         Of each pair of tertiles, accuracy and bias.
+
+    Raises
+    ------
+    ScoreDataError
+        There are fewer than two algorithms in a third.
     """
     from scipy.stats import ranksums, ttest_ind
 
-    whole = np.flatnonzero(~np.isnan(predicted))
-    order = whole[np.argsort(true[whole], kind="stable")]
-    thirds = dict(zip(("low", "middle", "high"), np.array_split(order, 3), strict=True))
+    groups = thirds(predicted, true)
+    fewest = min(index.size for index in groups.values())
+    if fewest < 2:
+        raise ScoreDataError(
+            f"expected at least 6 predicted algorithms for three groups, found "
+            f"{sum(index.size for index in groups.values())}"
+        )
     tests = []
     for measure in ("accuracy", "bias"):
         errors = np.abs(relative) if measure == "accuracy" else relative
         for a, b in (("low", "middle"), ("low", "high"), ("middle", "high")):
-            x, y = errors[thirds[a]], errors[thirds[b]]
+            x, y = errors[groups[a]], errors[groups[b]]
             welch = float(ttest_ind(x, y, equal_var=False).pvalue)
             ranks = float(ranksums(x, y).pvalue)
             tests.append(

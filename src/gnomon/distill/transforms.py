@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 
 import numpy as np
 
@@ -27,12 +27,16 @@ class Transform:
     forward, inverse : function of an array
     log_base : float, optional
         The base, if a difference after the transform is a logarithm of a ratio.
+    low, high : float
+        What lies outside is taken for the nearer end, so it tells nothing apart.
     """
 
     name: str
     forward: Callable[[FloatArray], FloatArray]
     inverse: Callable[[FloatArray], FloatArray]
     log_base: float | None = None
+    low: float = -inf
+    high: float = inf
 
     def relative_errors(self, predicted: FloatArray, true: FloatArray) -> FloatArray:
         """Return the signed relative errors of transformed predictions.
@@ -77,9 +81,9 @@ def _logistic(x: FloatArray) -> FloatArray:
 
 
 TRANSFORMS: Mapping[str, Transform] = {
-    "log": Transform("log", _log_forward, _log_inverse, log_base=10.0),
+    "log": Transform("log", _log_forward, _log_inverse, log_base=10.0, low=0.0),
     "identity": Transform("identity", _same, _same),
-    "logit": Transform("logit", _logit, _logistic),
+    "logit": Transform("logit", _logit, _logistic, low=0.0, high=1.0),
 }
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon import __version__
-from gnomon.experiments.atomic_file import write_atomically
+from gnomon.atomic_file import write_atomically
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import TrialRecord
 from gnomon.experiments.suites import available_suites, load_suite, suite_hash
@@ -103,7 +103,9 @@ def _end(folder: Path, **what: Any) -> None:
 def _played(config: ExperimentConfig) -> dict[str, Any]:
     """Return what decides the attempts, and who was shown the answer."""
     record = config.to_record()
-    texts = {rule.name: rule.hash for rule in config.rules}
+    # A card may be shown around: of a hidden rule it has the hash alone.
+    record["rules"] = [_shown(rule) for rule in record["rules"]]
+    hashes = {rule.name: rule.hash for rule in config.rules}
     return {
         "gnomon": __version__,
         "config_hash": config.hash,
@@ -115,9 +117,14 @@ def _played(config: ExperimentConfig) -> dict[str, Any]:
         },
         "revealed_to": config.revealed_to,
         "config": record,
-        "rules": [rule | {"hash": texts[rule["name"]]} for rule in record["rules"]],
+        "rules": [rule | {"hash": hashes[rule["name"]]} for rule in record["rules"]],
         "learners": [x.to_record() | {"hash": x.hash} for x in config.learners],
     }
+
+
+def _shown(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of a rule, without its text if it is hidden."""
+    return {name: value for name, value in rule.items() if name != "text" or "hidden" not in rule}
 
 
 def _suites_of(config: ExperimentConfig) -> list[str]:

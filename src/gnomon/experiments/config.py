@@ -104,7 +104,7 @@ class ExperimentConfig:
 
         values: dict[str, Any] = {
             "name": name,
-            "rules": [asdict(r) if isinstance(r, RuleEntry) else r for r in rules],
+            "rules": [r.to_record() if isinstance(r, RuleEntry) else r for r in rules],
             "learners": [x.to_record() if isinstance(x, LearnerEntry) else x for x in learners],
             "trials": trials,
             "episodes": episodes,
@@ -211,7 +211,7 @@ class ExperimentConfig:
         }
         return {
             "name": self.name,
-            "rules": [asdict(rule) for rule in self.rules],
+            "rules": [rule.to_record() for rule in self.rules],
             "learners": [learner.to_record() for learner in self.learners],
             "trials": self.trials,
             "episodes": self.episodes,
@@ -223,7 +223,8 @@ class ExperimentConfig:
     @property
     def hash(self) -> str:
         """Content hash of what is played; comments in rules and limits of trials do not count."""
-        record = self.to_record() | {"rules": [[rule.name, rule.hash] for rule in self.rules]}
+        rules = [[r.name, r.hash, *(["hidden"] if r.hidden else [])] for r in self.rules]
+        record = self.to_record() | {"rules": rules}
         for limit in ("trial_timeout_s", "trial_memory_mb"):
             record.pop(limit, None)
         return content_hash(record)

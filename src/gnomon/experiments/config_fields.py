@@ -8,15 +8,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
 
 from gnomon.errors import ConfigError, UnknownNameError
+from gnomon.excerpt import shortened, visible
 
 __all__ = ["ExperimentFields", "LearnerFields", "RuleFields", "checked_fields"]
 
+
+def _printing(name: str) -> str:
+    """Refuse a name that no terminal, drawing or page could show."""
+    if visible(name, kept="\xa0") != name:
+        raise ValueError
+    return name
+
+
 # Each description completes "expected ...".
 Text = Annotated[str, Field(min_length=1, strict=True)]
+Name = Annotated[Text, AfterValidator(_printing)]
 Positive = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+POSITIVE = "a whole number from 1 to 1,000,000"
 RangeOrNumber = (
     Annotated[int, Field(strict=True)]
     | Annotated[list[Annotated[int, Field(strict=True)]], Field(min_length=2, max_length=2)]
@@ -31,16 +49,17 @@ class _Fields(BaseModel):
 class RuleFields(_Fields):
     """A rule: one of the catalogue or a file by its name, or a text with a name."""
 
-    name: Text = Field(description="the name of a rule or of a file")
+    name: Name = Field(description="the name of a rule or of a file")
     text: Text | None = Field(default=None, description="the text of a rule")
+    hidden: bool = Field(default=False, strict=True, description="true or false")
 
 
 class LearnerFields(BaseModel):
     """A learner; every field that is not named here is one of its settings."""
 
     model_config = ConfigDict(extra="allow")
-    kind: Text = Field(description="the name of a learner")
-    name: Text | None = Field(default=None, description="a name of your own")
+    kind: Name = Field(description="the name of a learner")
+    name: Name | None = Field(default=None, description="a name of printable characters")
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] | None = Field(
         default=None, description="a table of settings, each with a list of values"
     )
@@ -55,7 +74,9 @@ class BoardFields(_Fields):
     shape_palette: Palette | None = Field(default=None, description="a list of names")
     color_palette: Palette | None = Field(default=None, description="a list of names")
     files: Palette | None = Field(default=None, description="a list of board files")
-    boards: list[list[int]] | None = Field(default=None, description="lists of 36 codes")
+    boards: Annotated[list[list[int]], Field(min_length=1)] | None = Field(
+        default=None, description="lists of 36 codes"
+    )
     order: Literal["listed", "alphabetical", "random"] = Field(
         default="listed", description="'listed', 'alphabetical' or 'random'"
     )
@@ -64,20 +85,18 @@ class BoardFields(_Fields):
 class ExperimentFields(_Fields):
     """A whole experiment; see :class:`gnomon.experiments.config.ExperimentConfig`."""
 
-    name: Text = Field(description="a name of your own")
+    name: Name = Field(description="a name of printable characters")
     rules: list[RuleFields] = Field(description="a list of rules", min_length=1)
     learners: list[LearnerFields] = Field(description="a list of learners", min_length=1)
-    trials: Positive = Field(default=20, description="a whole number of at least 1")
-    episodes: Positive = Field(default=200, description="a whole number of at least 1")
-    horizon: Positive = Field(default=100, description="a whole number of at least 1")
+    trials: Positive = Field(default=20, description=POSITIVE)
+    episodes: Positive = Field(default=200, description=POSITIVE)
+    horizon: Positive = Field(default=100, description=POSITIVE)
     seed: int = Field(default=0, strict=True, ge=0, description="a whole number of at least 0")
     board: BoardFields | None = Field(default=None, description="a table, [board]")
     trial_timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
         default=None, description="a number of seconds above 0"
     )
-    trial_memory_mb: Positive | None = Field(
-        default=None, description="a whole number of at least 1"
-    )
+    trial_memory_mb: Positive | None = Field(default=None, description=POSITIVE)
 
     @field_validator("rules", mode="before")
     @classmethod
@@ -122,7 +141,7 @@ def checked_fields(values: Mapping[str, Any]) -> ExperimentFields:
         raise ConfigError(f"{_within(path[:-1])}{UnknownNameError('field', path[-1], known)}")
     if error["type"] == "missing":
         raise ConfigError(f"{_within(path[:-1])}missing field {path[-1]!r}; expected {field}")
-    raise ConfigError(f"{_within(path)}expected {field}, found {_shown(error['input'])}")
+    raise ConfigError(f"{_within(path)}expected {field}; found {_shown(error['input'])}")
 
 
 def _resolve(loc: tuple[int | str, ...]) -> tuple[list[str], str, list[str]]:
@@ -167,5 +186,4 @@ def _within(path: list[str]) -> str:
 
 def _shown(value: Any) -> str:
     """Return a value as a message shows it: short, on one line."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return shortened(repr(value))

@@ -1,7 +1,7 @@
 """Learning curves as files that other dashboards read: CSV, and TensorBoard's event files.
 
-One curve a trial: after each episode, the errors in it, all errors so far, and whether it was
-finished. The step is the number of episodes played, from 1.
+One curve a trial: after each episode, all errors so far, the errors in it, and whether it was
+finished. The step is the number of episodes played, from 1. The CSV is a tidy score file.
 
 An event file is a series of records, each ``length, CRC of length, event, CRC of event``; an event
 is a protocol buffer of a few fields (TensorFlow's ``event.proto`` and ``tfrecord`` format), which
@@ -19,15 +19,17 @@ from pathlib import Path
 
 import numpy as np
 
+from gnomon.atomic_file import write_atomically
 from gnomon.errors import GnomonError
-from gnomon.experiments.atomic_file import write_atomically
 from gnomon.experiments.journal import TrialRecord
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring import episode_errors
 
 __all__ = ["write_csv", "write_curves", "write_event_files"]
 
-_COLUMNS = ("learner", "rule", "trial", "step", "errors", "cumulated_errors", "finished")
+#: Those of a tidy score file: the score is the number of all errors so far.
+_COLUMNS = ("algorithm", "task", "run", "step", "score", "errors", "finished")
+_ABOUT = {"metric": "cumulated_errors", "unit": "errors", "direction": "lower"}
 #: Names under which TensorBoard shows the three.
 _TAGS = ("errors_per_episode", "cumulated_errors", "finished")
 
@@ -53,10 +55,11 @@ def write_csv(folder: RunFolder, path: Path) -> Path:
         raise GnomonError(f"{path.parent}: expected a folder to write to; there is none")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    writer.writerow([*_COLUMNS, *_ABOUT])
     for record in _done(folder):
-        for step, values in enumerate(_curves(folder, record), start=1):
-            writer.writerow([record.learner, record.rule, record.trial, step, *values])
+        key = (record.learner, record.rule, record.trial)
+        for step, (errors, cumulated, finished) in enumerate(_curves(folder, record), start=1):
+            writer.writerow([*key, step, cumulated, errors, finished, *_ABOUT.values()])
     write_atomically(path, text.getvalue().encode())
     return path
 

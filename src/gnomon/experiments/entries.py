@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import ConfigError, RuleSyntaxError, UnknownNameError
+from gnomon.excerpt import visible
 from gnomon.game.board import BoardSpec
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.rules.parser import parse
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from gnomon.learners.base import Learner
 
 __all__ = ["LearnerEntry", "RuleEntry", "content_hash"]
+
+_MOST_LEARNERS = 10_000
 
 
 def content_hash(value: Any) -> str:
@@ -42,6 +46,8 @@ def content_hash(value: Any) -> str:
 class RuleEntry:
     """A rule in an experiment: its name there, and its full text.
 
+    Of a ``hidden`` rule no shard keeps the chances, and the card not the text. The experiment must.
+
     Examples
     --------
     >>> RuleEntry("turn", "(*,*,*,*,p+1)").rule_set.lines[0].atoms[0].shape is None
@@ -50,6 +56,7 @@ class RuleEntry:
 
     name: str
     text: str
+    hidden: bool = False
 
     @classmethod
     def from_fields(cls, fields: RuleFields, base: Path) -> RuleEntry:
@@ -74,7 +81,7 @@ class RuleEntry:
             _parsed(text)
         except RuleSyntaxError as error:
             raise error.in_file(file) from None
-        return cls(name, text)
+        return cls(name, text, fields.hidden)
 
     @classmethod
     def named(cls, name: str) -> RuleEntry:
@@ -90,6 +97,10 @@ class RuleEntry:
     def hash(self) -> str:
         """Content hash of what the text means: comments and blanks do not count."""
         return content_hash(str(replace(self.rule_set, description=())))
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the entry as a table of a config file."""
+        return {"name": self.name, "text": self.text} | ({"hidden": True} if self.hidden else {})
 
 
 @dataclass(frozen=True)
@@ -120,6 +131,10 @@ class LearnerEntry:
         twice = grid.keys() & given.keys()
         if twice:
             raise ConfigError(f"learner {name!r}: {min(twice)!r} is a setting and in the grid too")
+        n_learners = math.prod(map(len, grid.values()))
+        if n_learners > _MOST_LEARNERS:
+            expected = f"expected a grid of at most {_MOST_LEARNERS:,} combinations"
+            raise ConfigError(f"learner {name!r}: {expected}; found {n_learners:,}")
         combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
         return [cls(fields.kind, _grid_name(name, cell), given | cell) for cell in combinations]
 
@@ -169,7 +184,7 @@ def _grid_name(name: str, cell: Mapping[str, Any]) -> str:
 
 
 def _in_a_name(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else visible(str(value), kept="")
 
 
 def _all_learners(board_spec: BoardSpec) -> list[LearnerEntry]:

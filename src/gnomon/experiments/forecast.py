@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import TrialRecord
+from gnomon.experiments.played_trial import play
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.trial import Trial, trials_of
 
@@ -155,18 +156,25 @@ def _pilot(trials: Sequence[Trial]) -> tuple[float, float]:
 
 
 def _timed(trial: Trial, budget_s: float) -> tuple[float, float]:
-    """Play twice as many episodes again and again while there is time; extrapolate the last."""
-    from gnomon.experiments.shard import shard_bytes
+    """Play twice as many episodes again and again while there is time; go on as the last ones.
 
-    n_episodes = 1
-    while True:
-        began = time.perf_counter()
-        data = shard_bytes(replace(trial, episodes=n_episodes).play())
-        seconds = time.perf_counter() - began
-        if n_episodes == trial.episodes or seconds > budget_s / 3:
-            times = trial.episodes / n_episodes
-            return seconds * times, _room(len(data) * times)
-        n_episodes = min(2 * n_episodes, trial.episodes)
+    The first episodes can be the dear ones: a learner that knows the rule is done with it.
+    """
+    n_episodes, before, now = 1, (0.0, 0.0), _cost_of(trial, 1)
+    while n_episodes < trial.episodes and (n_episodes == 1 or now[0] <= budget_s / 3):
+        n_more = min(n_episodes, trial.episodes - n_episodes)
+        before, now = now, _cost_of(trial, n_episodes + n_more)
+        n_episodes += n_more
+    times = (trial.episodes - n_episodes) / max(n_episodes // 2, 1)
+    seconds, n_bytes = (b + times * max(b - a, 0.0) for a, b in zip(before, now, strict=True))
+    return seconds, _room(n_bytes)
+
+
+def _cost_of(trial: Trial, n_episodes: int) -> tuple[float, float]:
+    """Return the seconds and the bytes of some episodes of a trial."""
+    began = time.perf_counter()
+    data = play(replace(trial, episodes=n_episodes)).data
+    return time.perf_counter() - began, float(len(data or b""))
 
 
 def _room(n_bytes: float) -> float:

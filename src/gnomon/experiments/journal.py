@@ -122,8 +122,8 @@ class Journal:
 
 
 def create_journal(path: Path) -> None:
-    """Make an empty journal."""
-    with closing(sqlite3.connect(path)) as connection:
+    """Make an empty journal; errors as in writing."""
+    with _told(path), closing(sqlite3.connect(path)) as connection:
         connection.execute(_SCHEMA)
         connection.commit()
 

@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gnomon.experiments.atomic_file import write_atomically
 from gnomon.experiments.journal import TrialRecord
 from gnomon.experiments.trial import Trial
 
@@ -23,12 +22,12 @@ class Played:
 
 
 def play(trial: Trial) -> Played:
-    """Play a trial, anywhere."""
+    """Play a trial, anywhere; keep with it the chances of a random player, unless they tell."""
     from gnomon.experiments.shard import shard_bytes
 
     wall, cpu = time.perf_counter(), time.process_time()
     log = trial.play()
-    data = shard_bytes(log)
+    data = shard_bytes(log, None if trial.rule.hidden else trial.counts(log))
     key = trial.key
     record = TrialRecord(
         key,
@@ -53,9 +52,24 @@ def play_and_keep(shards: Path, trial: Trial) -> Played:
 
 
 def keep(played: Played, shards: Path) -> None:
-    """Write the shard of a trial, unless that has been done where it was played."""
-    if played.data is not None:
-        write_atomically(shards / f"{played.record.key}.parquet", played.data)
+    """Write the shard of a trial, unless that has been done where it was played.
+
+    It is not there before the journal says so, and that has the hash: what a killed process, or a
+    machine without power, left behind is played again. So nothing waits for the disk here.
+
+    Raises
+    ------
+    OSError
+        As the system says, of the shard; nothing of it is left.
+    """
+    if played.data is None:
+        return
+    path = shards / f"{played.record.key}.parquet"
+    try:
+        path.write_bytes(played.data)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def prepare() -> None:

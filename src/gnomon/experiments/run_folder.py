@@ -8,8 +8,9 @@
     shards/KEY.parquet one file a trial: one row an attempt
     card.json          how it was played: on what, with which versions, how long
 
-A trial's key is the hash of all that determines it. Every file appears complete or not at all, so
-a run that was killed goes on where it stopped.
+A trial's key is the hash of all that determines it. A shard counts once the journal has its hash,
+and every other file appears complete or not at all, so a run that was killed goes on where it
+stopped.
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ import datetime
 import fcntl
 import hashlib
 import json
+import os
+import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from gnomon import __version__
+from gnomon.atomic_file import write_atomically
 from gnomon.errors import GnomonError, RunFolderError, UnknownNameError
-from gnomon.experiments.atomic_file import write_atomically
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import Journal, TrialRecord, create_journal, read_journal
 
@@ -45,6 +48,7 @@ _MANIFEST = "gnomon-run.json"
 _CONFIG = "config.json"
 _JOURNAL = "journal.sqlite"
 _SHARDS = "shards"
+_OTHER_RUN = "another run is writing here"
 
 
 @dataclass(frozen=True)
@@ -85,19 +89,20 @@ class RunFolder:
         """
         path = Path(path)
         _check_free(path)
-        (path / _SHARDS).mkdir(parents=True)
-        record = config.to_record()
-        write_atomically(path / _CONFIG, _json_bytes(record))
-        create_journal(path / _JOURNAL)
-        manifest = {
-            "format": FORMAT,
-            "gnomon": __version__,
-            "config_hash": config.hash,
-            "revealed_to": config.revealed_to,
-            "attempts_on_empty_cells": "recorded",
-            "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        }
-        write_atomically(path / _MANIFEST, _json_bytes(manifest))
+        with _beginning(path):
+            _check_free(path)
+            return cls._create(path, config)
+
+    @classmethod
+    def _create(cls, path: Path, config: ExperimentConfig) -> RunFolder:
+        """Fill an empty folder; one that cannot be filled is left empty."""
+        try:
+            _fill(path, config)
+        except BaseException:
+            shutil.rmtree(path / _SHARDS, ignore_errors=True)
+            for name in (_CONFIG, _JOURNAL, _MANIFEST):
+                (path / name).unlink(missing_ok=True)
+            raise
         return cls(path, config, __version__)
 
     @classmethod
@@ -111,7 +116,8 @@ class RunFolder:
         """
         path = Path(path)
         if not path.is_dir():
-            raise RunFolderError(f"{path}: expected a run folder; there is none")
+            instead = "found a file" if path.exists() else "there is none"
+            raise RunFolderError(f"{path}: expected a run folder, {instead}")
         if not (path / _MANIFEST).exists():
             raise RunFolderError(f"{path}: {_why_not(path)}")
         manifest = _read_json(path / _MANIFEST)
@@ -145,7 +151,13 @@ class RunFolder:
             As :meth:`create` and :meth:`open`, and if the folder holds another experiment, or was
             begun by another version of Gnomon, whose learners may differ.
         """
-        return cls.check(path, config) or cls.create(path, config)
+        path = Path(path)
+        folder = cls.check(path, config)
+        if folder is None:
+            with _beginning(path):
+                # Another run may have begun here since.
+                folder = cls.check(path, config) or cls._create(path, config)
+        return folder
 
     @classmethod
     def check(cls, path: str | Path, config: ExperimentConfig) -> RunFolder | None:
@@ -188,24 +200,18 @@ class RunFolder:
         RunFolderError
             If another process holds it.
         """
-        # The system lets go of the lock when the process dies, however it does.
         with (self.path / _MANIFEST).open() as manifest:
-            if not _locked(manifest):
-                raise RunFolderError(f"{self.path}: another run is writing here")
-            for leftover in self.path.glob("**/.*.partial"):
-                leftover.unlink(missing_ok=True)
+            _lock(manifest.fileno(), self.path)
+            for place in (self.path, self.shards):
+                for leftover in place.glob(".*.partial"):
+                    leftover.unlink(missing_ok=True)
             with Journal.opened(self.path / _JOURNAL) as journal:
                 yield journal
 
     @property
     def is_being_written(self) -> bool:
         """Whether a process is playing into it now."""
-        with (self.path / _MANIFEST).open() as manifest:
-            try:
-                fcntl.flock(manifest, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-        return False
+        return _is_held(self.path / _MANIFEST)
 
     def trials(self) -> list[TrialRecord]:
         """Return what has become of every trial that was played, in the order of the experiment.
@@ -220,6 +226,19 @@ class RunFolder:
         learners = [learner.name for learner in self.config.learners]
         place = lambda r: (rules.index(r.rule), learners.index(r.learner), r.trial)  # noqa: E731
         return sorted(records, key=place)
+
+    def holds(self, trial: TrialRecord) -> bool:
+        """Return whether a trial is done, and its shard is what the journal says.
+
+        That costs a hundredth of playing it.
+        """
+        if trial.shard is None:
+            return False
+        try:
+            data = (self.shards / trial.shard).read_bytes()
+        except OSError:
+            return False
+        return hashlib.sha256(data).hexdigest() == trial.sha256
 
     def frame(self, trial: TrialRecord) -> pl.DataFrame:
         """Return the rows of a trial's shard; the columns as :mod:`gnomon.experiments.shard` says.
@@ -237,9 +256,11 @@ class RunFolder:
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise RunFolderError(f"{path}: {error.strerror} (trial {_named(trial)})") from None
+            raise RunFolderError(f"{path}: {error.strerror}{_again(trial)}") from None
         if hashlib.sha256(data).hexdigest() != trial.sha256:
-            raise RunFolderError(f"{path}: damaged: not the bytes that the journal tells of")
+            raise RunFolderError(
+                f"{path}: damaged: not the bytes that the journal tells of{_again(trial)}"
+            )
         return shard_frame(data)
 
     def log(self, trial: TrialRecord) -> TrialLog:
@@ -280,18 +301,68 @@ class RunFolder:
             for trial in self.trials()
             if trial.status == "done" and trial.learner in learners and trial.rule in rules
         ]
-        return pl.concat(tables) if tables else pl.DataFrame()
+        # Of a hidden rule there is no column p0.
+        return pl.concat(tables, how="diagonal") if tables else pl.DataFrame()
 
 
-def _locked(manifest: IO[str]) -> bool:
-    """Take the lock of the folder; somebody who only asks for its status has it for a moment."""
+def _fill(path: Path, config: ExperimentConfig) -> None:
+    """Write what a run begins with; the manifest comes last, and makes it a run folder."""
+    (path / _SHARDS).mkdir()
+    write_atomically(path / _CONFIG, _json_bytes(config.to_record()))
+    create_journal(path / _JOURNAL)
+    manifest = {
+        "format": FORMAT,
+        "gnomon": __version__,
+        "config_hash": config.hash,
+        "revealed_to": config.revealed_to,
+        "attempts_on_empty_cells": "recorded",
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+    write_atomically(path / _MANIFEST, _json_bytes(manifest))
+
+
+@contextmanager
+def _beginning(path: Path) -> Iterator[None]:
+    """Hold a folder, which may be new, while a run begins in it."""
+    is_new = not path.exists()
+    path.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        _lock(handle, path)
+        yield
+    except BaseException:
+        if is_new:
+            with suppress(OSError):  # It is not empty: somebody else uses it.
+                path.rmdir()
+        raise
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, path: Path) -> None:
+    """Take a lock; somebody who only asks for its status has it for a moment.
+
+    The system lets go of it when the process dies, however it does.
+    """
     for _ in range(10):
         try:
-            fcntl.flock(manifest, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             time.sleep(0.02)
         else:
-            return True
+            return
+    raise RunFolderError(f"{path}: {_OTHER_RUN}")
+
+
+def _is_held(path: Path) -> bool:
+    """Return whether a process has the lock of a file or folder."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
     return False
 
 
@@ -305,6 +376,10 @@ def _named(trial: TrialRecord) -> str:
     return f"{trial.trial} of {trial.learner} on {trial.rule}"
 
 
+def _again(trial: TrialRecord) -> str:
+    return f" (trial {_named(trial)}; the same gnomon run plays it again)"
+
+
 def _check_free(path: Path) -> None:
     """Refuse to begin a run where anything is."""
     if path.exists() and not path.is_dir():
@@ -314,9 +389,16 @@ def _check_free(path: Path) -> None:
 
 
 def _why_not(path: Path) -> str:
-    """Return what a folder without a manifest is."""
+    """Return what a folder is that is no whole run folder."""
+    if (path / _MANIFEST).exists():
+        return "a run folder already; open it, or choose another"
+    if _is_held(path):
+        return _OTHER_RUN
+    if any((path / _SHARDS).glob("*.parquet")):
+        return f"a damaged run folder: {_MANIFEST} is missing"
     if any((path / name).exists() for name in (_CONFIG, _JOURNAL, _SHARDS)):
-        return f"a half-written run folder ({_MANIFEST} is missing); remove it or choose another"
+        why = f"{_MANIFEST} is missing, and no trial was played"
+        return f"a half-written run folder ({why}); remove it or choose another"
     if any(path.iterdir()):
         return f"not a run folder ({_MANIFEST} is missing), and not empty"
     return f"not a run folder ({_MANIFEST} is missing)"

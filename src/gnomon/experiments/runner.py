@@ -39,6 +39,9 @@ class RunSummary:
         Number of trials played now, played before, and not played for an error.
     errors : tuple of str
         One line for each failed trial.
+    lost : tuple of str
+        Trials that had been played before, but whose attempts were missing or damaged, so that they
+        were played again.
     """
 
     folder: RunFolder
@@ -46,6 +49,7 @@ class RunSummary:
     skipped: int
     failed: int
     errors: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
 
 def run(
@@ -58,7 +62,8 @@ def run(
 ) -> RunSummary:
     """Play every trial of an experiment and keep every attempt.
 
-    Trials that the folder holds already are skipped; trials that failed are tried again. A trial
+    Trials that the folder holds already are skipped; trials that failed, or whose file is not what
+    the journal says, are played again. A trial
     that raises, whose process dies, or that passes a limit of the experiment is recorded with its
     error, and the others go on; so is one that there is no room for on the disk. The attempts do
     not depend on the number of workers, nor on interruptions, to the byte.
@@ -135,7 +140,9 @@ def _run_on(
     progress = progress or (lambda n_played, n_to_play: None)
     errors: dict[str, str] = {}
     with folder.writing() as journal:
-        before = {record.key for record in journal.records() if record.status == "done"}
+        done = [record for record in journal.records() if record.status == "done"]
+        before = {record.key for record in done if folder.holds(record)}
+        lost = tuple(f"{x.learner} on {x.rule}, {x.trial}" for x in done if x.key not in before)
         missing = [trial for trial in trials_of(folder.config) if trial.key not in before]
         progress(0, len(missing))
         with session(folder.path, folder.config, how if missing else None) as adding:
@@ -148,8 +155,8 @@ def _run_on(
                 progress(n_played, len(missing))
             for record in journal.flush():
                 errors.setdefault(record.key, _told(record, "the disk is full"))
-    done = len(missing) - len(errors)
-    return RunSummary(folder, done, len(before), len(errors), tuple(errors.values()))
+    n_done = len(missing) - len(errors)
+    return RunSummary(folder, n_done, len(before), len(errors), tuple(errors.values()), lost)
 
 
 def _told(record: TrialRecord, error: str) -> str:

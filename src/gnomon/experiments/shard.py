@@ -3,8 +3,10 @@
 One row an attempt. ``episode`` counts from 0, ``attempt`` from 1 within its episode, ``cell`` is 1
 to 36, ``bucket`` 0 to 3, ``outcome`` the game's code, ``finish`` the state of the episode after the
 attempt (0 going on, 1 cleared, 2 stalemate). ``board`` holds the 36 codes of the episode's board,
-on its first row only. An episode without attempts, stuck from the start, has one row without
-attempt, cell and bucket, with outcome -4.
+on its first row only. ``p0`` is the chance of success there of a player who attempts any bucket for
+any piece; the column is not there where the rule is hidden, since it tells what the rule permits.
+An episode without attempts, stuck from the start, has one row without attempt, cell, bucket and p0,
+with outcome -4.
 """
 
 from __future__ import annotations
@@ -15,56 +17,74 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.experiments.parquet_writer import Column, parquet_bytes
 from gnomon.game.board import N_BUCKETS, N_CELLS
 
 if TYPE_CHECKING:
     import polars as pl
 
     from gnomon.learners.base import TrialLog
+    from gnomon.learners.chance import AttemptCounts
 
 __all__ = ["frame_of", "log_of", "shard_bytes", "shard_frame"]
 
 _OVER = -4
+#: Codes of outcomes and of ends of episodes, in order.
+_OUTCOMES = np.array([_OVER, 0, 3, 4, 7])
+_OUTCOME_CODES = np.zeros(256, dtype=np.uint8)  # -4 counts from the end
+_OUTCOME_CODES[_OUTCOMES] = np.arange(_OUTCOMES.size)
+_FINISHES = np.arange(3)
+_MOST_POSSIBLE = N_CELLS * N_BUCKETS
 
 
-def frame_of(log: TrialLog) -> pl.DataFrame:
-    """Return the rows of a trial's shard."""
-    import polars as pl
+def shard_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
+    """Return a trial as the bytes of a Parquet file: the same trial, the same bytes.
 
+    Parameters
+    ----------
+    log : TrialLog
+    counts : AttemptCounts, optional
+        What the rule permitted at each attempt; without it there is no column p0.
+    """
     n_rows = np.maximum(log.n_attempts, 1)
     episode = np.repeat(np.arange(n_rows.size, dtype=np.int32), n_rows)
     first = np.cumsum(n_rows) - n_rows
-    attempt = (np.arange(episode.size) - first[episode] + 1).astype(np.int32)
-    played = np.repeat(log.n_attempts > 0, n_rows)
-
-    actions = np.zeros(episode.size, dtype=np.uint8)
-    actions[played] = log.actions
-    outcomes = np.full(episode.size, _OVER, dtype=np.int8)
-    outcomes[played] = log.outcomes
-
-    boards: list[bytes | None] = [None] * episode.size
-    for row, board in zip(first.tolist(), log.boards, strict=True):
-        boards[row] = board.tobytes()
-    absent = pl.lit(None)
-    frame = pl.DataFrame(
-        {
-            "episode": episode,
-            "attempt": attempt,
-            "cell": actions // N_BUCKETS + np.uint8(1),
-            "bucket": actions % N_BUCKETS,
-            "outcome": outcomes,
-            "finish": _finish_of_rows(outcomes, episode, log.finish),
-            "board": pl.Series(boards, dtype=pl.Binary),
-        }
-    )
-    if played.all():
-        return frame
-    there = pl.Series(played)
-    nullable = [
-        pl.when(there).then(pl.col(name)).otherwise(absent).alias(name)
-        for name in ("attempt", "cell", "bucket")
+    attempt = np.arange(episode.size) - np.repeat(first, n_rows)
+    played, outcomes = None, log.outcomes
+    if not log.n_attempts.all():
+        played = np.repeat(log.n_attempts > 0, n_rows)
+        attempt = attempt[played]
+        outcomes = np.full(episode.size, _OVER, dtype=np.int8)
+        outcomes[played] = log.outcomes
+    begins = np.zeros(episode.size, dtype=np.bool_)
+    begins[first] = True
+    finish = _finish_of_rows(outcomes, episode, log.finish)
+    numbers = np.arange(1, n_rows.max(initial=1) + 1)
+    columns = [
+        Column("episode", "int32", np.arange(n_rows.size), episode, compressed=True),
+        Column("attempt", "int32", numbers, attempt, played, compressed=True),
+        Column("cell", "uint8", np.arange(1, N_CELLS + 1), log.actions // N_BUCKETS, played),
+        Column("bucket", "uint8", np.arange(N_BUCKETS), log.actions % N_BUCKETS, played),
+        Column("outcome", "int8", _OUTCOMES, _OUTCOME_CODES[outcomes]),
+        Column("finish", "int8", _FINISHES, finish),
+        Column("board", "bytes", log.boards, present=begins, compressed=True),
     ]
-    return frame.with_columns(nullable)
+    if counts is not None:
+        columns.append(Column("p0", "float64", *_coded_chances(counts), played))
+    return parquet_bytes(columns, episode.size)
+
+
+def frame_of(log: TrialLog, counts: AttemptCounts | None = None) -> pl.DataFrame:
+    """Return the rows of a trial's shard; parameters as :func:`shard_bytes`."""
+    return shard_frame(shard_bytes(log, counts))
+
+
+def _coded_chances(counts: AttemptCounts) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
+    """Return the different chances of a random player, and which of them each attempt had."""
+    pair = counts.n_possible * (_MOST_POSSIBLE + 1) + counts.n_permitted
+    there = np.bincount(pair, minlength=1) > 0
+    n_possible, n_permitted = np.divmod(np.flatnonzero(there), _MOST_POSSIBLE + 1)
+    return n_permitted / np.maximum(n_possible, 1), (np.cumsum(there) - 1)[pair]
 
 
 def _finish_of_rows(
@@ -76,13 +96,13 @@ def _finish_of_rows(
     """
     live = np.flatnonzero(outcomes != _OVER)
     end = np.full(finish.size, -1, dtype=np.int64)
-    np.maximum.at(end, episode[live], live)
+    end[episode[live]] = live  # the last of several is what stays
     ended = np.arange(outcomes.size) >= end[episode]
     return np.where(ended, finish[episode], 0).astype(np.int8)
 
 
 def log_of(frame: pl.DataFrame) -> TrialLog:
-    """Return the trial that a shard's rows tell; the inverse of :func:`frame_of`."""
+    """Return the trial that the rows of a shard tell."""
     from gnomon.learners.base import TrialLog
 
     episode = frame["episode"].to_numpy()
@@ -99,21 +119,6 @@ def log_of(frame: pl.DataFrame) -> TrialLog:
         rows["outcome"].to_numpy().astype(np.int8),
         frame["finish"].to_numpy()[last].astype(np.int8),
     )
-
-
-def shard_bytes(log: TrialLog) -> bytes:
-    """Return a trial as the bytes of a Parquet file: the same trial, the same bytes."""
-    buffer = io.BytesIO()
-    # Every choice is written out, so that a new default of the library changes no byte.
-    frame_of(log).write_parquet(
-        buffer,
-        compression="zstd",
-        compression_level=1,
-        statistics=False,
-        row_group_size=1 << 20,
-        data_page_size=1 << 20,
-    )
-    return buffer.getvalue()
 
 
 def shard_frame(data: bytes) -> pl.DataFrame:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.entries import LearnerEntry, RuleEntry, content_hash
@@ -15,6 +17,7 @@ from gnomon.game.board import BoardSpec, draw_boards
 
 if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
+    from gnomon.learners.chance import AttemptCounts
 
 __all__ = ["Trial", "trials_of"]
 
@@ -42,7 +45,7 @@ class Trial:
     board: BoardSpec
     predefined: PredefinedBoards | None = None
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Content hash of all that determines the attempts, 32 hexadecimal digits."""
         parts: list[Any] = [self.learner.hash, self.rule.hash, self.number]
@@ -60,17 +63,32 @@ class Trial:
         """
         from gnomon.learners.trial import play_trial
 
-        rule = _word(self.rule.hash)
-        draws = np.random.default_rng([self.seed, rule, self.number])
-        if self.predefined is None:
-            boards = draw_boards(self.episodes, self.board, rng=draws)
-        else:
-            boards = self.predefined.deal(self.episodes, rng=draws)
-        entropy = [self.seed, rule, _word(self.learner.hash), self.number]
-        learner = self.learner.make(self.board, rng=np.random.default_rng(entropy))
+        learner = self.learner.make(self.board, rng=self.learner_rng())
         return play_trial(
-            learner, self.rule.rule_set, boards, horizon=self.horizon, board_spec=self.board
+            learner,
+            self.rule.rule_set,
+            self.boards(),
+            horizon=self.horizon,
+            board_spec=self.board,
         )
+
+    def counts(self, log: TrialLog) -> AttemptCounts:
+        """Return what the rule permitted at each attempt, whence p0 of a random player."""
+        from gnomon.learners.chance import count_attempts
+
+        return count_attempts(self.rule.rule_set, log, board_spec=self.board)
+
+    def boards(self) -> npt.NDArray[np.uint8]:
+        """Return the boards of the trial, shape (episodes, 36): the same ones for every learner."""
+        draws = np.random.default_rng([self.seed, _word(self.rule.hash), self.number])
+        if self.predefined is None:
+            return draw_boards(self.episodes, self.board, rng=draws)
+        return self.predefined.deal(self.episodes, rng=draws)
+
+    def learner_rng(self) -> np.random.Generator:
+        """Return the generator that the learner draws from."""
+        entropy = [self.seed, _word(self.rule.hash), _word(self.learner.hash), self.number]
+        return np.random.default_rng(entropy)
 
 
 def trials_of(config: ExperimentConfig) -> Iterator[Trial]:

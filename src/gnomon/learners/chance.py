@@ -164,7 +164,9 @@ def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
     n_permitted = np.zeros(len(log.actions), dtype=np.int64)
     mask = np.zeros((1, N_CELLS * N_BUCKETS), dtype=np.int8)
     game = one_board(rule, log.boards)
-    if not count_permitted(game, log.n_attempts, log.actions, log.outcomes, mask, n_permitted):
+    played = (log.n_attempts, log.actions, log.outcomes)
+    arrays = (game.program, game.state, game.seen, game.replies, game.deck)
+    if not count_permitted(*arrays, *played, mask, n_permitted):
         raise _other_rule()
     return n_permitted
 

@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.game.engine import ACCEPTED, DENIED, IMMOVABLE, RESET, permitted
-from gnomon.learners.one_board import OneBoard, attempt
+from gnomon.game.engine import ACCEPTED, DENIED, IMMOVABLE, RESET, permitted, step
 
 __all__ = ["count_known", "count_permitted"]
 
@@ -16,28 +15,39 @@ _Int = npt.NDArray[np.int64]
 
 @njit(cache=True)
 def count_permitted(
-    game: OneBoard,
+    program: _Int,
+    state: _Int,
+    seen: npt.NDArray[np.uint8],
+    replies: _Int,
+    deck: npt.NDArray[np.uint8],
     n_attempts: _Int,
     actions: npt.NDArray[np.uint8],
     outcomes: npt.NDArray[np.int8],
     mask: npt.NDArray[np.int8],
     n_permitted: _Int,
 ) -> bool:
-    """Replay a trial and count what the rule permits; return whether the outcomes are the same."""
+    """Replay a trial and count what the rule permits; return whether the outcomes are the same.
+
+    The runner does this for every trial: the arrays come one by one, since a bundle of them would
+    cost as much again.
+    """
+    # Rows of the engine's replies: 0 is the action, 4 the outcome.
     row = 0
     for episode in range(n_attempts.shape[0]):
-        attempt(game, RESET, episode)
+        replies[0, 0] = RESET
+        step(program, state, seen, replies, deck, episode, 0, 0)
         changed = True
         for _ in range(n_attempts[episode]):
             if changed:
-                permitted(game.program, game.state, game.seen, game.replies, mask)
+                permitted(program, state, seen, replies, mask)
                 n_permitted[row] = mask.sum()
             else:
                 n_permitted[row] = n_permitted[row - 1]
-            outcome = attempt(game, int(actions[row]), 0)
-            if outcome != outcomes[row]:
+            replies[0, 0] = actions[row]
+            step(program, state, seen, replies, deck, 0, 0, 0)
+            if replies[4, 0] != outcomes[row]:
                 return False
-            changed = outcome == ACCEPTED
+            changed = replies[4, 0] == ACCEPTED
             row += 1
     return True
 

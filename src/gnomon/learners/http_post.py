@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib import error, request
 
@@ -11,7 +12,7 @@ from gnomon.errors import GnomonError
 
 __all__ = ["post_json"]
 
-_LARGEST_ANSWER = 4_000_000
+_LARGEST_ANSWER, _PART = 4_000_000, 65_536
 #: Statuses that may be others the next time.
 _BUSY = (408, 429, 500, 502, 503, 504)
 _FIRST_PAUSE_S = 0.5
@@ -25,7 +26,8 @@ def post_json(
     Parameters
     ----------
     url : str
-        Reached directly: proxies of the environment are for the world outside.
+        Reached directly: proxies of the environment are for the world outside. Nor does it lead
+        elsewhere, or the key would be sent there.
     body : dict
         What JSON can hold.
     key : str
@@ -45,18 +47,19 @@ def post_json(
     if key:
         headers["Authorization"] = f"Bearer {key}"
     message = request.Request(url, json.dumps(body).encode(), headers)
-    direct = request.build_opener(request.ProxyHandler({}))
+    direct = request.build_opener(request.ProxyHandler({}), _NoRedirects)
     for k in range(max_tries):
         try:
             with direct.open(message, timeout=timeout_s) as answer:
-                return _read_json(url, answer.read(_LARGEST_ANSWER))
+                return _read_json(url, _read(answer, timeout_s))
         except error.HTTPError as refusal:
-            with refusal:
-                said = refusal.read(300).decode(errors="replace")
+            said = _said(refusal)
             if refusal.code not in _BUSY or k == max_tries - 1:
                 raise GnomonError(f"{url}: status {refusal.code}: {said}") from None
         except TimeoutError:
             raise GnomonError(f"{url}: expected an answer within {timeout_s:g} s") from None
+        except HTTPException as failure:
+            raise GnomonError(f"{url}: expected an answer in HTTP, found {failure!r}") from None
         except OSError as failure:
             reason = getattr(failure, "reason", failure)
             raise GnomonError(f"{url}: cannot be reached: {reason}") from None
@@ -64,9 +67,35 @@ def post_json(
     raise ValueError(f"max_tries: expected at least 1, found {max_tries}")
 
 
+class _NoRedirects(request.HTTPRedirectHandler):
+    """Takes an answer that leads elsewhere as it is."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Follow nothing."""
+
+
+def _read(answer: HTTPResponse, timeout_s: float) -> bytes:
+    """Return what is sent until now and a while: the time of a socket begins anew at each byte."""
+    began, data = time.monotonic(), bytearray()
+    while len(data) < _LARGEST_ANSWER and (part := answer.read1(_PART)):
+        data += part
+        if time.monotonic() - began > timeout_s:
+            raise TimeoutError
+    return bytes(data)
+
+
+def _said(refusal: error.HTTPError) -> str:
+    """Return the beginning of what goes with a refusal, on one line."""
+    try:
+        with refusal:
+            return " ".join(refusal.read(300).decode(errors="replace").split())
+    except (OSError, HTTPException):
+        return "and no more"
+
+
 def _read_json(url: str, data: bytes) -> Any:
     """Return what an answer says."""
     try:
         return json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise GnomonError(f"{url}: expected JSON, found {data[:100]!r}") from None

@@ -76,7 +76,10 @@ class Process(Learner):
     ) -> None:
         check_range("timeout_s", timeout_s, 0.0, math.inf, open_below=True)
         check_choice("output", output, ("BRIEF", "STANDARD", "FULL"))
-        self._words = shlex.split(command)
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise ValueError(f"command: {str(error).lower()} in {command!r}") from None
         if not self._words:
             raise ValueError("command: expected the command line of a program, found ''")
         self._spec = board_spec

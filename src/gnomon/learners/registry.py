@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from gnomon.game.board import BoardSpec
     from gnomon.learners.base import Learner
 
-__all__ = ["LearnerField", "available_learners", "learner_fields", "make_learner"]
+__all__ = [
+    "LearnerField",
+    "available_learners",
+    "is_shown_the_rule",
+    "learner_fields",
+    "make_learner",
+]
 
 # Where each kind is, loaded when it is first asked for. The settings of a kind are the keyword
 # parameters of its class but for ``rng``, each annotated with one of the types below.
@@ -127,6 +133,22 @@ def learner_fields(kind: str) -> Mapping[str, LearnerField]:
             if p.kind is p.KEYWORD_ONLY and p.name != "rng"
         }
     )
+
+
+def is_shown_the_rule(kind: str) -> bool:
+    """Tell whether learners of a kind see what the rule permits, without making one.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such kind, with the nearest names.
+
+    Examples
+    --------
+    >>> is_shown_the_rule("rule_player"), is_shown_the_rule("uniform")
+    (True, False)
+    """
+    return bool(_learner_class(kind).reveal)
 
 
 def make_learner(

@@ -33,6 +33,14 @@ class AlphaRank:
     distributions: FloatArray
     settled: bool
 
+    def sweep_in_words(self) -> str:
+        """Say how far selection was made stronger, and whether that still changes anything."""
+        ends = f"alpha from {self.alphas[0]:.3g} to {self.alphas[-1]:.3g}, {self.alphas.size} steps"
+        settled = "settled" if self.settled else "not settled, the last steps differ"
+        tops = self.distributions.argmax(axis=1)
+        changes = int(np.count_nonzero(np.diff(tops)))
+        return f"{ends}: {settled}; who is on top changes {changes} times on the way"
+
     @property
     def ratings(self) -> FloatArray:
         """The distribution at the largest alpha, shape (n,)."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking.pairwise import Contest
-from gnomon.ranking.rank_intervals import tie_groups
+from gnomon.ranking.tie_groups import tie_groups
 from gnomon.scores.table import FloatArray
 from gnomon.stats.tests import holm
 

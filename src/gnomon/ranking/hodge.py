@@ -15,13 +15,11 @@ from gnomon.scores.table import FloatArray
 
 __all__ = [
     "HodgeDecomposition",
-    "Triangle",
     "expected_intransitivity",
     "hodge_decomposition",
     "hodge_ratings",
     "intransitivity",
     "trait_correlation",
-    "worst_triangles",
 ]
 
 
@@ -166,89 +164,32 @@ def hodge_decomposition(tournament: Tournament) -> HodgeDecomposition:
 
 
 def _curl_part(cyclic: FloatArray, w: FloatArray) -> FloatArray:
-    """Return the projection of a flow on flows around triangles."""
-    from scipy import sparse
-    from scipy.sparse.linalg import lsmr
+    """Return the projection of a flow on flows around triangles, in the inner product of weights.
 
-    rows, columns = np.nonzero(np.triu(w, 1))
-    number = np.full(w.shape, -1)
-    number[rows, columns] = np.arange(rows.size)
-    triangles = _triangles(w > 0.0)
-    i, j, k = triangles.T
-    at = np.stack([number[i, j], number[j, k], number[i, k]], axis=1)
-    signs = np.tile([1.0, 1.0, -1.0], len(triangles))
-    triangle = np.repeat(np.arange(len(triangles)), 3)
-    root = np.sqrt(w[rows, columns])
-    around = sparse.csr_matrix(
-        (signs / root[at.ravel()], (at.ravel(), triangle)), shape=(rows.size, len(triangles))
-    )
+    With T the sums of a flow around all triangles, it is the x in the range of W^-1 T'T for which
+    T'T x = T'T cyclic. T'T takes a few products of matrices, so triangles are never listed.
+    """
+    from scipy.sparse.linalg import LinearOperator, lsmr
+
+    edge = (w > 0.0).astype(np.float64)
+    filled = edge @ edge
+    at = np.nonzero(np.triu(w, 1))
+    root = np.sqrt(w[at])
+
+    def around(flow: FloatArray) -> FloatArray:
+        f = np.zeros_like(w)
+        f[at] = flow / root
+        f -= f.T
+        through = edge @ f
+        return np.asarray((f * filled - through + through.T)[at] / root)
+
+    operator = LinearOperator((root.size,) * 2, matvec=around, rmatvec=around, dtype=np.float64)
+    target = root * cyclic[at]
+    # The shortest of the solutions of a least-squares problem is the one in the range.
+    found = lsmr(operator, around(target), atol=1e-14, btol=1e-14, maxiter=100_000)[0]
     part = np.zeros_like(w)
-    if len(triangles):
-        target = root * cyclic[rows, columns]
-        turns = lsmr(around, target, atol=1e-14, btol=1e-14, maxiter=100_000)[0]
-        part[rows, columns] = (around @ turns) / root
+    part[at] = found / root
     return part - part.T
-
-
-def _triangles(edge: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """Return all i < j < k that are linked pairwise, shape (triangles, 3)."""
-    found = []
-    for i, j in zip(*np.nonzero(np.triu(edge, 1)), strict=True):
-        third = np.flatnonzero(edge[i] & edge[j])
-        third = third[third > j]
-        found.append(np.stack([np.full_like(third, i), np.full_like(third, j), third], axis=1))
-    return np.concatenate(found) if found else np.empty((0, 3), dtype=np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Triangle:
-    """Three contestants and how far going around them is from coming back to 0.
-
-    Parameters
-    ----------
-    names : tuple of str
-        In the direction in which the sum is positive.
-    curl : float
-        f_ij + f_jk + f_ki.
-    is_cycle : bool
-        Whether each beats the next one: the first the second, the second the third, the third the
-        first. If not, their order is clear and only the sizes of the edges do not add up.
-    sign_frequency : float
-        Share of resamples in which the sum is positive; NaN if none were drawn.
-    """
-
-    names: tuple[str, str, str]
-    curl: float
-    is_cycle: bool
-    sign_frequency: float = math.nan
-
-
-def worst_triangles(
-    tournament: Tournament, n: int = 10, *, cycles_only: bool = False
-) -> list[Triangle]:
-    """Return the triangles whose edges add up worst, the worst first.
-
-    Parameters
-    ----------
-    tournament : Tournament
-    n : int
-        How many at most.
-    cycles_only : bool
-        Whether to return only those in which each beats the next.
-    """
-    f = tournament.log_odds
-    i, j, k = _triangles(tournament.weights > 0.0).T
-    curl = f[i, j] + f[j, k] + f[k, i]
-    flip = curl < 0.0
-    j, k = np.where(flip, k, j), np.where(flip, j, k)
-    around = (f[i, j] > 0.0) & (f[j, k] > 0.0) & (f[k, i] > 0.0)
-    order = np.argsort(-np.abs(curl), kind="stable")
-    order = order[around[order]][:n] if cycles_only else order[:n]
-    found = []
-    for t in order:
-        names = (tournament.names[i[t]], tournament.names[j[t]], tournament.names[k[t]])
-        found.append(Triangle(names, abs(float(curl[t])), bool(around[t])))
-    return found
 
 
 def trait_correlation(tournament: Tournament) -> float:

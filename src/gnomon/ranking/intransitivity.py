@@ -9,14 +9,13 @@ import numpy as np
 
 from gnomon.ranking.hodge import (
     HodgeDecomposition,
-    Triangle,
     hodge_decomposition,
     hodge_ratings,
     intransitivity,
-    worst_triangles,
 )
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.tournament import Edges, Tournament, Weights
+from gnomon.ranking.triangles import Triangle, worst_triangles
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.quantiles import quantiles
@@ -69,6 +68,7 @@ def measure_intransitivity(
     smoothing: float = 1.0,
     weights: Weights = "equal",
     cap: float = math.inf,
+    draw_grounds: bool = False,
     n_triangles: int = 10,
     rng: np.random.Generator,
 ) -> Intransitivity:
@@ -83,6 +83,9 @@ def measure_intransitivity(
         Number of resamples, and of random dealings.
     smoothing, weights, cap
         As in :meth:`gnomon.ranking.tournament.Tournament.of`.
+    draw_grounds : bool
+        Whether the interval is about grounds like these, which are drawn too. Single runs have no
+        other interval.
     n_triangles : int
         How many triangles to name.
     rng : numpy.random.Generator
@@ -100,31 +103,42 @@ def measure_intransitivity(
     """
     tournament = Tournament.of(contest, smoothing=smoothing, weights=weights, cap=cap)
     decomposition = hodge_decomposition(tournament)
-    edges = Edges(contest, smoothing, weights, cap)
+    edges = Edges(contest, smoothing, weights, cap, draw_grounds)
     triangles = worst_triangles(tournament, n_triangles)
     cycles = worst_triangles(tournament, n_triangles, cycles_only=True)
     drawn, positive = _resampled(edges, n_resamples, draw_key(rng), [*triangles, *cycles])
     null, _ = _resampled(edges, n_resamples, draw_key(rng), [], permuted=True)
+    # Where a dealing leaves all even, there is nothing to take a share of.
+    null = null[~np.isnan(null)]
     tail = (1.0 - level) / 2.0
-    low, high = quantiles(drawn, [tail, 1.0 - tail])
-    null_low, null_high = quantiles(null, [0.05, 0.95])
+    low, high = _ends(drawn[~np.isnan(drawn)], tail, 1.0 - tail)
+    null_low, null_high = _ends(null, 0.05, 0.95)
     value = decomposition.intransitivity
-    more = int(np.sum(null >= value))
+    # What is above by rounding is not above.
+    more = int(np.sum(null >= value - 1e-9))
     rated = [
         replace(t, sign_frequency=p) for t, p in zip([*triangles, *cycles], positive, strict=True)
     ]
     return Intransitivity(
         value,
-        float(low),
-        float(high),
-        float(null_low),
-        float(null_high),
+        low,
+        high,
+        null_low,
+        null_high,
         math.nan if math.isnan(value) else (1 + more) / (1 + null.size),
         level,
         decomposition,
         tuple(rated[len(triangles) :]),
         tuple(rated[: len(triangles)]),
     )
+
+
+def _ends(shares: FloatArray, lower: float, upper: float) -> tuple[float, float]:
+    """Return two quantiles; NaN if there are no shares."""
+    if not shares.size:
+        return math.nan, math.nan
+    low, high = quantiles(shares, [lower, upper])
+    return float(low), float(high)
 
 
 def _resampled(
@@ -140,8 +154,9 @@ def _resampled(
     corners = [tuple(place[name] for name in t.names) for t in triangles]
     shares, positive = [], np.zeros(len(triangles))
     for f, _, w in edges.resampled(n_resamples, key, permuted=permuted):
-        # Weights are the same in all replicates: grounds are not drawn here.
-        shares.append(intransitivity(f, w[0], hodge_ratings(f, w[0])))
+        # Without drawn grounds all replicates have the same weights.
+        w = w if edges.draw_grounds and not permuted else w[0]
+        shares.append(intransitivity(f, w, hodge_ratings(f, w)))
         for t, (a, b, c) in enumerate(corners):
             positive[t] += np.sum(f[:, a, b] + f[:, b, c] + f[:, c, a] > 0.0)
     return np.concatenate(shares), (positive / n_resamples).tolist()

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.stats.kernels import STRIDE, _mix
+from gnomon.stats.kernels import STRIDE, mix
 
 __all__ = ["resample_edges"]
 
@@ -57,7 +57,7 @@ def resample_edges(
     below = np.zeros(width, np.int32)
     wins = np.zeros((n, width), np.int32)
     for b in range(odds.shape[0]):
-        state = _mix(key + np.uint64(first + b + 1) * STRIDE)
+        state = mix(key + np.uint64(first + b + 1) * STRIDE)
         for i in range(n):
             for j in range(n):
                 odds[b, i, j] = 0.0
@@ -67,7 +67,7 @@ def resample_edges(
             g = np.int64(slot)
             if draw_grounds:
                 state += STRIDE
-                g = np.int64(((_mix(state) >> _S32) * np.uint64(n_grounds)) >> _S32)
+                g = np.int64(((mix(state) >> _S32) * np.uint64(n_grounds)) >> _S32)
             begin = ground_starts[g]
             size = ground_starts[g + 1] - begin
             for p in range(size):
@@ -76,7 +76,7 @@ def resample_edges(
             if permute:
                 for p in range(size - 1, 0, -1):
                     state += STRIDE
-                    q = np.int64(((_mix(state) >> _S32) * np.uint64(p + 1)) >> _S32)
+                    q = np.int64(((mix(state) >> _S32) * np.uint64(p + 1)) >> _S32)
                     who[p], who[q] = who[q], who[p]
             else:
                 for i in range(n):
@@ -84,7 +84,7 @@ def resample_edges(
                     n_runs = np.uint64(cell_starts[g * n + i + 1] - cell)
                     for _ in range(n_runs):
                         state += STRIDE
-                        draw = np.int64(((_mix(state) >> _S32) * n_runs) >> _S32)
+                        draw = np.int64(((mix(state) >> _S32) * n_runs) >> _S32)
                         times[places[cell + draw] - begin] += 1
             below[:] = 0
             wins[:, :] = 0

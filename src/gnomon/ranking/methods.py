@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 
-from gnomon.errors import UnknownNameError
+from gnomon.errors import DegenerateScoresWarning, UnknownNameError
 from gnomon.ranking.alpha_rank import alpha_rank
 from gnomon.ranking.eigenvector import difficulty, perron_vector
 from gnomon.ranking.hodge import hodge_ratings
@@ -19,7 +20,11 @@ from gnomon.ranking.strength import borda, bradley_terry, copeland, elo, elo_gam
 from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import FloatArray
 
-__all__ = ["METHODS", "Method", "MethodOrder", "method_named", "order_of", "orders_by_method"]
+__all__ = ["METHODS", "Method", "method_named"]
+
+#: After this Kemeny's order is the best one found, and a warning says how far it may be from the
+#: best. Margins of runs on common tasks need a second or two.
+KEMENY_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,8 @@ class Method:
         When to use it and when not.
     pooled : bool
         Whether it looks at the tournament graph alone.
+    errors : callable, optional
+        Standard errors of the ratings, where the method has some of its own.
     """
 
     name: str
@@ -46,6 +53,7 @@ class Method:
     use: str
     avoid: str
     pooled: bool = True
+    errors: Callable[[Tournament, Contest], FloatArray] | None = None
 
 
 def _hodge(tournament: Tournament, _: Contest) -> FloatArray:
@@ -64,10 +72,32 @@ def _bradley_terry(tournament: Tournament, _: Contest) -> FloatArray:
     return bradley_terry(tournament.weights * np.nan_to_num(tournament.probability)).ratings
 
 
+def _bradley_terry_errors(tournament: Tournament, _: Contest) -> FloatArray:
+    fit = bradley_terry(tournament.weights * np.nan_to_num(tournament.probability))
+    return fit.standard_errors
+
+
 def _kemeny(tournament: Tournament, _: Contest) -> FloatArray:
     margins = tournament.weights * (np.nan_to_num(tournament.probability, nan=0.5) - 0.5)
-    ratings = np.empty(len(margins))
-    ratings[kemeny_order(margins)] = np.arange(len(margins), 0, -1)
+    found = kemeny_order(margins, time_limit_s=KEMENY_SECONDS)
+    if not found.proven:
+        text = (
+            f"kemeny: not proven within {KEMENY_SECONDS} s; its order disagrees by "
+            f"{found.disagreement:.4g}, and none by less than {found.at_least:.4g}"
+        )
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
+    return _by_place(found.order, margins)
+
+
+def _by_place(order: Sequence[int], margins: FloatArray) -> FloatArray:
+    """Return ratings from n down; neighbours without any margin between them share theirs."""
+    ratings = np.empty(len(order))
+    begin = 0
+    for end in range(1, len(order) + 1):
+        group = list(order[begin : end + 1])
+        if end == len(order) or margins[np.ix_(group, group)].any():
+            ratings[list(order[begin:end])] = len(order) - begin
+            begin = end
     return ratings
 
 
@@ -99,6 +129,7 @@ METHODS: Mapping[str, Method] = _table(
         "Bradley and Terry 1952",
         "for a probability model of wins",
         "where contestants are strong on different tasks: it has no cycles",
+        errors=_bradley_terry_errors,
     ),
     Method(
         "elo",
@@ -172,85 +203,3 @@ def method_named(name: str) -> Method:
     if name not in METHODS:
         raise UnknownNameError("ranking method", name, METHODS)
     return METHODS[name]
-
-
-@dataclass(frozen=True)
-class MethodOrder:
-    """What one method says.
-
-    Parameters
-    ----------
-    method : str
-    names : tuple of str
-        Best first; contestants with equal ratings in the order of the reference method.
-    ratings : tuple of float
-        In the same order.
-    reversed_pairs : tuple of (str, str)
-        Pairs in the order of the reference method that this one has the other way round.
-    """
-
-    method: str
-    names: tuple[str, ...]
-    ratings: tuple[float, ...]
-    reversed_pairs: tuple[tuple[str, str], ...]
-
-
-def order_of(ratings: FloatArray, reference: Sequence[int] | None = None) -> list[int]:
-    """Return numbers from the best to the worst rating; what is equal keeps the reference's order.
-
-    Ratings that differ by less than rounding are equal.
-    """
-    before = list(range(len(ratings))) if reference is None else list(reference)
-    scale = float(np.nanmax(np.abs(ratings), initial=0.0)) or 1.0
-    rounded = np.round(ratings / scale, 9)
-    return sorted(before, key=lambda i: -rounded[i])
-
-
-def orders_by_method(
-    contest: Contest,
-    tournament: Tournament,
-    methods: Sequence[str] = tuple(METHODS),
-) -> list[MethodOrder]:
-    """Rate by several methods, each compared with the first.
-
-    Parameters
-    ----------
-    contest : Contest
-    tournament : Tournament
-        Of that contest.
-    methods : sequence of str
-        Names in :data:`METHODS`; Kemeny's is left out for more than 40 contestants.
-
-    Examples
-    --------
-    >>> samples = ((np.array([3.0, 4.0]), np.array([1.0, 2.0])),)
-    >>> contest = Contest(("a", "b"), ("clockwise",), samples)
-    >>> found = orders_by_method(contest, Tournament.of(contest))
-    >>> {order.names for order in found}
-    {('a', 'b')}
-    """
-    names = contest.names
-    reference: list[int] | None = None
-    found = []
-    for method in methods:
-        if method == "kemeny" and len(names) > MOST:
-            continue
-        ratings = method_named(method).rate(tournament, contest)
-        order = order_of(ratings, reference)
-        reference = order if reference is None else reference
-        scale = float(np.abs(ratings).max()) or 1.0
-        lost = tuple(
-            (names[a], names[b])
-            for k, a in enumerate(reference)
-            for b in reference[k + 1 :]
-            if ratings[b] - ratings[a] > 1e-9 * scale
-        )
-        found.append(
-            MethodOrder(
-                method,
-                tuple(names[i] for i in order),
-                tuple(float(ratings[i]) for i in order),
-                lost,
-            )
-        )
-    return found

@@ -170,7 +170,8 @@ class Contest:
         with np.errstate(invalid="ignore", divide="ignore"):
             second = self._counts[1] / mine / other**2
             spread = (second - (self.wins / self.pairs) ** 2) / (mine - 1.0)
-        spread = np.maximum(spread, 0.0)
+        # With a single run, rounding would make an infinity of what is 0 / 0.
+        spread = np.where(mine > 1.0, np.maximum(spread, 0.0), np.nan)
         return np.where(self.met, spread + np.swapaxes(spread, 1, 2), np.nan)
 
     def ease_ratio(self, smoothing: float = 1.0) -> FloatArray:
@@ -248,12 +249,6 @@ class Contest:
             for g in grounds
         )
         return Contest(self.names, tuple(self.grounds[g] for g in grounds), samples, self.by)
-
-    def without(self, name: str) -> Contest:
-        """Return the contest of the others."""
-        kept = [i for i, other in enumerate(self.names) if other != name]
-        samples = tuple(tuple(row[i] for i in kept) for row in self.samples)
-        return Contest(tuple(self.names[i] for i in kept), self.grounds, samples, self.by)
 
 
 def _starts(sizes: IntArray) -> IntArray:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.ranking.methods import Method, method_named, order_of
+from gnomon.errors import DegenerateScoresWarning
+from gnomon.ranking.connection import not_connected, require_connection, require_meetings
+from gnomon.ranking.method_orders import order_of
+from gnomon.ranking.methods import Method, method_named
 from gnomon.ranking.pairwise import By, Contest
 from gnomon.ranking.rating_noise import RatingNoise, rating_noise
 from gnomon.ranking.resampled_ratings import resampled_ratings, spread_p_value
+from gnomon.ranking.tie_groups import tie_groups
 from gnomon.ranking.tournament import Edges, Tournament, Weights
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.estimate import Resampling, finite_or_none
 
-__all__ = ["Ranking", "Separation", "rank", "separation", "tie_groups"]
+__all__ = ["Ranking", "rank"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,24 +203,11 @@ def rank(
 
 def _check_components(tournament: Tournament, method: Method) -> None:
     """Refuse to order those who never met, and say who they are."""
-    parts = [[tournament.names[i] for i in part] for part in tournament.components]
-    ground = "task" if tournament.by == "algorithm" else "algorithm"
-    if tournament.n_edges == 0:
-        raise ScoreDataError(
-            f"expected two {tournament.by}s with scores on a common {ground}; found none, "
-            "so there is nothing to order them by"
-        )
-    if len(parts) == 1:
-        return
-    shown = "; ".join(", ".join(part[:6]) + (", ..." if len(part) > 6 else "") for part in parts)
     if method.name != "hodge":
-        raise ScoreDataError(
-            f"{method.name}: expected {tournament.by}s that common {ground}s connect, found "
-            f"{len(parts)} groups without one between them ({shown}); hodge rates each by itself"
-        )
-    _warn(
-        f"{len(parts)} groups share no {ground} and cannot be ordered against each other: {shown}"
-    )
+        require_connection(tournament, method.name)
+    require_meetings(tournament)
+    if len(tournament.components) > 1:
+        _warn(not_connected(tournament))
 
 
 def _resampling(contest: Contest, wanted: Resampling | None) -> Resampling:
@@ -284,112 +273,6 @@ def _share_above(replicates: FloatArray) -> FloatArray:
         lead = column[:, None] - replicates
         shares.append((np.mean(lead > 1e-12, axis=0) + np.mean(lead >= -1e-12, axis=0)) / 2.0)
     return np.array(shares)
-
-
-def tie_groups(
-    order: Sequence[str], names: Sequence[str], separated: npt.NDArray[np.bool_]
-) -> tuple[tuple[str, ...], ...]:
-    """Return the longest stretches of an order in which no pair is separated; they may overlap.
-
-    Parameters
-    ----------
-    order : sequence of str
-    names : sequence of str
-        Of the rows and columns of `separated`.
-    separated : ndarray of bool, shape (n, n)
-
-    Examples
-    --------
-    >>> apart = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
-    >>> tie_groups("abc", "abc", apart)
-    (('a', 'b'), ('b', 'c'))
-    """
-    place = {name: i for i, name in enumerate(names)}
-    at = [place[name] for name in order]
-    groups: list[tuple[str, ...]] = []
-    reached = 0
-    for begin in range(len(at)):
-        end = begin + 1
-        while end < len(at) and not separated[at[end], at[begin:end]].any():
-            end += 1
-        if end > reached:
-            groups.append(tuple(order[begin:end]))
-            reached = end
-    return tuple(groups)
-
-
-@dataclass(frozen=True)
-class Separation:
-    """What it takes to tell two contestants apart.
-
-    Parameters
-    ----------
-    a, b : str
-        The better one first.
-    separated : bool
-        Whether the data do already.
-    share_above : float
-        Share of resamples in which a is above b.
-    unit : str
-        What there must be more of: ``runs`` (of either, for each task) or ``tasks``.
-    present : float
-        How many there are; the harmonic mean where they differ.
-    needed : float
-        How many to separate them with the power asked for, if the difference is as it looks;
-        infinite where it is 0, NaN where not estimable.
-    """
-
-    a: str
-    b: str
-    separated: bool
-    share_above: float
-    unit: str
-    present: float
-    needed: float
-
-    @property
-    def further(self) -> float:
-        """How many more; 0 if separated."""
-        return 0.0 if self.separated else max(self.needed - math.floor(self.present), 1.0)
-
-
-def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separation:
-    """Say whether two contestants are separated, and how many runs it would take.
-
-    Standard errors shrink with the square root of the number of runs, while the difference and the
-    number of standard errors that separate stay.
-
-    Parameters
-    ----------
-    ranking : Ranking
-    a, b : str
-        Names in the ranking.
-    power : float
-        Probability of separating them with that many.
-    """
-    from scipy import stats
-
-    i, j = sorted((ranking.names.index(a), ranking.names.index(b)))
-    noise = ranking.noise
-    difference = float(ranking.ratings[i] - ranking.ratings[j])
-    steps = noise.critical + float(stats.norm.ppf(power))
-    present = float(min(noise.n_draws[i], noise.n_draws[j]))
-    error = float(noise.difference_errors[i, j])
-    if not math.isfinite(error) or math.isnan(difference):
-        needed = math.nan
-    elif difference == 0.0:
-        needed = math.inf
-    else:
-        needed = float(math.ceil(present * (steps * error / difference) ** 2))
-    return Separation(
-        ranking.names[i],
-        ranking.names[j],
-        bool(ranking.separated[i, j]),
-        float(ranking.above[i, j]),
-        "tasks" if ranking.resampling == "runs_and_tasks" else "runs",
-        present,
-        needed,
-    )
 
 
 def _warn_of_degenerate(contest: Contest, tournament: Tournament, noise: RatingNoise) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.reachability import reachable
 from gnomon.scores.table import FloatArray
 
 __all__ = [
@@ -70,7 +71,7 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
     w = np.array(wins, dtype=np.float64)
     np.fill_diagonal(w, 0.0)
     n = len(w)
-    if ridge == 0.0 and not _strongly_connected(w > 0.0):
+    if ridge == 0.0 and not reachable(w > 0.0).all():
         raise ScoreDataError(
             "expected games in which everyone, or someone on a chain between them, beats everyone "
             "else; found some who win or lose them all: give a ridge above 0"
@@ -91,14 +92,6 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
     covariance -= covariance @ centre
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return BradleyTerry(b - b.mean(), errors)
-
-
-def _strongly_connected(beats: npt.NDArray[np.bool_]) -> bool:
-    """Return whether wins lead from everyone to everyone."""
-    reach = beats | np.eye(len(beats), dtype=bool)
-    for _ in range(len(beats).bit_length()):
-        reach = (reach.astype(np.int64) @ reach) > 0
-    return bool(reach.all())
 
 
 def borda(probability: npt.ArrayLike) -> FloatArray:

@@ -132,6 +132,16 @@ class Tournament:
         """
         return connected_components(self.weights > 0.0)
 
+    def without(self, name: str) -> Tournament:
+        """Return the graph of the others; no edge between them changes."""
+        at = self.names.index(name)
+        odds, weights, chance, variance = (
+            np.delete(np.delete(numbers, at, axis=0), at, axis=1)
+            for numbers in (self.log_odds, self.weights, self.probability, self.variance)
+        )
+        names = self.names[:at] + self.names[at + 1 :]
+        return Tournament(names, odds, weights, chance, variance, self.largest_edge, self.by)
+
     @property
     def n_edges(self) -> int:
         """Number of pairs that met."""

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from gnomon import __version__
 from gnomon.ranking.audit import TITLES, Audit
-from gnomon.report.figures.ranking import (
+from gnomon.ranking.critical_difference import CriticalDifference
+from gnomon.report.figures.critical_difference import (
     critical_difference_diagram,
     critical_difference_rows,
-    ease_heat_map,
-    ease_rows,
-    rank_interval_plot,
-    ranking_rows,
-    tournament_graph,
-    tournament_rows,
 )
+from gnomon.report.figures.ease import MOST_ROWS as MOST_IN_MAP
+from gnomon.report.figures.ease import ease_heat_map, ease_rows
+from gnomon.report.figures.rank_intervals import MOST_ROWS as MOST_RANKED
+from gnomon.report.figures.rank_intervals import rank_interval_plot, ranking_rows
 from gnomon.report.figures.record import Figure
 from gnomon.report.figures.style import drawing_of
+from gnomon.report.figures.tournament import tournament_graph, tournament_rows
 from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.words import counted, joined, percent
 from gnomon.stats.estimate import Estimate
 
 __all__ = ["audit_report"]
 
+#: A sentence names so many at most.
+MOST_NAMED = 8
+#: The top of the page tells so many notes at most.
+MOST_NOTES = 12
 #: Sections whose findings are told as paragraphs; the others have tables.
 TOLD = ("table", "metrics", "pool", "runs", "cycles")
 
@@ -59,7 +63,7 @@ def audit_report(audit: Audit, title: str, *, seed: int) -> Report:
             Answer("What would settle it?", _said(audit, "runs")),
         ),
         sections=tuple(_section(audit, name, heading) for name, heading in TITLES.items()),
-        notices=audit.notes,
+        notices=_notices(audit),
         card=(
             ("provenance", joined(table.provenance) or "not recorded"),
             ("confidence level", percent(audit.ranking.level)),
@@ -67,7 +71,15 @@ def audit_report(audit: Audit, title: str, *, seed: int) -> Report:
             ("seed", str(seed)),
             ("gnomon", __version__),
         ),
+        source="the table of scores",
     )
+
+
+def _notices(audit: Audit) -> tuple[str, ...]:
+    """Return the first notes, and how many more there are."""
+    more = len(audit.notes) - MOST_NOTES
+    rest = (f"{counted(more, 'more note')}: gnomon audit prints them.",) if more > 0 else ()
+    return audit.notes[:MOST_NOTES] + rest
 
 
 def _said(audit: Audit, section: str) -> tuple[str, ...]:
@@ -82,9 +94,11 @@ def _top(audit: Audit) -> tuple[str, ...]:
         return ("Some cannot be ordered against others: see the notice.",)
     n = len(ranking.names) - 1
     apart = sum(bool(ranking.separated[i, i + 1]) for i in range(n))
-    sentence = (
-        f"{first[0]}." if len(first) == 1 else f"{joined(first, 'or')}: the data do not say which."
-    )
+    shown = first if len(first) <= MOST_NAMED else [*first[:MOST_NAMED], "another"]
+    sentence = f"{first[0]}." if len(first) == 1 else f"{joined(shown, 'or')}"
+    if len(first) > 1:
+        sentence += f" ({len(first)} in all)" if len(first) > MOST_NAMED else ""
+        sentence += ": the data do not say which."
     return sentence, f"Of {counted(n, 'pair')} of neighbours in the order, {apart} are separated."
 
 
@@ -166,16 +180,14 @@ def _interval(low: float | None, high: float | None, digits: int) -> str:
 def _methods(audit: Audit) -> tuple[Table, ...]:
     if not audit.orders:
         return ()
-    names = audit.ranking.names
-    rows = tuple(
-        (order.method, *(str(order.names.index(name) + 1) for name in names))
-        for order in audit.orders
-    )
+    places = [dict(zip(order.names, order.places, strict=True)) for order in audit.orders]
+    rows = tuple((name, *(str(place[name]) for place in places)) for name in audit.ranking.names)
     caption = (
-        "Place of each by each method; what a method rates equal stands in the order of hodge. "
-        "Nash averaging and alpha-Rank are made to find the top, not to order the rest."
+        "Place of each by each method; what a method rates equal shares a place. Nash averaging "
+        "and alpha-Rank are made to find the top, not to order the rest."
     )
-    return (Table("Places by method", ("method", *names), rows, caption),)
+    columns = ("algorithm", *(order.method for order in audit.orders))
+    return (Table("Places by method", columns, rows, caption),)
 
 
 def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
@@ -183,8 +195,8 @@ def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
         case "ranks":
             return (_rank_figure(audit), _ease_figure(audit))
         case "methods" if audit.critical_difference is not None:
-            return (_critical_difference_figure(audit),)
-        case "cycles":
+            return (_critical_difference_figure(audit.critical_difference),)
+        case "cycles" if audit.intransitivity.decomposition.cycle_dimension > 0:
             return (_tournament_figure(audit),)
         case _:
             return ()
@@ -195,8 +207,8 @@ def _rank_figure(audit: Audit) -> Figure:
         "rank-intervals",
         "Rank intervals",
         f"Ratings with {percent(audit.ranking.level)} intervals, ranks that hold together, and "
-        "brackets around those that the data do not separate.",
-        "Ratings, best on top: " + joined(audit.ranking.names) + ".",
+        f"brackets around those that the data do not separate.{_first(audit, MOST_RANKED)}",
+        "Ratings, best on top: " + joined(audit.ranking.names[:MOST_RANKED]) + ".",
         drawing_of(rank_interval_plot(audit.ranking)),
         ranking_rows(audit.ranking),
         wide=True,
@@ -208,17 +220,21 @@ def _ease_figure(audit: Audit) -> Figure:
         "ease",
         "Who is better than whom",
         "The probability that a run of the row is better than one of the column on the same task, "
-        "averaged over the tasks that both have.",
+        f"averaged over the tasks that both have.{_first(audit, MOST_IN_MAP)}",
         "Heat map of the probability of improvement between all pairs.",
         drawing_of(ease_heat_map(audit.tournament, audit.ranking.names)),
         ease_rows(audit.tournament),
+        wide=len(audit.ranking.names) > 12,
     )
 
 
-def _critical_difference_figure(audit: Audit) -> Figure:
-    found = audit.critical_difference
-    if found is None:
-        raise ValueError("expected a critical difference to draw")
+def _first(audit: Audit, n: int) -> str:
+    """Say how many are drawn, if not all are."""
+    there = len(audit.ranking.names)
+    return f" The first {n} of {there} are drawn." if there > n else ""
+
+
+def _critical_difference_figure(found: CriticalDifference) -> Figure:
     return Figure(
         "critical-difference",
         "Critical differences",
@@ -234,13 +250,18 @@ def _critical_difference_figure(audit: Audit) -> Figure:
 
 
 def _tournament_figure(audit: Audit) -> Figure:
-    decomposition = audit.intransitivity.decomposition
+    cyclic = audit.intransitivity
     return Figure(
         "tournament",
         "The tournament",
         "Arrows from the better to the worse, the wider the clearer; dashed where they go against "
-        "the ratings. Below: how much of the squared edges ratings explain, and what is cyclic.",
+        "the ratings. Below: how much of the squared edges ratings explain, what is cyclic, and "
+        "what would be of identical competitors (5 to 95 %).",
         "Graph of who beats whom.",
-        tournament_graph(audit.tournament, decomposition),
-        tournament_rows(audit.tournament, decomposition),
+        tournament_graph(
+            audit.tournament,
+            cyclic.decomposition,
+            null_band=(cyclic.null_low, cyclic.null_high),
+        ),
+        tournament_rows(audit.tournament, cyclic.decomposition),
     )

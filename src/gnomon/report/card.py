@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from gnomon import __version__
+from gnomon.experiments.config import ExperimentConfig
 from gnomon.report.findings import Findings
-from gnomon.report.words import joined, percent
+from gnomon.report.sessions import session_rows
+from gnomon.report.words import counted, joined, percent
 
 __all__ = ["card_of"]
 
@@ -16,7 +18,6 @@ __all__ = ["card_of"]
 def card_of(findings: Findings) -> tuple[tuple[str, str], ...]:
     """Return names and values: all that decided the numbers of the report."""
     config = findings.config
-    board = config.board
     learners = [
         (f"learner {x.name}", _settings(x.kind, list(x.params.items()))) for x in config.learners
     ]
@@ -28,11 +29,7 @@ def card_of(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("trials", f"{config.trials} of each learner on each rule"),
         ("episodes", f"{config.episodes} in a trial"),
         ("horizon", f"{config.horizon} attempts in an episode"),
-        (
-            "boards",
-            f"{_range(board.pieces)} pieces, {_range(board.shapes)} shapes, "
-            f"{_range(board.colors)} colours",
-        ),
+        ("boards", _boards(config)),
         ("errors", "denied attempts, and attempts on empty cells or on pieces that cannot move"),
         ("finished", "a board that is cleared or stuck (a stalemate)"),
         ("seed of the run", str(config.seed)),
@@ -40,6 +37,7 @@ def card_of(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("confidence level", percent(findings.level)),
         ("hash of the experiment", config.hash[:16]),
         ("played by", f"gnomon {findings.version}"),
+        *session_rows(findings.card),
         ("reported by", f"gnomon {__version__}, numpy {np.__version__}"),
     )
 
@@ -47,6 +45,25 @@ def card_of(findings: Findings) -> tuple[tuple[str, str], ...]:
 def _settings(kind: str, settings: Sequence[tuple[str, object]]) -> str:
     words = [f"{name} = {value}" for name, value in settings]
     return f"{kind}: {', '.join(words)}" if words else kind
+
+
+def _boards(config: ExperimentConfig) -> str:
+    """Say how boards are drawn, or which are given."""
+    if config.predefined is not None:
+        n = counted(len(config.predefined.codes), "board")
+        return f"{n} given by the experiment, {_ORDERS[config.predefined.order]}"
+    board = config.board
+    return (
+        f"drawn: {_range(board.pieces)} pieces, {_range(board.shapes)} shapes, "
+        f"{_range(board.colors)} colours"
+    )
+
+
+_ORDERS = {
+    "listed": "in the order listed, over and over",
+    "alphabetical": "in the order of their names, over and over",
+    "random": "each once in random order, then again",
+}
 
 
 def _range(ends: tuple[int, int]) -> str:

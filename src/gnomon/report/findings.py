@@ -6,11 +6,13 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import DegenerateScoresWarning, GnomonError
+from gnomon.experiments.card import read_card
 from gnomon.experiments.config import ExperimentConfig, LearnerEntry
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring import cumulated_errors, score_table
@@ -146,6 +148,8 @@ class Findings:
         Learners that were shown what the rule permits.
     warnings : tuple of str
         What could not be estimated.
+    card : mapping
+        What the run folder tells of how it was played; see :mod:`gnomon.experiments.card`.
     """
 
     config: ExperimentConfig
@@ -163,6 +167,7 @@ class Findings:
     missing: Mapping[tuple[str, str], int]
     revealed: tuple[str, ...]
     warnings: tuple[str, ...]
+    card: Mapping[str, Any]
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -228,6 +233,7 @@ def findings_of(
         missing=_missing(run_folder),
         revealed=tuple(x.name for x in config.learners if _is_shown_the_rule(x, config)),
         warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
+        card=read_card(run_folder.path) or {},
     )
 
 

@@ -6,7 +6,8 @@ import re
 
 import numpy as np
 
-from gnomon.game.board import BoardSpec, draw_boards
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.game.board import draw_boards
 from gnomon.report.figures import (
     Figure,
     board_rows,
@@ -175,12 +176,17 @@ def trial_figure(findings: Findings, x: Performance) -> Figure:
     )
 
 
-def board_figure(spec: BoardSpec, seed: int) -> Figure:
-    """Return a board as this experiment draws them."""
-    board = draw_boards(1, spec, rng=np.random.default_rng(seed))[0]
+def board_figure(config: ExperimentConfig) -> Figure:
+    """Return a board as this experiment draws them, or the first of those that are given."""
+    spec = config.board
+    if config.predefined is None:
+        board, title = draw_boards(1, spec, rng=np.random.default_rng(config.seed))[0], "A board"
+    else:
+        board = np.frombuffer(config.predefined.codes[0], dtype=np.uint8)
+        title = f"The first of {counted(len(config.predefined.codes), 'given board')}"
     return Figure(
         "board",
-        "A board",
+        title,
         "The player picks a piece and a bucket at a corner, and learns only whether the rule "
         "accepts it. An accepted piece leaves the board.",
         "A board of six by six numbered cells with pieces of several shapes and colours, and four "

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gnomon.experiments.atomic_file import write_atomically
+from gnomon.atomic_file import write_together
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.report.figures.record import Figure
 
@@ -88,6 +89,8 @@ class Report:
         The parts, in order.
     card : tuple of (str, str)
         How it was made: names and values.
+    source : str
+        What all numbers follow from, besides the seeds.
     """
 
     title: str
@@ -96,23 +99,38 @@ class Report:
     sections: tuple[Section, ...]
     notices: tuple[str, ...] = ()
     card: tuple[tuple[str, str], ...] = field(default=())
+    source: str = "the run folder"
 
     @property
     def figures(self) -> tuple[Figure, ...]:
         """All figures, in the order of the page."""
         return tuple(figure for section in self.sections for figure in section.figures)
 
-    def save(self, folder: str | Path) -> Path:
-        """Write ``report.html`` and ``figures/NAME.svg`` and ``.csv``; return the page's path."""
+    def save(self, folder: str | Path, *, also: Sequence[str] = ()) -> Path:
+        """Write ``report.html`` and ``figures/NAME.svg`` and ``.csv``; return the page's path.
+
+        All files are written, or if something goes wrong, none.
+
+        Parameters
+        ----------
+        folder : path
+        also : sequence of {"png", "pdf"}
+            What each figure is to be written as too.
+
+        Raises
+        ------
+        OSError
+            The folder cannot be written to.
+        """
         from gnomon.report.html import report_html
 
-        folder = Path(folder)
-        for figure in self.figures:
-            figure.save(folder / "figures")
-        page = folder / "report.html"
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(page, report_html(self).encode())
-        return page
+        files = {
+            f"figures/{name}": data
+            for figure in self.figures
+            for name, data in figure.files(also).items()
+        }
+        write_together(Path(folder), files | {"report.html": report_html(self).encode()})
+        return Path(folder) / "report.html"
 
 
 def build_report(
@@ -122,6 +140,7 @@ def build_report(
     seed: int = 0,
     level: float = 0.95,
     n_resamples: int = 10_000,
+    also: Sequence[str] = (),
 ) -> Path:
     """Write the report of a run: one page to open in a browser, and every figure as a file.
 
@@ -140,6 +159,8 @@ def build_report(
         Confidence level of intervals and decisions, between 0 and 1.
     n_resamples : int
         Number of bootstrap resamples behind each interval.
+    also : sequence of {"png", "pdf"}
+        What each figure is to be written as, besides SVG.
 
     Returns
     -------
@@ -150,6 +171,8 @@ def build_report(
     ------
     RunFolderError
         If there is no run folder, or it is damaged.
+    OSError
+        If the report cannot be written; nothing of it is, then.
     ValueError
         If `level` is not between 0 and 1.
 
@@ -171,13 +194,14 @@ def build_report(
         raise ValueError(f"expected a level between 0 and 1, found {level}")
     folder = RunFolder.open(run_dir)
     findings = findings_of(folder, seed=seed, level=level, n_resamples=n_resamples)
-    return write_report(findings, folder.path / "report" if out_dir is None else out_dir)
+    place = folder.path / "report" if out_dir is None else out_dir
+    return write_report(findings, place, also=also)
 
 
-def write_report(findings: Findings, out_dir: str | Path) -> Path:
+def write_report(findings: Findings, out_dir: str | Path, *, also: Sequence[str] = ()) -> Path:
     """Write the report of findings that are there already; see :func:`build_report`."""
     from gnomon.report.figures.style import house_settings
     from gnomon.report.sections import report_of
 
     with house_settings():
-        return report_of(findings).save(out_dir)
+        return report_of(findings).save(out_dir, also=also)

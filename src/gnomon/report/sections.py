@@ -153,7 +153,7 @@ def _learners(findings: Findings) -> Section:
     )
     figures = [f for rule in findings.rules for f in rule_figures(findings, rule)]
     figures += summary_figures(findings)
-    text = (f"Not estimable: {'; '.join(findings.warnings)}.",) if findings.warnings else ()
+    text = (f"To be read with care: {'; '.join(findings.warnings)}.",) if findings.warnings else ()
     return Section("learners", "Which learner is better?", text, (table,), tuple(figures))
 
 
@@ -211,7 +211,7 @@ def _trials(findings: Findings) -> Section:
 def _game(findings: Findings) -> Section:
     """Show a board and the rules, which are no secret here."""
     config = findings.config
-    figure = board_figure(config.board, config.seed)
+    figure = board_figure(config)
     listings = []
     for rule in config.rules:
         about = info_of(rule.name, rule.rule_set)

@@ -29,8 +29,9 @@ from gnomon.report.figures.style import FULL_WIDTH, HEIGHT, drawing_of, house_se
 from gnomon.stats.comparison import Comparison
 from gnomon.stats.curves import Curve
 from gnomon.stats.estimate import Estimate
-from gnomon.stats.planning import PowerPoint, Subsamples
+from gnomon.stats.planning import PowerPoint
 from gnomon.stats.profiles import Profile
+from gnomon.stats.subsampling import Subsamples
 
 __all__ = [
     "comparison_figure",

@@ -14,6 +14,9 @@ __all__ = ["inline_svg", "svg_text", "theme_css"]
 
 _FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
 
+#: Characters that no XML file may hold; a name in a file of scores may.
+_NO_XML = r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+
 
 def svg_text(drawing: Drawing, name: str) -> str:
     """Return a drawing as the text of an SVG file.
@@ -36,7 +39,8 @@ def svg_text(drawing: Drawing, name: str) -> str:
     out = io.StringIO()
     with house_settings(), mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", out.getvalue(), flags=re.DOTALL)
+    text = re.sub(_NO_XML, "\ufffd", out.getvalue())
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
     # Sizes were reckoned with DejaVu Sans, which is wider than all of these: nothing will overlap.
     return text.replace("'DejaVu Sans'", _FONTS.replace("'", "&quot;"))

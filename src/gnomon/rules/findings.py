@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from gnomon.excerpt import shortened
 from gnomon.rules.syntax import Span
 
 __all__ = ["Finding", "Severity"]
+
+#: As many characters are shown: a name in a text may fill a file.
+_LONGEST = 300
 
 Severity = Literal["error", "warning", "note"]
 
@@ -39,5 +43,5 @@ class Finding:
         return cls(span.line if span else 0, span.column if span else 0, severity, message, remedy)
 
     def __str__(self) -> str:
-        where = f"line {self.line}, column {self.column}"
-        return f"{where}: {self.severity}: {self.message}; {self.remedy}"
+        message, remedy = shortened(self.message, _LONGEST), shortened(self.remedy, _LONGEST)
+        return f"line {self.line}, column {self.column}: {self.severity}: {message}; {remedy}"

@@ -10,16 +10,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
+from gnomon.atomic_file import write_atomically
 from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.measured import MEASURED, load_measured
 from gnomon.scores.table import ScoreTable
 
 __all__ = ["DATASETS", "Dataset", "References", "dataset_file", "load_references", "load_scores"]
@@ -65,25 +64,33 @@ _ATARI5 = Dataset(
 DATASETS: Mapping[str, Dataset] = {_ATARI5.name: _ATARI5}
 
 
-def load_scores(name: str) -> ScoreTable:
-    """Return the scores of a public data set as a table.
+def load_scores(name: str, metric: str | None = None) -> ScoreTable:
+    """Return the scores of a public data set, or of one that comes with Gnomon, as a table.
 
     ``atari5`` holds the raw scores of 62 algorithms on up to 57 Atari games, as published by their
     authors, with the attributes ``group`` (the paper that they came from; its collection where the
     title is blank) and ``year``. Four scores were collected twice: they are runs 0 and 1.
+    ``gohr-full`` and ``gohr-core-sb3`` are this project's own measurements, with several scores of
+    each trial; see :func:`gnomon.scores.measured.load_measured`.
 
     Parameters
     ----------
     name : str
-        One of :data:`DATASETS`.
+        One of :data:`DATASETS` or of :data:`gnomon.scores.measured.MEASURED`.
+    metric : str, optional
+        Which score of a trial, where there are several.
 
     Raises
     ------
     UnknownNameError
-        There is no such data set.
+        There is no such data set, or no such score in it.
     ScoreDataError
         It is neither at hand nor to be fetched, or its files are not what they should be.
     """
+    if name in MEASURED:
+        return load_measured(name, metric)
+    if metric is not None:
+        raise ScoreDataError(f"{name}: expected no name of a score, for it has one; found {metric}")
     path = dataset_file(name, "dataset.csv")
     raw = pl.read_csv(path, infer_schema=False)
     title = pl.col("Paper Title").fill_null("").str.strip_chars()
@@ -139,7 +146,7 @@ def dataset_file(name: str, file: str) -> Path:
         The file cannot be had, or is not what it should be.
     """
     if name not in DATASETS:
-        raise UnknownNameError("data set", name, DATASETS)
+        raise UnknownNameError("data set", name, (*DATASETS, *MEASURED))
     about = DATASETS[name]
     if file not in about.sha256:
         raise UnknownNameError(f"file of {name}", file, about.sha256)
@@ -163,6 +170,9 @@ def _cache() -> Path:
 
 def _fetch(url: str, sha256: str, path: Path) -> None:
     """Download a file, check it, and only then give it its name."""
+    import urllib.error
+    import urllib.request
+
     try:
         with urllib.request.urlopen(url, timeout=30) as reply:
             data: bytes = reply.read()
@@ -174,13 +184,7 @@ def _fetch(url: str, sha256: str, path: Path) -> None:
         ) from None
     _check(data, sha256, url)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    write_atomically(path, data)
 
 
 def _check(data: bytes, sha256: str, where: str) -> None:

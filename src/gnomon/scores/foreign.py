@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.json_object import json_object
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = [
     "SummaryTable",
-    "read_lm_eval",
+    "metrics_of_marl_eval",
     "read_marl_eval",
     "read_monitors",
     "read_summaries",
@@ -25,19 +25,6 @@ __all__ = [
 ]
 
 Pathlike = str | os.PathLike[str]
-
-
-def _json(path: Pathlike) -> dict[str, Any]:
-    """Return the object that a JSON file holds."""
-    try:
-        content = json.loads(Path(path).read_text("utf-8"))
-    except FileNotFoundError:
-        raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ScoreDataError(f"{path}: expected JSON; {error}") from None
-    if not isinstance(content, dict):
-        raise ScoreDataError(f"{path}: expected a JSON object, found {type(content).__name__}")
-    return content
 
 
 def _number(text: object, where: str) -> float:
@@ -51,13 +38,25 @@ def _number(text: object, where: str) -> float:
         raise ScoreDataError(f"{where}: expected a number, found {plain!r}") from None
 
 
-def _rows(path: Pathlike) -> list[dict[str, str]]:
-    """Return the rows of a comma-separated file."""
+def _rows(path: Pathlike) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a comma-separated file, each with the number of its line."""
+    rows = []
     try:
-        with Path(path).open(newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, strict=True)
+            for row in reader:
+                if None in row or None in row.values():
+                    expected = f"expected {len(reader.fieldnames or ())} fields"
+                    found = "found more" if None in row else "found fewer"
+                    raise ScoreDataError(f"{path}, line {reader.line_num}: {expected}, {found}")
+                rows.append((reader.line_num, row))
     except FileNotFoundError:
         raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ScoreDataError(f"{path}: expected a comma-separated file; {error}") from None
+    if not rows:
+        raise ScoreDataError(f"{path}: expected rows of scores below a header, found none")
+    return rows
 
 
 def read_wide_csv(
@@ -80,7 +79,7 @@ def read_wide_csv(
         A cell is no number; the message names line and column.
     """
     records = []
-    for line, row in enumerate(_rows(path), start=2):
+    for line, row in _rows(path):
         (_, algorithm), *cells = row.items()
         for task, text in cells:
             score = _number(text, f"{path}, line {line}, column {task!r}")
@@ -111,7 +110,7 @@ def read_marl_eval(path: Pathlike, *, metric: str, higher_is_better: bool = True
     ScoreDataError
         No step holds the metric.
     """
-    records = list(_marl_eval_rows(_json(path), metric, str(path)))
+    records = list(_marl_eval_rows(json_object(path), metric, str(path)))
     if not records:
         raise ScoreDataError(f"{path}: no step holds the metric {metric!r}")
     return ScoreTable.from_records(
@@ -120,6 +119,24 @@ def read_marl_eval(path: Pathlike, *, metric: str, higher_is_better: bool = True
         higher_is_better=higher_is_better,
         provenance=(f"read from {Path(path).name} (marl-eval)",),
     )
+
+
+def metrics_of_marl_eval(path: Pathlike) -> list[str]:
+    """Return the metrics that the steps of a marl-eval file hold, in the order they come in."""
+    found: dict[str, None] = {}
+    for tasks in json_object(path).values():
+        for algorithms in _inner(tasks):
+            for runs in _inner(algorithms):
+                for steps in _inner(runs):
+                    for name, step in steps.items() if isinstance(steps, dict) else ():
+                        if name.startswith("step_") and isinstance(step, dict):
+                            found |= dict.fromkeys(key for key in step if key != "step_count")
+    return list(found)
+
+
+def _inner(value: object) -> Iterator[Any]:
+    """Yield what a JSON object holds, and of anything else nothing."""
+    yield from value.values() if isinstance(value, dict) else ()
 
 
 def _marl_eval_rows(content: dict[str, Any], metric: str, path: str) -> Iterator[dict[str, Any]]:
@@ -162,6 +179,8 @@ def read_monitors(paths: Mapping[tuple[str, str, int | str], Pathlike]) -> Score
             lines = Path(path).read_text("utf-8").splitlines()
         except FileNotFoundError:
             raise ScoreDataError(f"{path}: expected a monitor file; there is none") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise ScoreDataError(f"{path}: expected a monitor file; {error}") from None
         if not lines or not lines[0].startswith("#"):
             raise ScoreDataError(f"{path}, line 1: expected '#' and JSON, as a monitor file has")
         step = 0.0
@@ -172,55 +191,6 @@ def read_monitors(paths: Mapping[tuple[str, str, int | str], Pathlike]) -> Score
             records.append(key | {"step": step, "score": score})
     return ScoreTable.from_records(
         records, metric="return", provenance=("read from Stable-Baselines3 monitor files",)
-    )
-
-
-def read_lm_eval(
-    paths: Mapping[str, Pathlike] | Pathlike, *, metric: str = "acc", run: int = 0
-) -> ScoreTable:
-    """Read result files of lm-evaluation-harness: one score for each task.
-
-    Parameters
-    ----------
-    paths : path, or mapping from algorithm to path
-        A single file's algorithm is its ``model_name``.
-    metric : str
-        Which one; tasks without it are left out. ``acc`` finds ``acc,none``.
-    run : int
-        Label of the run.
-
-    Raises
-    ------
-    ScoreDataError
-        A file has no results, or none of that metric.
-    """
-    if not isinstance(paths, Mapping):
-        name = str(_json(paths).get("model_name") or Path(paths).stem)
-        paths = {name: paths}
-    records, directions = [], set()
-    for algorithm, path in paths.items():
-        content = _json(path)
-        found = [
-            (task, value)
-            for task, values in dict(content.get("results", {})).items()
-            for key, value in values.items()
-            if key.partition(",")[0] == metric and isinstance(value, int | float)
-        ]
-        if not found:
-            raise ScoreDataError(f"{path}: expected results with the metric {metric!r}; found none")
-        higher = content.get("higher_is_better", {})
-        directions |= {dict(higher.get(task, {})).get(metric, True) for task, _ in found}
-        records += [
-            {"algorithm": algorithm, "task": task, "run": run, "score": value}
-            for task, value in found
-        ]
-    if len(directions) > 1:
-        raise ScoreDataError(f"{metric}: higher is better on some tasks and worse on others")
-    return ScoreTable.from_records(
-        records,
-        metric=metric,
-        higher_is_better=bool(directions.pop()),
-        provenance=("read from lm-evaluation-harness results",),
     )
 
 
@@ -277,7 +247,7 @@ def read_summaries(
         A column is missing, a cell is no number, or no task is shared.
     """
     cells: dict[str, dict[str, tuple[float, float, float]]] = {}
-    for line, row in enumerate(_rows(path), start=2):
+    for line, row in _rows(path):
         missing = [n for n in ("algorithm", "task", "mean", "std", "runs") if n not in row]
         if missing:
             raise ScoreDataError(f"{path}: missing column {missing[0]!r}; found {', '.join(row)}")

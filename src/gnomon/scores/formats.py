@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from gnomon.atomic_file import write_atomically
 from gnomon.errors import ScoreDataError
+from gnomon.scores.separated import read_separated
 from gnomon.scores.suspicion import warn_of_suspicions
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, tidy_frame
@@ -64,8 +66,6 @@ def read_scores(
         The table looks like a mistake: tasks that are seeds, axes swapped, episodes as runs.
     """
     path = Path(path)
-    if not path.is_file():
-        raise ScoreDataError(f"{path}: expected a file of scores; there is none")
     if path.suffix.lower() in (".parquet", ".pq"):
         raw, origin = read_parquet(path)
     else:
@@ -73,6 +73,8 @@ def read_scores(
     if step_column is not None:
         raw = _renamed(raw, step_column, origin)
     frame = tidy_frame(raw, origin, where or {})
+    if frame.is_empty():
+        raise origin.error("expected rows of scores, found none")
     about, frame = _about(frame, origin)
     if higher_is_better is None:
         higher_is_better = about.get("direction", "higher") == "higher"
@@ -89,22 +91,29 @@ def read_scores(
 def read_csv(path: Path) -> tuple[pl.DataFrame, Origin]:
     """Return the columns of a comma- or tab-separated file as texts, and where they come from."""
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    origin = Origin(str(path), first=2, noun="line")
-    try:
-        raw = pl.read_csv(path, separator=separator, infer_schema=False)
-    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        reason = str(error).splitlines()[0]
-        raise ScoreDataError(f"{path}: expected a table with a header line; {reason}") from None
-    return raw, origin
+    return read_separated(_bytes(path), separator, str(path))
 
 
 def read_parquet(path: Path) -> tuple[pl.DataFrame, Origin]:
     """Return the columns of a Parquet file, and where they come from."""
+    data = _bytes(path)
     try:
-        return pl.read_parquet(path, use_pyarrow=False), Origin(str(path))
-    except (pl.exceptions.PolarsError, OSError) as error:
+        return pl.read_parquet(io.BytesIO(data), use_pyarrow=False), Origin(str(path))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = str(error).splitlines()[0]
         raise ScoreDataError(f"{path}: expected a Parquet file; {reason}") from None
+
+
+def _bytes(path: Path) -> bytes:
+    """Return what a file holds."""
+    if path.exists() and not path.is_file():
+        raise ScoreDataError(f"{path}: expected a file of scores; this is none")
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
+    except OSError as error:
+        raise ScoreDataError(f"{path}: cannot read this file of scores: {error.strerror}") from None
 
 
 def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
@@ -122,6 +131,8 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
     ------
     ScoreDataError
         The name ends otherwise.
+    OSError
+        The file cannot be written; the error names the path.
 
     Examples
     --------
@@ -142,19 +153,14 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
     if suffix not in (".csv", ".tsv", ".parquet"):
         raise ScoreDataError(f"{path}: expected a name that ends in .csv, .tsv or .parquet")
     frame = _with_about(table)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        if suffix == ".parquet":
-            frame.write_parquet(temporary)
-        else:
-            empty = pl.col("score").fill_nan(None)
-            separator = "\t" if suffix == ".tsv" else ","
-            frame.with_columns(empty).write_csv(temporary, separator=separator)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    out = io.BytesIO()
+    if suffix == ".parquet":
+        frame.write_parquet(out)
+    else:
+        empty = pl.col("score").fill_nan(None)
+        separator = "\t" if suffix == ".tsv" else ","
+        frame.with_columns(empty).write_csv(out, separator=separator)
+    write_atomically(path, out.getvalue())
 
 
 def _renamed(raw: pl.DataFrame, step_column: str, origin: Origin) -> pl.DataFrame:

@@ -30,11 +30,11 @@ def suspicions(table: ScoreTable) -> list[str]:
         found.append(
             f"the tasks look like seeds ({shown}): were runs written into the column task?"
         )
-    final = table.last_step()
-    sizes = [final.runs(a, t).size for a in final.algorithms for t in final.tasks]
-    if len(names) > 1 and max(sizes) >= MANY * len(names):
+    cells = table.last_step().to_polars().group_by("algorithm", "task").len()
+    most = max(cells["len"].to_list(), default=0)
+    if len(names) > 1 and most >= MANY * len(names):
         found.append(
-            f"{max(sizes)} runs on {len(names)} tasks: were the axes swapped, or do several "
+            f"{most} runs on {len(names)} tasks: were the axes swapped, or do several "
             "episodes of one run stand as runs?"
         )
     nested = [name for name in table.attributes if name.lower() in ("episode", "episodes", "eval")]

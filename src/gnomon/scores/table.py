@@ -10,12 +10,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.cells import Cells
+from gnomon.scores.description import description
+from gnomon.scores.raw_rows import rows_of_array, rows_of_frame, rows_of_records
 from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, tidy_frame
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ class ScoreTable:
     array([812., 790.])
     >>> print(table.describe())
     3 scores (tce, errors, lower is better): 2 algorithms, 1 task, 1 to 2 runs
+    dqn: a single run a task, where others have up to 2
     """
 
     frame: pl.DataFrame
@@ -103,10 +106,7 @@ class ScoreTable:
         ScoreDataError
             A row cannot be read; the message names it.
         """
-        rows = list(records)
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        raw = pl.DataFrame([_series(name, [row.get(name) for row in rows]) for name in names])
-        frame = tidy_frame(raw, Origin(), {})
+        frame = tidy_frame(rows_of_records(records), Origin(), {})
         return cls(frame, metric, unit, higher_is_better, tuple(provenance))
 
     @classmethod
@@ -136,8 +136,7 @@ class ScoreTable:
         ScoreDataError
             A row cannot be read; the message names it.
         """
-        raw = frame if isinstance(frame, pl.DataFrame) else _from_other_frame(frame)
-        tidy = tidy_frame(raw, Origin(), where or {})
+        tidy = tidy_frame(rows_of_frame(frame), Origin(), where or {})
         return cls(tidy, metric, unit, higher_is_better, tuple(provenance))
 
     @classmethod
@@ -177,8 +176,8 @@ class ScoreTable:
         >>> table.runs("a", "task_1")
         array([2., 4.])
         """
-        raw = pl.concat([_melted(name, x, tasks, steps) for name, x in scores.items()])
-        tidy = tidy_frame(raw, Origin(), {})
+        rows = [rows_of_array(name, x, tasks, steps) for name, x in scores.items()]
+        tidy = tidy_frame(pl.concat(rows), Origin(), {})
         return cls(tidy, metric, unit, higher_is_better, tuple(provenance))
 
     def __len__(self) -> int:
@@ -213,20 +212,22 @@ class ScoreTable:
         return self.frame["step"].n_unique() if "step" in self.frame.columns else 1
 
     @cached_property
-    def _cells(self) -> dict[tuple[str, str], tuple[list[Any], FloatArray]]:
-        """The run labels and scores of every (algorithm, task) that has at least one score."""
+    def _cells(self) -> Cells:
+        """The rows that have a score, one for each run."""
         if self.n_steps > 1:
             raise ScoreDataError(
                 f"the table holds {self.n_steps} steps of each run; "
                 "expected one: take last_step() or at_step(...)"
             )
-        present = self.effective_scores().filter(~pl.col("score").is_nan())
-        keys, groups = ["algorithm", "task"], [pl.col("run"), pl.col("score")]
-        grouped = present.group_by(keys, maintain_order=True).agg(groups)
-        return {
-            (algorithm, task): (runs, np.asarray(scores, dtype=np.float64))
-            for algorithm, task, runs, scores in grouped.iter_rows()
-        }
+        columns = self.effective_scores().select("algorithm", "task", "run", "score")
+        present = columns.filter(~pl.col("score").is_nan())
+        return Cells(present, self.algorithms, self.tasks)
+
+    @cached_property
+    def _curve_cells(self) -> Cells:
+        """All rows, with their steps."""
+        columns = self.effective_scores().select("algorithm", "task", "run", "step", "score")
+        return Cells(columns, self.algorithms, self.tasks)
 
     def effective_scores(self) -> pl.DataFrame:
         """Return the rows with censored scores replaced by the infinitely bad one."""
@@ -262,13 +263,11 @@ class ScoreTable:
         """
         self._check_names("algorithm", [algorithm], self.algorithms)
         self._check_names("task", [task], self.tasks)
-        cell = self._cells.get((algorithm, task))
-        return np.empty(0) if cell is None else cell[1].copy()
+        return self._cells.column("score", algorithm, task).to_numpy().copy()
 
     def run_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
         """Return the labels of the runs that :meth:`runs` gives, in the same order."""
-        cell = self._cells.get((algorithm, task))
-        return () if cell is None else tuple(cell[0])
+        return tuple(self._cells.column("run", algorithm, task).to_list())
 
     def tasks_of(self, algorithm: str) -> tuple[str, ...]:
         """Return the tasks on which an algorithm has at least one score, in the table's order."""
@@ -280,6 +279,11 @@ class ScoreTable:
         names = self.algorithms if algorithms is None else tuple(algorithms)
         self._check_names("algorithm", names, self.algorithms)
         return tuple(t for t in self.tasks if all((a, t) in self._cells for a in names))
+
+    @property
+    def run_counts(self) -> npt.NDArray[np.int64]:
+        """Number of scores of each algorithm on each task, shape (algorithms, tasks)."""
+        return self._cells.counts
 
     def curves(self, algorithm: str, task: str) -> tuple[FloatArray, FloatArray]:
         """Return the learning curves of an algorithm's runs on a task.
@@ -305,14 +309,13 @@ class ScoreTable:
             raise ScoreDataError("expected a column 'step' for curves; found none")
         self._check_names("algorithm", [algorithm], self.algorithms)
         self._check_names("task", [task], self.tasks)
-        rows = self.effective_scores().filter(
-            (pl.col("algorithm") == algorithm) & (pl.col("task") == task)
+        run, step, score = (
+            self._curve_cells.column(name, algorithm, task) for name in ("run", "step", "score")
         )
-        steps, at = np.unique(rows["step"].cast(pl.Float64).to_numpy(), return_inverse=True)
-        labels = rows["run"].unique(maintain_order=True).to_list()
-        place = {label: i for i, label in enumerate(labels)}
-        curves = np.full((len(labels), steps.size), np.nan)
-        curves[[place[label] for label in rows["run"]], at] = rows["score"].to_numpy()
+        steps, at = np.unique(step.cast(pl.Float64).to_numpy(), return_inverse=True)
+        place = {label: i for i, label in enumerate(run.unique(maintain_order=True).to_list())}
+        curves = np.full((len(place), steps.size), np.nan)
+        curves[[place[label] for label in run], at] = score.to_numpy()
         return steps, curves
 
     def last_step(self) -> ScoreTable:
@@ -389,34 +392,7 @@ class ScoreTable:
 
     def describe(self) -> str:
         """Return what the table holds and what is missing in it, one fact a line."""
-        direction = "higher" if self.higher_is_better else "lower"
-        unit = f", {self.unit}" if self.unit else ""
-        scale = f", normalised by {self.normalization.name}" if self.normalization else ""
-        head = f"{_count(len(self), 'score')} ({self.metric}{unit}, {direction} is better{scale}): "
-        n_algorithms, n_tasks = len(self.algorithms), len(self.tasks)
-        head += f"{_count(n_algorithms, 'algorithm')}, {_count(n_tasks, 'task')}"
-        if self.n_steps > 1:
-            return "\n".join([f"{head}, {self.n_steps} steps", *self.last_step()._gaps()])
-        sizes = [scores.size for _, scores in self._cells.values()]
-        if sizes:
-            least, most = min(sizes), max(sizes)
-            head += f", {least} to {most} runs" if least < most else f", {_count(most, 'run')}"
-        return "\n".join([head, *self._gaps()])
-
-    def _gaps(self) -> list[str]:
-        """Return a line for each kind of thing that is missing."""
-        lines = []
-        n_missing = int(self.effective_scores()["score"].is_nan().sum())
-        if n_missing:
-            lines.append(f"{_count(n_missing, 'missing run')} (empty score)")
-        if "censored" in self.frame.columns and self.frame["censored"].any():
-            lines.append(f"{_count(int(self.frame['censored'].sum()), 'censored run')}")
-        for algorithm in self.algorithms:
-            absent = [t for t in self.tasks if (algorithm, t) not in self._cells]
-            if absent:
-                shown = ", ".join(absent[:8]) + (", ..." if len(absent) > 8 else "")
-                lines.append(f"{algorithm}: no score on {_count(len(absent), 'task')} ({shown})")
-        return lines
+        return description(self)
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars data frame."""
@@ -444,55 +420,3 @@ class ScoreTable:
         for name in names:
             if name not in known:
                 raise UnknownNameError(kind, name, known)
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def _series(name: str, values: list[Any]) -> pl.Series:
-    """Return a column of Python values; a mixed one becomes text, which the checks then judge."""
-    try:
-        return pl.Series(name, values, strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
-        if all(value is None or isinstance(value, int | float) for value in values):
-            return pl.Series(name, values, dtype=pl.Float64, strict=False)
-        return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
-
-
-def _from_other_frame(frame: Any) -> pl.DataFrame:
-    """Return a data frame of another library, column by column, so that PyArrow is not needed."""
-    columns = nw.from_native(frame, eager_only=True)
-    return pl.DataFrame([_series(name, columns[name].to_list()) for name in columns.columns])
-
-
-def _melted(
-    algorithm: str,
-    scores: npt.ArrayLike,
-    tasks: Sequence[str] | None,
-    steps: Sequence[float] | None,
-) -> pl.DataFrame:
-    """Return the tidy rows of one algorithm's array."""
-    try:
-        x = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ScoreDataError(f"{algorithm}: expected an array of numbers (runs, tasks)") from None
-    if x.ndim not in (2, 3):
-        raise ScoreDataError(f"{algorithm}: expected shape (runs, tasks), found {x.shape}")
-    n_runs, n_tasks = x.shape[:2]
-    names = [f"task_{i}" for i in range(n_tasks)] if tasks is None else list(tasks)
-    if len(names) != n_tasks:
-        raise ScoreDataError(f"{algorithm}: expected {len(names)} tasks, found {n_tasks} columns")
-    run, task = np.meshgrid(np.arange(n_runs), np.arange(n_tasks), indexing="ij")
-    repeat = x.shape[2] if x.ndim == 3 else 1
-    columns: dict[str, Any] = {
-        "algorithm": pl.repeat(algorithm, x.size, eager=True),
-        "task": pl.Series(names, dtype=pl.String).gather(np.repeat(task.ravel(), repeat)),
-        "run": np.repeat(run.ravel(), repeat),
-    }
-    if x.ndim == 3:
-        values = np.arange(repeat) if steps is None else np.asarray(steps, dtype=np.float64)
-        if values.size != repeat:
-            raise ScoreDataError(f"{algorithm}: expected {values.size} steps, found {repeat}")
-        columns["step"] = np.tile(values, n_runs * n_tasks)
-    return pl.DataFrame(columns | {"score": x.ravel()})

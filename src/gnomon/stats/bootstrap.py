@@ -6,6 +6,7 @@ One set of resamples serves all metrics. The draws are a function of one number 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,9 +16,10 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 from gnomon.stats.aggregates import n_trimmed
+from gnomon.stats.draws import aggregates_of_draws, drawn_scores
 from gnomon.stats.metrics import Metric
 from gnomon.stats.quantiles import percentile_interval, quantiles
-from gnomon.stats.strata import Strata, as_strata
+from gnomon.stats.strata import IntArray, Strata, as_strata
 
 __all__ = [
     "Resamples",
@@ -31,6 +33,10 @@ KERNEL_COLUMNS = ("mean", "median", "iqm")
 
 #: Replicates that are computed in one piece; has no influence on any number.
 BLOCK = 4096
+#: So many scores NumPy has drawn before Numba would be loaded, and then it is loaded.
+LITTLE_WORK = 3_000_000
+#: Draws that are held in memory together; has no influence either.
+PICKS_BLOCK = 30_000
 #: Columns of curves whose replicates are held in memory together.
 COLUMN_BLOCK = 32
 
@@ -107,32 +113,45 @@ class Resamples:
 
     def drawn(self) -> Iterator[Strata]:
         """Yield the resamples themselves."""
-        from gnomon.stats.kernels import draw_picks
-
-        strata = self.strata
-        shape = (strata.n_tasks, int(strata.counts.max()))
-        block = max(1, min(self.n_resamples, 1_000_000 // (shape[0] * shape[1])))
-        for first in range(0, self.n_resamples, block):
-            out = np.empty((min(block, self.n_resamples - first), *shape), dtype=np.int64)
-            draw_picks(self.key, first, strata.starts, self.draw_tasks, out)
-            for chosen in out:
+        for picks in self._picks():
+            for chosen in np.moveaxis(picks, 2, 0):
                 present = chosen >= 0
                 starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
-                yield Strata(strata.values[chosen[present]], starts)
+                yield Strata(self.strata.values[chosen[present]], starts)
+
+    def _picks(self) -> Iterator[IntArray]:
+        """Yield which scores are drawn, (tasks, most runs, some resamples), block by block."""
+        size = self.strata.n_tasks * int(self.strata.counts.max())
+        block = max(1, PICKS_BLOCK // size)
+        for first in range(0, self.n_resamples, block):
+            n = min(block, self.n_resamples - first)
+            yield drawn_scores(self.strata, self.key, first, n, draw_tasks=self.draw_tasks)
 
     def _add_kernel_columns(self, extra: Metric | None) -> None:
         """Fill in mean, median and IQM, and one additive metric."""
+        strata = self.strata
+        extras = strata.values
+        if extra is not None and extra.influence is not None:
+            extras = extra.influence(strata)
+        cut = float(n_trimmed(strata.values.size, 0.25))
+        if _is_little(self.n_resamples * strata.values.size):
+            blocks = [aggregates_of_draws(strata, extras, x, cut) for x in self._picks()]
+            out = np.concatenate(blocks)
+        else:
+            out = self._compiled(extras, cut)
+        self._columns |= {name: out[:, i] for i, name in enumerate(KERNEL_COLUMNS)}
+        if extra is not None:
+            self._columns[extra.name] = out[:, 3]
+
+    def _compiled(self, extras: FloatArray, cut: float) -> FloatArray:
+        """Return mean, median, trimmed mean and the mean of the extras in every resample."""
         from gnomon.stats.kernels import resample_aggregates
 
         strata = self.strata
         order = np.argsort(strata.values, kind="stable")
         places = np.empty_like(order)
         places[order] = np.arange(order.size)
-        extras = strata.values
-        if extra is not None and extra.influence is not None:
-            extras = extra.influence(strata)
         arguments = (strata.values, extras, strata.starts, places, strata.values[order])
-        cut = float(n_trimmed(strata.values.size, 0.25))
         out = np.empty((self.n_resamples, 4))
         _in_blocks(
             lambda first, part: resample_aggregates(
@@ -141,9 +160,20 @@ class Resamples:
             out,
             self.n_threads,
         )
-        self._columns |= {name: out[:, i] for i, name in enumerate(KERNEL_COLUMNS)}
-        if extra is not None:
-            self._columns[extra.name] = out[:, 3]
+        return out
+
+
+#: Scores that NumPy has drawn so far. Either way of working gives the same bits.
+_drawn_by_numpy = 0
+
+
+def _is_little(n_draws: int) -> bool:
+    """Return whether it is not worth while yet to load Numba, and count the draws if so."""
+    global _drawn_by_numpy
+    if "gnomon.stats.kernels" in sys.modules or _drawn_by_numpy + n_draws > LITTLE_WORK:
+        return False
+    _drawn_by_numpy += n_draws
+    return True
 
 
 def _in_blocks(

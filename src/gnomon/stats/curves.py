@@ -17,7 +17,7 @@ from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key
 from gnomon.stats.estimate import Estimate, finite_or_none, shared_tasks, warn
-from gnomon.stats.intervals import Method, interval_of, percentile
+from gnomon.stats.intervals import Interval, Method, fault_of, interval_of, percentile
 from gnomon.stats.metrics import Metric, metrics_for
 from gnomon.stats.strata import Strata
 
@@ -236,8 +236,10 @@ def estimate_of_curves(
         interval = percentile(reduce(steps, replicates), level)
         strata = at_steps[0]
         low, high = interval.low, interval.high
+        fault = _fault(summary, threshold, interval)
+        if fault is not None:
+            warn(f"{summary} of {algorithm}: {fault}")
         if low == high:
-            warn(f"{summary} of {algorithm}: interval not estimable, the resamples do not vary")
             low = high = float("nan")
         estimates.append(
             Estimate(
@@ -255,6 +257,14 @@ def estimate_of_curves(
             )
         )
     return estimates
+
+
+def _fault(summary: CurveSummary, threshold: float | None, interval: Interval) -> str | None:
+    """Return what is wrong with an interval; an infinite time is that of no arrival."""
+    if summary == "time_to_threshold" and np.isinf(interval.high):
+        often = "not always" if np.isfinite(interval.low) else "seldom or never"
+        return f"the threshold {threshold:g} is {often} reached by the resampled curves"
+    return fault_of(interval)
 
 
 def summarize_runs(

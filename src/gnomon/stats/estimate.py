@@ -13,7 +13,7 @@ import numpy as np
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key
-from gnomon.stats.intervals import Interval, Method, interval_of, resolved_method
+from gnomon.stats.intervals import Interval, Method, fault_of, interval_of, resolved_method
 from gnomon.stats.metrics import Metric, metrics_for
 from gnomon.stats.small_sample import delta_error
 from gnomon.stats.strata import Strata
@@ -242,10 +242,10 @@ def _estimate(
         reason = "interval not estimable from one run per task"
     else:
         interval = interval_of(metric, value, resamples, method=method, level=level)
+        reason = fault_of(interval)
         if interval.low == interval.high:
-            reason = "interval not estimable, the scores that decide it do not vary"
             interval = replace(interval, low=math.nan, high=math.nan, mc_error=math.nan)
-        elif interval.method == "delta_t":
+        if reason is None and interval.method == "delta_t":
             _name_large_share(algorithm, tasks, metric, strata)
     if reason is not None:
         warn(f"{metric.name} of {algorithm}: {reason}")

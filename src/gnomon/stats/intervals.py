@@ -33,6 +33,7 @@ __all__ = [
     "basic",
     "bias_corrected",
     "bias_corrected_accelerated",
+    "fault_of",
     "influence_of",
     "interval_of",
     "percentile",
@@ -69,6 +70,25 @@ class Interval:
     method: str
     n_resamples: int = 0
     mc_error: float = 0.0
+
+
+def fault_of(interval: Interval) -> str | None:
+    """Return what is wrong with an interval, in words, or None.
+
+    Examples
+    --------
+    >>> fault_of(Interval(0.5, math.inf, "percentile"))
+    'interval without an upper end, some resamples are infinite (censored)'
+    """
+    low, high = interval.low, interval.high
+    if math.isnan(low) or math.isnan(high):
+        return "interval not estimable, some resamples have no value"
+    if low == high:
+        return "interval not estimable, the scores that decide it do not vary"
+    ends = [name for name, end in (("a lower", low), ("an upper", high)) if math.isinf(end)]
+    if ends:
+        return f"interval without {' and '.join(ends)} end, some resamples are infinite (censored)"
+    return None
 
 
 def percentile(replicates: FloatArray, level: float, *, method: str = "percentile") -> Interval:

@@ -4,12 +4,12 @@ Draws come from a counter, not from a state that is carried along: replicate ``b
 splitmix64 sequence at ``mix(key + (b + 1) * STRIDE)``, and its i-th draw, i = 0, 1, ... over the
 scores in their order, is the run ``floor(n * h / 2**32)`` of the n runs of that task, with h the
 upper 32 bits of ``mix(start + (i + 1) * STRIDE)``. So any block of replicates can be computed
-alone, by any thread, and a slow program can repeat it. Such a draw is biased by less than n/2**32.
-Where tasks are drawn too, the task of a slot takes one draw before those of its runs.
+alone, by any thread, and :mod:`gnomon.stats.draws` does the same in plain NumPy. Such a draw is
+biased by less than n/2**32. Where tasks are drawn too, the task of a slot takes one draw before
+those of its runs.
 
 A replicate is a vector of weights over the sorted scores (Agarwal et al. need a sort and a gather
-for each): the trimmed mean walks over it from both ends, and no array of replicates x runs x tasks
-ever exists.
+for each), and no array of replicates x runs x tasks ever exists.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from gnomon.stats.draws import FIRST, NO_WEIGHT, SECOND, STRIDE
+
 __all__ = [
-    "draw_picks",
+    "STRIDE",
+    "mix",
     "resample_aggregates",
     "resample_improvement",
     "resample_medians",
@@ -29,17 +32,14 @@ __all__ = [
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
-STRIDE = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
 _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
 @njit(cache=True, inline="always")
-def _mix(z: np.uint64) -> np.uint64:
+def mix(z: np.uint64) -> np.uint64:
     """Scramble 64 bits: the output function of splitmix64 (Steele, Lea and Flood 2014)."""
-    z = (z ^ (z >> _S30)) * _FIRST
-    z = (z ^ (z >> _S27)) * _SECOND
+    z = (z ^ (z >> _S30)) * FIRST
+    z = (z ^ (z >> _S27)) * SECOND
     return z ^ (z >> _S31)
 
 
@@ -66,8 +66,10 @@ def resample_aggregates(
     mass = np.empty(n)
     means = np.empty(n_tasks)
     middle = n_tasks // 2
+    end = n - cut
+    finite = np.isfinite(ordered[0]) and np.isfinite(ordered[n - 1])
     for b in range(out.shape[0]):
-        state = _mix(key + np.uint64(first + b + 1) * STRIDE)
+        state = mix(key + np.uint64(first + b + 1) * STRIDE)
         mass[:] = 0.0
         extra_mean = 0.0
         mean = 0.0
@@ -75,14 +77,14 @@ def resample_aggregates(
             t = np.int64(slot)
             if draw_tasks:
                 state += STRIDE
-                t = np.int64(((_mix(state) >> _S32) * np.uint64(n_tasks)) >> _S32)
+                t = np.int64(((mix(state) >> _S32) * np.uint64(n_tasks)) >> _S32)
             begin = starts[t]
             n_runs = np.uint64(starts[t + 1] - begin)
             total = 0.0
             extra = 0.0
             for _ in range(n_runs):
                 state += STRIDE
-                pick = begin + np.int64(((_mix(state) >> _S32) * n_runs) >> _S32)
+                pick = begin + np.int64(((mix(state) >> _S32) * n_runs) >> _S32)
                 total += values[pick]
                 extra += extras[pick]
                 mass[places[pick]] += units[t]
@@ -116,24 +118,24 @@ def resample_aggregates(
                 below = max(below, means[i])
             center = below + (center - below) / 2.0 if below < center else center
         out[b, 1] = center
-        # Trimmed mean: eat `cut` of the weight from each end, average the rest.
-        lo, left = 0, cut
-        while mass[lo] <= left:
-            left -= mass[lo]
-            lo += 1
-        hi, right = n - 1, cut
-        while mass[hi] <= right:
-            right -= mass[hi]
-            hi -= 1
-        if lo >= hi:
-            out[b, 2] = ordered[lo]
-        elif np.isfinite(ordered[lo] + ordered[hi]):
-            inside = ordered[lo] * (mass[lo] - left) + ordered[hi] * (mass[hi] - right)
-            for i in range(lo + 1, hi):
-                inside += ordered[i] * mass[i]
-            out[b, 2] = inside / (n - 2.0 * cut)
-        else:
-            out[b, 2] = ordered[lo] + ordered[hi]
+        # Trimmed mean: pass what is cut at the low end, add up to where the high end is cut.
+        i, below = 0, 0.0
+        while below + mass[i] - cut <= NO_WEIGHT:
+            below += mass[i]
+            i += 1
+        above = below + mass[i]
+        kept = mass[i] if below >= cut and above < end else min(above, end) - max(below, cut)
+        inside = kept * ordered[i]
+        while above < end:
+            i += 1
+            below = above
+            above += mass[i]
+            if above < end:
+                # Between infinite scores lie others of no weight, and that is none of infinity.
+                inside += mass[i] * ordered[i] if finite or mass[i] > 0.0 else 0.0
+            elif end - below > NO_WEIGHT:
+                inside += (end - below) * ordered[i]
+        out[b, 2] = inside / (n - 2.0 * cut)
 
 
 @njit(cache=True, nogil=True)
@@ -155,19 +157,19 @@ def resample_profiles(
     n_tasks, n_tau = starts.size - 1, tau.size
     share = np.empty(n_tau + 1)
     for b in range(out.shape[0]):
-        state = _mix(key + np.uint64(first + b + 1) * STRIDE)
+        state = mix(key + np.uint64(first + b + 1) * STRIDE)
         share[:] = 0.0
         for slot in range(n_tasks):
             t = np.int64(slot)
             if draw_tasks:
                 state += STRIDE
-                t = np.int64(((_mix(state) >> _S32) * np.uint64(n_tasks)) >> _S32)
+                t = np.int64(((mix(state) >> _S32) * np.uint64(n_tasks)) >> _S32)
             begin = starts[t]
             n_runs = np.uint64(starts[t + 1] - begin)
             total = 0.0
             for _ in range(n_runs):
                 state += STRIDE
-                pick = begin + np.int64(((_mix(state) >> _S32) * n_runs) >> _S32)
+                pick = begin + np.int64(((mix(state) >> _S32) * n_runs) >> _S32)
                 if of_means:
                     total += values[pick]
                 else:
@@ -199,11 +201,11 @@ def resample_medians(key: np.uint64, first: int, order: I64, ordered: F64, out: 
     low_rank, high_rank = (n - 1) // 2, n // 2
     n_rows = np.uint64(n)
     for b in range(out.shape[0]):
-        state = _mix(key + np.uint64(first + b + 1) * STRIDE)
+        state = mix(key + np.uint64(first + b + 1) * STRIDE)
         counts[:] = 0
         for _ in range(n):
             state += STRIDE
-            counts[np.int64(((_mix(state) >> _S32) * n_rows) >> _S32)] += 1
+            counts[np.int64(((mix(state) >> _S32) * n_rows) >> _S32)] += 1
         for c in range(n_columns):
             seen, i = 0, -1
             while seen <= low_rank:
@@ -215,25 +217,6 @@ def resample_medians(key: np.uint64, first: int, order: I64, ordered: F64, out: 
                 seen += counts[order[c, i]]
             high = ordered[c, i]
             out[b, c] = low + (high - low) / 2.0 if low < high else low
-
-
-@njit(cache=True, nogil=True)
-def draw_picks(key: np.uint64, first: int, starts: I64, draw_tasks: bool, out: I64) -> None:
-    """Fill `out`, (replicates, tasks, most runs), with indices of drawn scores, -1 beyond them."""
-    n_tasks = starts.size - 1
-    out[:] = -1
-    for b in range(out.shape[0]):
-        state = _mix(key + np.uint64(first + b + 1) * STRIDE)
-        for slot in range(n_tasks):
-            t = np.int64(slot)
-            if draw_tasks:
-                state += STRIDE
-                t = np.int64(((_mix(state) >> _S32) * np.uint64(n_tasks)) >> _S32)
-            n_runs = starts[t + 1] - starts[t]
-            for i in range(n_runs):
-                state += STRIDE
-                draw = ((_mix(state) >> _S32) * np.uint64(n_runs)) >> _S32
-                out[b, slot, i] = starts[t] + np.int64(draw)
 
 
 @njit(cache=True, nogil=True)
@@ -254,8 +237,8 @@ def resample_improvement(
     counts_x = np.empty(most, np.int64)
     counts_y = np.empty(most, np.int64)
     for b in range(out.shape[0]):
-        state_x = _mix(key_x + np.uint64(first + b + 1) * STRIDE)
-        state_y = _mix(key_y + np.uint64(first + b + 1) * STRIDE)
+        state_x = mix(key_x + np.uint64(first + b + 1) * STRIDE)
+        state_y = mix(key_y + np.uint64(first + b + 1) * STRIDE)
         total = 0.0
         for t in range(n_tasks):
             n_x, n_y = starts_x[t + 1] - starts_x[t], starts_y[t + 1] - starts_y[t]
@@ -264,11 +247,11 @@ def resample_improvement(
                 counts_y[rank] = 0
             for _ in range(n_x):
                 state_x += STRIDE
-                draw = ((_mix(state_x) >> _S32) * np.uint64(n_x)) >> _S32
+                draw = ((mix(state_x) >> _S32) * np.uint64(n_x)) >> _S32
                 counts_x[ranks_x[starts_x[t] + np.int64(draw)]] += 1
             for _ in range(n_y):
                 state_y += STRIDE
-                draw = ((_mix(state_y) >> _S32) * np.uint64(n_y)) >> _S32
+                draw = ((mix(state_y) >> _S32) * np.uint64(n_y)) >> _S32
                 counts_y[ranks_y[starts_y[t] + np.int64(draw)]] += 1
             # Twice the pairs won, in whole numbers: a tie counts one, a win two.
             won, below = 0, 0

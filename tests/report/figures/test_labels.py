@@ -1,10 +1,10 @@
-"""Labels moved apart."""
+"""Labels moved apart, and names on several lines."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.report.figures.labels import spread
+from gnomon.report.figures.labels import in_lines, spread
 
 places = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
@@ -35,3 +35,24 @@ def test_of_equal_places_the_first_comes_out_on_top():
 def test_what_is_far_enough_apart_stays(x):
     far = np.sort(x) + np.arange(len(x))
     np.testing.assert_allclose(spread(far, gap=0.1), far)
+
+
+@given(st.text("ab -_=,.", max_size=120), st.integers(4, 30), st.integers(1, 4))
+def test_lines_are_short_and_few_and_hold_the_name(name, width, most):
+    text = in_lines(name, width, most)
+    lines = text.split("\n")
+    assert len(lines) <= most
+    assert all(len(line) <= width for line in lines)
+    letters = "".join(name.split())
+    shown = "".join(text.split())
+    if shown.endswith("…"):
+        assert letters.startswith(shown[:-1])
+    else:
+        assert shown == letters
+
+
+def test_words_stay_whole_if_they_fit():
+    assert in_lines("as-one-reads-backwards") == "as-one-reads-backwards"
+    assert in_lines("as-one-reads-backwards", 11) == "as-one-\nreads-\nbackwards"
+    assert in_lines("dqn, learning_rate=0.03, gamma=-1") == "dqn, learning_rate=0.03,\ngamma=-1"
+    assert in_lines("x" * 100, 10) == f"{'x' * 10}\n{'x' * 10}\n{'x' * 9}…"

@@ -9,7 +9,8 @@ from gnomon.report.figures.planning import (
     subsample_rows,
 )
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.planning import PowerPoint, subsample_table
+from gnomon.stats.planning import PowerPoint
+from gnomon.stats.subsampling import subsample_table
 
 
 def test_a_distribution_stands_on_its_row_and_the_line_at_the_value_of_all():

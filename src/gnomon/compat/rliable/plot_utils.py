@@ -230,7 +230,7 @@ def plot_sample_efficiency_curve(
     frames: npt.ArrayLike,
     point_estimates: Mapping[str, npt.ArrayLike],
     interval_estimates: Mapping[str, npt.ArrayLike],
-    algorithms: Sequence[str] | None,
+    algorithms: Sequence[str] | None = None,
     colors: Colors = None,
     color_palette: Any = "colorblind",
     figsize: tuple[float, float] = (7, 5),
@@ -248,8 +248,8 @@ def plot_sample_efficiency_curve(
     frames : array_like of float
     point_estimates, interval_estimates : mapping
         Arrays of shape (frames,) and (2, frames).
-    algorithms : sequence of str or None
-        Which ones; None for all.
+    algorithms : sequence of str, optional
+        Which ones; all if not given.
     colors, color_palette, figsize, xlabel, ylabel, ax, labelsize, ticklabelsize, **kwargs
         As in rliable (`marker` and `linewidth` among the last).
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
+from gnomon.report.figures.labels import in_lines
 from gnomon.report.figures.scale import ErrorScale
 from gnomon.report.figures.style import (
     FULL_WIDTH,
@@ -125,9 +126,9 @@ def box_plots(
             ax, rules, {rule: (series or {}).get(rule, i) for i, rule in enumerate(order)}, scale
         )
         if n > 1:
-            ax.set_title(learner, loc="left", fontsize=SIZE + 1, color=INK)
+            ax.set_title(in_lines(learner, 40), loc="left", fontsize=SIZE + 1, color=INK)
         ax.set_xlabel(scale.label(xlabel))
-    axes[0].set_yticks(range(len(order)), list(order))
+    axes[0].set_yticks(range(len(order)), [in_lines(rule) for rule in order], parse_math=False)
     axes[0].tick_params(axis="y", labelcolor=INK, labelsize=SIZE)
     # Few rows keep the height of a row, with room around them.
     room = max(0.0, (4 - len(order)) / 2)

@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from gnomon.report.figures.labels import in_lines
 from gnomon.report.figures.style import (
     FULL_WIDTH,
     HALF_WIDTH,
@@ -85,22 +86,20 @@ def pairwise_table(
             _cell(ax, row, column, p_of.get((a, b)), bold=bold)
     ax.set_xlim(-0.5, n - 0.5)
     ax.set_ylim(n - 0.5, -0.5)
-    ax.set_yticks(range(len(order)), list(order))
-    ax.set_xticks(range(len(order)), [_folded(name) for name in order])
+    ax.set_yticks(range(len(order)), [in_lines(name) for name in order], parse_math=False)
     ax.tick_params(labelcolor=INK, labelsize=SIZE, length=0)
     ax.tick_params(axis="x", labeltop=True, labelbottom=False, labelsize=SIZE - 1)
+    if len(order) <= MOST_AT_HALF_WIDTH:
+        ax.set_xticks(range(len(order)), [in_lines(name, 11) for name in order], parse_math=False)
+    else:
+        ax.set_xticks(
+            range(len(order)), [in_lines(name, most=2) for name in order], parse_math=False
+        )
+        for label in ax.get_xticklabels():
+            label.set(rotation=40, ha="left", rotation_mode="anchor")
     ax.spines["bottom"].set_visible(False)
     ax.set_xlabel(f"one-sided p-value: row {verb} column")
     return ax
-
-
-def _folded(name: str) -> str:
-    """Return a name on two lines if it is long and has a hyphen near its middle."""
-    cuts = [i for i, letter in enumerate(name) if letter in "-_ "]
-    if len(name) < 10 or not cuts:
-        return name
-    cut = min(cuts, key=lambda i: abs(i - len(name) / 2)) + 1
-    return f"{name[:cut]}\n{name[cut:]}"
 
 
 def _cell(ax: Axes, row: int, column: int, p: float | None, *, bold: bool) -> None:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import MaxNLocator
 
-from gnomon.report.figures.labels import spread
+from gnomon.report.figures.labels import in_lines, spread
 from gnomon.report.figures.scale import ErrorScale
 from gnomon.report.figures.style import (
     HALF_WIDTH,
@@ -91,11 +91,11 @@ def cumulated_error_curves(
     matplotlib.figure.Figure
     """
     curves = np.atleast_2d(np.asarray(errors, dtype=np.float64))
-    scale = limits or ErrorScale.fit(curves)
+    scale = limits or _with_room(ErrorScale.fit(curves), curves[:, -1:].ravel())
     fig = new_drawing(HALF_WIDTH, HEIGHT) if fig is None else fig
     ax, margin = fig.subplots(1, 2, width_ratios=(5, 1))
     episodes = np.arange(1, curves.shape[1] + 1)
-    alpha = float(np.clip(4.0 / np.sqrt(max(curves.shape[0], 1)) * 0.25, 0.12, 0.6))
+    alpha = float(np.clip(4.0 / np.sqrt(max(curves.shape[0], 1)) * 0.35, 0.12, 0.6))
     for curve in curves:
         ax.plot(episodes, curve, color=color, alpha=alpha, linewidth=0.9)
     if len(curves) > 1:
@@ -107,7 +107,18 @@ def cumulated_error_curves(
     ax.set_ylabel(scale.label("cumulated errors"))
     ax.set_title(label, loc="left", fontsize=SIZE + 1, color=INK)
     _margin(margin, curves[:, -1] if curves.shape[1] else np.empty(0), scale, color)
+    fig.align_xlabels([ax, margin])
     return fig
+
+
+def _with_room(scale: ErrorScale, ends: FloatArray) -> ErrorScale:
+    """Return a scale on which the density of the ends has room to fade out above them."""
+    units = scale.units(ends[np.isfinite(ends)])
+    if units.size < 2:
+        return scale
+    kernel_width = float(np.std(units, ddof=1)) * units.size**-0.2  # Scott's
+    top = float(scale.values(units.max() + 2.0 * kernel_width))
+    return ErrorScale(scale.low, max(scale.high, top), scale.shift)
 
 
 def _margin(ax: Axes, ends: FloatArray, scale: ErrorScale, color: str) -> None:
@@ -223,8 +234,11 @@ def _name_ends(
         return
     bottom, top = scale.units([scale.low, scale.high])
     ends = scale.units([c.values[-1] for _, c in named])
-    places = spread((ends - bottom) / (top - bottom), gap=min(0.075, 1 / len(named)), low=0, high=1)
-    for (style, curve), place in zip(named, places, strict=True):
+    most = 2 if len(named) <= 6 else 1
+    texts = [f"{in_lines(c.label, 24, most)}  {number(float(c.values[-1]))}" for _, c in named]
+    gap = min(0.075 * max(1 + text.count("\n") for text in texts), 1 / len(named))
+    places = spread((ends - bottom) / (top - bottom), gap=gap, low=0, high=1)
+    for (style, _), text, place in zip(named, texts, places, strict=True):
         ax.plot(
             [1.02, 1.09],
             [place, place],
@@ -235,13 +249,14 @@ def _name_ends(
             clip_on=False,
         )
         ax.annotate(
-            f"{curve.label}  {number(float(curve.values[-1]))}",
+            text,
             (1.11, float(place)),
             xycoords="axes fraction",
             color=INK,
             fontsize=SIZE - 0.5,
             va="center",
             annotation_clip=False,
+            parse_math=False,
         )
 
 

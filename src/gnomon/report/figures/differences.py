@@ -60,7 +60,8 @@ def difference_bars(
     Parameters
     ----------
     comparisons : sequence of Comparison
-        From :func:`~gnomon.stats.comparison.compare` or ``compare_all``, top to bottom.
+        From :func:`~gnomon.stats.comparison.compare` or
+        :func:`~gnomon.stats.all_pairs.compare_all`, top to bottom.
     xlabel : str
         What the axis measures.
     ax : matplotlib.axes.Axes, optional

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from gnomon.report.figures.labels import in_lines
 from gnomon.report.figures.style import (
     FULL_WIDTH,
     HALF_WIDTH,
@@ -90,7 +91,7 @@ def interval_panels(
         _panel(panel, [e for e in estimates if e.metric == metric], rows, series or {})
         panel.set_title(METRIC_NAMES.get(metric, metric), loc="left", fontsize=SIZE + 1, color=INK)
         panel.set_xlabel(xlabel)
-    axes[0].set_yticks(range(len(rows)), rows)
+    axes[0].set_yticks(range(len(rows)), [in_lines(name) for name in rows], parse_math=False)
     axes[0].tick_params(axis="y", labelcolor=INK, labelsize=SIZE)
     axes[0].set_ylim(len(rows) - 0.4, -0.7)
     return fig

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -10,7 +12,7 @@ from matplotlib.axes import Axes
 
 from gnomon.report.figures.style import INK, SIZE
 
-__all__ = ["name_series", "spread"]
+__all__ = ["in_lines", "name_series", "spread"]
 
 #: More names than this take two columns of a legend.
 MOST_IN_COLUMN = 7
@@ -27,6 +29,49 @@ def name_series(ax: Axes, place: Literal["best", "upper right", "lower right"]) 
         )  # fmt: skip
     elif names:
         ax.set_title(names[0], loc="right", fontsize=SIZE, color=INK)
+
+
+def in_lines(name: str, width: int = 24, most: int = 3) -> str:
+    """Return a name on several lines if it is long; one that is too long even so is cut.
+
+    Lines end at blanks; those of a word that is too long, after a hyphen, or where they must.
+
+    Parameters
+    ----------
+    name : str
+    width : int
+        Most letters on a line.
+    most : int
+        Most lines.
+
+    Examples
+    --------
+    >>> print(in_lines("dqn, learning_rate=0.03, plays_on=true"))
+    dqn, learning_rate=0.03,
+    plays_on=true
+    >>> print(in_lines("quarter_by_quarter", width=10))
+    quarter_
+    by_quarter
+    """
+    if len(name) <= width:
+        return name
+    lines = [""]
+    for piece in _pieces(name, width):
+        if len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    shown = [line.rstrip() for line in lines if line.strip()]
+    if len(shown) > most:
+        shown[most - 1] = shown[most - 1][: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return "\n".join(shown[:most])
+
+
+def _pieces(name: str, width: int) -> Iterator[str]:
+    """Yield the parts of a name between which a line may end, none of them longer than a line."""
+    for word in re.findall(r"\S+\s*|\s+", name):
+        parts = [word] if len(word.rstrip()) <= width else re.findall(r"[^-_=,]+\W?_?|.", word)
+        for part in parts:
+            yield from (part[at : at + width] for at in range(0, len(part.rstrip()), width))
 
 
 def spread(

@@ -29,7 +29,8 @@ from gnomon.report.figures.style import (
     series_style,
 )
 from gnomon.scores.table import FloatArray
-from gnomon.stats.planning import PowerPoint, Subsamples
+from gnomon.stats.planning import PowerPoint
+from gnomon.stats.subsampling import Subsamples
 
 __all__ = ["power_curves", "power_rows", "subsample_distributions", "subsample_rows"]
 
@@ -51,7 +52,7 @@ def subsample_distributions(
     Parameters
     ----------
     subsamples : sequence of Subsamples
-        Of one metric; from :func:`~gnomon.stats.planning.subsample_table`.
+        Of one metric; from :func:`~gnomon.stats.subsampling.subsample_table`.
     xlabel : str, optional
         What the axis measures; the metric if not given.
     ax : matplotlib.axes.Axes, optional

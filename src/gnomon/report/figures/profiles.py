@@ -106,8 +106,7 @@ def _axes_of(ax: Axes, kind: str, profiles: Sequence[Profile]) -> None:
         most = max(float(np.quantile(tau, 0.9)), 1.5)
         ax.set_xscale("log")
         ax.set_xlim(1.0, min(most, float(tau[-1]) * 1.02))
-        spread = math.log10(ax.get_xlim()[1])
-        steps = (1, 1.5, 2, 3, 5, 7) if spread < 1.2 else (1, 3) if spread < 3 else (1,)
+        steps = _ratio_steps(math.log10(ax.get_xlim()[1]))
         ax.xaxis.set_major_locator(FixedLocator([s * 10.0**k for k in range(12) for s in steps]))
         ax.xaxis.set_minor_locator(NullLocator())
     else:
@@ -122,6 +121,15 @@ def _axes_of(ax: Axes, kind: str, profiles: Sequence[Profile]) -> None:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda t, _: number(round(t, 9))))
     ax.axhline(0.5, color=GRID, linewidth=1.2, zorder=0.5)
     ax.tick_params(labelsize=SIZE - 1)
+
+
+def _ratio_steps(spread: float) -> tuple[float, ...]:
+    """Return which factors of each decade are marked, on an axis of so many decades."""
+    if spread < 0.35:
+        return (1, 1.1, 1.2, 1.4, 1.6, 1.8, 2)
+    if spread < 1.2:
+        return (1, 1.5, 2, 3, 5, 7)
+    return (1, 3) if spread < 3 else (1,)
 
 
 def _uneven(tau: FloatArray) -> bool:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from matplotlib.figure import Figure as Drawing
 
+from gnomon.atomic_file import write_atomically, write_together
 from gnomon.errors import ScoreDataError
-from gnomon.experiments.atomic_file import write_atomically
 from gnomon.report.figures.style import house_settings
 from gnomon.report.svg import inline_svg, svg_text
 
-__all__ = ["Cell", "Figure", "Row", "csv_text"]
+__all__ = ["FORMATS", "Cell", "Figure", "Row", "csv_text"]
 
 #: What a drawing can be written as.
 FORMATS = ("svg", "png", "pdf")
@@ -53,13 +53,16 @@ class Figure:
     rows: tuple[Row, ...]
     wide: bool = False
 
+    def files(self, also: Sequence[str] = ()) -> dict[str, bytes]:
+        """Return ``NAME.svg`` and ``NAME.csv`` and what they hold, and other formats if asked."""
+        files = {f"{self.name}.{kind}": self.as_bytes(kind) for kind in ("svg", *also)}
+        return files | {f"{self.name}.csv": csv_text(self.rows).encode()}
+
     def save(self, folder: str | Path) -> tuple[Path, Path]:
         """Write ``NAME.svg`` and ``NAME.csv`` into a folder, and return their paths."""
-        paths = Path(folder) / f"{self.name}.svg", Path(folder) / f"{self.name}.csv"
-        paths[0].parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(paths[0], self.svg.encode())
-        write_atomically(paths[1], csv_text(self.rows).encode())
-        return paths
+        folder = Path(folder)
+        write_together(folder, self.files())
+        return folder / f"{self.name}.svg", folder / f"{self.name}.csv"
 
     def write(self, path: str | Path) -> None:
         """Write the drawing alone: as SVG, or as PNG or PDF if the file is called so.
@@ -75,13 +78,18 @@ class Figure:
             raise ScoreDataError(f"{path}: expected a name that ends in .svg, .png or .pdf")
         if not path.parent.is_dir():
             raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
+        write_atomically(path, self.as_bytes(kind))
+
+    def as_bytes(self, kind: str) -> bytes:
+        """Return the drawing as a file of one of the `FORMATS`."""
         if kind == "svg":
-            write_atomically(path, self.svg.encode())
-            return
+            return self.svg.encode()
         out = io.BytesIO()
+        # No date, so that the same drawing gives the same bytes.
+        undated = {"CreationDate": None} if kind == "pdf" else {}
         with house_settings():
-            self.drawing.savefig(out, format=kind, dpi=160, bbox_inches="tight")
-        write_atomically(path, out.getvalue())
+            self.drawing.savefig(out, format=kind, dpi=160, bbox_inches="tight", metadata=undated)
+        return out.getvalue()
 
     @cached_property
     def svg(self) -> str:

@@ -8,6 +8,7 @@ colours for light paper.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ __all__ = [
     "HEIGHT",
     "INK",
     "LEVELS",
+    "LONGEST",
     "MUTED",
     "PAPER",
     "SERIES",
@@ -77,6 +79,8 @@ THEME: Mapping[str, tuple[str, str]] = MappingProxyType(
 #: Size of text in points; a drawing of `HALF_WIDTH` inches is readable on a phone.
 SIZE = 9.5
 HALF_WIDTH, FULL_WIDTH, HEIGHT = 4.9, 10.2, 3.1
+#: A longer name, in letters, is cut where it would take the room of a drawing.
+LONGEST = 44
 
 _DASHES: tuple[LineStyleType, ...] = ("-", (0, (5, 1.6)), (0, (6, 1.5, 1.2, 1.5)), (0, (1.4, 1.4)))
 _MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -106,10 +110,19 @@ def series_style(index: int) -> SeriesStyle:
     )
 
 
+#: A dollar sign in a name is a dollar sign, and no formula.
+_PLAIN = {"font.family": "DejaVu Sans", "text.parse_math": False}
+
+
 @contextmanager
 def house_settings() -> Iterator[None]:
     """Set the user's Matplotlib settings aside for a while, so that they change no report."""
-    with matplotlib.style.context(["default", {"font.family": "DejaVu Sans"}]):
+    with (
+        matplotlib.style.context(["default", _PLAIN]),
+        warnings.catch_warnings(),
+    ):
+        # In an SVG letters stay letters, and the reader's fonts have those that ours lacks.
+        warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
         yield
 
 

@@ -1,0 +1,76 @@
+"""How long a hidden season takes over loopback: server and learner on one machine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.record import Measurement
+from gnomon.leaderboard.remote_connection import RemoteBoard
+from gnomon.leaderboard.remote_run import RemotePlan, play_remotely
+
+GNOMON = [sys.executable, "-c", "from gnomon.cli import main; main()"]
+RULE = "(shape:star, bucket:0) (shape:[square,circle,triangle], bucket:3)"
+SEASON = """
+name = "{name}"
+division = "hidden"
+trials = {trials}
+episodes = 200
+[hidden]
+rules = ["mine.txt"]
+"""
+
+
+def measure() -> Iterator[Measurement]:
+    """Play one trial of 200 episodes alone, and twenty at a time."""
+    with tempfile.TemporaryDirectory() as folder, _served(Path(folder)) as (url, token):
+        (Path(folder) / "mine.txt").write_text(RULE)
+        for trials in (1, 20):
+            name = f"s{trials}"
+            file = Path(folder) / f"{name}.toml"
+            file.write_text(SEASON.format(name=name, trials=trials))
+            _gnomon("leaderboard", "season", "new", str(file), "--data", f"{folder}/data")
+            learner = {"kind": "linear_dqn", "actions": "occupied"}
+            for websocket in (True, False):
+                plan = RemotePlan.from_record(
+                    {"season": name, "entry": f"websocket {websocket}", "learner": learner}
+                )
+                board = RemoteBoard(url, token, websocket=websocket)
+                start = time.perf_counter()
+                summary = play_remotely(plan, board)
+                seconds = time.perf_counter() - start
+                rate = summary.n_attempts / seconds
+                yield Measurement(
+                    f"{trials} at a time, {'websocket' if websocket else 'HTTP'}",
+                    seconds / trials,
+                    "s/trial",
+                    10.0 if websocket else None,
+                    higher_is_better=False,
+                    note=f"200 episodes; {rate:.0f} attempts/s, each committed before its reply",
+                )
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[tuple[str, str]]:
+    """Serve a new board, and end it."""
+    command = [*GNOMON, "serve", "--data", str(folder / "data"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = re.search(r"http://\S+", process.stdout.readline())
+            token = re.search(r"gnomon_\S+", process.stdout.readline())
+            assert url is not None
+            assert token is not None
+            yield url[0], token[0]
+        finally:
+            process.terminate()
+
+
+def _gnomon(*arguments: str) -> None:
+    subprocess.run([*GNOMON, *arguments], check=True, stdout=subprocess.DEVNULL)

@@ -1,0 +1,322 @@
+"""The leaderboard under load: a real server on loopback, with clients that are bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.record import Measurement, best_seconds
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.entries import LearnerEntry
+from gnomon.experiments.shard import frame_of
+from gnomon.leaderboard.assignment import Assignment
+from gnomon.leaderboard.backup import back_up
+from gnomon.leaderboard.database.engine import Database
+from gnomon.leaderboard.database.tables import (
+    Account,
+    Entry,
+    EntryAttempt,
+    Season,
+    SeasonRule,
+    Submission,
+    VerifiedTrial,
+)
+from gnomon.leaderboard.server import prepare
+from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.submissions import set_state
+from gnomon.leaderboard.uploads import keep_bytes
+from gnomon.leaderboard.verification import verify_log
+
+N_LEARNERS, N_RULES, N_TRIALS = 200, 60, 3
+N_PLAYERS, N_MOVES, THINK_S = 50, 15, 1.0
+PAGE_S, N_CLIENTS = 5.0, 4
+
+
+def measure() -> Iterator[Measurement]:
+    """Measure the standings page, people at play, verification and backup."""
+    yield from _verification()
+    with tempfile.TemporaryDirectory() as folder:
+        settings = ServerSettings(
+            Path(folder) / "data", requests_per_minute=10**7, max_play_sessions_per_hour=10**6
+        )
+        database, _ = prepare(settings)
+        _fill(database, settings)
+        with _serving(settings) as (host, port):
+            yield from _standings(database, settings, host, port)
+            yield from _players(host, port)
+        yield from _backup(database, settings, Path(folder))
+        database.close()
+
+
+def _verification() -> Iterator[Measurement]:
+    """Time the replay of many attempts, as the worker and ``gnomon verify`` do it."""
+    import polars as pl
+
+    config = ExperimentConfig("load", ["clockwise", "color-match"], ["uniform"], trials=25)
+    assignment = Assignment.of(config)
+    learner = LearnerEntry("uniform", "uniform")
+    frames = [
+        frame_of(assignment.trial(rule, number, learner).play()).select(
+            pl.lit("uniform").alias("learner"),
+            pl.lit(rule.name).alias("rule"),
+            pl.lit(number).alias("trial"),
+            pl.all(),
+        )
+        for rule in assignment.rules
+        for number in range(assignment.trials)
+    ]
+    frame = pl.concat(frames)
+
+    def verify() -> None:
+        if not all(verdict.ok for verdict in verify_log(frame, assignment)):
+            raise AssertionError("an honest log was refused")
+
+    seconds = best_seconds(verify, 5)
+    note = f"{frame.height} attempts of {len(frames)} trials, one process"
+    rate = frame.height / seconds / 1e6
+    yield Measurement("verification", rate, "M attempts/s", 1.0, note=note)
+
+
+def _standings(
+    database: Database, settings: ServerSettings, host: str, port: int
+) -> Iterator[Measurement]:
+    board = f"{N_LEARNERS} learners x {N_RULES} rules x {N_TRIALS} trials"
+    seconds, page = _shown(host, port, b"Learner 0")
+    yield Measurement("standings, first time", seconds, "s", note=f"{board}; then cached")
+    rate, p95 = asyncio.run(_hammer(host, port, "/seasons/load"))
+    note = f"{board}, {len(page) / 1024:.0f} KiB, {N_CLIENTS} connections for {PAGE_S:g} s"
+    yield Measurement("standings page from cache", rate, "requests/s", 200.0, note=note)
+    yield Measurement("standings page from cache, p95", p95, "ms", note="the same")
+    name = "The newest learner"
+    _add_learner(database, settings, N_LEARNERS, name)
+    seconds, _ = _shown(host, port, name.encode())
+    note = "the board as it was is shown meanwhile, and says so"
+    yield Measurement("new submission on the page", seconds, "s", note=note)
+
+
+def _shown(host: str, port: int, text: bytes) -> tuple[float, bytes]:
+    """Wait until the standings show a text; return how long it took, and the page."""
+    start = time.perf_counter()
+    while text not in (page := asyncio.run(_get(host, port, "/seasons/load", timeout_s=600))):
+        if time.perf_counter() - start > 600:
+            raise AssertionError(f"the standings do not show {text!r}")
+        time.sleep(0.2)
+    return time.perf_counter() - start, page
+
+
+def _players(host: str, port: int) -> Iterator[Measurement]:
+    waits = asyncio.run(_play(host, port))
+    note = (
+        f"{N_PLAYERS} at once, {len(waits)} moves, {THINK_S:g} s of thought on average, "
+        "server and players on the same cores; SQLite, synchronous"
+    )
+    p95 = float(np.percentile(waits, 95)) * 1e3
+    yield Measurement("a move, p95", p95, "ms", 50.0, higher_is_better=False, note=note)
+    yield Measurement("a move, median", statistics.median(waits) * 1e3, "ms", note="the same")
+
+
+def _backup(database: Database, settings: ServerSettings, folder: Path) -> Iterator[Measurement]:
+    """Time a backup while somebody writes."""
+    stop = threading.Event()
+    written: list[int] = []
+
+    def write() -> None:
+        while not stop.is_set():
+            number = N_LEARNERS + 1 + len(written)
+            written.append(number)
+            _add_learner(database, settings, number, f"Learner {number}")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    start = time.perf_counter()
+    record = back_up(settings, database, folder / "backup")
+    seconds = time.perf_counter() - start
+    stop.set()
+    writer.join()
+    note = f"{sum(record['rows'].values())} rows, {record['logs']} logs, during writes"
+    yield Measurement("backup", seconds, "s", note=note)
+
+
+@contextmanager
+def _serving(settings: ServerSettings) -> Iterator[tuple[str, int]]:
+    """Run the server in a process of its own."""
+    program = (
+        "import sys\n"
+        "from gnomon.leaderboard.server import serve\n"
+        "from gnomon.leaderboard.settings import ServerSettings\n"
+        "settings = ServerSettings.from_json(sys.stdin.readline())\n"
+        "serve(settings, '127.0.0.1', 0, worker=False,"
+        " on_start=lambda started: print(started.url, flush=True))\n"
+    )
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(settings.to_json() + "\n")
+        process.stdin.flush()
+        try:
+            host, _, port = process.stdout.readline().strip().removeprefix("http://").partition(":")
+            yield host, int(port)
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+@dataclass
+class _Connection:
+    """A kept-alive connection that asks one thing at a time."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    @classmethod
+    async def to(cls, host: str, port: int) -> _Connection:
+        return cls(*await asyncio.open_connection(host, port))
+
+    async def ask(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"Accept: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        self.writer.write(head.encode() + body)
+        await self.writer.drain()
+        answer = await self.reader.readuntil(b"\r\n\r\n")
+        lines = answer.decode().split("\r\n")
+        fields = dict(line.lower().split(": ", 1) for line in lines[1:] if ": " in line)
+        data = await self.reader.readexactly(int(fields["content-length"]))
+        return int(lines[0].split()[1]), data
+
+
+async def _get(host: str, port: int, path: str, *, timeout_s: float) -> bytes:
+    connection = await _Connection.to(host, port)
+    status, data = await asyncio.wait_for(connection.ask("GET", path), timeout_s)
+    connection.writer.close()
+    if status != 200:
+        raise AssertionError(f"{path}: expected status 200, found {status}: {data[:200]!r}")
+    return data
+
+
+async def _hammer(host: str, port: int, path: str) -> tuple[float, float]:
+    """Return the requests a second, and the 95th percentile of their times in ms."""
+    waits: list[float] = []
+    end = time.perf_counter() + PAGE_S
+
+    async def one() -> None:
+        connection = await _Connection.to(host, port)
+        while (start := time.perf_counter()) < end:
+            status, _ = await connection.ask("GET", path)
+            if status != 200:
+                raise AssertionError(f"expected status 200, found {status}")
+            waits.append(time.perf_counter() - start)
+        connection.writer.close()
+
+    await asyncio.gather(*(one() for _ in range(N_CLIENTS)))
+    return len(waits) / PAGE_S, float(np.percentile(waits, 95)) * 1e3
+
+
+async def _play(host: str, port: int) -> list[float]:
+    """Let people play, each at their own pace; return how long each move took."""
+    waits: list[float] = []
+
+    async def person(k: int) -> None:
+        draws = random.Random(k)
+        connection = await _Connection.to(host, port)
+        status, data = await connection.ask("POST", "/play/puzzle-1.json")
+        if status != 201:
+            raise AssertionError(f"expected status 201, found {status}: {data[:200]!r}")
+        key = json.loads(data)["key"]
+        for _ in range(N_MOVES):
+            await asyncio.sleep(THINK_S * draws.uniform(0.5, 1.5))
+            move = {"cell": draws.randint(1, 36), "bucket": draws.randint(0, 3)}
+            start = time.perf_counter()
+            path = f"/play/games/{key}/attempts.json"
+            status, data = await connection.ask("POST", path, json.dumps(move).encode())
+            if status not in (200, 409, 422):
+                raise AssertionError(f"expected a reply, found {status}: {data[:200]!r}")
+            waits.append(time.perf_counter() - start)
+        connection.writer.close()
+
+    await asyncio.gather(*(person(k) for k in range(N_PLAYERS)))
+    return waits
+
+
+def _fill(database: Database, settings: ServerSettings) -> None:
+    """Make a season as large as the target says, with scores drawn at random."""
+    with database.writing() as session:
+        rules = [
+            SeasonRule(position=k, name=f"rule-{k:02}", text="(*,*,*,*,[0,1])\n", family="load")
+            for k in range(N_RULES)
+        ]
+        board = {"pieces": [9, 9], "shapes": [4, 4], "colors": [4, 4]}
+        session.add(
+            Season(
+                name="load",
+                title="Load",
+                division="replayed",
+                board=board,
+                trials=N_TRIALS,
+                episodes=200,
+                horizon=100,
+                rules=rules,
+            )
+        )
+        session.add(Account(name="load", name_key="load"))
+    for k in range(N_LEARNERS):
+        _add_learner(database, settings, k, f"Learner {k}")
+
+
+def _add_learner(database: Database, settings: ServerSettings, k: int, name: str) -> None:
+    """Add an entry with a verified submission, as a worker leaves it."""
+    draws = np.random.default_rng([k])
+    log = f"log {k}".encode()
+    sha256 = hashlib.sha256(log).hexdigest()
+    keep_bytes(settings, sha256, log)
+    with database.writing() as session:
+        season = session.query(Season).one()
+        account = session.query(Account).filter_by(name="load").one()
+        entry = Entry(season=season, account=account, name=name, name_key=name)
+        attempt = EntryAttempt(entry=entry, number=1, seed=k)
+        submission = Submission(
+            season=season,
+            attempt=attempt,
+            manifest={"learner": name, "totals": []},
+            log_sha256=sha256,
+            log_format="csv",
+            log_bytes=len(log),
+        )
+        errors = draws.gamma(2.0, 50.0 + k, (N_RULES, N_TRIALS)).round()
+        submission.trials = [
+            VerifiedTrial(
+                rule=rule,
+                number=number,
+                tce=float(errors[place, number]),
+                errors_to_learn=None,
+                n_episodes=200,
+                n_attempts=3000,
+                n_moves=1800,
+                n_cleared=200,
+                curve=np.linspace(0, errors[place, number], 200).astype(int).tolist(),
+                log_sha256=hashlib.sha256(f"{k} {place} {number}".encode()).hexdigest(),
+            )
+            for place, rule in enumerate(season.rules)
+            for number in range(N_TRIALS)
+        ]
+        session.add(submission)
+        session.flush()
+        set_state(session, submission, "verified", "as if")

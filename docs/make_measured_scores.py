@@ -1,0 +1,130 @@
+"""Pack the scores of a run into the package: ``python docs/make_measured_scores.py NAME FOLDER``.
+
+The data sets are made by these commands; the first takes some twenty minutes of two cores, the
+second, which needs the extra ``rl``, half an hour::
+
+    gnomon run gohr-full-results --out full --workers 2
+    python docs/make_measured_scores.py gohr-full full
+    gnomon run gohr-core-sb3 --out sb3 --workers 2
+    python docs/make_measured_scores.py gohr-core-sb3 sb3
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gnomon.execution.executor import make_executor
+from gnomon.experiments.card import read_card
+from gnomon.experiments.journal import TrialRecord
+from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.scoring import ATTEMPT_METRICS, METRICS, score_trial
+
+METRICS_KEPT = ("tce", "errors_to_learn", "skill")
+OUT = Path(__file__).parents[1] / "src" / "gnomon" / "scores" / "measured_data"
+BATCH = 200
+
+
+def scores_of(piece: tuple[str, list[TrialRecord]]) -> list[list[float]]:
+    """Return the kept scores of some trials of a run folder."""
+    folder = RunFolder.open(piece[0])
+    rules = {entry.name: entry.rule_set for entry in folder.config.rules}
+    board = folder.config.board
+    rows = []
+    for record in piece[1]:
+        log, rule = folder.log(record), rules[record.rule]
+        rows.append([
+            float(score_trial(log, metric, rule_set=rule, board_spec=board))
+            for metric in METRICS_KEPT
+        ])  # fmt: skip
+    return rows
+
+
+def table_of(folder: RunFolder) -> pl.DataFrame:
+    """Return one row a trial, in the order of the experiment; without what is not played in full.
+
+    What was not reached is empty. A run that was stopped gives the trials that each learner has
+    played on each rule.
+    """
+    done = [record for record in folder.trials() if record.status == "done"]
+    n_pairs = len(folder.config.learners) * len(folder.config.rules)
+    played = Counter(record.trial for record in done)
+    records = [record for record in done if played[record.trial] == n_pairs]
+    pieces = [(str(folder.path), records[i : i + BATCH]) for i in range(0, len(records), BATCH)]
+    found: dict[str, list[list[float]]] = {}
+    for n, outcome in enumerate(make_executor(2).map(scores_of, pieces), start=1):
+        if outcome.result is None:
+            raise SystemExit(outcome.error)
+        found[outcome.piece[1][0].key] = outcome.result
+        print(f"\r{n} of {len(pieces)}", end="", file=sys.stderr, flush=True)
+    scores = np.array([row for _, part in pieces for row in found[part[0].key]])
+    kinds = {learner.name: learner.kind for learner in folder.config.learners}
+    names = [record.learner for record in records]
+    return pl.DataFrame(
+        {
+            "algorithm": pl.Series(names, dtype=pl.Categorical),
+            "kind": pl.Series([kinds[name] for name in names], dtype=pl.Categorical),
+            "task": pl.Series([record.rule for record in records], dtype=pl.Categorical),
+            "run": pl.Series([record.trial for record in records], dtype=pl.Int32),
+            "tce": scores[:, 0].astype(np.int32),
+            # A whole number, or none.
+            "errors_to_learn": pl.Series(
+                [None if np.isinf(x) else int(x) for x in scores[:, 1]], dtype=pl.Int32
+            ),
+            "skill": scores[:, 2].astype(np.float32),
+        }
+    )
+
+
+def provenance(name: str, folder: RunFolder, data: bytes, n_rows: int) -> dict[str, Any]:
+    """Return what must be known of the scores, and nothing of the machine but its kind."""
+    card = read_card(folder.path) or {}
+    known = {**METRICS, **ATTEMPT_METRICS}
+    sessions = card.get("sessions", [{}])
+    return {
+        "name": name,
+        "experiment": folder.config.name,
+        "gnomon": folder.version,
+        "config_hash": folder.config.hash,
+        "suites": card.get("suites"),
+        "n_trials": n_rows,
+        "n_trials_planned": folder.config.n_trials,
+        "made": sessions[-1].get("begun", "")[:10],
+        "python": sessions[-1].get("python"),
+        "packages": sessions[-1].get("packages"),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "metrics": {
+            metric: {
+                "sentence": known[metric].sentence,
+                "unit": known[metric].unit,
+                "higher_is_better": known[metric].higher_is_better,
+            }
+            for metric in METRICS_KEPT
+        },
+        "learners": [learner.to_record() for learner in folder.config.learners],
+    }
+
+
+def main() -> None:
+    """Write NAME.parquet and NAME.json."""
+    name, folder = sys.argv[1], RunFolder.open(sys.argv[2])
+    table = table_of(folder)
+    out = io.BytesIO()
+    table.write_parquet(out, compression="zstd", compression_level=19, statistics=False)
+    OUT.mkdir(exist_ok=True)
+    (OUT / f"{name}.parquet").write_bytes(out.getvalue())
+    about = provenance(name, folder, out.getvalue(), table.height)
+    text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+    (OUT / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

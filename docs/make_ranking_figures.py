@@ -1,0 +1,66 @@
+"""Draw the figures of docs/ranking.md and docs/audit.md.
+
+``python docs/make_ranking_figures.py DATA [FOLDER]``. DATA is a folder with the published tables that
+the page on audits names, as tidy files; they are not part of this project. The ladder comes from a
+small run with a fixed seed. Drawn again, the figures differ only where the code or the processor
+does.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from gnomon.experiments.catalogue import load_experiment
+from gnomon.experiments.runner import run
+from gnomon.experiments.scoring import score_table
+from gnomon.ranking.audit import audit
+from gnomon.ranking.rank_intervals import rank
+from gnomon.report.audit import audit_report
+from gnomon.report.figures.ladder import difficulty_ladder
+from gnomon.report.figures.rank_intervals import ranking_rows
+from gnomon.report.figures.record import Figure
+from gnomon.report.figures.style import drawing_of
+from gnomon.scores.formats import read_scores
+
+#: Figures of the audit of six agents on sixty games.
+OF_AUDIT = ("rank-intervals", "ease", "critical-difference", "tournament")
+TABLE = "dopamine_atari_legacy_last10.csv"
+NAMES = (*OF_AUDIT, "ladder")
+
+
+def audit_figures(data: Path) -> list[Figure]:
+    """Return the figures of the audit that docs/audit.md shows the text of."""
+    found = audit(read_scores(data / TABLE), rng=np.random.default_rng(0))
+    figures = {figure.name: figure for figure in audit_report(found, TABLE, seed=0).figures}
+    return [figures[name] for name in OF_AUDIT]
+
+
+def ladder() -> Figure:
+    """Return the rules of a suite by difficulty for three learners, ten trials each."""
+    learners = ["frugal", "tabular_q", "reinforce"]
+    config = load_experiment("gohr-core", learners=learners, trials=10, episodes=60)
+    with tempfile.TemporaryDirectory() as folder:
+        table = score_table(run(config, Path(folder, "suite")).folder, "tce")
+    found = rank(table, by="task", n_resamples=400, rng=np.random.default_rng(0))
+    drawing = drawing_of(difficulty_ladder(found))
+    return Figure("ladder", "Difficulty", "", "", drawing, ranking_rows(found))
+
+
+def make_figures(data: Path, folder: Path) -> list[Path]:
+    """Write the pictures into a folder, and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures = []
+    for figure in [*audit_figures(data), ladder()]:
+        pictures.append(folder / f"{figure.name}.svg")
+        figure.write(pictures[-1])
+    return pictures
+
+
+if __name__ == "__main__":
+    default = Path(__file__).parent / "images" / "ranking"
+    for path in make_figures(Path(sys.argv[1]), Path(sys.argv[2]) if sys.argv[2:] else default):
+        print(path.name, path.stat().st_size)

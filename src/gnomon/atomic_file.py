@@ -1,0 +1,85 @@
+"""Files that appear complete or not at all, one alone or several together."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+__all__ = ["write_atomically", "write_together"]
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file beside its place, see that it is on the disk, and move it there.
+
+    A process that dies meanwhile leaves nothing but a hidden file whose name ends in ``.partial``.
+
+    Raises
+    ------
+    OSError
+        As the system says, of this path; nothing is written then.
+    """
+    with _named(path):
+        handle, temporary = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".partial"
+        )
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).chmod(0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into a folder, which may be new: all of them, or on an error none.
+
+    Parameters
+    ----------
+    folder : Path
+    files : mapping from str to bytes
+        What to write, by names in the folder, such as ``figures/curves.svg``.
+
+    Raises
+    ------
+    OSError
+        As the system says, of the folder.
+    """
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        with _named(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_beside_and_move(folder, files)
+    except BaseException:
+        for each in new:
+            with suppress(OSError):
+                each.rmdir()
+        raise
+
+
+def _write_beside_and_move(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write all files to a hidden folder, and only then move each to its place."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".", suffix=".partial") as hidden:
+        for name, data in files.items():
+            path = Path(hidden, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        for name in files:
+            os.replace(Path(hidden, name), folder / name)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let an error tell of the path that was asked for: nobody knows the hidden one."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None

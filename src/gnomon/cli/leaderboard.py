@@ -1,0 +1,330 @@
+"""``gnomon serve``, ``gnomon register``, ``gnomon submit`` and ``gnomon leaderboard``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnomon.cli.answer import JsonOption, answering
+
+if TYPE_CHECKING:
+    from gnomon.leaderboard.database.engine import Database
+    from gnomon.leaderboard.server import Started
+    from gnomon.leaderboard.settings import ServerSettings
+
+__all__ = [
+    "DataOption",
+    "DatabaseOption",
+    "app",
+    "opened_board",
+    "register",
+    "serve",
+    "submit",
+    "web_extra",
+]
+
+app = typer.Typer(
+    name="leaderboard",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Look after a leaderboard: export, backup, upgrade, moving.",
+)
+
+DataOption = Annotated[Path, typer.Option("--data", help="The server's data folder.")]
+DatabaseOption = Annotated[
+    str,
+    typer.Option(
+        "--database",
+        envvar="GNOMON_DATABASE_URL",
+        show_default=False,
+        help="Another database than the SQLite file in the data folder: postgresql://...",
+    ),
+]
+ServerOption = Annotated[
+    str, typer.Option("--to", envvar="GNOMON_SERVER", help="The leaderboard: http://HOST:PORT.")
+]
+TokenOption = Annotated[
+    str, typer.Option("--token", envvar="GNOMON_TOKEN", help="An API token of it.")
+]
+_DATA = Path("leaderboard-data")
+
+
+def serve(
+    data: DataOption = _DATA,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8080,
+    database: DatabaseOption = "",
+    allowed_host: Annotated[
+        list[str] | None, typer.Option(help="A name that the server goes by; repeatable.")
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None, typer.Option(help="Address of a proxy to believe; repeatable.")
+    ] = None,
+    public_url: Annotated[str, typer.Option(help="How the world sees the server.")] = "",
+    https: Annotated[
+        bool, typer.Option("--https", help="Behind a proxy that speaks HTTPS: secure cookies.")
+    ] = False,
+    worker: Annotated[bool, typer.Option(help="Verify submissions here too.")] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Serve a leaderboard, with human play, to this machine or through a proxy to the world."""
+    with web_extra():
+        from gnomon.leaderboard.server import serve as serve_until_stopped
+        from gnomon.leaderboard.settings import ServerSettings
+
+        changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
+        hosts = (*ServerSettings.allowed_hosts, *(allowed_host or ()))
+        changes |= {"allowed_hosts": hosts, "trusted_proxies": tuple(trusted_proxy or ())}
+        settings = ServerSettings(data, database, **changes)
+
+        def tell(started: Started) -> None:
+            with answering("serve", as_json=as_json) as answer:
+                answer.results([{"url": started.url, "first_token": started.first_token}])
+                answer.say(f"Serving {data} at {started.url} (Ctrl-C ends it)")
+                if started.first_token is not None:
+                    answer.say(f"First admin token, shown only now: {started.first_token}")
+            _flush()
+
+        serve_until_stopped(settings, host, port, worker=worker, on_start=tell)
+
+
+def register(
+    season: Annotated[str, typer.Argument(help="The season.")],
+    name: Annotated[str, typer.Argument(help="How the learner is called on the board.")],
+    to: ServerOption,
+    token: TokenOption,
+    out: Annotated[Path | None, typer.Option(help="Write what to play to this TOML file.")] = None,
+    description: Annotated[str, typer.Option(help="What it is, as plain text.")] = "",
+    link: Annotated[str, typer.Option(help="A page about it.")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Register a learner in a season of a leaderboard, and get what it has to play."""
+    from urllib.parse import quote
+
+    from gnomon.atomic_file import write_atomically
+    from gnomon.leaderboard.api_client import ApiClient
+
+    with answering("register", as_json=as_json) as answer:
+        client = ApiClient(to, token)
+        value = {"name": name, "description": description, "link": link}
+        entry = client.ask("POST", f"/api/seasons/{quote(season, safe='')}/entries", value)
+        answer.results([entry])
+        answer.say(f"{entry['name']} is entry {entry['id']} of {entry['season']}")
+        if out is not None:
+            text = client.text(f"/api/entries/{entry['id']}/attempts/1/config")
+            write_atomically(out, text.encode())
+            answer.say(
+                f"What it has to play is in {out}: put the learner in, then gnomon run {out}"
+            )
+
+
+def submit(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    to: ServerOption,
+    token: TokenOption,
+    learner: Annotated[str | None, typer.Option(help="Which learner, if it has several.")] = None,
+    entry: Annotated[int | None, typer.Option(min=1, help="The entry on the server.")] = None,
+    attempt: Annotated[int, typer.Option(min=1, help="Which of its attempts.")] = 1,
+    wait_s: Annotated[
+        float, typer.Option(min=0, help="Wait so long for the verdict, in seconds.")
+    ] = 600.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Submit a run to a leaderboard, and tell the verdict."""
+    from gnomon.leaderboard.api_client import ApiClient
+    from gnomon.leaderboard.submit_run import entry_of, pack_run, wait_for_verdict
+    from gnomon.leaderboard.submit_run import submit as send
+
+    with answering("submit", as_json=as_json) as answer:
+        packed = pack_run(folder, learner)
+        where = (entry, attempt) if entry is not None else entry_of(packed)
+        client = ApiClient(to, token)
+        record = send(client, packed, *where)
+        record = wait_for_verdict(client, record, most_s=wait_s)
+        answer.results([record])
+        answer.say(f"submission {record['id']}: {record['state']}: {record['reason']}")
+    raise typer.Exit(0 if record["state"] in ("verified", "reported", "queued", "verifying") else 1)
+
+
+@app.command()
+def worker(data: DataOption = _DATA, database: DatabaseOption = "") -> None:
+    """Verify submissions, beside a server that was started with --no-worker."""
+    with web_extra():
+        from gnomon.leaderboard.worker_process import work_until_stopped
+
+        with opened_board(data, database) as (settings, opened):
+            work_until_stopped(opened, settings)
+
+
+@app.command()
+def token(
+    account: Annotated[str, typer.Argument(help="The account; a new one is made.")],
+    scope: Annotated[
+        list[str] | None, typer.Option(help="submit, moderate or admin; repeatable.")
+    ] = None,
+    days: Annotated[float | None, typer.Option(min=0.01, help="It ends after so many.")] = None,
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Make an API token, on the server's machine; it is shown once."""
+    with web_extra(), opened_board(data, database) as (_, opened):
+        from gnomon.leaderboard.accounts import token_for
+
+        with answering("leaderboard token", as_json=as_json) as answer:
+            text = token_for(opened, account, scope or ["submit"], days=days)
+            answer.results([{"account": account, "token": text}])
+            answer.say(text)
+
+
+@app.command()
+def migrate(
+    to: Annotated[
+        str, typer.Option(help="A version of the tables; by default the newest.")
+    ] = "head",
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Bring the tables of the database to this program's version, or another."""
+    with web_extra(), opened_board(data, database, checked=False) as (_, opened):
+        from gnomon.leaderboard.database.migration import current_revision, move_to
+
+        with answering("leaderboard migrate", as_json=as_json) as answer:
+            before = current_revision(opened)
+            move_to(opened, to)
+            after = current_revision(opened)
+            answer.results([{"before": before, "after": after}])
+            answer.say(
+                f"the tables were at version {before or 'none'}, and are at {after or 'none'}"
+            )
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Argument(help="A new folder.")],
+    logs: Annotated[bool, typer.Option("--logs", help="With the logs of all submissions.")] = False,
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Write the whole board as files: pages in HTML, every table as JSON and CSV."""
+    with web_extra(), opened_board(data, database) as (settings, opened):
+        from gnomon.leaderboard.export import export_board
+
+        with answering("leaderboard export", as_json=as_json) as answer:
+            paths = export_board(settings, opened, out, logs=logs)
+            answer.results([{"path": str(path)} for path in paths])
+            answer.say(f"{len(paths)} files written to {out}")
+
+
+@app.command()
+def backup(
+    out: Annotated[Path, typer.Argument(help="A new folder.")],
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Back everything up, while the server goes on."""
+    with web_extra(), opened_board(data, database) as (settings, opened):
+        from gnomon.leaderboard.backup import back_up
+
+        with answering("leaderboard backup", as_json=as_json) as answer:
+            record = back_up(settings, opened, out)
+            answer.results([record])
+            rows = sum(record["rows"].values())
+            answer.say(f"{rows} rows and {record['logs']} logs are in {out}")
+
+
+@app.command()
+def restore(
+    backup: Annotated[Path, typer.Argument(help="A folder that backup has written.")],
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Make a new server of a backup."""
+    with web_extra():
+        from gnomon.leaderboard.backup import restore as restore_backup
+        from gnomon.leaderboard.settings import ServerSettings
+
+        with answering("leaderboard restore", as_json=as_json) as answer:
+            record = restore_backup(backup, ServerSettings(data, database))
+            answer.results([record])
+            answer.say(f"the board of {record['taken']} is in {data}")
+
+
+@app.command()
+def transfer(
+    to: Annotated[
+        str,
+        typer.Argument(
+            envvar="GNOMON_TARGET_URL", help="An empty database: postgresql://... or sqlite:///..."
+        ),
+    ],
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Move the tables to another database; the server must be stopped."""
+    with web_extra(), opened_board(data, database) as (_, opened):
+        from gnomon.leaderboard.database.engine import Database
+        from gnomon.leaderboard.transfer import transfer as copy_all
+
+        with answering("leaderboard transfer", as_json=as_json) as answer:
+            target = Database(to)
+            try:
+                counts = copy_all(opened, target)
+            finally:
+                target.close()
+            answer.results([{"table": name, "rows": n} for name, n in counts.items()])
+            answer.say(f"{sum(counts.values())} rows have been moved, and are the same there")
+
+
+@contextmanager
+def opened_board(
+    data: Path, database: str, *, checked: bool = True
+) -> Iterator[tuple[ServerSettings, Database]]:
+    """Open the database of a server that exists."""
+    from gnomon.errors import LeaderboardError
+    from gnomon.leaderboard.database.engine import Database
+    from gnomon.leaderboard.database.migration import require_head
+    from gnomon.leaderboard.settings import ServerSettings
+
+    settings = ServerSettings(data, database)
+    opened = Database(settings.database)
+    try:
+        if opened.file is not None and not opened.file.exists():
+            raise LeaderboardError(f"{opened.file}: there is no leaderboard")
+        if checked:
+            require_head(opened)
+        yield settings, opened
+    finally:
+        opened.close()
+
+
+@contextmanager
+def web_extra() -> Iterator[None]:
+    """Say in one line what is not installed."""
+    from gnomon.errors import LeaderboardError
+
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "gnomon":
+            raise
+        raise LeaderboardError(
+            f"the leaderboard needs {error.name}, which is not installed; "
+            "pip install 'gnomon-rl[web]'"
+        ) from None
+
+
+def _flush() -> None:
+    """Whoever started the server may read through a pipe."""
+    import sys
+
+    sys.stdout.flush()

@@ -1,0 +1,148 @@
+"""What a long search needs around it: a word before it begins, a bar, and workers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnomon.errors import ScoreDataError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from gnomon.distill.prepared import PreparedScores
+    from gnomon.distill.search import Progress
+    from gnomon.execution.executor import Executor
+
+__all__ = [
+    "PICTURES",
+    "Scheduler",
+    "Workers",
+    "announce",
+    "check_writable",
+    "progress_bar",
+    "search_workers",
+]
+
+Workers = Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")]
+Scheduler = Annotated[
+    str | None, typer.Option(help="A Dask scheduler to search on (tcp://...), or local.")
+]
+#: What a figure can be written as.
+PICTURES = (".svg", ".png", ".pdf")
+#: What takes less is not worth a word.
+_SHORT_S = 2.0
+
+
+def announce(
+    data: PreparedScores, size: int, names: Sequence[str], n_searches: int, **options: Any
+) -> None:
+    """Say how many subsets a search has before it and about how long it takes, if that is long."""
+    from gnomon.distill.search import expected_seconds
+
+    for name in names:
+        if name not in ("paper", "paper-code", "complete", "auto"):
+            continue
+        candidates = data.complete_tasks() if name == "complete" else None
+        if candidates == ():
+            continue  # The procedure says why it cannot.
+        n_subsets, seconds = expected_seconds(data, size, candidates=candidates, **options)
+        seconds *= n_searches * (n_searches if name == "auto" else 1)
+        if seconds > _SHORT_S:
+            text = f"{name}: {n_subsets:,} subsets a search, {_duration(seconds)} in all at most"
+            print(f"gnomon: {text}", file=sys.stderr)
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> [_duration(s) for s in (12.4, 400.0, 8000.0, 1e6)]
+    ['12 s', '7 min', '2.2 h', '12 days']
+    """
+    for unit, length, most in (("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600.0, 172_800.0)):
+        if seconds < most:
+            return (
+                f"{seconds / length:.1f} {unit}"
+                if unit == "h"
+                else f"{seconds / length:.0f} {unit}"
+            )
+    return f"{seconds / 86_400:,.0f} days"
+
+
+def check_writable(path: Path | None, *, kinds: Sequence[str] = ()) -> None:
+    """Refuse a file that could not be written to, before the work and not after it."""
+    if path is None:
+        return
+    if kinds and path.suffix.lower() not in kinds:
+        named = " or ".join((", ".join(kinds[:-1]), kinds[-1]))
+        raise ScoreDataError(f"{path}: expected a name that ends in {named}")
+    if path.is_dir():
+        raise ScoreDataError(f"{path}: expected the name of a file to write; it is a folder")
+    if not path.parent.is_dir():
+        raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
+
+
+def search_workers(
+    n_workers: int, scheduler: str | None
+) -> AbstractContextManager[Executor | None]:
+    """Return who does the pieces of a search: a cluster, processes, or (None) this process."""
+    if scheduler is not None:
+        from gnomon.execution.dask_cluster import cluster_executor
+
+        return cluster_executor(scheduler, n_workers)
+    from gnomon.execution.executor import make_executor
+
+    return nullcontext(make_executor(n_workers) if n_workers > 1 else None)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Progress]:
+    """Show how far a search is, once it has taken two seconds; nothing, if nobody looks.
+
+    Ctrl-C ends the search, and the program, with a word.
+    """
+    try:
+        with _bar(what) as update:
+            yield update
+    except KeyboardInterrupt:
+        print("gnomon: stopped; nothing was written", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Progress]:
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    began = monotonic()
+    bar = progress.Progress(
+        progress.TextColumn(what),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(what, total=None)
+
+    def update(done: int, total: int) -> None:
+        if monotonic() - began > _SHORT_S and not bar.live.is_started:
+            bar.start()
+        bar.update(task, completed=done, total=total)
+
+    try:
+        yield update
+    finally:
+        bar.stop()

@@ -1,0 +1,235 @@
+"""What the verbs that take scores have in common: where scores come from, how they are shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from gnomon.cli.answer import Answer
+from gnomon.cli.presentation import Record, present
+
+if TYPE_CHECKING:
+    from gnomon.report.figures.record import Figure
+    from gnomon.scores.table import ScoreTable
+
+__all__ = [
+    "DrawOptions",
+    "FigureFile",
+    "Gamma",
+    "Level",
+    "LowerIsBetter",
+    "Method",
+    "Normalize",
+    "NormalizedScores",
+    "Only",
+    "ReadOptions",
+    "Resamples",
+    "Resampling",
+    "Score",
+    "Seed",
+    "ShowOptions",
+    "Source",
+    "StepColumn",
+    "Where",
+    "conditions",
+    "normalized",
+    "scores_of",
+]
+
+
+def _checked_level(level: float) -> float:
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"expected a number between 0 and 1, found {level}")
+    return level
+
+
+def _checked_target(gamma: float | None) -> float | None:
+    if gamma is not None and not math.isfinite(gamma):
+        raise typer.BadParameter(f"expected a finite number, found {gamma}")
+    return gamma
+
+
+Source = Annotated[
+    Path, typer.Argument(help="A run folder, or a file of scores (CSV, Parquet).", readable=False)
+]
+Where = Annotated[
+    list[str] | None, typer.Option(help="COLUMN=VALUE: only such rows of a score file.")
+]
+StepColumn = Annotated[
+    str | None, typer.Option(help="The column of a score file to read as the step.")
+]
+LowerIsBetter = Annotated[
+    bool, typer.Option("--lower-is-better", help="Low scores of a score file are good.")
+]
+LeaveEmpty = Annotated[
+    bool, typer.Option("--leave-out-empty-cells", help="Attempts on empty cells are no errors.")
+]
+Score = Annotated[
+    str | None, typer.Option(help="Which score of a run folder; tce, if none is named.")
+]
+Level = Annotated[float, typer.Option(help="Confidence level.", callback=_checked_level)]
+Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all draws.")]
+Gamma = Annotated[
+    float | None,
+    typer.Option(help="Target of the optimality gap.", callback=_checked_target),
+]
+Normalize = Annotated[
+    str | None,
+    typer.Option(help="min-max, random-human (Atari), percentile or reference:ALGORITHM."),
+]
+Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")]
+FigureFile = Annotated[Path | None, typer.Option(help="Draw to this file: .svg, .png or .pdf.")]
+Only = Annotated[
+    list[str] | None, typer.Option("--algorithm", help="Only these algorithms; repeatable.")
+]
+# As in gnomon.stats, whose import would load what the help does not need.
+Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
+Resampling = Literal["runs", "runs_and_tasks"]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How scores are read."""
+
+    leave_out_empty_cells: LeaveEmpty = False
+    where: Where = None
+    step_column: StepColumn = None
+    lower_is_better: LowerIsBetter = False
+
+
+@dataclass(frozen=True)
+class NormalizedScores:
+    """Which scores are read, and on what scale they are put."""
+
+    score: Score = None
+    normalize: Normalize = None
+
+    def last(
+        self, source: Path, options: ReadOptions, algorithms: list[str] | None = None
+    ) -> ScoreTable:
+        """Return the last score of each run, on the scale that was asked for."""
+        table = scores_of(source, self.score, options).last_step()
+        return normalized(table.select(algorithms=algorithms), self.normalize)
+
+
+@dataclass(frozen=True)
+class DrawOptions:
+    """How intervals are drawn."""
+
+    level: Level = 0.95
+    resamples: Resamples = 2000
+    seed: Seed = 0
+    gamma: Gamma = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the options as the functions of gnomon.stats take them."""
+        import numpy as np
+
+        rng = np.random.default_rng(self.seed)
+        return {"level": self.level, "n_resamples": self.resamples, "gamma": self.gamma, "rng": rng}
+
+
+@dataclass(frozen=True)
+class ShowOptions:
+    """How what was found is shown."""
+
+    latex: Latex = False
+    figure: FigureFile = None
+
+    def show(
+        self,
+        answer: Answer,
+        records: Sequence[Record],
+        shown: Sequence[Record] | None = None,
+        columns: Sequence[str] = (),
+        *,
+        title: str | None = None,
+        draw: Callable[[], Figure] | None = None,
+    ) -> None:
+        """Give records to programs, a table to people, and a figure if one is wanted."""
+        options: Mapping[str, Any] = {"latex": self.latex, "figure": self.figure}
+        present(answer, records, shown, columns, title=title, draw=draw, **options)
+
+
+def scores_of(source: Path, metric: str | None, options: ReadOptions) -> ScoreTable:
+    """Return the scores of a run folder, or of a file."""
+    measured = _measured(source, metric)
+    if measured is not None:
+        return measured
+    for read in (_dump, _foreign):
+        found = read(source, metric, options)
+        if found is not None:
+            return found
+    if source.is_dir():
+        from gnomon.experiments.run_folder import RunFolder
+        from gnomon.experiments.scoring import score_table
+
+        count_empty = not options.leave_out_empty_cells
+        return score_table(RunFolder.open(source), metric or "tce", count_empty=count_empty)
+    from gnomon.experiments.game_logs import is_game_log, read_game_log
+    from gnomon.scores.formats import read_scores
+
+    if is_game_log(source):
+        return read_game_log(source, metric or "tce")
+    return read_scores(
+        source,
+        step_column=options.step_column,
+        where=conditions(options.where),
+        higher_is_better=False if options.lower_is_better else None,
+    )
+
+
+def _measured(source: Path, metric: str | None) -> ScoreTable | None:
+    """Return the scores that come with Gnomon, if that is what a name that is no path means."""
+    from gnomon.scores.measured import MEASURED, load_measured
+
+    if str(source) not in MEASURED or source.exists():
+        return None
+    return load_measured(str(source), metric)
+
+
+def _dump(source: Path, metric: str | None, options: ReadOptions) -> ScoreTable | None:
+    """Return the scores of a leaderboard's dump, if it is one."""
+    if source.suffix.lower() not in (".csv", ".tsv", ".json", ".gz") and not source.is_dir():
+        return None
+    from gnomon.scores.leaderboard_dump import read_leaderboard_dump
+
+    where = conditions(options.where)
+    higher = not options.lower_is_better
+    return read_leaderboard_dump(source, metric=metric, higher_is_better=higher, where=where)
+
+
+def _foreign(source: Path, metric: str | None, options: ReadOptions) -> ScoreTable | None:
+    """Return the scores that another tool has written, if they are such."""
+    is_folder = source.is_dir() and not (source / "gnomon-run.json").exists()
+    if source.suffix.lower() != ".json" and not is_folder:
+        return None
+    from gnomon.scores.foreign_paths import read_foreign
+
+    return read_foreign(source, metric=metric, higher_is_better=not options.lower_is_better)
+
+
+def conditions(where: list[str] | None) -> dict[str, str]:
+    """Return what columns have to hold, from ``COLUMN=VALUE``."""
+    found = {}
+    for text in where or []:
+        column, equals, value = text.partition("=")
+        if not (column and equals):
+            raise typer.BadParameter(f"expected COLUMN=VALUE, found {text!r}", param_hint="--where")
+        found[column] = value
+    return found
+
+
+def normalized(table: ScoreTable, name: str | None) -> ScoreTable:
+    """Return the table on the scale that was asked for, or as it is."""
+    if name is None:
+        return table
+    from gnomon.scores.normalization import normalize
+
+    return normalize(table, name)

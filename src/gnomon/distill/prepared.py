@@ -1,0 +1,131 @@
+"""Scores as a linear model sees them: one row per algorithm, one column per task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.distill.transforms import Transform
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.table import FloatArray
+
+__all__ = ["PreparedScores", "References", "check_target", "check_tasks"]
+
+References = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedScores:
+    """Scores as a linear model sees them: one row per algorithm, one column per task.
+
+    Rows and columns stand in the order of their names (by code point), on which the folds of a
+    cross-validation depend.
+
+    Parameters
+    ----------
+    algorithms, tasks : tuple of str
+    x : ndarray of float, shape (algorithms, tasks)
+        Transformed scores, NaN where missing.
+    target : ndarray of float, shape (algorithms,)
+        The transformed summary.
+    smoothed : ndarray of float, shape (algorithms,)
+        The summary over random halves of the tasks; see
+        :func:`gnomon.distill.summaries.half_summaries`.
+    candidates : tuple of str
+        The tasks that a subset may have.
+    groups : tuple of str
+        What each algorithm comes from (its paper, its family); its own name if not known.
+    transform : Transform
+    references : mapping, optional
+        Random and human score of each task, if the scores were normalised.
+    record : tuple of str
+        What was done, in order.
+    """
+
+    algorithms: tuple[str, ...]
+    tasks: tuple[str, ...]
+    x: FloatArray
+    target: FloatArray
+    smoothed: FloatArray
+    candidates: tuple[str, ...]
+    groups: tuple[str, ...]
+    transform: Transform
+    references: References | None = None
+    record: tuple[str, ...] = ()
+
+    def columns(self, tasks: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return the columns of some tasks.
+
+        Raises
+        ------
+        UnknownNameError
+            A task is not in the table; the nearest names are offered.
+        """
+        check_tasks(tasks, self.tasks)
+        place = {task: i for i, task in enumerate(self.tasks)}
+        return np.array([place[task] for task in tasks], dtype=np.int64)
+
+    def rows(self, chosen: npt.ArrayLike) -> PreparedScores:
+        """Return the same with some rows only (a mask, or their numbers)."""
+        picked = np.asarray(chosen)
+        index = np.flatnonzero(picked) if picked.dtype == bool else picked.astype(np.int64)
+        return replace(
+            self,
+            algorithms=tuple(self.algorithms[i] for i in index),
+            groups=tuple(self.groups[i] for i in index),
+            x=self.x[index],
+            target=self.target[index],
+            smoothed=self.smoothed[index],
+        )
+
+    def restore(self, task: str, values: npt.ArrayLike) -> FloatArray:
+        """Return raw scores on a task from transformed ones: the preparation, reversed.
+
+        What the log transform clipped (scores below random) comes back as the random score.
+        """
+        check_tasks([task], self.tasks)
+        z = self.transform.inverse(np.asarray(values, dtype=np.float64))
+        if self.references is None:
+            return z
+        random, human = self.references[task]
+        return random + z / 100.0 * (human - random)
+
+    def varies(self, tasks: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Return of each task whether at least two algorithms have different scores on it."""
+        x = self.x[:, self.columns(tasks)]
+        low = np.where(np.isnan(x), np.inf, x).min(axis=0, initial=np.inf)
+        high = np.where(np.isnan(x), -np.inf, x).max(axis=0, initial=-np.inf)
+        # What squares to nothing is no difference that a sum of squares could see.
+        return np.asarray(np.square(np.maximum(high - low, 0.0)) > 0.0)
+
+    def complete_tasks(self) -> tuple[str, ...]:
+        """Return the candidates that every algorithm has a score on."""
+        gaps = dict(zip(self.tasks, np.isnan(self.x).sum(axis=0).tolist(), strict=True))
+        return tuple(task for task in self.candidates if gaps[task] == 0)
+
+
+def check_target(data: PreparedScores) -> None:
+    """Raise an error if all algorithms have the same summary: there is nothing to predict."""
+    y = data.target[~np.isnan(data.target)]
+    if y.size and np.ptp(y) ** 2 > 0.0:
+        return
+    low = data.transform.low
+    clipped = np.isfinite(low) and bool((y <= data.transform.forward(np.array(low))).all())
+    hint = (
+        f": the transform {data.transform.name} gives all scores up to {low:g} the same"
+        if clipped
+        else ""
+    )
+    found = f"all {y.size} have {y[0]:.4g}" if y.size else "there are none"
+    raise ScoreDataError(f"expected algorithms whose summaries differ; {found}{hint}")
+
+
+def check_tasks(tasks: Sequence[str], known: Sequence[str]) -> None:
+    """Raise an error that offers the nearest names, if a task is not known."""
+    names = set(known)
+    for task in tasks:
+        if task not in names:
+            raise UnknownNameError("task", task, known)

@@ -1,0 +1,138 @@
+"""The web application: everything that the server answers, put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from anyio.to_thread import current_default_thread_limiter
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException as AnyHTTPException
+
+from gnomon import __version__
+from gnomon.errors import GnomonError
+from gnomon.leaderboard.api.records import Problem
+from gnomon.leaderboard.database.engine import Database
+from gnomon.leaderboard.middleware import HEADERS, Gate
+from gnomon.leaderboard.refusals import Refusal, TooMany
+from gnomon.leaderboard.settings import ServerSettings
+
+__all__ = ["ErrorPage", "create_app"]
+
+#: Modules with a ``router``, in the order in which their paths are tried.
+_ROUTERS = (
+    "api.health",
+    "api.seasons",
+    "api.entries",
+    "api.submissions",
+    "api.tokens",
+    "api.moderation",
+    "api.remote",
+    "pages",
+)
+_STATIC = Path(__file__).with_name("pages") / "static"
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem} for status in (400, 401, 403, 404, 409, 413, 422, 429)
+}
+
+#: Most requests at once. There is a thread for each: one that holds the database and goes on in
+#: another thread never waits behind those that wait for the database.
+AT_ONCE = 500
+
+#: Answers a browser with a page that tells of an error: request, status, sentence.
+ErrorPage = Callable[[Request, int, str], Response]
+
+
+def create_app(settings: ServerSettings, database: Database | None = None) -> FastAPI:
+    """Return the application.
+
+    Parameters
+    ----------
+    settings : ServerSettings
+    database : Database, optional
+        One that is open already; it must be at the newest version. Without it, the application
+        opens the one of the settings, and closes it when it ends.
+    """
+    opened = database or Database(settings.database)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        current_default_thread_limiter().total_tokens = AT_ONCE
+        yield
+        if database is None:
+            opened.close()
+
+    app = FastAPI(
+        title="Gnomon leaderboard",
+        version=__version__,
+        lifespan=lifespan,
+        # Its pages load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        responses=_REFUSALS,
+    )
+    app.state.settings, app.state.database = settings, opened
+    #: Set by the pages; without it, errors are told as JSON.
+    app.state.error_page = None
+    app.add_middleware(Gate, settings=settings)
+    app.add_exception_handler(GnomonError, _refused)
+    app.add_exception_handler(AnyHTTPException, _refused)
+    app.add_exception_handler(RequestValidationError, _refused)
+    app.add_exception_handler(Exception, _failed)
+    for name in _ROUTERS:
+        if find_spec(f"gnomon.leaderboard.{name}"):
+            module = import_module(f"gnomon.leaderboard.{name}")
+            if hasattr(module, "router"):
+                app.include_router(module.router)
+            if hasattr(module, "error_page"):
+                app.state.error_page = module.error_page
+    if _STATIC.is_dir():
+        app.mount("/static", StaticFiles(directory=_STATIC), name="static")
+    return app
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    """Answer what was refused, with one sentence."""
+    headers: dict[str, str] = {}
+    status = 422
+    if isinstance(error, AnyHTTPException):
+        status, headers = error.status_code, dict(error.headers or {})
+        detail = str(error.detail)
+    elif isinstance(error, RequestValidationError):
+        detail = _first_problem(error)
+    else:
+        status = error.status if isinstance(error, Refusal) else 422
+        detail = str(error).splitlines()[0]
+    if isinstance(error, TooMany):
+        headers["Retry-After"] = str(error.retry_after_s)
+    return _told(request, status, detail, headers)
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    """Answer a mistake of ours: the reason goes to the log, and not to the world."""
+    # This answer does not pass the gate on its way out.
+    return _told(request, 500, "the server made a mistake; it has been noted", dict(HEADERS))
+
+
+def _told(request: Request, status: int, detail: str, headers: dict[str, str]) -> Response:
+    page: ErrorPage | None = request.app.state.error_page
+    path, wanted = request.url.path, request.headers.get("accept", "")
+    if page is None or path.startswith("/api") or "text/html" not in wanted:
+        return JSONResponse({"detail": detail}, status, headers)
+    answer = page(request, status, detail)
+    answer.headers.update(headers)
+    return answer
+
+
+def _first_problem(error: RequestValidationError) -> str:
+    """Return the first field that is not as it should be, and why, without what was sent."""
+    first = error.errors()[0]
+    where = ".".join(str(part)[:80] for part in first["loc"])
+    return f"{where}: {first['msg']}"

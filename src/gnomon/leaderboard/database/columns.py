@@ -1,0 +1,70 @@
+"""Kinds of columns that mean the same in SQLite and in PostgreSQL."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Any
+
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, ForeignKey, LargeBinary, String, Text
+from sqlalchemy.orm import DeclarativeBase, mapped_column
+from sqlalchemy.schema import MetaData
+from sqlalchemy.types import TypeDecorator
+
+__all__ = ["AccountId", "Base", "BigNumber", "Id", "Name", "Sha256", "UtcTime", "now"]
+
+
+def now() -> datetime.datetime:
+    """Return this moment, in UTC."""
+    return datetime.datetime.now(datetime.UTC)
+
+
+class UtcTime(TypeDecorator[datetime.datetime]):
+    """A moment, kept without a time zone because it is always UTC; SQLite would lose the zone."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(
+        self, value: datetime.datetime | None, dialect: Dialect
+    ) -> datetime.datetime | None:
+        """Take off the zone, once it is UTC; a moment without one is a mistake."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"expected a moment with a time zone, found {value}")
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+
+    def process_result_value(
+        self, value: datetime.datetime | None, dialect: Dialect
+    ) -> datetime.datetime | None:
+        """Put the zone back."""
+        return None if value is None else value.replace(tzinfo=datetime.UTC)
+
+
+class Base(DeclarativeBase):
+    """The tables' common ground: constraints bear names, so that a migration can drop them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(column_0_label)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it from the class
+        datetime.datetime: UtcTime(),
+        dict[str, Any]: JSON(),
+        list[Any]: JSON(),
+        list[str]: JSON(),
+        bytes: LargeBinary(),
+        str: Text(),
+    }
+
+
+Id = Annotated[int, mapped_column(primary_key=True)]
+AccountId = Annotated[int, mapped_column(ForeignKey("accounts.id"), index=True)]
+Name = Annotated[str, mapped_column(String(128))]
+Sha256 = Annotated[str, mapped_column(String(64))]
+BigNumber = Annotated[int, mapped_column(BigInteger)]

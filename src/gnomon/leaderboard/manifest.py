@@ -1,0 +1,104 @@
+"""The manifest of a submission: what a run says of itself, beside its attempts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from gnomon.leaderboard.refusals import Refusal
+
+__all__ = ["Manifest", "TrialTotals", "read_manifest"]
+
+_Name = Annotated[str, Field(min_length=1, max_length=128)]
+_Count = Annotated[int, Field(ge=0, le=2**53)]
+_Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e15, le=1e15)]
+
+
+class TrialTotals(BaseModel):
+    """What is claimed of one trial; in the open division this is all there is."""
+
+    model_config = ConfigDict(extra="forbid")
+    rule: _Name
+    trial: _Count
+    n_attempts: _Count | None = None
+    tce: _Number | None = None
+    errors_to_learn: _Number | None = None
+
+
+class Manifest(BaseModel):
+    """What is sent before the log.
+
+    ``config`` is the run folder's experiment and ``card`` how it was played; ``totals`` are checked
+    against the replay. ``log_sha256`` and ``log_bytes`` announce the log that follows; the open
+    division has none.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    format: Literal[1] = 1
+    gnomon: Annotated[str, Field(max_length=64)] = ""
+    learner: _Name
+    config: dict[str, Any] = Field(default_factory=dict)
+    card: dict[str, Any] | None = None
+    totals: Annotated[list[TrialTotals], Field(max_length=100_000)] = Field(default_factory=list)
+    log_format: Literal["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"] | None = None
+    log_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    log_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as JSON can hold it; of the totals what was claimed, a null included."""
+        totals = [row.model_dump(mode="json", exclude_unset=True) for row in self.totals]
+        return self.model_dump(mode="json") | {"totals": totals}
+
+    @field_validator("config", "card")
+    @classmethod
+    def _plain(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Refuse what a database cannot keep: numbers that are none, letters that are none."""
+        _check_plain(value, 0)
+        return value
+
+    @field_validator("learner", "gnomon")
+    @classmethod
+    def _plain_text(cls, value: str) -> str:
+        _check_plain(value, 0)
+        return value
+
+
+def read_manifest(data: bytes) -> Manifest:
+    """Read a manifest from JSON.
+
+    Raises
+    ------
+    Refusal
+        One line, with the first field that is wrong.
+    """
+    try:
+        return Manifest.model_validate(json.loads(data))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise Refusal(f"manifest, field {where[:80]!r}: {first['msg']}") from None
+    except (ValueError, RecursionError):
+        raise Refusal("manifest: expected JSON, found something else") from None
+
+
+def _check_plain(value: Any, depth: int) -> None:
+    if depth > 20:
+        raise ValueError("nested too deeply")
+    if isinstance(value, str):
+        if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise ValueError("holds letters that are none")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("holds a number that is none")
+    elif isinstance(value, int) and abs(value) > 2**63:
+        raise ValueError("holds a number that is too large")
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            _check_plain(name, depth)
+            _check_plain(item, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            _check_plain(item, depth + 1)

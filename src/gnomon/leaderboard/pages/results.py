@@ -1,0 +1,100 @@
+"""What a game was worth: one's own errors, board by board, beside those of learners."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from sqlalchemy.orm import Session
+
+from gnomon.experiments.mastery import attempts_to_master
+from gnomon.leaderboard.api.dependencies import ReadSession
+from gnomon.leaderboard.database.play_tables import StudyAssignment
+from gnomon.leaderboard.pages.chart import Curve, line_chart
+from gnomon.leaderboard.pages.play import Key
+from gnomon.leaderboard.pages.templating import html_response
+from gnomon.leaderboard.play.kept_games import KeptGame, find_game
+from gnomon.leaderboard.play.study import StudyPlan
+from gnomon.leaderboard.play.yardsticks import Yardstick, yardsticks
+from gnomon.leaderboard.refusals import Conflict
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["play"])
+
+
+@dataclass(frozen=True)
+class ResultPage:
+    """A game that is over.
+
+    ``errors`` counts those of each board; ``cumulated`` adds them up. ``mastered_after`` is the
+    number of attempts before the first ten in a row that were right, null if there were none.
+    ``learners`` is empty in a study that does not show them.
+    """
+
+    rule: str
+    study: bool
+    errors: list[int]
+    cumulated: list[int]
+    attempts: int
+    moves: int
+    cleared: int
+    mastered_after: int | None
+    learners: list[Yardstick]
+
+
+def result_page(session: ReadSession, key: Key) -> ResultPage:
+    """Return the result of a game."""
+    game = find_game(session, key)
+    if game.session.state != "ended":
+        raise Conflict("expected a game that is over; this one is in progress")
+    played = game.session
+    errors = played.errors_by_board()
+    mastered = attempts_to_master([attempt.accepted for attempt in played.attempts])
+    return ResultPage(
+        played.game.rule_name,
+        game.row.assignment_id is not None,
+        errors,
+        list(itertools.accumulate(errors)),
+        len(played.attempts),
+        sum(attempt.accepted for attempt in played.attempts),
+        int((played.log().finish == 1).sum()),
+        int(mastered) if mastered < float("inf") else None,
+        [_cut(each, len(errors)) for each in _learners(session, game)],
+    )
+
+
+Result = Annotated[ResultPage, Depends(result_page)]
+
+
+def _learners(session: Session, game: KeptGame) -> tuple[Yardstick, ...]:
+    if game.row.assignment_id is not None:
+        assignment = session.get_one(StudyAssignment, game.row.assignment_id)
+        if not StudyPlan.from_record(assignment.study.plan).show_curves:
+            return ()
+    # The same for everybody who plays this rule, so that it is computed once.
+    return yardsticks(replace(game.session.game, rule_name="", seed=0))
+
+
+def _cut(learner: Yardstick, n: int) -> Yardstick:
+    return replace(learner, median=learner.median[:n], low=learner.low[:n], high=learner.high[:n])
+
+
+@router.get("/play/games/{key}/result.json")
+def result_json(page: Result) -> ResultPage:
+    """Tell what a game was worth, and what the rule would have cost learners."""
+    return page
+
+
+@router.get("/play/games/{key}/result", include_in_schema=False)
+def result_html(request: Request, key: Key, page: Result) -> Response:
+    """Show what a game was worth."""
+    return html_response(request, "result.html", page, key=key, chart=_chart(page))
+
+
+def _chart(page: ResultPage) -> Any:
+    curves = [Curve("you", page.cumulated, you=True)]
+    curves += [Curve(each.name, each.median, each.low, each.high) for each in page.learners]
+    return line_chart(curves, x_label="board", y_label="errors so far", log=True)

@@ -1,0 +1,1 @@
+"""People at the game: sessions, studies, transcripts, and play in a terminal."""

@@ -1,0 +1,100 @@
+"""Attempts that were played through the server become submissions like any other.
+
+The server's own log is put together, kept as evidence, and queued to be replayed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from gnomon.atomic_file import write_atomically
+from gnomon.experiments.shard import shard_frame
+from gnomon.leaderboard.database.engine import Database
+from gnomon.leaderboard.database.remote_tables import RemoteTrial
+from gnomon.leaderboard.database.tables import EntryAttempt, Job, SeasonRule, Submission
+from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.submissions import set_state
+from gnomon.leaderboard.uploads import canonical_path, evidence_path, keep_bytes
+
+__all__ = ["queue_played"]
+
+
+def queue_played(database: Database, settings: ServerSettings) -> int:
+    """Submit every attempt whose trials have all been played; return how many there were.
+
+    The server's own log goes the way of all logs: into the queue, to be replayed.
+    """
+    with database.reading() as session:
+        unplayed = select(RemoteTrial.attempt_id).where(RemoteTrial.state != "done")
+        submitted = select(Submission.attempt_id)
+        ready = session.scalars(
+            select(RemoteTrial.attempt_id)
+            .where(
+                RemoteTrial.attempt_id.not_in(unplayed), RemoteTrial.attempt_id.not_in(submitted)
+            )
+            .distinct()
+        ).all()
+    for attempt_id in ready:
+        _submit(database, settings, attempt_id)
+    return len(ready)
+
+
+def _submit(database: Database, settings: ServerSettings, attempt_id: int) -> None:
+    """Put the log of an attempt together, and into the queue."""
+    with database.reading() as session:
+        attempt = session.get_one(EntryAttempt, attempt_id)
+        learner = attempt.entry.name
+        data = _whole_log(session, settings, attempt_id, learner)
+    sha256 = hashlib.sha256(data).hexdigest()
+    keep_bytes(settings, sha256, data)
+    # It is Parquet already, as the worker wants it.
+    write_atomically(canonical_path(settings, sha256), data)
+    with database.writing() as session:
+        attempt = session.get_one(EntryAttempt, attempt_id, with_for_update=True)
+        if session.scalar(select(Submission.id).where(Submission.attempt_id == attempt_id)):
+            return
+        n_attempts = session.scalar(
+            select(func.sum(RemoteTrial.n_attempts)).where(RemoteTrial.attempt_id == attempt_id)
+        )
+        submission = Submission(
+            season_id=attempt.entry.season_id,
+            attempt_id=attempt_id,
+            origin="server",
+            manifest={"format": 1, "learner": learner, "config": {}, "card": None, "totals": []},
+            log_sha256=sha256,
+            log_format="parquet",
+            log_bytes=len(data),
+            n_attempts=n_attempts,
+        )
+        session.add(submission)
+        session.flush()
+        set_state(session, submission, "queued", "waiting for a worker")
+        session.add(Job(submission_id=submission.id))
+
+
+def _whole_log(session: Session, settings: ServerSettings, attempt_id: int, learner: str) -> bytes:
+    """Return the log of an attempt as one Parquet file, in the form of an upload."""
+    import polars as pl
+
+    rows = session.execute(
+        select(SeasonRule.name, RemoteTrial.number, RemoteTrial.log_sha256)
+        .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
+        .where(RemoteTrial.attempt_id == attempt_id)
+        .order_by(SeasonRule.position, RemoteTrial.number)
+    ).all()
+    frames = [
+        shard_frame(evidence_path(settings, str(sha256)).read_bytes()).select(
+            pl.lit(learner).alias("learner"),
+            pl.lit(rule).alias("rule"),
+            pl.lit(number, dtype=pl.Int32).alias("trial"),
+            pl.all(),
+        )
+        for rule, number, sha256 in rows
+    ]
+    out = io.BytesIO()
+    pl.concat(frames).write_parquet(out, compression="zstd", statistics=False)
+    return out.getvalue()

@@ -1,0 +1,93 @@
+"""Whether the order of some depends on who else is in the pool of competitors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnomon.ranking.method_orders import order_of
+from gnomon.ranking.methods import method_named
+from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.tournament import Tournament
+from gnomon.scores.table import FloatArray
+
+__all__ = ["PoolEffect", "pool_effects"]
+
+#: What methods that rate a graph alone are given in the place of its contest.
+NOBODY = Contest((), (), ())
+
+
+@dataclass(frozen=True)
+class PoolEffect:
+    """What becomes of the others' order if one contestant leaves.
+
+    Parameters
+    ----------
+    left_out : str
+    method : str
+    reversed_pairs : tuple of (str, str)
+        Pairs of others that change places.
+    """
+
+    left_out: str
+    method: str
+    reversed_pairs: tuple[tuple[str, str], ...]
+
+
+def pool_effects(
+    tournament: Tournament,
+    methods: Sequence[str] = ("hodge", "borda"),
+    *,
+    leavers: Sequence[str] | None = None,
+) -> list[PoolEffect]:
+    """Return who changes places when a contestant leaves the pool, for each and each method.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        Its edges do not depend on who else is there.
+    methods : sequence of str
+        Of those that look at the tournament graph alone.
+    leavers : sequence of str, optional
+        Who leaves, one at a time; by default everyone. One without whom the others fall into
+        groups that cannot be ordered is left out.
+
+    Examples
+    --------
+    >>> graph = Tournament.from_log_odds("abc", [[0, 1, 9], [-1, 0, 9], [-9, -9, 0]])
+    >>> [effect.reversed_pairs for effect in pool_effects(graph, ["hodge"])]
+    [(), (), ()]
+    """
+    if len(tournament.names) < 3:
+        return []
+    rules = [method_named(name) for name in methods]
+    if not all(rule.pooled for rule in rules):
+        raise ValueError(f"expected methods that rate a graph alone, found {', '.join(methods)}")
+    before = [rule.rate(tournament, NOBODY) for rule in rules]
+    found = []
+    for name in tournament.names if leavers is None else leavers:
+        at = tournament.names.index(name)
+        others = tournament.without(name)
+        if len(others.components) > 1:
+            continue
+        for rule, ratings in zip(rules, before, strict=True):
+            old, new = np.delete(ratings, at), rule.rate(others, NOBODY)
+            found.append(PoolEffect(name, rule.name, _turned(others.names, old, new)))
+    return found
+
+
+def _turned(
+    names: Sequence[str], before: FloatArray, after: FloatArray
+) -> tuple[tuple[str, str], ...]:
+    """Return the pairs in the order of old ratings that new ones have the other way round."""
+    order = order_of(before)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order_of(after, order)] = np.arange(len(order))
+    then = place[order]
+    first, second = np.nonzero(np.triu(then[:, None] > then[None, :], 1))
+    return tuple(
+        (names[order[i]], names[order[j]])
+        for i, j in zip(first.tolist(), second.tolist(), strict=True)
+    )

@@ -1,0 +1,112 @@
+"""Ranks drawn: ratings with intervals, ranks with theirs, and who is not separated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from gnomon.excerpt import shortened
+from gnomon.ranking.rank_intervals import Ranking
+from gnomon.report.figures.style import (
+    FULL_WIDTH,
+    INK,
+    LONGEST,
+    MUTED,
+    SERIES,
+    SIZE,
+    dress,
+    new_drawing,
+)
+
+__all__ = ["rank_interval_plot", "ranking_rows"]
+
+#: Room for one line of text, in inches.
+LINE = 0.3
+#: More than this do not fit on a page.
+MOST_ROWS = 60
+
+
+def rank_interval_plot(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
+    """Draw ratings with intervals, ranks with theirs, and tie groups as brackets.
+
+    Contestants that share a bracket are not separated by the data. Beyond sixty, only the best are
+    drawn.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    n = min(len(ranking.names), MOST_ROWS)
+    if ax is None:
+        ax = new_drawing(FULL_WIDTH, 0.9 + LINE * max(n, 3)).subplots()
+    dress(ax, grid="x")
+    ax.set_yticks(
+        range(n), [shortened(name, LONGEST) for name in ranking.names[:n]], parse_math=False
+    )
+    ax.tick_params(axis="y", labelcolor=INK, labelsize=SIZE)
+    ax.set_ylim(n - 0.4, -1.2)
+    for i in range(n):
+        _dot_with_bar(ax, i, ranking.ratings[i], ranking.low[i], ranking.high[i])
+    ax.set_xlabel(
+        "rating (log-odds)" if ranking.method == "hodge" else f"rating ({ranking.method})"
+    )
+    # To the right of the panel, in its own units: ranks, then a bracket for each tie group.
+    side = ax.get_yaxis_transform()
+    ax.text(1.03, -0.9, "rank", transform=side, color=MUTED, fontsize=SIZE - 1, va="center")
+    for i in range(n):
+        low, high = ranking.rank_low[i], ranking.rank_high[i]
+        text = f"{low}" if low == high else f"{low} to {high}"
+        ax.text(1.03, i, text, transform=side, color=INK, fontsize=SIZE, va="center")
+    _brackets(ax, ranking, n)
+    return ax
+
+
+def _dot_with_bar(ax: Axes, row: float, value: float, low: float, high: float) -> None:
+    if math.isnan(value):
+        ax.text(
+            0.5, row, "not estimable", transform=ax.get_yaxis_transform(), ha="center",
+            va="center", style="italic", color=MUTED, fontsize=SIZE - 1,
+        )  # fmt: skip
+        return
+    if not math.isnan(low):
+        ax.hlines(row, low, high, color=SERIES[0], linewidth=6, alpha=0.35)
+    ax.plot([value], [row], marker="o", markersize=5.5, color=SERIES[0], linestyle="none")
+
+
+def _brackets(ax: Axes, ranking: Ranking, n: int) -> None:
+    """Draw tie groups of two or more of the first n, side by side only where they overlap."""
+    side = ax.get_yaxis_transform()
+    start = 1.17 if len(ranking.names) < 10 else 1.21
+    ends: list[int] = []
+    for group in ranking.groups:
+        top, bottom = ranking.names.index(group[0]), ranking.names.index(group[-1])
+        if len(group) < 2 or top >= n:
+            continue
+        lane = next((i for i, end in enumerate(ends) if end < top), len(ends))
+        ends[lane : lane + 1] = [bottom]
+        x = start + 0.03 * lane
+        ax.plot(
+            [x - 0.008, x, x, x - 0.008],
+            [top - 0.25, top - 0.25, bottom + 0.25, bottom + 0.25],
+            transform=side, color=INK, linewidth=1.6, clip_on=False, solid_joinstyle="miter",
+        )  # fmt: skip
+    if ends:
+        ax.text(
+            start - 0.01, -0.9, "not separated", transform=side, color=MUTED, fontsize=SIZE - 1,
+            va="center",
+        )  # fmt: skip
+
+
+def ranking_rows(ranking: Ranking) -> tuple[Mapping[str, Any], ...]:
+    """Return the numbers of :func:`rank_interval_plot` and :func:`difficulty_ladder`."""
+    return tuple(
+        record | {"groups": " ".join(map(str, record["groups"]))} for record in ranking.as_records()
+    )

@@ -1,0 +1,76 @@
+"""Rows by their cell: those of one algorithm on one task, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+__all__ = ["Cells"]
+
+
+class Cells:
+    """The rows of a table, found by algorithm and task without looking at the others.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        With columns ``algorithm`` and ``task``.
+    algorithms, tasks : sequence of str
+        All names of these columns.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"algorithm": ["a", "b", "a"], "task": ["t"] * 3, "run": [0, 0, 1]})
+    >>> cells = Cells(frame, ["a", "b"], ["t"])
+    >>> cells.column("run", "a", "t").to_list()
+    [0, 1]
+    """
+
+    def __init__(
+        self, frame: pl.DataFrame, algorithms: Sequence[str], tasks: Sequence[str]
+    ) -> None:
+        self._rows = {name: i for i, name in enumerate(algorithms)}
+        self._columns = {name: i for i, name in enumerate(tasks)}
+        place = _places(frame["algorithm"], algorithms) * len(tasks)
+        place += _places(frame["task"], tasks)
+        n_cells = len(algorithms) * len(tasks)
+        starts = np.cumsum(np.bincount(place, minlength=n_cells))
+        self._starts = np.concatenate([[0], starts])
+        rest = frame.drop("algorithm", "task")
+        if (place[1:] < place[:-1]).any():
+            order = np.argsort(place, kind="stable")
+            del place
+            rest = rest.select(pl.all().gather(pl.Series(order, dtype=pl.get_index_type())))
+        self._frame = rest.rechunk()
+
+    def __contains__(self, cell: tuple[str, str]) -> bool:
+        """Tell whether there is a row of that algorithm and task."""
+        return self._slice(*cell)[1] > 0
+
+    def column(self, name: str, algorithm: str, task: str) -> pl.Series:
+        """Return a column of the rows of a cell, in the order of the table."""
+        return self._frame[name].slice(*self._slice(algorithm, task))
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Number of rows of each cell, shape (algorithms, tasks)."""
+        return np.diff(self._starts).reshape(len(self._rows), len(self._columns))
+
+    def _slice(self, algorithm: str, task: str) -> tuple[int, int]:
+        """Return where the rows of a cell begin, and how many they are; a stranger has none."""
+        if algorithm not in self._rows or task not in self._columns:
+            return 0, 0
+        cell = self._rows[algorithm] * len(self._columns) + self._columns[task]
+        begin, end = self._starts[cell : cell + 2]
+        return int(begin), int(end - begin)
+
+
+def _places(column: pl.Series, names: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return the place of each value of a column among some names that hold them all."""
+    # Numbers of a small table of names, since text is compared slowly.
+    codes = pl.DataFrame({"name": list(names), "place": range(len(names))})
+    found = column.to_frame("name").join(codes, on="name", how="left", maintain_order="left")
+    return found["place"].cast(pl.Int64).to_numpy().copy()

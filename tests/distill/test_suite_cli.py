@@ -1,0 +1,217 @@
+"""``gnomon suite``, as the command line calls it."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from gnomon.cli import main
+from gnomon.distill.models import SubsetModel
+from gnomon.scores.formats import write_scores
+from gnomon.scores.table import ScoreTable
+
+
+@pytest.fixture
+def gnomon(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    scores = rng.normal(2, 1, (30, 1)) + rng.normal(0, 0.4, (30, 8))
+    rows = {f"a{i:02}": [row] for i, row in enumerate(scores)}
+    tasks = [f"t{j}" for j in range(8)]
+    write_scores(ScoreTable.from_arrays(rows, tasks=tasks), tmp_path / "suite.csv")
+
+    def call(verb, *arguments, source="suite.csv"):
+        prepared = ("--transform", "identity") if source == "suite.csv" else ()
+        words = ["gnomon", "suite", verb, source, *prepared, *arguments]
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        said = capsys.readouterr()
+        return int(exit_.value.code or 0), said.out, said.err
+
+    return call
+
+
+def records(said):
+    status, out, err = said
+    assert status == 0, err
+    return json.loads(out)["results"]
+
+
+def test_error_by_size(gnomon, tmp_path):
+    found = records(gnomon("sizes", "--most", "3", "--figure", "sizes.svg", "--json"))
+    assert [r["size"] for r in found] == [1, 2, 3]
+    assert all(r["nested_relative_error"] > 0 for r in found)
+    assert (tmp_path / "sizes.svg").read_text().lstrip().startswith(("<?xml", "<svg"))
+
+
+def test_the_front_of_cost(gnomon, tmp_path):
+    lines = ["task,cost", *(f"t{j},{1 + j % 3}" for j in range(8))]
+    (tmp_path / "costs.csv").write_text("\n".join(lines) + "\n")
+    options = ("--costs", "costs.csv", "--most", "3", "--figure", "front.png", "--json")
+    found = records(gnomon("pareto", *options))
+    assert [r["cost"] for r in found] == sorted({r["cost"] for r in found})
+    errors = [r["cv_mse"] for r in found]
+    assert errors == sorted(errors, reverse=True)
+    within = records(gnomon("pareto", "--costs", "costs.csv", "--budget", "2", "--json"))
+    assert all(r["cost"] <= 2 for r in within)
+    (tmp_path / "costs.csv").write_text("task,cost\nt0,1\nt0,2\n")
+    status, out, err = gnomon("pareto", "--costs", "costs.csv")
+    assert (status, out) == (2, "")
+    assert "costs.csv, line 3: 't0' is there twice" in err
+
+
+@pytest.mark.parametrize("by", ["algorithms", "fold-seeds"])
+def test_stability(gnomon, by):
+    options = ("--size", "2", "--by", by, "--samples", "12", "--committee", "2", "--json")
+    found = records(gnomon("stability", *options, "--figure", "shares.svg"))
+    shares = [r["share"] for r in found if r["kind"] == "task"]
+    assert sum(shares) == pytest.approx(2)
+    assert sum(r["share"] for r in found if r["kind"] == "subset") == pytest.approx(1)
+    members = [r for r in found if r["kind"] == "member"]
+    assert sum(r["share"] for r in members) == pytest.approx(1)
+    assert all(len(r["weights"]) == 2 for r in members)
+
+
+def test_processes_draw_the_same(gnomon):
+    options = ("stability", "--size", "2", "--samples", "6", "--json")
+    assert records(gnomon(*options)) == records(gnomon(*options, "--workers", "2"))
+
+
+def test_an_optimal_subset_is_certified(gnomon):
+    (found,) = records(gnomon("optimal", "--size", "3", "--json"))
+    assert found["certified"]
+    assert found["gap"] == 0
+    assert len(found["tasks"]) == 3
+    status, out, _ = gnomon("optimal", "--size", "3")
+    assert status == 0
+    assert "the best 3 of the 8 tasks without gaps" in out
+
+
+def test_single_tasks(gnomon, tmp_path):
+    (tmp_path / "kinds.csv").write_text("task,category\nt0,maze\nt1,sports\n")
+    options = ("--categories", "kinds.csv", "--figure", "single.svg", "--json")
+    found = records(gnomon("single", *options))
+    assert [r["r2"] for r in found] == sorted((r["r2"] for r in found), reverse=True)
+    assert len(found) == 8
+
+
+def test_correlations(gnomon):
+    found = records(
+        gnomon("correlations", "--strongest", "3", "--negative", "2", "--figure", "g.svg", "--json")
+    )
+    assert len(found) == 5
+    assert [r["correlation"] for r in found] == sorted(
+        (r["correlation"] for r in found), reverse=True
+    )
+    every = records(gnomon("correlations", "--strongest", "26", "--negative", "9", "--json"))
+    assert len(every) == 28  # Never a pair twice.
+
+
+def test_what_a_subset_explains(gnomon):
+    options = ("--task", "t1", "--task", "t4", "--figure", "explained.svg", "--json")
+    found = {r["task"]: r for r in records(gnomon("explained", *options))}
+    assert found["t1"]["r2"] == pytest.approx(1)
+    assert found["t4"]["weights"] == pytest.approx([0, 1], abs=1e-9)
+    assert found["t0"]["r2"] < 1
+    assert len(records(gnomon("explained", "--size", "3", "--json"))) == 8
+
+
+def test_fairness(gnomon):
+    found = records(gnomon("fairness", "--size", "2", "--figure", "fair.svg", "--json"))
+    assert [(r["a"], r["b"], r["measure"]) for r in found][:2] == [
+        ("low", "middle", "accuracy"),
+        ("low", "high", "accuracy"),
+    ]
+    assert all(0 <= r["welch_p"] <= 1 for r in found)
+
+
+def test_components(gnomon):
+    found = records(gnomon("components", "--json"))
+    assert sum(r["explained"] for r in found) == pytest.approx(1)
+    assert found[0]["target_correlation"] > 0.9
+
+
+def call_predict(gnomon, *arguments):
+    return gnomon("predict", *arguments, source="model.json")
+
+
+def test_a_saved_model_predicts(gnomon, tmp_path):
+    model = SubsetModel(
+        ("t1", "t2"), (0.5, 0.5), transform="identity", residuals=(-0.1, 0.0, 0.1),
+        ranges=((-9.0, 9.0), (-9.0, 9.0)),
+    )  # fmt: skip
+    model.save(tmp_path / "model.json")
+    found = records(call_predict(gnomon, "suite.csv", "--json"))
+    assert len(found) == 30
+    assert all(r["low"] < r["value"] < r["high"] for r in found)
+    lines = [
+        "algorithm,task,run,score",
+        "whole,t1,0,4",
+        "whole,t1,1,6",
+        "whole,t2,0,99",
+        "half,t1,0,1",
+    ]
+    (tmp_path / "new.csv").write_text("\n".join(lines) + "\n")
+    status, out, _ = call_predict(gnomon, "new.csv", "--json")
+    whole, half = sorted(json.loads(out)["results"], key=lambda r: r["algorithm"], reverse=True)
+    assert status == 0
+    assert (whole["value"], whole["outside"]) == (pytest.approx(52.0), ["t2"])
+    assert half["value"] is None
+    warnings = json.loads(out)["warnings"]
+    assert any("half: not estimable, no score on t2" in text for text in warnings)
+    assert any("outside the range" in text for text in warnings)
+    (tmp_path / "ends.csv").write_text("task,random,human\nt1,0,10\nt2,0,99\n")
+    scaled = records(call_predict(gnomon, "new.csv", "--references", "ends.csv", "--json"))
+    assert {r["algorithm"]: r["value"] for r in scaled}["whole"] == pytest.approx(75.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[]", "model.json: expected a 'gnomon subset model 1' as JSON"),
+        ('{"format": "other"}', "model.json: expected a 'gnomon subset model 1' as JSON"),
+        ("nonsense", "model.json: expected a 'gnomon subset model 1' as JSON"),
+    ],
+)
+def test_what_is_no_model_is_refused(gnomon, tmp_path, text, said):
+    (tmp_path / "model.json").write_text(text)
+    status, out, err = call_predict(gnomon, "suite.csv")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments", "said"),
+    [
+        ("sizes", ("--most", "9"), "expected a size from 1 to 8, found 9"),
+        ("pareto", ("--costs", "none.csv"), "none.csv: No such file"),
+        ("stability", ("--by", "groups"), "--by groups needs --group-by"),
+        ("stability", ("--procedure", "magic"), "unknown procedure 'magic'"),
+        ("stability", ("--figure", "no/where.svg"), "no: expected a folder to write to"),
+        ("optimal", ("--size", "9"), "expected a size from 1 to 8, found 9"),
+        ("single", ("--categories", "suite.csv"), "expected a CSV file of task, category"),
+        ("explained", ("--task", "x"), "unknown task 'x'"),
+        ("explained", ("--task", "t1", "--task", "t1"), "expected different tasks"),
+        ("fairness", ("--task", "t99"), "unknown task 't99'"),
+    ],
+)
+def test_bad_input_is_one_line(gnomon, verb, arguments, said):
+    status, out, err = gnomon(verb, *arguments)
+    assert status == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert said in err
+
+
+def test_a_data_set_is_prepared_as_its_authors_do(gnomon, atari_folder):
+    found = records(gnomon("single", "--json", source="atari5"))
+    assert (found[0]["task"], round(found[0]["r2"], 3)) == ("zaxxon", 0.903)
+    pairs = records(gnomon("correlations", "--figure", "g.svg", "--json", source="atari5"))
+    assert (pairs[0]["a"], pairs[0]["b"]) == ("alien", "mspacman")
+    status, _, err = gnomon("single", "--group-by", "year", source="atari5")
+    assert status == 2
+    assert "atari5 is prepared as its authors do: no --group-by" in err

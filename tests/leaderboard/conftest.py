@@ -1,0 +1,113 @@
+"""A leaderboard for each test: on SQLite, and on PostgreSQL where it can be started."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from app_client import AppClient
+from gnomon.leaderboard.app import create_app
+from gnomon.leaderboard.database.engine import Database
+from gnomon.leaderboard.database.migration import upgrade
+from gnomon.leaderboard.database.tables import Season
+from gnomon.leaderboard.settings import ServerSettings
+from private_postgresql import NoPostgresql, fresh_database, new_database, running_cluster
+from serving import Server, serving
+from small_season import make_account, make_season
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty board in one SQLite file, which each test copies."""
+    path = tmp_path_factory.mktemp("sqlite") / "empty.sqlite"
+    database = Database(f"sqlite:///{path}")
+    upgrade(database)
+    database.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The address of a PostgreSQL of our own, whose database ``empty`` is an empty board."""
+    try:
+        with running_cluster() as url:
+            database = Database(new_database(url, "empty"))
+            upgrade(database)
+            database.close()
+            yield url
+    except NoPostgresql as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of an empty board at the newest version, of this test alone."""
+    if request.param == "sqlite":
+        path = tmp_path / "board.sqlite"
+        shutil.copy(request.getfixturevalue("sqlite_template"), path)
+        yield f"sqlite:///{path}"
+    else:
+        url = request.getfixturevalue("postgresql")
+        with fresh_database(url, "empty") as address:
+            yield address
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> ServerSettings:
+    """Settings of a server with an empty data folder."""
+    (tmp_path / "data").mkdir()
+    return ServerSettings(tmp_path / "data", database_url)
+
+
+@pytest.fixture
+def database(settings: ServerSettings) -> Iterator[Database]:
+    """The database, open."""
+    database = Database(settings.database)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def app(settings: ServerSettings, database: Database) -> FastAPI:
+    """The whole application."""
+    return create_app(settings, database)
+
+
+@pytest.fixture
+def client(app: FastAPI) -> Iterator[AppClient]:
+    """A client of the application, in this process, that nobody knows."""
+    with AppClient(app) as client:
+        yield client
+
+
+@pytest.fixture
+def server(settings: ServerSettings) -> Iterator[Server]:
+    """A real server with its worker, in processes of their own."""
+    with serving(settings) as server:
+        yield server
+
+
+@pytest.fixture
+def token(database: Database) -> str:
+    """A token of the account ``ada``, who may submit."""
+    return make_account(database, "ada", "submit")
+
+
+@pytest.fixture
+def admin_token(database: Database) -> str:
+    """A token of the account ``root``, who may do everything."""
+    return make_account(database, "root", "admin")
+
+
+@pytest.fixture
+def season(database: Database) -> Season:
+    """A small season of the replayed division, ``spring``."""
+    return make_season(database)

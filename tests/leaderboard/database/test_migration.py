@@ -1,0 +1,76 @@
+"""Upgrades and downgrades, on both databases."""
+
+from __future__ import annotations
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import inspect, text
+from sqlalchemy.exc import DBAPIError
+
+from gnomon.errors import LeaderboardError
+from gnomon.leaderboard.database import play_tables, remote_tables
+from gnomon.leaderboard.database.columns import Base
+from gnomon.leaderboard.database.engine import Database
+from gnomon.leaderboard.database.migration import (
+    current_revision,
+    downgrade,
+    head_revision,
+    require_head,
+    upgrade,
+)
+from gnomon.leaderboard.database.tables import AuditRecord
+
+TABLES = {table.name for table in Base.metadata.sorted_tables}
+
+
+def test_the_migrations_make_the_very_tables_of_the_program(database: Database) -> None:
+    assert play_tables
+    assert remote_tables
+    with database.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, Base.metadata) == []
+
+
+def test_down_to_nothing_and_up_again(database: Database) -> None:
+    assert current_revision(database) == head_revision()
+    downgrade(database, "base")
+    assert current_revision(database) is None
+    assert set(inspect(database.engine).get_table_names()) == {"alembic_version"}
+    upgrade(database)
+    require_head(database)
+    assert set(inspect(database.engine).get_table_names()) == TABLES | {"alembic_version"}
+
+
+def test_one_step_down_and_up_keeps_every_row(database: Database) -> None:
+    with database.writing() as session:
+        session.add(AuditRecord(action="test"))
+    downgrade(database, "-1")
+    upgrade(database)
+    with database.reading() as session:
+        assert session.query(AuditRecord).count() == 1
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE audit_log SET action = 'x'", "DELETE FROM audit_log"]
+)
+def test_the_audit_log_only_grows(database: Database, statement: str) -> None:
+    with database.writing() as session:
+        session.add(AuditRecord(action="test"))
+    with pytest.raises(DBAPIError, match="the audit log only grows"), database.writing() as session:
+        session.execute(text(statement))
+
+
+def test_a_database_of_another_version_is_refused(database: Database) -> None:
+    downgrade(database, "-1")
+    with pytest.raises(LeaderboardError, match="run: gnomon leaderboard migrate"):
+        require_head(database)
+    with pytest.raises(LeaderboardError, match="cannot upgrade the database"):
+        upgrade(database, "9999")
+
+
+@pytest.mark.parametrize("url", ["mysql://x:secret@y/z", "sqlite://", "nonsense"])
+def test_a_database_of_another_kind_is_refused(url: str) -> None:
+    with pytest.raises(LeaderboardError, match="expected a database as sqlite:///FILE") as raised:
+        Database(url)
+    assert "secret" not in str(raised.value)

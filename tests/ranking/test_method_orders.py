@@ -1,0 +1,46 @@
+"""Orders by method: places, ties in words, and pairs that are turned round."""
+
+import numpy as np
+import pytest
+
+from gnomon.errors import ScoreDataError
+from gnomon.ranking.method_orders import MethodOrder, in_words, order_of, orders_by_method
+from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.tournament import Tournament
+
+
+def test_equal_ratings_share_a_place_but_for_rounding():
+    nan = (float("nan"),) * 4
+    order = MethodOrder("hodge", tuple("abcd"), (3.0, 1.0 + 1e-13, 1.0, -5.0), (), nan)
+    assert order.places == (1, 2, 2, 4)
+    assert in_words(order.names, order.ratings) == "a > b = c > d"
+    assert in_words(order.names, order.ratings, most=2) == "a > b > ..."
+
+
+def test_what_is_equal_keeps_the_order_of_the_reference():
+    assert order_of(np.array([1.0, 2.0, 1.0, 2.0]), [3, 2, 1, 0]) == [3, 1, 2, 0]
+
+
+@pytest.mark.parametrize("value", [7.0, -np.inf])
+def test_where_nothing_differs_no_method_gives_an_order(value):
+    samples = tuple(tuple(np.full(4, value) for _ in "abc") for _ in "xy")
+    contest = Contest(tuple("abc"), tuple("xy"), samples)
+    for order in orders_by_method(contest, Tournament.of(contest)):
+        assert order.places == (1, 1, 1), order.method
+        assert order.reversed_pairs == (), order.method
+
+
+def test_errors_stand_beside_their_names():
+    rng = np.random.default_rng(0)
+    samples = tuple(tuple(rng.normal(i, 1, 5) for i in range(3)) for _ in range(4))
+    contest = Contest(tuple("abc"), tuple("wxyz"), samples)
+    hodge, model = orders_by_method(contest, Tournament.of(contest), ["hodge", "bradley-terry"])
+    assert np.isnan(hodge.errors).all()
+    assert (np.array(model.errors) > 0).all()
+
+
+def test_what_is_not_connected_is_refused():
+    x, none = np.arange(3.0), np.empty(0)
+    contest = Contest(tuple("abcd"), ("x", "y"), ((x, x, none, none), (none, none, x, x)))
+    with pytest.raises(ScoreDataError, match="cannot be ordered against each other: a, b; c, d"):
+        orders_by_method(contest, Tournament.of(contest))

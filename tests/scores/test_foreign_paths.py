@@ -1,0 +1,90 @@
+import json
+
+import numpy as np
+import pytest
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.foreign_paths import read_foreign
+from gnomon.scores.lm_eval import read_lm_eval
+
+
+def lm_results(**tasks):
+    return {"results": tasks, "model_name": "tiny"}
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_a_folder_of_language_model_results(tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for model, values in (("small", (0.3, 0.4)), ("large", (0.6,))):
+        for i, value in enumerate(values):
+            content = lm_results(arc={"acc,none": value}) | {"model_name": model}
+            write(tmp_path / model / f"results_2026-0{i}.json", content)
+    for table in (read_lm_eval(tmp_path), read_foreign(tmp_path)):
+        assert table.algorithms == ("large", "small")
+        assert table.runs("small", "arc").tolist() == [0.3, 0.4]
+        assert table.run_labels("small", "arc") == (0, 1)
+        assert table.runs("large", "arc").tolist() == [0.6]
+    with pytest.raises(ScoreDataError, match=r"expected files named results\*.json; found none"):
+        read_lm_eval(empty)
+
+
+def test_a_metric_under_several_filters_has_to_be_named(tmp_path):
+    values = {"exact_match,strict": 0.1, "exact_match,flexible": 0.2, "alias": "gsm"}
+    path = write(tmp_path / "results.json", lm_results(gsm=values))
+    with pytest.raises(ScoreDataError, match=r"task gsm: expected one exact_match, found \['exact"):
+        read_lm_eval(path, metric="exact_match")
+    assert read_lm_eval(path, metric="exact_match,strict").runs("tiny", "gsm").tolist() == [0.1]
+
+
+@pytest.mark.parametrize("results", [None, [], {"arc": 3}, {"arc": {"acc": "high"}}, {}])
+def test_results_that_are_none(tmp_path, results):
+    path = write(tmp_path / "results.json", {"results": results})
+    with pytest.raises(ScoreDataError, match="expected results with the metric 'acc'; found none"):
+        read_foreign(path)
+
+
+def marl(*metrics):
+    step = {"step_count": 5} | {name: [1.0, 3.0] for name in metrics}
+    return {"env": {"task": {"qmix": {"seed_0": {"step_0": step}}}}}
+
+
+def test_marl_eval_by_its_look(tmp_path):
+    table = read_foreign(write(tmp_path / "a.json", marl("return")), higher_is_better=False)
+    assert table.metric == "return"
+    assert not table.higher_is_better
+    assert table.last_step().runs("qmix", "env/task").tolist() == [2.0]
+    both = write(tmp_path / "b.json", marl("return", "win_rate"))
+    with pytest.raises(ScoreDataError, match="a metric to be named; found return, win_rate"):
+        read_foreign(both)
+    assert read_foreign(both, metric="win_rate").metric == "win_rate"
+    for content in ({}, {"env": 3}, {"env": {"task": [1]}}):
+        with pytest.raises(ScoreDataError, match="expected a metric to be named; found none"):
+            read_foreign(write(tmp_path / "c.json", content))
+
+
+def test_monitor_files_by_their_place(tmp_path):
+    text = '#{"t_start": 0.0}\nr,l,t\n1.5,10,0.1\n2.5,20,0.2\n'
+    write(tmp_path / "ppo" / "ant" / "0.monitor.csv", text)
+    write(tmp_path / "ppo" / "ant" / "1.monitor.csv", text)
+    write(tmp_path / "sac" / "ant" / "7" / "monitor.csv", text)
+    table = read_foreign(tmp_path)
+    assert table.algorithms == ("ppo", "sac")
+    steps, curves = table.curves("ppo", "ant")
+    assert steps.tolist() == [10, 30]
+    np.testing.assert_array_equal(curves, [[1.5, 2.5]] * 2)
+    assert table.last_step().run_labels("sac", "ant") == (7,)
+    write(tmp_path / "ppo" / "ant" / "monitor.csv", text)
+    with pytest.raises(ScoreDataError, match=r"expected ALGORITHM/TASK/RUN\.monitor\.csv or"):
+        read_foreign(tmp_path)
+
+
+def test_what_looks_like_nothing_known(tmp_path):
+    assert read_foreign(tmp_path) is None
+    assert read_foreign(write(tmp_path / "scores.csv", "a,b\n")) is None
+    assert read_foreign(tmp_path / "absent.json") is None

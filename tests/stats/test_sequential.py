@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.table import ScoreTable
+from gnomon.stats.sequential import sequential_compare, sequential_levels
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_the_error_of_all_looks_is_that_of_the_whole():
+    assert (1 - sequential_levels([3, 5, 10], level=0.9)).sum() == pytest.approx(0.1)
+    draws = np.random.default_rng(8)
+    false = 0
+    for _ in range(200):
+        table = ScoreTable.from_arrays(dict(zip("ab", draws.normal(size=(2, 10, 3)), strict=True)))
+        result = sequential_compare(table, "a", "b", "mean", looks=[4, 7, 10], rng=draws)
+        false += result.decided
+    assert stats.binomtest(false, 200, 0.05, "greater").pvalue > 0.01
+
+
+def test_runs_not_made_yet_are_not_needed():
+    x = rng().normal(size=(4, 3))
+    table = ScoreTable.from_arrays({"a": x, "b": x[::-1]})
+    result = sequential_compare(table, "a", "b", "mean", looks=[4, 8], rng=rng())
+    assert (result.decided, result.runs) == (False, 4)
+    with pytest.raises(ScoreDataError, match="expected 8 runs per task at the first look, found 4"):
+        sequential_compare(table, "a", "b", looks=[8, 16], rng=rng())
+
+
+def test_looks_ascend():
+    with pytest.raises(ValueError, match="expected ascending numbers of runs"):
+        sequential_levels([5, 5])

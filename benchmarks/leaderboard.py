@@ -122,7 +122,7 @@ def _players(host: str, port: int) -> Iterator[Measurement]:
     waits = asyncio.run(_play(host, port))
     note = (
         f"{N_PLAYERS} at once, {len(waits)} moves, {THINK_S:g} s of thought on average, "
-        "server and players on the same cores; SQLite, synchronous"
+        "server and players on the same cores; SQLite, no wait for the disk"
     )
     p95 = float(np.percentile(waits, 95)) * 1e3
     yield Measurement("a move, p95", p95, "ms", 50.0, higher_is_better=False, note=note)

@@ -77,7 +77,7 @@ def _check(cases: object, headers: dict[str, str]) -> Callable[[], None]:
     )
     @given(case=cases)
     def check(case: schemathesis.Case) -> None:
-        answer = case.call(headers=headers)
+        answer = case.call(headers=headers, timeout=120)  # the first page has much to load
         assert answer.status_code < 500, (case.as_curl_command(), answer.text)
 
     return check

@@ -97,8 +97,7 @@ def test_nothing_that_a_stranger_wrote_runs_in_a_page(
     out = tmp_path / "out"
     export_board(settings, database, out)
     pages = list(out.rglob("*.html"))
-    if not pages:
-        pytest.skip("there are no pages yet")
+    assert pages
     text = "".join(page.read_text() for page in pages)
     assert "&lt;script&gt;" in text
     assert "<script>alert" not in text
@@ -118,8 +117,7 @@ def test_the_pages_lead_to_each_other_and_to_nothing_else(
     out = tmp_path / "out"
     export_board(settings, database, out)
     pages = list(out.rglob("*.html"))
-    if not pages:
-        pytest.skip("there are no pages yet")
+    assert pages
     assert (out / "index.html").exists()
     for page in pages:
         for _, link in re.findall(r'\b(href|src)="([^"]*)"', page.read_text()):

@@ -1,7 +1,7 @@
 """How to choose tasks and weights: the paper's way, ours, and ways to choose between them.
 
 A procedure sees training rows alone and gives a model, so that a validation can repeat the whole of
-it inside every fold. ``docs/decisions/010`` compares their errors.
+it inside every fold. ``docs/decisions/008`` compares their errors.
 """
 
 from __future__ import annotations

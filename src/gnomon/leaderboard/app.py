@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +16,34 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 
 from gnomon import __version__
 from gnomon.errors import GnomonError
+from gnomon.leaderboard import pages
+from gnomon.leaderboard.api import (
+    entries,
+    health,
+    moderation,
+    remote,
+    seasons,
+    submissions,
+    tokens,
+)
 from gnomon.leaderboard.api.records import Problem
 from gnomon.leaderboard.database.engine import Database
 from gnomon.leaderboard.middleware import HEADERS, Gate
 from gnomon.leaderboard.refusals import Refusal, TooMany
 from gnomon.leaderboard.settings import ServerSettings
 
-__all__ = ["ErrorPage", "create_app"]
+__all__ = ["create_app"]
 
-#: Modules with a ``router``, in the order in which their paths are tried.
+#: In the order in which their paths are tried.
 _ROUTERS = (
-    "api.health",
-    "api.seasons",
-    "api.entries",
-    "api.submissions",
-    "api.tokens",
-    "api.moderation",
-    "api.remote",
-    "pages",
+    health.router,
+    seasons.router,
+    entries.router,
+    submissions.router,
+    tokens.router,
+    moderation.router,
+    remote.router,
+    pages.router,
 )
 _STATIC = Path(__file__).with_name("pages") / "static"
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -45,9 +53,6 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 #: Most requests at once. There is a thread for each: one that holds the database and goes on in
 #: another thread never waits behind those that wait for the database.
 AT_ONCE = 500
-
-#: Answers a browser with a page that tells of an error: request, status, sentence.
-ErrorPage = Callable[[Request, int, str], Response]
 
 
 def create_app(settings: ServerSettings, database: Database | None = None) -> FastAPI:
@@ -79,22 +84,14 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
         responses=_REFUSALS,
     )
     app.state.settings, app.state.database = settings, opened
-    #: Set by the pages; without it, errors are told as JSON.
-    app.state.error_page = None
     app.add_middleware(Gate, settings=settings)
     app.add_exception_handler(GnomonError, _refused)
     app.add_exception_handler(AnyHTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _refused)
     app.add_exception_handler(Exception, _failed)
-    for name in _ROUTERS:
-        if find_spec(f"gnomon.leaderboard.{name}"):
-            module = import_module(f"gnomon.leaderboard.{name}")
-            if hasattr(module, "router"):
-                app.include_router(module.router)
-            if hasattr(module, "error_page"):
-                app.state.error_page = module.error_page
-    if _STATIC.is_dir():
-        app.mount("/static", StaticFiles(directory=_STATIC), name="static")
+    for router in _ROUTERS:
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     return app
 
 
@@ -122,11 +119,10 @@ def _failed(request: Request, error: Exception) -> Response:
 
 
 def _told(request: Request, status: int, detail: str, headers: dict[str, str]) -> Response:
-    page: ErrorPage | None = request.app.state.error_page
     path, wanted = request.url.path, request.headers.get("accept", "")
-    if page is None or path.startswith("/api") or "text/html" not in wanted:
+    if path.startswith("/api") or "text/html" not in wanted:
         return JSONResponse({"detail": detail}, status, headers)
-    answer = page(request, status, detail)
+    answer = pages.error_page(request, status, detail)
     answer.headers.update(headers)
     return answer
 

@@ -256,3 +256,11 @@ def test_a_bad_table_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, ver
 def test_a_level_out_of_range_is_misuse(scores):
     result = CliRunner().invoke(app, ["rank", str(scores), "--level", "95"])
     assert result.exit_code == 2
+
+
+def test_the_ranking_is_drawn_to_a_file(scores, tmp_path):
+    drawn = tmp_path / "ranks.svg"
+    assert "written to" in run("rank", scores, "--resamples", 200, "--figure", drawn)
+    assert "rating" in drawn.read_text()
+    misuse = ["rank", str(scores), "--pairs", "--figure", str(drawn)]
+    assert CliRunner().invoke(app, misuse).exit_code == 2

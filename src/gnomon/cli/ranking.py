@@ -11,6 +11,7 @@ import typer
 from gnomon.cli.answer import Answer, JsonOption, answering
 from gnomon.cli.option_groups import with_groups
 from gnomon.cli.score_options import (
+    FigureFile,
     Level,
     ReadOptions,
     Resamples,
@@ -50,6 +51,7 @@ def rank(
     seed: Seed = 0,
     score: Score = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")] = False,
+    figure: FigureFile = None,
     *,
     reading: ReadOptions,
     as_json: JsonOption = False,
@@ -57,6 +59,10 @@ def rank(
     """Rank algorithms (or tasks), with intervals of ranks and groups that are not separated."""
     import numpy as np
 
+    if figure is not None and (pairs or methods or classes):
+        raise typer.BadParameter(
+            "--figure draws the ranking, without --pairs, --methods, --classes"
+        )
     rng = np.random.default_rng(seed)
     with answering("rank", as_json=as_json) as answer:
         table = scores_of(source, score, reading)
@@ -82,6 +88,10 @@ def rank(
                 rng=rng,
             )
             records = ranking.as_records(marginal=marginal)
+            if figure is not None:
+                from gnomon.report.audit import ranking_figure
+
+                ranking_figure(ranking).write(figure)
             if as_json:
                 answer.results(records)
             elif latex:
@@ -89,6 +99,8 @@ def rank(
             else:
                 title = f"{method}, {level:.0%} intervals"
                 answer.records([_shown(record, by) for record in records], title=title)
+            if figure is not None:
+                answer.say(f"written to {figure}")
 
 
 def _shown(record: Mapping[str, Any], by: str) -> dict[str, Any]:

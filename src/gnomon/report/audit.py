@@ -5,6 +5,7 @@ from __future__ import annotations
 from gnomon import __version__
 from gnomon.ranking.audit import TITLES, Audit
 from gnomon.ranking.critical_difference import CriticalDifference
+from gnomon.ranking.rank_intervals import Ranking
 from gnomon.report.figures.critical_difference import (
     critical_difference_diagram,
     critical_difference_rows,
@@ -20,7 +21,7 @@ from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.words import counted, joined, percent
 from gnomon.stats.estimate import Estimate
 
-__all__ = ["audit_report"]
+__all__ = ["audit_report", "ranking_figure"]
 
 #: A sentence names so many at most.
 MOST_NAMED = 8
@@ -193,7 +194,7 @@ def _methods(audit: Audit) -> tuple[Table, ...]:
 def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
     match name:
         case "ranks":
-            return (_rank_figure(audit), _ease_figure(audit))
+            return (ranking_figure(audit.ranking), _ease_figure(audit))
         case "methods" if audit.critical_difference is not None:
             return (_critical_difference_figure(audit.critical_difference),)
         case "cycles" if audit.intransitivity.decomposition.cycle_dimension > 0:
@@ -202,15 +203,16 @@ def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
             return ()
 
 
-def _rank_figure(audit: Audit) -> Figure:
+def ranking_figure(ranking: Ranking) -> Figure:
+    """Return the rank intervals of a ranking."""
     return Figure(
         "rank-intervals",
         "Rank intervals",
-        f"Ratings with {percent(audit.ranking.level)} intervals, ranks that hold together, and "
-        f"brackets around those that the data do not separate.{_first(audit, MOST_RANKED)}",
-        "Ratings, best on top: " + joined(audit.ranking.names[:MOST_RANKED]) + ".",
-        drawing_of(rank_interval_plot(audit.ranking)),
-        ranking_rows(audit.ranking),
+        f"Ratings with {percent(ranking.level)} intervals, ranks that hold together, and "
+        f"brackets around those that the data do not separate.{_first(ranking, MOST_RANKED)}",
+        "Ratings, best on top: " + joined(ranking.names[:MOST_RANKED]) + ".",
+        drawing_of(rank_interval_plot(ranking)),
+        ranking_rows(ranking),
         wide=True,
     )
 
@@ -220,7 +222,7 @@ def _ease_figure(audit: Audit) -> Figure:
         "ease",
         "Who is better than whom",
         "The probability that a run of the row is better than one of the column on the same task, "
-        f"averaged over the tasks that both have.{_first(audit, MOST_IN_MAP)}",
+        f"averaged over the tasks that both have.{_first(audit.ranking, MOST_IN_MAP)}",
         "Heat map of the probability of improvement between all pairs.",
         drawing_of(ease_heat_map(audit.tournament, audit.ranking.names)),
         ease_rows(audit.tournament),
@@ -228,9 +230,9 @@ def _ease_figure(audit: Audit) -> Figure:
     )
 
 
-def _first(audit: Audit, n: int) -> str:
+def _first(ranking: Ranking, n: int) -> str:
     """Say how many are drawn, if not all are."""
-    there = len(audit.ranking.names)
+    there = len(ranking.names)
     return f" The first {n} of {there} are drawn." if there > n else ""
 
 

@@ -71,9 +71,9 @@ def distill(
         data = scores.prepared(source, reading)
         _check(data, scores, nested, forced)
         n_searches = 1 + _n_outer(data, nested, folds, repeats)
-        announce(data, size, names, n_searches, forced=forced)
         results: list[Distilled] = []
-        with search_workers(workers, scheduler) as executor, progress_bar("distil") as progress:
+        with progress_bar("distil") as progress, search_workers(workers, scheduler) as executor:
+            announce(data, size, names, n_searches, forced=forced)
             for one in chosen:
                 results += distil(
                     data,

@@ -67,9 +67,9 @@ def sizes(
         check_writable(figure, kinds=PICTURES)
         chooser, data = procedure_of(procedure, n_folds=folds), scores.prepared(source, reading)
         options: dict[str, Any] = {"n_folds": folds, "n_repeats": repeats}
-        for size in range(1, most + 1):
-            announce(data, size, [procedure], 1 + folds * repeats)
-        with search_workers(workers, scheduler) as executor, progress_bar("sizes") as progress:
+        with progress_bar("sizes") as progress, search_workers(workers, scheduler) as executor:
+            for size in range(1, most + 1):
+                announce(data, size, [procedure], 1 + folds * repeats)
             options |= {"executor": executor, "progress": progress}
             rng = np.random.default_rng(seed)
             found = error_by_size(data, range(1, most + 1), chooser, rng=rng, **options)
@@ -151,7 +151,7 @@ def stability(
         chooser, data = procedure_of(procedure), scores.prepared(source, reading)
         if by == "groups" and data.groups == data.algorithms:
             raise ScoreDataError("--by groups needs --group-by: no algorithm has a group")
-        with search_workers(workers, scheduler) as executor, progress_bar("draws") as progress:
+        with progress_bar("draws") as progress, search_workers(workers, scheduler) as executor:
             options: dict[str, Any] = {"executor": executor, "progress": progress}
             if by == "fold-seeds":
                 chooser = PaperProcedure()

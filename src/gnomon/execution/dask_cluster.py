@@ -162,6 +162,11 @@ class DaskExecutor:
                     # Dask has many ways to say so, and none else when it takes and gives tasks.
                     lost = True
                     break
+                if done.status in ("lost", "pending"):
+                    # It had ended, and its worker died before it was asked for what came of it:
+                    # Dask does it again.
+                    completed.add(done)
+                    continue
                 if done.status not in ("finished", "error"):
                     lost = True
                     break

@@ -20,11 +20,11 @@ _CHUNK = 8192
 
 #: Seconds to stay awake for the next command: an answer takes a few microseconds, but a core that
 #: has gone to sleep takes tens of them to wake, each time.
-_AWAKE_S = 200e-6
+_AWAKE_S = 0.001
 
 #: Number of commands to sleep for after one that did not come in that time: the client takes its
 #: time, or others want the core.
-_ASLEEP = 1000
+_ASLEEP = 200
 
 
 def serve_pipe(

@@ -128,20 +128,19 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         self._compiled = compiled_or_none(self.rule, self.board_spec)
         self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
         self._boards: engine.Boards | InterpretedBoards
-        self._advance: Callable[[], object]
+        advance: Callable[[], object]
         if self._compiled is None:
             self._boards = slow = InterpretedBoards(self.rule, self.board_spec, 1)
-            self._advance = partial(slow.advance, self._deck, 0, 0, engine.Autoreset.DISABLED)
+            advance = partial(slow.advance, self._deck, 0, 0, engine.Autoreset.DISABLED)
         else:
             self._boards = fast = engine.Boards.empty(self._compiled, 1)
-            self._advance = engine.bound_step(self._compiled, fast, self._deck)
-        self._codes = self._boards.seen[0, :N_CELLS]
+            advance = engine.bound_step(self._compiled, fast, self._deck)
+        codes = self._boards.seen[0, :N_CELLS]
         self._occupied = self._boards.seen[0, N_CELLS:].view(np.int8)
         # Reading numbers from a memoryview takes a third of the time it takes from an array.
-        self._replies = memoryview(self._boards.replies[:, 0].data)[: views.STANDS + 1]
-        # Bound once: each is called at every step.
-        self._read_replies = self._replies.tolist
-        self._copy_board, self._copy_mask = self._codes.copy, self._occupied.copy
+        replies = memoryview(self._boards.replies[:, 0].data)[: views.STANDS + 1]
+        # What every step calls, bound once and fetched by one look-up.
+        self._bound = (replies, advance, replies.tolist, codes.copy, self._occupied.copy)
         self._ahead: npt.NDArray[np.uint8] = np.empty((0, N_CELLS), dtype=np.uint8)
 
     def reset(
@@ -183,23 +182,19 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``."""
+        replies, advance, read_replies, copy_board, copy_mask = self._bound
         try:
-            self._replies[0] = _ACTIONS[action]
+            replies[0] = _ACTIONS[action]
         except (KeyError, TypeError):
             raise ValueError(
                 f"action: expected an integer from 0 to 143, found {action!r}"
             ) from None
-        self._advance()
-        _, shape, color, bucket, outcome, reward, terminated, _, stands = self._read_replies()
-        info = {
-            "action_mask": self._copy_mask(),
-            "outcome": outcome,
-            "stalemate": stands == _STALEMATE,
-        }
+        advance()
+        _, shape, color, bucket, outcome, reward, terminated, _, stands = read_replies()
+        info = {"action_mask": copy_mask(), "outcome": outcome, "stalemate": stands == _STALEMATE}
         if self.reveal:
             info["permitted"] = self._permitted()
-        board = self._copy_board()
-        observation = {"board": board, "shape": shape, "color": color, "bucket": bucket}
+        observation = {"board": copy_board(), "shape": shape, "color": color, "bucket": bucket}
         return observation, -1.0 if reward else 0.0, terminated == 1, False, info
 
     def _permitted(self) -> npt.NDArray[np.int8]:

@@ -47,7 +47,7 @@ def test_the_interface_never_tells_a_secret_again(client: AppClient, admin_token
     assert client.get("/api/tokens", headers=bearer(secret)).status_code == 200
     for path in ("/api/tokens", "/api/audit-log"):
         told = client.get(path, headers=bearer(admin_token)).text
-        assert secret.rpartition("_")[2] not in told
+        assert secret.split("_", 2)[2] not in told
         assert hashlib.sha256(secret.encode()).hexdigest() not in told
         assert "digest" not in told
 

@@ -53,7 +53,10 @@ def test_a_folder_of_another_experiment(tmp_path):
 @pytest.mark.parametrize("n_episodes", [1, 2, 3, 200, 1000])
 def test_what_the_first_board_costs_is_counted_once(monkeypatch, n_episodes):
     config = ExperimentConfig("x", ["clockwise"], ["uniform"], trials=1, episodes=n_episodes)
-    cost = lambda trial, n: (2.0 + 0.001 * n, 1e6 + 50.0 * n)  # noqa: E731
+
+    def cost(trial, n):
+        return 2.0 + 0.001 * n, 1e6 + 50.0 * n
+
     monkeypatch.setattr(forecast_module, "_cost_of", cost)
     for budget_s in (0.0, 1e9):
         seconds, room = forecast_module._timed(next(trials_of(config)), budget_s)

@@ -224,7 +224,10 @@ class RunFolder:
         records = read_journal(self.path / _JOURNAL)
         rules = [rule.name for rule in self.config.rules]
         learners = [learner.name for learner in self.config.learners]
-        place = lambda r: (rules.index(r.rule), learners.index(r.learner), r.trial)  # noqa: E731
+
+        def place(record: TrialRecord) -> tuple[int, int, int]:
+            return rules.index(record.rule), learners.index(record.learner), record.trial
+
         return sorted(records, key=place)
 
     def holds(self, trial: TrialRecord) -> bool:

@@ -22,12 +22,17 @@ from gnomon.game.spaces import (
     observation_space,
     rule_set,
 )
+from gnomon.garbage import collection_paused
 from gnomon.rules.syntax import RuleSet
 
 __all__ = ["HiddenRulesEnv"]
 
-# The engine's words for a stalemate and a new board; it is not imported before it is needed.
-_STALEMATE, _RESET = 2, -1
+# The engine's words; it is not imported before it is needed.
+_STALEMATE, _RESET, _EMPTY_CELL = 2, -1, 3
+
+#: How the board stands before the first reset: whatever is attempted, the engine is asked.
+_NOT_DEALT = -1
+_STANDS = views.STANDS
 
 #: What stands for a new board among the actions, so that no action that a player can name does.
 _DEAL = object()
@@ -104,6 +109,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         "render_fps": 4,
     }
 
+    @collection_paused()  # the first environment loads Numba and the kernels
     def __init__(
         self,
         rule: str | RuleSet = "color-match",
@@ -138,9 +144,11 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         codes = self._boards.seen[0, :N_CELLS]
         self._occupied = self._boards.seen[0, N_CELLS:].view(np.int8)
         # Reading numbers from a memoryview takes a third of the time it takes from an array.
-        replies = memoryview(self._boards.replies[:, 0].data)[: views.STANDS + 1]
+        replies = memoryview(self._boards.replies[:, 0].data)[: _STANDS + 1]
+        replies[_STANDS] = _NOT_DEALT
+        occupied = memoryview(self._occupied.data)
         # What every step calls, bound once and fetched by one look-up.
-        self._bound = (replies, advance, replies.tolist, codes.copy, self._occupied.copy)
+        self._bound = (replies, occupied, advance, replies.tolist, codes.copy, self._occupied.copy)
         self._ahead: npt.NDArray[np.uint8] = np.empty((0, N_CELLS), dtype=np.uint8)
 
     def reset(
@@ -161,6 +169,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         if seed is not None:
             self._ahead = self._ahead[:0]
         self._deck[0] = self._next_board(options or {})
+        self._bound[0][_STANDS] = _NOT_DEALT
         observation, _, _, _, info = self.step(_DEAL)
         return observation, info
 
@@ -182,15 +191,22 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``."""
-        replies, advance, read_replies, copy_board, copy_mask = self._bound
+        replies, occupied, advance, read_replies, copy_board, copy_mask = self._bound
         try:
-            replies[0] = _ACTIONS[action]
+            number = _ACTIONS[action]
         except (KeyError, TypeError):
             raise ValueError(
                 f"action: expected an integer from 0 to 143, found {action!r}"
             ) from None
-        advance()
-        _, shape, color, bucket, outcome, reward, terminated, _, stands = read_replies()
+        if occupied[number] or replies[_STANDS]:
+            replies[0] = number
+            advance()
+            _, shape, color, bucket, outcome, reward, terminated, _, stands = read_replies()
+        else:
+            # While an episode is going on, an attempt on an empty cell changes nothing. Of uniform
+            # attempts three in four are such, and the engine need not be asked about them.
+            _, shape, color, bucket, _, _, _, _, stands = read_replies()
+            outcome, reward, terminated = _EMPTY_CELL, -1, 0
         info = {"action_mask": copy_mask(), "outcome": outcome, "stalemate": stands == _STALEMATE}
         if self.reveal:
             info["permitted"] = self._permitted()

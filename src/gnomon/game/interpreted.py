@@ -7,6 +7,7 @@ takes a thousand times as long.
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,11 @@ import numpy.typing as npt
 from gnomon.errors import NotCompilableError, NotCompiledWarning
 from gnomon.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec
 from gnomon.game.compiler import CompiledRule, compile_rule
-from gnomon.game.reference import ReferenceGame
 from gnomon.game.views import N_REPLIES, BoardViews
 from gnomon.rules.syntax import RuleSet
+
+if TYPE_CHECKING:
+    from gnomon.game.reference import ReferenceGame
 
 __all__ = ["InterpretedBoards", "compiled_or_none"]
 
@@ -104,6 +107,9 @@ class InterpretedBoards(BoardViews):
         return game
 
     def _deal(self, i: int, codes: npt.NDArray[np.uint8]) -> None:
+        # Few rules need the interpreter, and an environment starts sooner without it.
+        from gnomon.game.reference import ReferenceGame
+
         self._games[i] = ReferenceGame(self._rule_set, Board.from_codes(codes, self._spec))
         self._n_attempts[i] = 0
         self._told[i] = False

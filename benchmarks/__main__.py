@@ -1,23 +1,31 @@
 """Run the benchmarks: ``python -m benchmarks [NAME ...]``, each a file of this folder.
 
-The table is printed, and kept in benchmarks/README.md when all of them ran (``--keep``).
+The tables are printed; with ``--keep`` each takes the place of the one before it in
+benchmarks/README.md, where a table says under which load it was made.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import importlib
 import os
 import platform
 import sys
 from pathlib import Path
 
+import gnomon
 from benchmarks.record import Measurement
 
 HERE = Path(__file__).parent
 NAMES = sorted(
     p.stem for p in HERE.glob("*.py") if p.stem not in ("__init__", "__main__", "record")
 )
+
+HEAD = """# Benchmarks
+
+Made by `make bench`, on shared cores: ratios hold better than absolute figures.
+"""
 
 
 def table(measurements: list[Measurement]) -> str:
@@ -31,27 +39,43 @@ def table(measurements: list[Measurement]) -> str:
     return "\n".join(rows)
 
 
+def measured(name: str) -> str:
+    """Run one benchmark; return its section, which says under which conditions it was made."""
+    module = importlib.import_module(f"benchmarks.{name}")
+    summary = (module.__doc__ or name).splitlines()[0]
+    rows = table(list(module.measure()))
+    conditions = (
+        f"{datetime.date.today()}, gnomon {gnomon.__version__}, Python "
+        f"{platform.python_version()}, {os.cpu_count()} cores of {platform.machine()}, "
+        f"load {os.getloadavg()[0]:.1f} at the end."
+    )
+    return f"## {name}\n\n{summary}\n\n{rows}\n\n{conditions}\n"
+
+
+def keep(name: str, section: str) -> None:
+    """Put a section into the README, in place of the one of that name."""
+    path = HERE / "README.md"
+    _, *old = path.read_text(encoding="utf-8").split("\n## ") if path.exists() else [""]
+    kept = {text.partition("\n")[0]: f"## {text.rstrip()}\n" for text in old}
+    kept[name] = section
+    sections = [kept[known] for known in NAMES if known in kept]
+    path.write_text("\n".join([HEAD, *sections]), encoding="utf-8")
+
+
 def main() -> int:
     """Measure what was asked for, print it, keep it if that was asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*NAMES, []], metavar="NAME", default=[])
-    parser.add_argument("--keep", action="store_true", help="write benchmarks/README.md")
+    parser.add_argument(
+        "--keep", action="store_true", help="keep tables in README.md"
+    )
     options = parser.parse_args()
-    sections = []
     for name in options.names or NAMES:
         print(f"benchmarks: {name}", file=sys.stderr, flush=True)
-        module = importlib.import_module(f"benchmarks.{name}")
-        summary = (module.__doc__ or name).splitlines()[0]
-        sections.append(f"## {name}\n\n{summary}\n\n{table(list(module.measure()))}\n")
-        print(sections[-1], flush=True)
-    if options.keep:
-        load = os.getloadavg()[0]
-        head = (
-            "# Benchmarks\n\nMade by `make bench`. One machine, two shared cores "
-            f"({platform.machine()}, Python {platform.python_version()}, load {load:.1f} at the "
-            "end): ratios hold better than absolute figures.\n\n"
-        )
-        (HERE / "README.md").write_text(head + "\n".join(sections), encoding="utf-8")
+        section = measured(name)
+        print(section, flush=True)
+        if options.keep:
+            keep(name, section)
     return 0
 
 

@@ -42,6 +42,7 @@ def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
 
     parameters = list(_parameters(verb, hints))
     spread.__annotations__ = {p.name: p.annotation for p in parameters}
+    # inspect.signature() honours the attribute, which the type of a function does not declare.
     spread.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return spread
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 from gnomon.errors import LeaderboardError
 
@@ -109,11 +110,11 @@ class ServerSettings:
 
     @classmethod
     def of_environment(
-        cls, data: Path, environment: Mapping[str, str] = os.environ, **changes: object
+        cls, data: Path, environment: Mapping[str, str] = os.environ, **changes: Any
     ) -> ServerSettings:
         """Return settings whose database is the one that the environment names, if it does."""
         url = environment.get(DATABASE_VARIABLE, "")
-        return cls(data, **({"database_url": url} | changes))  # type: ignore[arg-type]
+        return replace(cls(data, database_url=url), **changes)
 
     def to_json(self) -> str:
         """Return everything, the database's address included: for a process of our own."""

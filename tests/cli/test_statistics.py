@@ -102,6 +102,12 @@ def test_options_reach_the_statistics(gnomon):
     assert studentized[0]["method"] == "studentized"
 
 
+def test_a_band_without_width_has_a_word(gnomon):
+    said = gnomon("profile scores.csv")
+    assert "the band has no width where no threshold parts the runs of a task (" in said.err
+    assert gnomon("profile scores.csv --kind ratio").err == ""
+
+
 def test_profiles_at_thresholds(gnomon):
     found = records(gnomon("profile scores.csv --tau 1 --tau 0.5 --band none --json"))
     assert [r["tau"] for r in found] == [0.5, 1.0] * 3
@@ -169,6 +175,10 @@ ODD = {
     ),
     "a,t,0,1\na,t,1,1\nb,t,0,3\nb,t,1,3\n": ("compare x.csv a b --metric mean", "do not vary"),
     "a,t,0,1\nb,t,0,3\n": ("compare x.csv a b --metric mean", "one run per task"),
+    "a,t,0,.1\na,t,1,.1\na,t,2,.1\n": (
+        "estimate x.csv --metric median --per-task", "median of a on t: interval not estimable",
+    ),
+    "a,t,0,2\n": ("estimate x.csv --metric median --per-task", "not estimable from one run"),
     "a,Pong,0,1\na,Pong,1,2\na,Pooyan,0,1\na,Pooyan,1,2\n": (
         "estimate x.csv --normalize random-human --metric mean", "without baselines: Pooyan",
     ),

@@ -28,6 +28,16 @@ def test_metrics_are_rliables():
     assert metrics.probability_of_improvement(X, Y) == pytest.approx(np.mean(pairs))
 
 
+def test_mean_and_median_of_curves_are_curves():
+    curves = np.stack([X, 2 * X, X + 1], axis=-1)
+    for metric in (metrics.aggregate_mean, metrics.aggregate_median):
+        expected = [metric(curves[..., i]) for i in range(3)]
+        np.testing.assert_allclose(metric(curves), expected)
+        points, ends = rly.get_interval_estimates({"x": curves}, metric, reps=50)
+        np.testing.assert_allclose(points["x"], expected)
+        assert ends["x"].shape == (2, 3)
+
+
 @pytest.mark.parametrize("task_bootstrap", [False, True])
 def test_one_call_for_all_resamples_gives_what_many_calls_give(task_bootstrap):
     def hidden(x):

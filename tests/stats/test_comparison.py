@@ -123,3 +123,32 @@ def test_unknown_names():
 
 def test_a_comparison_is_a_record():
     assert isinstance(one("mean"), Comparison)
+
+
+def test_a_difference_that_only_rounding_makes_is_not_estimable():
+    table = ScoreTable.from_arrays({"a": np.full((7, 6), 0.1), "b": np.full((7, 6), 0.8)})
+    for method in ("auto", "percentile"):
+        with pytest.warns(DegenerateScoresWarning, match="iqm of a and b: interval not estimable"):
+            found = one("iqm", table, method=method)
+        assert np.isnan(found.low)
+        assert np.isnan(found.p_value)
+
+
+def test_pairs_of_all_algorithms_go_by_their_labels():
+    x = np.random.default_rng(5).normal(size=(8, 3))
+    rows = [
+        {"algorithm": name, "task": f"t{t}", "run": order[r], "score": x[order[r], t] + shift}
+        for name, shift, order in (("a", 0.0, range(8)), ("b", 0.1, range(7, -1, -1)))
+        for t in range(3)
+        for r in range(8)
+    ]
+    noise = np.random.default_rng(6).normal(size=24) * 0.01
+    for row, e in zip(rows[24:], noise, strict=True):
+        row["score"] += e
+    options = {"correction": "max_t", "paired": True, "rng": rng()}
+    (found,) = compare_all(ScoreTable.from_records(rows), "mean", **options)
+    assert -0.15 < found.low < found.high < -0.05
+    with pytest.raises(ScoreDataError, match="expected the same run labels of all algorithms"):
+        compare_all(ScoreTable.from_records(rows[:-1]), "mean", **options)
+    with pytest.raises(ScoreDataError, match="max_t takes differences of a metric; correct by"):
+        compare_all(TABLE, IMPROVEMENT, correction="max_t", rng=rng())

@@ -92,3 +92,25 @@ def test_misuse():
         aggregate_curves(ScoreTable.from_arrays({"a": [[1.0]]}), rng=rng())
     with pytest.raises(ScoreDataError, match="time_to_threshold: expected a threshold; found none"):
         estimate_of_curves(TABLE, "time_to_threshold", rng=rng())
+
+
+def test_steps_without_a_band_are_named():
+    """At the first step nothing varies, at the last some runs are censored."""
+    x = np.random.default_rng(0).normal(size=(5, 3, 4))
+    x[:, :, 0] = 0.1
+    rows = [
+        {"algorithm": "a", "task": f"t{t}", "run": r, "step": s, "score": x[r, t, s]}
+        | ({"score": np.inf, "censored": True} if (r, s) == (0, 3) else {"censored": False})
+        for r in range(5)
+        for t in range(3)
+        for s in range(4)
+    ]
+    table = ScoreTable.from_records(rows, higher_is_better=False)
+    with pytest.warns(DegenerateScoresWarning) as caught:
+        (curve,) = aggregate_curves(table, ["mean"], rng=rng())
+    assert [str(w.message) for w in caught] == [
+        "mean of a at 1 of 4 steps: interval not estimable, the scores that decide it do not vary",
+        "mean of a at 1 of 4 steps: not estimable, some runs are infinite (censored)",
+    ]
+    assert np.isnan(curve.low).tolist() == [True, False, False, True]
+    assert np.isnan(curve.value).tolist() == [False, False, False, True]

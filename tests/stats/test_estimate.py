@@ -174,3 +174,14 @@ def test_an_interval_with_one_end_is_said():
     assert np.isfinite([found.value, found.low]).all()
     assert np.isposinf(found.high)
     assert found.as_record()["high"] is None
+
+
+@pytest.mark.parametrize("method", ["auto", "percentile", "basic", "bc", "bca"])
+@pytest.mark.parametrize("metric", ["mean", "iqm", "optimality_gap"])
+def test_what_only_rounding_moves_does_not_vary(metric, method):
+    """Sums of other orders of equal scores differ in the last digit."""
+    scores = table(a=np.full((7, 6), 0.1))
+    with pytest.warns(DegenerateScoresWarning, match=f"{metric} of a: interval not estimable, the"):
+        (found,) = estimate_aggregates(scores, [metric], method=method, n_resamples=50, rng=rng())
+    assert np.isnan(found.low)
+    assert np.isnan(found.high)

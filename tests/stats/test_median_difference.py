@@ -9,7 +9,7 @@ from gnomon.stats.median_difference import (
     median_difference_interval,
     paired_correlation,
 )
-from gnomon.stats.small_sample import median_profile_interval
+from gnomon.stats.median_profile import median_profile_interval
 from gnomon.stats.strata import Strata
 
 TRUE = np.exp(np.random.default_rng(1).normal(0, 1, 15))

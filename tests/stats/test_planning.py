@@ -85,3 +85,11 @@ def test_the_gap_looks_in_the_direction_of_the_scores():
     gap = interval_widths(errors, "optimality_gap", rng=rng(), **options)
     mean = interval_widths(errors, "mean", runs=[5], n_simulations=50, rng=rng())
     assert gap[5] == pytest.approx(mean[5])
+
+
+def test_a_pilot_that_does_not_vary_plans_nothing():
+    table = ScoreTable.from_arrays({"a": [[1.0], [1.0]], "b": [[2.0], [2.0]]})
+    with pytest.raises(ScoreDataError, match="a and b: expected pilot runs that vary"):
+        power_curve(table, "a", "b", rng=rng())
+    with pytest.raises(ScoreDataError, match="expected pilot runs that vary"):
+        interval_widths([[1.0], [1.0]], runs=[3], rng=rng())

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from scipy import stats
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap import Resamples
 from gnomon.stats.profiles import (
@@ -137,3 +137,24 @@ def test_runs_without_a_common_lattice_are_resampled():
     table = ScoreTable.from_arrays({"a": x})
     (profile,) = performance_profiles(table, [0.0], rng=rng)
     assert 0.0 < profile.low[0] < profile.value[0] < profile.high[0] < 1.0
+
+
+def test_thresholds_where_the_band_has_no_width_are_counted():
+    table = ScoreTable.from_arrays({"a": np.arange(10.0).reshape(5, 2)})
+    (found,) = performance_profiles(table, [-1.0, 4.0, 5.0, 9.5], rng=np.random.default_rng(0))
+    assert found.n_flat() == 2
+    assert found.low[[0, -1]].tolist() == found.high[[0, -1]].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("band", ["pointwise", "simultaneous"])
+@pytest.mark.parametrize("kind", ["run_score", "average_score"])
+def test_scores_that_do_not_vary_have_no_band(kind, band):
+    for x, reason in ((np.ones((5, 6)), "no threshold parts runs"), (np.ones((1, 6)), "one run")):
+        table = ScoreTable.from_arrays({"a": x})
+        with pytest.warns(
+            DegenerateScoresWarning, match=f"{kind} profile of a: band not .*{reason}"
+        ):
+            (found,) = performance_profiles(
+                table, kind=kind, band=band, rng=np.random.default_rng(0)
+            )
+        assert np.isnan(found.low).all()

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.subsampling import subsample_table, subsampled
 
@@ -33,3 +33,18 @@ def test_subsamples_of_a_table():
     assert found[1].draws.tolist() == pytest.approx([found[1].value] * 5)
     with pytest.raises(ScoreDataError, match="expected an algorithm with more than 2 runs"):
         subsample_table(table, "mean", runs=[20], rng=np.random.default_rng(1))
+
+
+def test_draws_that_say_nothing_are_named():
+    table = ScoreTable.from_arrays({"a": np.full((4, 3), 0.1)})
+    with pytest.warns(DegenerateScoresWarning, match="mean of a, draws of 2 runs: they do not dif"):
+        subsample_table(table, "mean", runs=[2], n_draws=5, rng=rng())
+    rows = [
+        {"algorithm": "a", "task": "t", "run": r, "score": r or np.inf, "censored": not r}
+        for r in range(4)
+    ]
+    table = ScoreTable.from_records(rows, higher_is_better=False)
+    with pytest.warns(DegenerateScoresWarning, match=r"draws of 2 runs: \d+ of 40 not estimable"):
+        (two,) = subsample_table(table, "mean", runs=[2], n_draws=40, rng=rng())
+    assert two.as_record()["mean"] is None
+    assert two.as_record()["low"] is not None

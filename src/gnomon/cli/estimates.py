@@ -100,19 +100,42 @@ def _median_of_runs(
     cells: ScoreTable, algorithm: str, rng: np.random.Generator, options: Mapping[str, Any]
 ) -> Estimate:
     """Estimate the median of the runs on the only task of a table."""
-    from gnomon.stats.bootstrap import median_interval
+    from gnomon.stats.bootstrap import median_replicates
     from gnomon.stats.estimate import Estimate
+    from gnomon.stats.intervals import Interval, checked, percentile
+    from gnomon.stats.quantiles import quantiles
 
     runs = cells.runs(algorithm, cells.tasks[0])
     level = options.get("level", 0.95)
     n_resamples = options.get("n_resamples", 2000)
-    value, low, high = median_interval(runs, level=level, n_resamples=n_resamples, rng=rng)
+    value, fault = math.nan, None
+    interval = Interval(math.nan, math.nan, "percentile", 0, math.nan)
+    if runs.size:
+        value = float(quantiles(runs, [0.5])[0])
+    if runs.size > 1:
+        drawn = median_replicates(runs, n_resamples=n_resamples, rng=rng)
+        interval, fault = checked(percentile(drawn, level))
+    else:
+        fault = "interval not estimable from one run"
     if not math.isfinite(value):
         why = "there are no runs" if runs.size == 0 else "half of the runs never got there"
-        text = f"median of {algorithm} on {cells.tasks[0]}: not estimable, {why}"
+        fault = f"not estimable, {why}"
+    if fault is not None:
+        text = f"median of {algorithm} on {cells.tasks[0]}: {fault}"
         warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
-    ends = (value, low, high, level, "percentile", runs.size, 1, n_resamples, math.nan)
-    return Estimate(algorithm, "median", *ends)
+    return Estimate(
+        algorithm,
+        "median",
+        value,
+        interval.low,
+        interval.high,
+        level,
+        interval.method,
+        runs.size,
+        1,
+        interval.n_resamples,
+        interval.mc_error,
+    )
 
 
 def _title(table: ScoreTable) -> str:

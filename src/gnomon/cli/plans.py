@@ -21,6 +21,7 @@ from gnomon.cli.score_options import (
     ShowOptions,
     Source,
 )
+from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -176,23 +177,34 @@ def _answer_widths(
 
     if showing.figure is not None:
         raise typer.BadParameter("--widths has no figure")
-    options: dict[str, Any] = {"level": plan.level, "gamma": plan.gamma}
-    options["n_simulations"] = plan.simulations
-    options["higher_is_better"] = table.higher_is_better
     records = []
     for algorithm in table.algorithms:
         pilot = Strata.from_table(table, algorithm)
         now = int(pilot.counts.min())
         runs = sorted({now, *(plan.runs or (2 * now, 3 * now, 4 * now, 6 * now))})
         for metric in plan.metrics or ["iqm"]:
-            found = interval_widths(pilot, metric, runs=runs, rng=rng, **options)
+            try:
+                found = interval_widths(
+                    pilot,
+                    metric,
+                    runs=runs,
+                    level=plan.level,
+                    gamma=plan.gamma,
+                    higher_is_better=table.higher_is_better,
+                    n_simulations=plan.simulations,
+                    rng=rng,
+                )
+            except ScoreDataError as error:
+                raise ScoreDataError(f"{algorithm}: {error}") from None
+            if found[now] == 0.0:
+                answer.warn(f"{metric} of {algorithm}: the pilot's interval has no width to halve")
             records += [
                 {
                     "algorithm": algorithm,
                     "metric": metric,
                     "runs": n,
                     "width": width,
-                    "relative_width": width / found[now],
+                    "relative_width": width / found[now] if found[now] else None,
                 }
                 for n, width in found.items()
             ]

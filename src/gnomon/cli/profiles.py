@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.answer import Answer, JsonOption, answering
 from gnomon.cli.option_groups import with_groups
 from gnomon.cli.score_options import (
     Level,
@@ -86,10 +86,22 @@ def profile(
 
             return profile_figure(found, scale, higher_is_better=higher)
 
+        _name_flat_bands(answer, found)
         records = [record for one in found for record in one.as_records()]
         shown = records if tau else [_readings(one) for one in found]
         title = None if tau else "area, and thresholds of shares"
         showing.show(answer, records, shown, title=title, draw=draw)
+
+
+def _name_flat_bands(answer: Answer, profiles: Sequence[Profile]) -> None:
+    """Say where bands have no width: resamples show no other runs than those at hand."""
+    flat = ", ".join(f"{one.n_flat()} of {one.algorithm}" for one in profiles if one.n_flat())
+    if flat:
+        n = profiles[0].tau.size
+        answer.warn(
+            f"the band has no width where no threshold parts the runs of a task ({flat}, of {n} "
+            "thresholds), which is no certainty"
+        )
 
 
 def _readings(one: Profile) -> dict[str, Any]:

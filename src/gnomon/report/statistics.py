@@ -16,7 +16,7 @@ from gnomon.report.figures.differences import (
     improvement_heat_map,
 )
 from gnomon.report.figures.efficiency import efficiency_rows, sample_efficiency_curves
-from gnomon.report.figures.intervals import interval_panels, interval_rows
+from gnomon.report.figures.intervals import METRIC_NAMES, interval_panels, interval_rows
 from gnomon.report.figures.planning import (
     power_curves,
     power_rows,
@@ -155,7 +155,8 @@ def subsample_figure(subsamples: Sequence[Subsamples], scale: str) -> Figure:
         axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         for ax, metric in zip(axes, metrics, strict=True):
             own = [one for one in subsamples if one.metric == metric]
-            subsample_distributions(own, xlabel=f"{metric} ({scale})", ax=ax)
+            name = METRIC_NAMES.get(metric, metric)
+            subsample_distributions(own, xlabel=f"{name} ({scale})", ax=ax)
     return Figure(
         "subsamples",
         "Fewer runs",

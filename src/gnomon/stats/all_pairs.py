@@ -12,9 +12,9 @@ import numpy as np
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key
-from gnomon.stats.comparison import Comparison, compare, corrected
+from gnomon.stats.comparison import IMPROVEMENT, Comparison, compare, corrected
 from gnomon.stats.estimate import shared_tasks
-from gnomon.stats.intervals import percentile
+from gnomon.stats.intervals import ROUNDING, percentile
 from gnomon.stats.metrics import Metric, metrics_for
 from gnomon.stats.strata import Strata
 
@@ -90,12 +90,16 @@ def _max_t(
     rng: np.random.Generator,
 ) -> list[Comparison]:
     """Return simultaneous intervals and p-values from the largest studentized difference."""
+    if metric == IMPROVEMENT:
+        raise ScoreDataError(f"{IMPROVEMENT}: max_t takes differences of a metric; correct by holm")
     (one,) = metrics_for([metric], gamma=gamma, higher_is_better=table.higher_is_better)
     tasks = shared_tasks(table)
     common = draw_key(rng)
     values, replicates, stretch = {}, {}, {}
     for algorithm in table.algorithms:
         strata = Strata.from_table(table, algorithm, tasks)
+        if paired:
+            strata = _like_the_first(table, algorithm, tasks)
         key = common if paired else draw_key(rng)
         values[algorithm] = one.value(strata)
         replicates[algorithm] = Resamples(strata, n_resamples=n_resamples, key=key).of(one)
@@ -105,7 +109,8 @@ def _max_t(
     centred = {name: (drawn - drawn.mean()) * stretch[name] for name, drawn in replicates.items()}
     noise = np.stack([centred[a] - centred[b] for a, b in pairs], axis=1)
     errors = noise.std(axis=0, ddof=1)
-    if not (errors > 0.0).all():
+    size = max(map(abs, values.values()))
+    if not (errors > ROUNDING * size).all():
         raise ScoreDataError(f"{one.name}: max_t needs scores that vary in every algorithm")
     largest = np.abs(noise / errors).max(axis=1)
     critical = percentile(largest, 2.0 * level - 1.0).high
@@ -122,3 +127,25 @@ def _max_t(
             )
         )  # fmt: skip
     return found
+
+
+def _like_the_first(table: ScoreTable, algorithm: str, tasks: Sequence[str]) -> Strata:
+    """Return the scores of an algorithm, its runs in the order of the first one's labels.
+
+    Raises
+    ------
+    ScoreDataError
+        It has other runs than the first, and so not a partner for each.
+    """
+    parts = []
+    for task in tasks:
+        scores = table.runs(algorithm, task)
+        own = dict(zip(table.run_labels(algorithm, task), scores, strict=True))
+        labels = table.run_labels(table.algorithms[0], task)
+        if set(labels) != set(own):
+            raise ScoreDataError(
+                f"max_t of pairs: expected the same run labels of all algorithms, found others of "
+                f"{algorithm} than of {table.algorithms[0]} on task {task}"
+            )
+        parts.append([own[label] for label in labels])
+    return Strata.from_runs(parts)

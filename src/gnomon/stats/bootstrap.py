@@ -26,6 +26,7 @@ __all__ = [
     "draw_key",
     "median_curve",
     "median_interval",
+    "median_replicates",
 ]
 
 #: What the kernel computes besides one additive metric.
@@ -225,6 +226,29 @@ def median_interval(
         sample[~np.isnan(sample), None], level=level, n_resamples=n_resamples, rng=rng
     )
     return float(middle[0]), float(low[0]), float(high[0])
+
+
+def median_replicates(
+    x: npt.ArrayLike, *, n_resamples: int = 2000, rng: np.random.Generator
+) -> FloatArray:
+    """Return the median of one sample in every resample.
+
+    Parameters
+    ----------
+    x : array_like of float, shape (runs,)
+        At least one value; may be infinite, not NaN.
+    n_resamples : int
+        Number of resamples.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    ndarray of float, shape (n_resamples,)
+        What :func:`median_interval` takes its ends from.
+    """
+    column = np.asarray(x, dtype=np.float64).reshape(-1, 1)
+    return np.concatenate(list(_median_replicates(column, draw_key(rng), n_resamples)))[:, 0]
 
 
 def median_curve(

@@ -19,7 +19,7 @@ from gnomon.stats.difference import (
     interval_and_test,
 )
 from gnomon.stats.estimate import finite_or_none, shared_tasks, warn
-from gnomon.stats.intervals import Interval, fault_of
+from gnomon.stats.intervals import Interval, checked
 from gnomon.stats.metrics import METRICS, Metric, metrics_for
 from gnomon.stats.strata import Strata
 from gnomon.stats.tests import holm
@@ -216,12 +216,12 @@ def _compared(
         single = a if x.counts.max() == 1 else b
         warn(f"{where}: interval not estimable from one run per task of {single}")
     else:
-        interval, p_value = interval_and_test(x, y, metric, options, value)
-        fault = fault_of(interval)
+        found, p_value = interval_and_test(x, y, metric, options, value)
+        interval, fault = checked(found, _scale(x, y, metric))
         if fault is not None:
             warn(f"{where}: {fault}")
-        if interval.low == interval.high:
-            interval, p_value = replace(interval, low=math.nan, high=math.nan), math.nan
+        if math.isnan(interval.low):
+            p_value = math.nan
     return Comparison(
         a,
         b,
@@ -237,6 +237,13 @@ def _compared(
         interval.n_resamples,
         interval.mc_error,
     )
+
+
+def _scale(x: Strata, y: Strata, metric: Metric) -> float:
+    """Return the size of the two numbers whose difference is taken."""
+    if metric.name == IMPROVEMENT:
+        return 1.0
+    return max(abs(metric.value(x)), abs(metric.value(y)))
 
 
 def corrected(comparisons: list[Comparison]) -> list[Comparison]:

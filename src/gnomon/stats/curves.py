@@ -7,6 +7,7 @@ so far) has a valid interval, which it has not if every step draws its own runs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key
 from gnomon.stats.estimate import Estimate, finite_or_none, shared_tasks, warn
-from gnomon.stats.intervals import Interval, Method, fault_of, interval_of, percentile
+from gnomon.stats.intervals import Interval, Method, checked, interval_of, percentile
 from gnomon.stats.metrics import Metric, metrics_for
 from gnomon.stats.strata import Strata
 
@@ -43,7 +44,7 @@ class Curve:
     step : ndarray of float, shape (steps,)
         Ascending.
     value, low, high : ndarray of float, shape (steps,)
-        The metric and its pointwise band; NaN with one run per task.
+        The metric and its pointwise band; NaN where not estimable.
     level : float
         Confidence level at each step.
     """
@@ -108,7 +109,9 @@ def aggregate_curves(
     Warns
     -----
     DegenerateScoresWarning
-        Tasks or steps are left out because some run lacks them.
+        Tasks or steps are left out because some run lacks them; or something is not estimable at
+        some steps: a band from one run per task or from scores that do not vary, a metric of
+        infinite scores.
 
     Examples
     --------
@@ -122,34 +125,34 @@ def aggregate_curves(
     for algorithm, (steps, at_steps) in _strata_by_step(table).items():
         key = draw_key(rng)
         for metric in wanted:
-            value, low, high = _banded(at_steps, metric, method, level, n_resamples, key)
-            if at_steps[0].counts.max() == 1:
-                warn(f"{metric.name} of {algorithm}: band not estimable from one run per task")
-                low, high = np.full(steps.size, np.nan), np.full(steps.size, np.nan)
+            rows = [_banded(x, metric, method, level, n_resamples, key) for x in at_steps]
+            faults = Counter(fault for *_, fault in rows if fault is not None)
+            for fault, n in faults.items():
+                where = "" if n == len(rows) else f" at {n} of {len(rows)} steps"
+                warn(f"{metric.name} of {algorithm}{where}: {fault}")
+            value, low, high = np.array([ends for *ends, _ in rows]).T
             curves.append(Curve(algorithm, metric.name, steps, value, low, high, level))
     return curves
 
 
 def _banded(
-    at_steps: Sequence[Strata],
+    strata: Strata,
     metric: Metric,
     method: Method,
     level: float,
     n_resamples: int,
     key: np.uint64,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the metric at each step and the ends of its interval there."""
-    rows = []
-    for strata in at_steps:
-        resamples = Resamples(strata, n_resamples=n_resamples, key=key)
-        value = metric.value(strata)
-        ends = (np.nan, np.nan)
-        if np.isfinite(value) and strata.counts.max() > 1:
-            found = interval_of(metric, value, resamples, method=method, level=level)
-            ends = (found.low, found.high)
-        rows.append((value, *ends))
-    value, low, high = np.array(rows).T
-    return value, low, high
+) -> tuple[float, float, float, str | None]:
+    """Return the metric at one step, the ends of its interval, and what is wrong with them."""
+    value = metric.value(strata)
+    if not np.isfinite(value):
+        return np.nan, np.nan, np.nan, "not estimable, some runs are infinite (censored)"
+    if strata.counts.max() == 1:
+        return value, np.nan, np.nan, "band not estimable from one run per task"
+    resamples = Resamples(strata, n_resamples=n_resamples, key=key)
+    found = interval_of(metric, value, resamples, method=method, level=level)
+    shown, fault = checked(found)
+    return value, shown.low, shown.high, fault
 
 
 def _along(
@@ -233,21 +236,20 @@ def estimate_of_curves(
     estimates = []
     for algorithm, (steps, at_steps) in _strata_by_step(table).items():
         value, replicates = _along(at_steps, one, n_resamples, draw_key(rng))
-        interval = percentile(reduce(steps, replicates), level)
+        drawn = percentile(reduce(steps, replicates), level)
+        interval, fault = _checked(summary, threshold, drawn)
         strata = at_steps[0]
-        low, high = interval.low, interval.high
-        fault = _fault(summary, threshold, interval)
+        if strata.counts.max() == 1:
+            fault = "interval not estimable from one run per task"
         if fault is not None:
             warn(f"{summary} of {algorithm}: {fault}")
-        if low == high:
-            low = high = float("nan")
         estimates.append(
             Estimate(
                 algorithm,
                 f"{summary}({one.name})",
                 float(reduce(steps, value[None, :])[0]),
-                low,
-                high,
+                interval.low,
+                interval.high,
                 level,
                 interval.method,
                 strata.n_runs,
@@ -259,12 +261,14 @@ def estimate_of_curves(
     return estimates
 
 
-def _fault(summary: CurveSummary, threshold: float | None, interval: Interval) -> str | None:
-    """Return what is wrong with an interval; an infinite time is that of no arrival."""
+def _checked(
+    summary: CurveSummary, threshold: float | None, interval: Interval
+) -> tuple[Interval, str | None]:
+    """Return an interval and what is wrong with it; an infinite time is that of no arrival."""
     if summary == "time_to_threshold" and np.isinf(interval.high):
         often = "not always" if np.isfinite(interval.low) else "seldom or never"
-        return f"the threshold {threshold:g} is {often} reached by the resampled curves"
-    return fault_of(interval)
+        return interval, f"the threshold {threshold:g} is {often} reached by the resampled curves"
+    return checked(interval)
 
 
 def summarize_runs(

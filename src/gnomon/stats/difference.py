@@ -120,10 +120,14 @@ def _delta_difference(
     else:
         error = delta_error(*parts)
     half = error.half_width(options.level)
-    low, high = value - half, value + half
+    center = value + (parts[0].shift - parts[1].shift if half > 0.0 else 0.0)
+    low, high = min(center - half, value), max(center + half, value)
+    neutral = neutral_value(metric)
     if metric.name == IMPROVEMENT and half > 0.0:
         low, high = max(low, 0.0), min(high, 1.0)
-    return Interval(low, high, "delta_t"), error.p_value(value - neutral_value(metric))
+    if half > 0.0 and (center - neutral) * (value - neutral) <= 0.0:
+        return Interval(low, high, "delta_t"), 1.0  # not even the sign is known
+    return Interval(low, high, "delta_t"), error.p_value(center - neutral)
 
 
 def _influences(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key
-from gnomon.stats.intervals import Interval, Method, fault_of, interval_of, resolved_method
+from gnomon.stats.intervals import Interval, Method, checked, interval_of, resolved_method
 from gnomon.stats.metrics import Metric, metrics_for
 from gnomon.stats.small_sample import delta_error
 from gnomon.stats.strata import Strata
@@ -241,10 +241,8 @@ def _estimate(
     elif strata.counts.max() == 1 and not resamples.draw_tasks:
         reason = "interval not estimable from one run per task"
     else:
-        interval = interval_of(metric, value, resamples, method=method, level=level)
-        reason = fault_of(interval)
-        if interval.low == interval.high:
-            interval = replace(interval, low=math.nan, high=math.nan, mc_error=math.nan)
+        found = interval_of(metric, value, resamples, method=method, level=level)
+        interval, reason = checked(found)
         if reason is None and interval.method == "delta_t":
             _name_large_share(algorithm, tasks, metric, strata)
     if reason is not None:

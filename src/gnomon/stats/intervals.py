@@ -7,7 +7,7 @@ resamples.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -15,25 +15,26 @@ import numpy as np
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap import Resamples
+from gnomon.stats.median_profile import median_profile_interval
 from gnomon.stats.metrics import Metric, metric_named
 from gnomon.stats.quantiles import quantile_ends
 from gnomon.stats.small_sample import (
     Influences,
     delta_error,
     delta_interval,
-    median_profile_interval,
 )
 from gnomon.stats.strata import Strata
 
 __all__ = [
     "FEW_RUNS",
+    "ROUNDING",
     "Interval",
     "Method",
     "acceleration",
     "basic",
     "bias_corrected",
     "bias_corrected_accelerated",
-    "fault_of",
+    "checked",
     "influence_of",
     "interval_of",
     "percentile",
@@ -44,6 +45,9 @@ __all__ = [
 
 
 Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
+
+#: A width that is none, as a share of the numbers it comes from: what sums of a million terms lose.
+ROUNDING = 1e-12
 
 #: Below this number of runs ``auto`` takes the small-sample interval.
 FEW_RUNS = 20
@@ -72,23 +76,37 @@ class Interval:
     mc_error: float = 0.0
 
 
-def fault_of(interval: Interval) -> str | None:
-    """Return what is wrong with an interval, in words, or None.
+def checked(interval: Interval, scale: float = 0.0) -> tuple[Interval, str | None]:
+    """Return an interval, with NaN for ends that say nothing, and what is wrong with it in words.
+
+    Parameters
+    ----------
+    interval : Interval
+    scale : float
+        Size of the numbers that were subtracted, which rounding goes by; that of the ends if 0.
 
     Examples
     --------
-    >>> fault_of(Interval(0.5, math.inf, "percentile"))
+    >>> checked(Interval(0.5, math.inf, "percentile"))[1]
     'interval without an upper end, some resamples are infinite (censored)'
+    >>> checked(Interval(0.5, 0.5, "percentile"))[0].low
+    nan
     """
     low, high = interval.low, interval.high
     if math.isnan(low) or math.isnan(high):
-        return "interval not estimable, some resamples have no value"
-    if low == high:
-        return "interval not estimable, the scores that decide it do not vary"
+        return interval, "interval not estimable, some resamples have no value"
+    if low == high or high - low <= ROUNDING * max(_size(low), _size(high), scale):
+        empty = replace(interval, low=math.nan, high=math.nan, mc_error=math.nan)
+        return empty, "interval not estimable, the scores that decide it do not vary"
     ends = [name for name, end in (("a lower", low), ("an upper", high)) if math.isinf(end)]
     if ends:
-        return f"interval without {' and '.join(ends)} end, some resamples are infinite (censored)"
-    return None
+        which = " and ".join(ends)
+        return interval, f"interval without {which} end, some resamples are infinite (censored)"
+    return interval, None
+
+
+def _size(end: float) -> float:
+    return abs(end) if math.isfinite(end) else 0.0
 
 
 def percentile(replicates: FloatArray, level: float, *, method: str = "percentile") -> Interval:

@@ -1,6 +1,6 @@
 """The difference of two medians of tasks: its interval from those of both medians, and its test.
 
-Each median has its profile-likelihood interval, see :mod:`gnomon.stats.small_sample`. That of the
+Each median has its profile-likelihood interval, see :mod:`gnomon.stats.median_profile`. That of the
 difference reaches on each side as far as the two ends in question, their squares added, less twice
 their product times the correlation of the two estimates (Zou and Donner 2008; Zou 2007 for
 dependent ones). Independent runs have none; that of runs in pairs is the correlation of the medians
@@ -18,8 +18,8 @@ import numpy as np
 
 from gnomon.stats.bootstrap import Resamples
 from gnomon.stats.intervals import Interval
+from gnomon.stats.median_profile import median_profile_interval
 from gnomon.stats.metrics import metric_named
-from gnomon.stats.small_sample import median_profile_interval
 from gnomon.stats.strata import Strata
 
 __all__ = ["median_difference_ends", "median_difference_interval", "paired_correlation"]

@@ -19,6 +19,9 @@ from gnomon.stats.strata import Strata
 
 __all__ = ["METRICS", "Metric", "metric_named", "metrics_for"]
 
+#: From strata to the weights that are cut from the low and from the high end.
+Cuts = Callable[[Strata], tuple[float, float]]
+
 #: The metrics that are estimated if none is named.
 METRICS = ("mean", "median", "iqm", "optimality_gap")
 #: The others; a number after a colon, as in ``trimmed_mean:0.1``, replaces the default.
@@ -44,6 +47,9 @@ class Metric:
     response : function, optional
         From strata to a function of scores, element by element, which gives the influence of any
         score, for metrics that cut scores off.
+    shift : function, optional
+        From strata to what to add to the value for an estimate of what infinitely many runs would
+        give, for metrics whose definition depends on their number.
 
     Examples
     --------
@@ -57,6 +63,7 @@ class Metric:
     influence: Callable[[Strata], FloatArray] | None = None
     additive: bool = False
     response: Callable[[Strata], Response] | None = None
+    shift: Callable[[Strata], float] | None = None
 
     @classmethod
     def cutting(
@@ -66,9 +73,10 @@ class Metric:
         response: Callable[[Strata], Response],
         *,
         additive: bool = False,
+        shift: Callable[[Strata], float] | None = None,
     ) -> Metric:
         """Make a metric of its response, which gives the influence too."""
-        return cls(name, value, lambda s: response(s)(s.values), additive, response)
+        return cls(name, value, lambda s: response(s)(s.values), additive, response, shift)
 
     def influences(self, strata: Strata) -> Influences | None:
         """Return the influence of every score; None without a formula or with infinite ones."""
@@ -78,7 +86,8 @@ class Metric:
         if not np.isfinite(values).all():
             return None
         floor = None if self.response is None else noise_floor(strata, self.response(strata))
-        return Influences(strata, values, floor)
+        shift = 0.0 if self.shift is None else self.shift(strata)
+        return Influences(strata, values, floor, shift)
 
     @classmethod
     def of_matrix(cls, name: str, function: Callable[[FloatArray], float]) -> Metric:
@@ -199,8 +208,11 @@ def _gap(gamma: float | None, higher_is_better: bool) -> Metric:
     )
 
 
-def _pooled(name: str, cuts: Callable[[Strata], tuple[float, float]]) -> Metric:
-    """Make a mean of the pooled scores between two cuts; beyond them a score has no influence."""
+def _pooled(name: str, cuts: Cuts, exact: Cuts) -> Metric:
+    """Make a mean of the pooled scores between two cuts; beyond them a score has no influence.
+
+    The cuts are of whole scores, as is the custom; `exact` are those of the share that is meant.
+    """
 
     def response(strata: Strata) -> Response:
         low, high = cuts(strata)
@@ -211,7 +223,16 @@ def _pooled(name: str, cuts: Callable[[Strata], tuple[float, float]]) -> Metric:
         scale = n / (n - low - high)
         return lambda x: np.clip(x, lower, upper) * scale
 
-    return Metric.cutting(name, lambda s: aggregates.pooled_mean(s, *cuts(s))[0], response)
+    def value(strata: Strata) -> float:
+        return aggregates.pooled_mean(strata, *cuts(strata))[0]
+
+    def shift(strata: Strata) -> float:
+        if not any(cuts(strata)):
+            return 0.0  # too few scores to cut any: it is a plain mean
+        found = aggregates.pooled_mean(strata, *exact(strata))[0] - value(strata)
+        return found if np.isfinite(found) else 0.0
+
+    return Metric.cutting(name, value, response, shift=shift)
 
 
 def _trimmed(name: str, proportion: float) -> Metric:
@@ -221,11 +242,20 @@ def _trimmed(name: str, proportion: float) -> Metric:
         cut = float(aggregates.n_trimmed(strata.values.size, proportion))
         return cut, cut
 
-    return _pooled(name, cuts)
+    def exact(strata: Strata) -> tuple[float, float]:
+        cut = proportion * strata.values.size
+        return cut, cut
+
+    return _pooled(name, cuts, exact)
 
 
 def _worst(name: str, proportion: float, higher_is_better: bool) -> Metric:
-    return _pooled(name, lambda s: aggregates.worst_cuts(s, proportion, higher_is_better))
+    def exact(strata: Strata) -> tuple[float, float]:
+        n_scores = strata.values.size
+        better = n_scores - max(1.0, proportion * n_scores)
+        return (0.0, better) if higher_is_better else (better, 0.0)
+
+    return _pooled(name, lambda s: aggregates.worst_cuts(s, proportion, higher_is_better), exact)
 
 
 def _task_iqm_influence(strata: Strata) -> FloatArray:

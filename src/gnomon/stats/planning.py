@@ -22,6 +22,7 @@ from gnomon.stats.difference import (
 from gnomon.stats.estimate import shared_tasks
 from gnomon.stats.intervals import interval_of
 from gnomon.stats.metrics import Metric
+from gnomon.stats.small_sample import task_variances
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = ["PowerPoint", "interval_widths", "power_curve", "runs_needed"]
@@ -91,6 +92,11 @@ def power_curve(
     rng : numpy.random.Generator
         Source of the studies.
 
+    Raises
+    ------
+    ScoreDataError
+        The pilot has too few runs, or none of them vary; or the metric has no closed form.
+
     Examples
     --------
     >>> table = ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[2.0], [3.0], [4.0]]})
@@ -101,6 +107,8 @@ def power_curve(
     one = _closed_form(metric, gamma, table.higher_is_better)
     tasks = shared_tasks(table, (a, b))
     pilots = [_stretched(Strata.from_table(table, name, tasks)) for name in (a, b)]
+    if not any(_varies(pilot) for pilot in pilots):
+        raise ScoreDataError(f"{a} and {b}: expected pilot runs that vary; on each task all agree")
     keys = (draw_key(rng), draw_key(rng))  # of no draws, since the intervals have closed forms
     options = DifferenceOptions(table.higher_is_better, False, level, "small_sample", 1, keys)
     points = []
@@ -130,6 +138,11 @@ def _stretched(pilot: Strata) -> Strata:
     means = np.repeat(pilot.task_means, pilot.counts)
     factor = np.sqrt(pilot.counts / (pilot.counts - 1.0))
     return Strata(means + (pilot.values - means) * np.repeat(factor, pilot.counts), pilot.starts)
+
+
+def _varies(pilot: Strata) -> bool:
+    """Return whether the runs of some task differ."""
+    return bool(task_variances(pilot, pilot.values).any())
 
 
 def _study(pilot: Strata, n_runs: int, rng: np.random.Generator) -> Strata:
@@ -180,6 +193,11 @@ def interval_widths(
     higher_is_better : bool
         Direction of the scores.
 
+    Raises
+    ------
+    ScoreDataError
+        The pilot's runs are too few, or agree on every task.
+
     Examples
     --------
     >>> pilot = [[0.1, 0.9], [0.3, 0.4], [0.2, 0.7]]
@@ -191,6 +209,8 @@ def interval_widths(
     if one.name == IMPROVEMENT:
         raise ScoreDataError(f"{IMPROVEMENT}: expected a metric of one algorithm")
     pilot = _stretched(as_strata(scores))
+    if not _varies(pilot):
+        raise ScoreDataError("expected pilot runs that vary; on each task all agree")
     key = draw_key(rng)
     widths = {}
     for n in runs:

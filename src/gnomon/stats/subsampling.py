@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.estimate import finite_or_none, shared_tasks
+from gnomon.stats.estimate import finite_or_none, shared_tasks, warn
+from gnomon.stats.intervals import ROUNDING
 from gnomon.stats.metrics import Metric, metrics_for
+from gnomon.stats.quantiles import quantiles
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = ["Subsamples", "subsample_table", "subsampled"]
@@ -93,7 +95,7 @@ class Subsamples:
 
     def as_record(self) -> dict[str, Any]:
         """Return mean, median and the middle 95 % of the draws beside the value of all runs."""
-        low, middle, high = np.quantile(self.draws, [0.025, 0.5, 0.975])
+        low, middle, high = quantiles(self.draws, [0.025, 0.5, 0.975])
         numbers = {
             "value": self.value,
             "mean": float(self.draws.mean()),
@@ -136,6 +138,11 @@ def subsample_table(
     ScoreDataError
         No algorithm has more runs than the least number asked for.
 
+    Warns
+    -----
+    DegenerateScoresWarning
+        Draws do not differ, or some are infinite (censored runs).
+
     Examples
     --------
     >>> table = ScoreTable.from_arrays({"dqn": np.arange(20.0).reshape(10, 2)})
@@ -152,6 +159,8 @@ def subsample_table(
         for n in (2, 3, 5, 10, 20, 50) if runs is None else runs:
             if 1 <= n < least or (runs is not None and n == least):
                 draws = subsampled(strata, one, n_runs=n, n_draws=n_draws, rng=rng)
+                if n < strata.counts.max():
+                    _name_odd_draws(f"{one.name} of {name}, draws of {n} runs", draws)
                 found.append(Subsamples(name, one.name, n, one.value(strata), draws))
     if not found:
         raise ScoreDataError(
@@ -159,3 +168,12 @@ def subsample_table(
             "asked for; found none"
         )
     return found
+
+
+def _name_odd_draws(what: str, draws: FloatArray) -> None:
+    """Say that draws are all the same, or that some have no finite value."""
+    n_infinite = int(np.sum(~np.isfinite(draws)))
+    if n_infinite:
+        warn(f"{what}: {n_infinite} of {draws.size} not estimable, some runs are infinite")
+    elif np.ptp(draws) <= ROUNDING * np.abs(draws).max():
+        warn(f"{what}: they do not differ, and say nothing of chance")

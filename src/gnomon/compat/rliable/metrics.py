@@ -33,15 +33,22 @@ def _flat(scores: npt.ArrayLike) -> FloatArray:
     return x.reshape(x.shape[0], -1)
 
 
+def _task_means(scores: npt.ArrayLike) -> FloatArray:
+    """Return means over runs, (tasks, ...)."""
+    x = np.asarray(scores, dtype=np.float64)
+    means: FloatArray = np.mean(x[:, None] if x.ndim == 1 else x, axis=0)
+    return means
+
+
 @overload
 def aggregate_mean(scores: ResampledScores) -> FloatArray: ...
 @overload
 def aggregate_mean(scores: npt.ArrayLike) -> Any: ...
 def aggregate_mean(scores: Any) -> Any:
-    """Return the mean over tasks of the mean over runs."""
+    """Return the mean over tasks of the mean over runs, one for each place on further axes."""
     if isinstance(scores, ResampledScores):
         return scores.of(metric_named("mean"))
-    return np.mean(np.mean(_flat(scores), axis=0))
+    return np.mean(_task_means(scores), axis=0)
 
 
 @overload
@@ -49,10 +56,10 @@ def aggregate_median(scores: ResampledScores) -> FloatArray: ...
 @overload
 def aggregate_median(scores: npt.ArrayLike) -> Any: ...
 def aggregate_median(scores: Any) -> Any:
-    """Return the median over tasks of the mean over runs."""
+    """Return the median over tasks of the mean over runs, one for each place on further axes."""
     if isinstance(scores, ResampledScores):
         return scores.of(metric_named("median"))
-    return np.median(np.mean(_flat(scores), axis=0))
+    return np.median(_task_means(scores), axis=0)
 
 
 @overload

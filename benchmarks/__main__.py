@@ -66,9 +66,7 @@ def main() -> int:
     """Measure what was asked for, print it, keep it if that was asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*NAMES, []], metavar="NAME", default=[])
-    parser.add_argument(
-        "--keep", action="store_true", help="keep tables in README.md"
-    )
+    parser.add_argument("--keep", action="store_true", help="keep tables in README.md")
     options = parser.parse_args()
     for name in options.names or NAMES:
         print(f"benchmarks: {name}", file=sys.stderr, flush=True)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.long_search import progress_bar
 from gnomon.cli.named_numbers import named_numbers
 from gnomon.cli.score_options import Where, conditions
 from gnomon.cli.suite_scores import Names
@@ -195,7 +196,8 @@ def reproduce(
     if only is not None and only not in SECTIONS:
         raise UnknownNameError("part of the paper", only, SECTIONS)
     with answering("atari5 reproduce", as_json=as_json) as answer:
-        found = list(compare(only))
+        with progress_bar("parts of the paper") as progress:
+            found = list(compare(only, progress=progress))
         shown = [c for c in found if not (differing and c.equal)]
         answer.records([asdict(c) for c in shown])
         counts = {value: sum(c.equal is value for c in found) for value in (True, False, None)}

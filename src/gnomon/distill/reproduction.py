@@ -28,6 +28,7 @@ from gnomon.distill.held_out import HeldOut
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures import PaperProcedure
+from gnomon.distill.search import Progress
 from gnomon.distill.structure import correlations, edges, fairness, single_tasks, task_models
 from gnomon.distill.validation import cross_validate
 from gnomon.scores.datasets import load_references, load_scores
@@ -35,6 +36,8 @@ from gnomon.scores.datasets import load_references, load_scores
 __all__ = ["SECTIONS", "Comparison", "paper_scores", "reproduce", "selected_sets"]
 
 _TRUNCATED = "printed truncated, not rounded"
+#: The models of figure 4, and their columns in the table of its values.
+_FIGURE_4 = {"Atari-5": "atari5", "Atari-10": "atari10"}
 
 
 def paper_scores() -> PreparedScores:
@@ -42,13 +45,17 @@ def paper_scores() -> PreparedScores:
     return atari_preparation().apply(load_scores("atari5"))
 
 
-def reproduce(sections: str | None = None) -> Iterator[Comparison]:
+def reproduce(
+    sections: str | None = None, *, progress: Progress | None = None
+) -> Iterator[Comparison]:
     """Yield every published value beside ours.
 
     Parameters
     ----------
     sections : str, optional
         One of :data:`SECTIONS`; all if not given.
+    progress : function of (done, all), optional
+        Told of the parts that are done.
 
     Raises
     ------
@@ -56,9 +63,11 @@ def reproduce(sections: str | None = None) -> Iterator[Comparison]:
         The data set is not at hand and cannot be fetched.
     """
     paper = _Paper()
-    for name, section in SECTIONS.items():
-        if sections is None or name == sections:
-            yield from section(paper)
+    wanted = [name for name in SECTIONS if sections is None or name == sections]
+    for done, name in enumerate(wanted, start=1):
+        yield from SECTIONS[name](paper)
+        if progress is not None:
+            progress(done, len(wanted))
 
 
 def selected_sets(data: PreparedScores) -> dict[str, tuple[str, ...]]:
@@ -300,7 +309,11 @@ def _robustness(paper: _Paper) -> Iterator[Comparison]:
         "1,855 (+28.3 %), and 1,620 appears only if Go-Explore is among the training rows"
     )
     printed = facts()
-    for item, key in (("median", "goexplore_true_median"), ("Atari-5", "goexplore_atari5")):
+    for item, key in (
+        ("median", "goexplore_true_median"),
+        ("Atari-5", "goexplore_atari5"),
+        ("overestimate %", "goexplore_over_percent"),
+    ):
         yield Comparison("section 5.3", f"Go-Explore {item}", printed[key], None, None, note)
     data = paper.data
     predicted = paper.predicted("Atari-5")
@@ -330,6 +343,15 @@ def _all_games(paper: _Paper) -> Iterator[Comparison]:
             yield compared("section 5.5", "games with R2 above 0.8", published, len(high), note)
 
 
+def _figure4(paper: _Paper) -> Iterator[Comparison]:
+    note = "drawn without digits: beside an independent computation"
+    r2 = {name: task_models(paper.data, paper.models[name].tasks).r2 for name in _FIGURE_4}
+    for row in published_table("figure4"):
+        for name, column in _FIGURE_4.items():
+            item = f"{row['game']} R2 from {name}"
+            yield compared("figure 4", item, row[column], r2[name][row["game"]], note)
+
+
 def _correlated(paper: _Paper) -> Iterator[Comparison]:
     data, printed = paper.data, facts()
     top = edges(data, n_strongest=1)[0]
@@ -352,6 +374,7 @@ SECTIONS: Mapping[str, Callable[[_Paper], Iterator[Comparison]]] = {
     "single": _single,
     "robustness": _robustness,
     "all-games": _all_games,
+    "figure4": _figure4,
     "structure": _correlated,
     "case-study": _tables45,
     "table6": _table6,

@@ -14,6 +14,7 @@ from gnomon.cli import main
 from gnomon.distill.models import SubsetModel
 from gnomon.scores.formats import write_scores
 from gnomon.scores.table import ScoreTable
+from language_models import language_models, write_harness_results
 
 
 @pytest.fixture
@@ -81,6 +82,8 @@ def test_people_read_both_errors(gnomon, suite):
     status, out, _ = gnomon("distill", suite, "--size", "2", "--transform", "identity")
     assert status == 0
     assert "% with these tasks given" in out
+    assert "for algorithms that the choice of tasks had not seen: 30 of 30" in out
+    assert "of the pairs are ordered rightly (Kendall's tau 0." in out
     assert "identity summary = " in out
 
 
@@ -138,6 +141,29 @@ def test_a_model_and_a_figure_are_written(gnomon, suite, tmp_path):
     assert status == 0
     assert "written to m.json\nwritten to f.png" in out
     assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_harness_of_language_models(gnomon, tmp_path):
+    """200 models on 57 tasks, as lm-evaluation-harness leaves them in a folder."""
+    write_harness_results(language_models(), tmp_path / "out")
+    words = ("distill", "out", "--transform", "logit", "--summary", "mean", "--json")
+    names = ("factor", "irt-1", "irt-2")
+    procedures = [part for name in names for part in ("--procedure", name)]
+    found = results(gnomon(*words, *procedures))["results"]
+    errors = {record["procedure"]: record["nested_relative_error"] for record in found}
+    assert [record["n_predicted"] for record in found] == [200, 200, 200]
+    assert errors["factor"] < 0.03
+    assert errors["factor"] < errors["irt-2"] < errors["irt-1"]
+
+
+@pytest.mark.parametrize("who", [("--workers", "2"), ("--scheduler", "local")])
+@pytest.mark.parametrize("procedure", ["factor", "paper"])
+def test_whoever_does_the_pieces(gnomon, suite, who, procedure):
+    if "--scheduler" in who:
+        pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
+    words = ("distill", suite, "--size", "3", "--transform", "identity", "--top", "4", "--json")
+    alone = gnomon(*words, "--procedure", procedure)
+    assert results(gnomon(*words, "--procedure", procedure, *who)) == results(alone)
 
 
 def test_a_suite_of_the_game(gnomon, tmp_path):

@@ -11,6 +11,7 @@ from gnomon.distill.procedures import procedure_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.formats import read_scores
 from gnomon.scores.table import ScoreTable
+from language_models import language_models
 
 DOPAMINE = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"
 FIELDS = {
@@ -25,18 +26,6 @@ FIELDS = {
 }
 
 
-def language_models(n=200, n_tasks=57, seed=0) -> ScoreTable:
-    """Return accuracies as an evaluation harness gives them: models of one ability and noise."""
-    rng = np.random.default_rng(seed)
-    ability = rng.normal(size=(n, 1))
-    slope, difficulty = rng.uniform(0.3, 1.5, n_tasks), rng.normal(size=n_tasks)
-    p = 1 / (1 + np.exp(-slope * (ability - difficulty) - rng.normal(0, 0.3, (n, n_tasks))))
-    scores = rng.binomial(500, p) / 500
-    rows = {f"model-{i:03}": [row] for i, row in enumerate(scores)}
-    tasks = [f"task_{j:02}" for j in range(n_tasks)]
-    return ScoreTable.from_arrays(rows, tasks=tasks, metric="acc")
-
-
 def test_a_record_has_the_promised_fields(make_scores):
     best = distill(make_scores(), 3, procedure_of("factor"), rng=np.random.default_rng(0))[0]
     record = best.as_record()
@@ -45,6 +34,11 @@ def test_a_record_has_the_promised_fields(make_scores):
     assert len(record["tasks"]) == len(record["weights"]) == 3
     assert best.nested_relative_error == record["nested_relative_error"]
     assert len(best.model.residuals) == 40
+    assert 0.8 < record["tau"] < record["concordance"] <= record["clear_concordance"] <= 1
+    alone = distill(
+        make_scores(), 3, procedure_of("factor"), outer=None, rng=np.random.default_rng(0)
+    )
+    assert alone[0].as_record()["tau"] is None
 
 
 def test_the_paper_is_told_honestly(paper):

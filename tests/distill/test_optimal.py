@@ -1,11 +1,13 @@
 """The best subset with proof."""
 
 from itertools import combinations
+from time import monotonic
 
 import numpy as np
 import pytest
 from scipy.optimize import nnls
 
+from gnomon.distill import optimal
 from gnomon.distill.optimal import optimal_subset
 from gnomon.distill.search import search_subsets
 from gnomon.errors import ScoreDataError
@@ -46,6 +48,28 @@ def test_when_time_is_up_the_gap_is_told(paper):
     assert not found.certified
     assert 0 < found.gap <= 1
     assert found.lower_bound <= optimal_subset(paper, 10).mse
+
+
+def test_the_clock_is_heard_inside_a_branch(make_scores):
+    data = make_scores(200, 90)
+    optimal_subset(data, 2)
+    began = monotonic()
+    found = optimal_subset(data, 12, time_limit_s=0.5)
+    assert monotonic() - began < 10.0  # A single branch of this search takes hours.
+    assert not found.certified
+
+
+def test_a_branch_cut_into_smaller_ones_is_the_same(make_scores, monkeypatch):
+    data = make_scores(25, 14)
+    whole = optimal_subset(data, 6)
+    monkeypatch.setattr(optimal, "_BUDGET", 200)
+    assert optimal_subset(data, 6) == whole
+
+
+def test_progress_tells_all(make_scores):
+    told = []
+    optimal_subset(make_scores(), 3, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (len(told), len(told))
 
 
 def test_bad_sizes(make_scores):

@@ -33,6 +33,14 @@ def test_the_figures_of_atari5(paper):
     assert agreement.clear_concordance == pytest.approx(0.991, abs=5e-4)
 
 
+def test_what_differs_clearly():
+    """By a quarter of the smaller one, also below zero."""
+    true = [1.0, 1.2, 1.6, -4.0, -4.4]
+    agreement = order_agreement(true, true)
+    assert (agreement.n_pairs, agreement.n_clear) == (10, 8)
+    assert agreement.clear_concordance == 1.0
+
+
 def test_nothing_to_compare():
     agreement = order_agreement([1.0], [2.0])
     assert np.isnan(agreement.concordance)

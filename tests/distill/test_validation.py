@@ -5,6 +5,7 @@ import pytest
 
 from gnomon.distill.auto import AutoProcedure
 from gnomon.distill.folds import Folds
+from gnomon.distill.order import order_agreement
 from gnomon.distill.procedures import FactorProcedure, PaperProcedure
 from gnomon.distill.validation import cross_validate, nested_error, outer_splits
 from gnomon.errors import ScoreDataError
@@ -86,10 +87,22 @@ def test_cross_validation_is_that_of_the_search(make_scores):
         assert cross_validate(data, PAPER, tasks, folds=Folds(3)).mse == pytest.approx(error)
 
 
+def test_the_order_of_all_repeats(make_scores):
+    data = make_scores(20, 6)
+    held = nested_error(data, OURS, 2, n_repeats=2, rng=np.random.default_rng(0))
+    order = held.order(data.transform)
+    each = [order_agreement(data.target + r, data.target) for r in held.residuals]
+    assert order.n_pairs == 2 * 190
+    assert order.n_concordant == sum(one.n_concordant for one in each)
+    assert order.tau == pytest.approx(np.mean([one.tau for one in each]))
+
+
 def test_auto_chooses_inside(make_scores):
     data = make_scores(30, 6)
     auto = AutoProcedure(("factor", "paper"), n_folds=5)
-    best = auto.best(data, 2)
+    told = []
+    best = auto.best(data, 2, progress=lambda done, total: told.append((done, total)))
+    assert told == [(i, 10) for i in range(1, 11)]
     assert auto.choose(data, 2) == best.choose(data, 2)
     nested = nested_error(data, auto, 2, n_folds=5, rng=np.random.default_rng(0))
     assert nested.n_predicted == 30

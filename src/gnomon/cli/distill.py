@@ -8,22 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.cli.long_search import (
-    PICTURES,
-    Scheduler,
-    Workers,
-    announce,
-    check_writable,
-    progress_bar,
-    search_workers,
-)
+from gnomon.cli.long_search import SearchOptions, announce, check_writable
 from gnomon.cli.option_groups import with_groups
-from gnomon.cli.score_options import FigureFile, ReadOptions
-from gnomon.cli.suite_scores import Names, SuiteScores, SuiteSource
+from gnomon.cli.suite_figures import Picture, drawn
+from gnomon.cli.suite_scores import Names, SuiteScores
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.distill.distillation import Distilled
+    from gnomon.distill.held_out import HeldOut
     from gnomon.distill.prepared import PreparedScores
 
 __all__ = ["distill"]
@@ -35,7 +28,6 @@ Outer = Literal["folds", "algorithms", "groups", "group-folds", "none"]
 
 @with_groups
 def distill(
-    source: SuiteSource,
     size: Annotated[int, typer.Option(min=1, help="Number of tasks.")] = 5,
     procedure: Annotated[
         Names, typer.Option(help="factor, paper, paper-code, complete, auto, irt-1, irt-2; repeat.")
@@ -47,32 +39,28 @@ def distill(
     repeats: Annotated[int, typer.Option(min=1, help="Of the nested validation.")] = 1,
     folds: Annotated[int, typer.Option(min=2, help="Of both validations.")] = 10,
     force: Annotated[Names, typer.Option(help="A task that every subset has; repeatable.")] = None,
-    model: Annotated[Path | None, typer.Option(help="Write the best model to this file.")] = None,
-    figure: FigureFile = None,
-    workers: Workers = 1,
-    scheduler: Scheduler = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the outer folds.")] = 0,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Write the best model to this file.", callback=check_writable),
+    ] = None,
+    figure: Picture = None,
     *,
+    search: SearchOptions,
     scores: SuiteScores,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Find the few tasks that predict a suite's summary score, with the honest error beside it."""
-    import numpy as np
-
     from gnomon.distill.distillation import distill as distil
     from gnomon.distill.procedures import procedure_of
 
     with answering("distill", as_json=as_json) as answer:
-        check_writable(model)
-        check_writable(figure, kinds=PICTURES)
         names, forced = procedure or ["factor"], tuple(force or ())
         chosen = [procedure_of(name, n_folds=folds) for name in names]
-        data = scores.prepared(source, reading)
+        data = scores.prepared()
         _check(data, scores, nested, forced)
         n_searches = 1 + _n_outer(data, nested, folds, repeats)
         results: list[Distilled] = []
-        with progress_bar("distil") as progress, search_workers(workers, scheduler) as executor:
+        with search.begun("distil") as options:
             announce(data, size, names, n_searches, forced=forced)
             for one in chosen:
                 results += distil(
@@ -84,18 +72,15 @@ def distill(
                     outer=None if nested == "none" else nested,
                     n_folds=folds,
                     n_repeats=repeats,
-                    rng=np.random.default_rng(seed),
-                    executor=executor,
-                    progress=progress,
+                    rng=search.rng(),
+                    **options,
                 )
         _show(answer, results, data, top)
         if model is not None:
             results[0].model.save(model)
             answer.say(f"written to {model}")
         if figure is not None:
-            from gnomon.report.distillation import prediction_figure
-
-            prediction_figure(data, results[0]).write(figure)
+            drawn("prediction_figure", data, results[0])().write(figure)
             answer.say(f"written to {figure}")
 
 
@@ -134,16 +119,27 @@ def _show(answer: Answer, results: list[Distilled], data: PreparedScores, top: i
         answer.warn("some summaries are near 0: relative errors say little there, r2 says more")
     if len(results) < top:
         answer.warn(f"{len(results)} subsets found, {top} asked for")
-    for result in (r for r in results if r.nested is not None):
-        assert result.nested is not None
-        n_missing = len(data.algorithms) - result.nested.n_predicted
-        lacking = f"; {n_missing} algorithms lack a score that was needed" if n_missing else ""
+    for result in results:
+        if result.nested is not None:
+            _explain(answer, result, result.nested, data)
+
+
+def _explain(answer: Answer, result: Distilled, nested: HeldOut, data: PreparedScores) -> None:
+    """Say in words what the errors are errors of, whether the order holds, and the model."""
+    n, n_predicted = len(data.algorithms), nested.n_predicted
+    lacking = "; the others lack a score that was needed" if n_predicted < n else ""
+    answer.say(
+        f"{result.procedure}: {100 * result.relative_error:.1f} % with these tasks given, "
+        f"{100 * result.nested_relative_error:.1f} % (standard error "
+        f"{100 * nested.standard_error:.1f}) for algorithms that the choice of tasks had not seen: "
+        f"{n_predicted} of {n}{lacking}"
+    )
+    if result.order is not None and result.order.n_pairs:
         answer.say(
-            f"{result.procedure}: {100 * result.relative_error:.1f} % with these tasks given, "
-            f"{100 * result.nested_relative_error:.1f} % (standard error "
-            f"{100 * result.nested.standard_error:.1f}) for algorithms that the choice of tasks "
-            f"had not seen{lacking}"
+            f"  of these, {100 * result.order.concordance:.1f} % of the pairs are ordered rightly "
+            f"(Kendall's tau {result.order.tau:.3f}), "
+            f"{100 * result.order.clear_concordance:.1f} % of those that differ by a quarter"
         )
-        weights = zip(result.model.tasks, result.model.weights, strict=True)
-        terms = "".join(f" {'-' if w < 0 else '+'} {abs(w):.4g} {task}" for task, w in weights)
-        answer.say(f"  {data.transform.name} summary = {result.model.intercept:.4g}{terms}")
+    weights = zip(result.model.tasks, result.model.weights, strict=True)
+    terms = "".join(f" {'-' if w < 0 else '+'} {abs(w):.4g} {task}" for task, w in weights)
+    answer.say(f"  {data.transform.name} summary = {result.model.intercept:.4g}{terms}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,28 +17,52 @@ from gnomon.errors import ScoreDataError
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    import numpy as np
+
     from gnomon.distill.prepared import PreparedScores
     from gnomon.distill.search import Progress
     from gnomon.execution.executor import Executor
 
-__all__ = [
-    "PICTURES",
-    "Scheduler",
-    "Workers",
-    "announce",
-    "check_writable",
-    "progress_bar",
-    "search_workers",
-]
+__all__ = ["SearchOptions", "announce", "check_writable", "progress_bar"]
 
 Workers = Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")]
 Scheduler = Annotated[
     str | None, typer.Option(help="A Dask scheduler to search on (tcp://...), or local.")
 ]
-#: What a figure can be written as.
-PICTURES = (".svg", ".png", ".pdf")
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all draws.")]
 #: What takes less is not worth a word.
 _SHORT_S = 2.0
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Who does the pieces of a search, and from which seed."""
+
+    workers: Workers = 1
+    scheduler: Scheduler = None
+    seed: Seed = 0
+
+    def rng(self) -> np.random.Generator:
+        """Return a generator at its start."""
+        import numpy as np
+
+        return np.random.default_rng(self.seed)
+
+    @contextmanager
+    def begun(self, what: str) -> Iterator[dict[str, Any]]:
+        """Give the executor and the progress bar that a function of gnomon.distill takes."""
+        with progress_bar(what) as progress, self._executor() as executor:
+            yield {"executor": executor, "progress": progress}
+
+    def _executor(self) -> AbstractContextManager[Executor | None]:
+        """Return who does the pieces: a cluster, processes, or (None) this process."""
+        if self.scheduler is not None:
+            from gnomon.execution.dask_cluster import cluster_executor
+
+            return cluster_executor(self.scheduler, self.workers)
+        from gnomon.execution.executor import make_executor
+
+        return nullcontext(make_executor(self.workers) if self.workers > 1 else None)
 
 
 def announce(
@@ -77,30 +102,15 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 86_400:,.0f} days"
 
 
-def check_writable(path: Path | None, *, kinds: Sequence[str] = ()) -> None:
+def check_writable(path: Path | None) -> Path | None:
     """Refuse a file that could not be written to, before the work and not after it."""
     if path is None:
-        return
-    if kinds and path.suffix.lower() not in kinds:
-        named = " or ".join((", ".join(kinds[:-1]), kinds[-1]))
-        raise ScoreDataError(f"{path}: expected a name that ends in {named}")
+        return None
     if path.is_dir():
         raise ScoreDataError(f"{path}: expected the name of a file to write; it is a folder")
     if not path.parent.is_dir():
         raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
-
-
-def search_workers(
-    n_workers: int, scheduler: str | None
-) -> AbstractContextManager[Executor | None]:
-    """Return who does the pieces of a search: a cluster, processes, or (None) this process."""
-    if scheduler is not None:
-        from gnomon.execution.dask_cluster import cluster_executor
-
-        return cluster_executor(scheduler, n_workers)
-    from gnomon.execution.executor import make_executor
-
-    return nullcontext(make_executor(n_workers) if n_workers > 1 else None)
+    return path
 
 
 @contextmanager

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from gnomon.cli import suite_model, suite_structure
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.long_search import (
-    PICTURES,
-    Scheduler,
-    Workers,
-    announce,
-    check_writable,
-    progress_bar,
-    search_workers,
-)
+from gnomon.cli.long_search import SearchOptions, announce, progress_bar
 from gnomon.cli.named_numbers import named_numbers
 from gnomon.cli.option_groups import with_groups
 from gnomon.cli.presentation import present
-from gnomon.cli.score_options import FigureFile, ReadOptions
-from gnomon.cli.suite_scores import SuiteScores, SuiteSource
+from gnomon.cli.suite_figures import Picture, drawn
+from gnomon.cli.suite_scores import SuiteScores
 from gnomon.errors import ScoreDataError
-
-if TYPE_CHECKING:
-    from gnomon.report.figures.record import Figure
 
 __all__ = ["app", "optimal", "pareto", "sizes", "stability"]
 
@@ -38,63 +27,46 @@ Procedure = Annotated[
 ]
 Most = Annotated[int, typer.Option(min=1, help="The greatest number of tasks.")]
 Folds = Annotated[int, typer.Option(min=2, help="Folds of the validations.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of all draws.")]
 
 
 @with_groups
 def sizes(
-    source: SuiteSource,
     most: Most = 5,
     procedure: Procedure = "factor",
     folds: Folds = 10,
     repeats: Annotated[int, typer.Option(min=1, help="Of the nested validation.")] = 1,
-    figure: FigureFile = None,
-    workers: Workers = 1,
-    scheduler: Scheduler = None,
-    seed: Seed = 0,
+    figure: Picture = None,
     *,
+    search: SearchOptions,
     scores: SuiteScores,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Say how the error falls with the number of tasks, the honest error beside the plain one."""
-    import numpy as np
-
     from gnomon.distill.distillation import error_by_size
     from gnomon.distill.procedures import procedure_of
 
     with answering("suite sizes", as_json=as_json) as answer:
-        check_writable(figure, kinds=PICTURES)
-        chooser, data = procedure_of(procedure, n_folds=folds), scores.prepared(source, reading)
-        options: dict[str, Any] = {"n_folds": folds, "n_repeats": repeats}
-        with progress_bar("sizes") as progress, search_workers(workers, scheduler) as executor:
+        chooser, data = procedure_of(procedure, n_folds=folds), scores.prepared()
+        with search.begun("sizes") as options:
             for size in range(1, most + 1):
                 announce(data, size, [procedure], 1 + folds * repeats)
-            options |= {"executor": executor, "progress": progress}
-            rng = np.random.default_rng(seed)
-            found = error_by_size(data, range(1, most + 1), chooser, rng=rng, **options)
+            options |= {"n_folds": folds, "n_repeats": repeats, "rng": search.rng()}
+            found = error_by_size(data, range(1, most + 1), chooser, **options)
         records = [{"size": len(one.model.tasks)} | one.as_record() for one in found]
-
-        def draw() -> Figure:
-            from gnomon.report.distillation import size_figure
-
-            return size_figure(found)
-
         columns = ["size", "tasks", "r2", "relative_error", "nested_relative_error", "n_rows"]
+        draw = drawn("size_figure", found)
         present(answer, records, None, columns, figure=figure, draw=draw)
 
 
 @with_groups
 def pareto(
-    source: SuiteSource,
     costs: Annotated[Path, typer.Option(help="CSV of task, cost: of one run of each task.")],
     most: Most = 5,
     budget: Annotated[float, typer.Option(min=0, help="The greatest total cost.")] = float("inf"),
     folds: Folds = 10,
-    figure: FigureFile = None,
+    figure: Picture = None,
     *,
     scores: SuiteScores,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """List the subsets that no other beats in both cost and cross-validated error."""
@@ -102,25 +74,21 @@ def pareto(
     from gnomon.distill.pareto import pareto_front
 
     with answering("suite pareto", as_json=as_json) as answer:
-        check_writable(figure, kinds=PICTURES)
-        data = scores.prepared(source, reading)
+        data = scores.prepared()
         prices = {task: cost for task, (cost,) in named_numbers(costs, "task", ["cost"]).items()}
         options: dict[str, Any] = {"budget": budget, "folds": FoldsOf(folds)}
         with progress_bar("subsets") as progress:
+            for size in range(1, min(most, len(data.candidates)) + 1):
+                announce(data, size, ["paper"], 1)
             front = pareto_front(data, prices, range(1, most + 1), progress=progress, **options)
 
-        def draw() -> Figure:
-            from gnomon.report.distillation import pareto_figure
-
-            return pareto_figure(front)
-
-        present(answer, [asdict(point) for point in front], figure=figure, draw=draw)
+        records = [asdict(point) for point in front]
+        present(answer, records, figure=figure, draw=drawn("pareto_figure", front))
         answer.say("cv_mse: with the tasks given, chosen on the same rows; too good")
 
 
 @with_groups
 def stability(
-    source: SuiteSource,
     size: Annotated[int, typer.Option(min=1, help="Number of tasks.")] = 5,
     procedure: Procedure = "factor",
     by: Annotated[
@@ -131,44 +99,33 @@ def stability(
     committee: Annotated[
         int, typer.Option(min=0, help="Fit so many of the most frequent subsets, to vote.")
     ] = 0,
-    figure: FigureFile = None,
-    workers: Workers = 1,
-    scheduler: Scheduler = None,
-    seed: Seed = 0,
+    figure: Picture = None,
     *,
+    search: SearchOptions,
     scores: SuiteScores,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Say how often each task would have been chosen from other algorithms, or with other folds."""
-    import numpy as np
-
     from gnomon.distill.procedures import PaperProcedure, procedure_of
     from gnomon.distill.stability import committee_of, fold_seed_stability, selection_stability
 
     with answering("suite stability", as_json=as_json) as answer:
-        check_writable(figure, kinds=PICTURES)
-        chooser, data = procedure_of(procedure), scores.prepared(source, reading)
+        chooser, data = procedure_of(procedure), scores.prepared()
         if by == "groups" and data.groups == data.algorithms:
             raise ScoreDataError("--by groups needs --group-by: no algorithm has a group")
-        with progress_bar("draws") as progress, search_workers(workers, scheduler) as executor:
-            options: dict[str, Any] = {"executor": executor, "progress": progress}
+        with search.begun("draws") as options:
+            announce(data, size, ["paper" if by == "fold-seeds" else procedure], samples)
             if by == "fold-seeds":
                 chooser = PaperProcedure()
                 found = fold_seed_stability(data, size, n_seeds=samples, **options)
             else:
-                options |= {"n_samples": samples, "by_group": by == "groups"}
-                rng = np.random.default_rng(seed)
-                found = selection_stability(data, chooser, size, rng=rng, **options)
-
-        def draw() -> Figure:
-            from gnomon.report.distillation import stability_figure
-
-            return stability_figure(found)
+                options |= {"n_samples": samples, "by_group": by == "groups", "rng": search.rng()}
+                found = selection_stability(data, chooser, size, **options)
 
         tasks = [{"kind": "task", "tasks": [task], "share": share} for task, share in found.tasks]
         sets = [{"kind": "subset", "tasks": list(s), "share": share} for s, share in found.sets]
         shown = [*tasks[: 3 * size], *sets[:5]]
+        draw = drawn("stability_figure", found)
         present(answer, [*tasks, *sets], shown, figure=figure, draw=draw)
         word = "one subset stands out" if found.stands_out else "no single subset stands out"
         answer.say(f"{len(found.sets)} different subsets in {found.n_models} draws: {word}")
@@ -188,21 +145,21 @@ def stability(
 
 @with_groups
 def optimal(
-    source: SuiteSource,
     size: Annotated[int, typer.Option(min=1, help="Number of tasks.")] = 5,
     any_sign: Annotated[bool, typer.Option("--any-sign", help="Allow negative weights.")] = False,
     time_limit_s: Annotated[float, typer.Option(min=0, help="Seconds until it stops.")] = 60.0,
     *,
     scores: SuiteScores,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Find the subset with the least in-sample error, with a proof or the gap that remains."""
     from gnomon.distill.optimal import optimal_subset
 
     with answering("suite optimal", as_json=as_json) as answer:
-        data = scores.prepared(source, reading)
-        found = optimal_subset(data, size, non_negative=not any_sign, time_limit_s=time_limit_s)
+        data = scores.prepared()
+        options: dict[str, Any] = {"non_negative": not any_sign, "time_limit_s": time_limit_s}
+        with progress_bar("branches") as progress:
+            found = optimal_subset(data, size, progress=progress, **options)
         record = asdict(found) | {"gap": found.gap, "certified": found.certified}
         answer.records([record | {"tasks": list(found.tasks)}])
         n = len(data.complete_tasks())

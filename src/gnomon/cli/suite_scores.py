@@ -15,22 +15,21 @@ from gnomon.errors import ScoreDataError
 if TYPE_CHECKING:
     from gnomon.distill.prepared import PreparedScores
 
-__all__ = ["Names", "References", "SuiteScores", "SuiteSource", "references_of"]
+__all__ = ["Names", "References", "SuiteScores", "references_of"]
 
 Names = list[str] | None
-SuiteSource = Annotated[
-    str, typer.Argument(help="A file of scores, a run folder, or the data set atari5.")
-]
-
 References = Annotated[
     Path | None, typer.Option(help="CSV of task, random, human: scores become 0 to 100.")
 ]
 
 
-@dataclass(frozen=True)
-class SuiteScores:
-    """How the scores of a suite become a matrix."""
+@dataclass(frozen=True, kw_only=True)
+class SuiteScores(ReadOptions):
+    """Where the scores of a suite are, and how they become a matrix."""
 
+    source: Annotated[
+        str, typer.Argument(help="A file of scores, a run folder, or the data set atari5.")
+    ]
     summary: Annotated[str, typer.Option(help="median, mean, iqm, mean_log or above_human.")] = (
         "median"
     )
@@ -47,13 +46,13 @@ class SuiteScores:
     ] = None
     score: Score = None
 
-    def prepared(self, source: str, reading: ReadOptions) -> PreparedScores:
+    def prepared(self) -> PreparedScores:
         """Return the scores of a file, or of a data set as its authors prepare it."""
         from gnomon.distill.preparation import Preparation
         from gnomon.scores.datasets import DATASETS
 
-        if source in DATASETS and not Path(source).exists():
-            return self._data_set(source, reading)
+        if self.source in DATASETS and not Path(self.source).exists():
+            return self._data_set(self.source)
         preparation = Preparation(
             transform=self.transform,
             summary=self.summary,
@@ -64,16 +63,16 @@ class SuiteScores:
             excluded=tuple(self.exclude or ()),
             group_by=self.group_by,
         )
-        table = scores_of(Path(source), self.score, reading)
+        table = scores_of(Path(self.source), self.score, self)
         return preparation.apply(table.last_step())
 
-    def _data_set(self, name: str, reading: ReadOptions) -> PreparedScores:
+    def _data_set(self, name: str) -> PreparedScores:
         """Return a data set prepared as its authors do, but for what is asked otherwise."""
         from gnomon.distill.atari import atari_preparation
         from gnomon.scores.datasets import load_scores
 
         given: dict[str, Any] = {"references": self.references, "group-by": self.group_by}
-        given |= {"least-summary": self.least_summary, "score": self.score, "where": reading.where}
+        given |= {"least-summary": self.least_summary, "score": self.score, "where": self.where}
         option = next((option for option, value in given.items() if value is not None), None)
         if option is not None:
             raise ScoreDataError(f"{name} is prepared as its authors do: no --{option}")

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.long_search import PICTURES, check_writable
+from gnomon.cli.long_search import announce, progress_bar
 from gnomon.cli.option_groups import with_groups
 from gnomon.cli.presentation import present
-from gnomon.cli.score_options import FigureFile, ReadOptions
-from gnomon.cli.suite_scores import Names, SuiteScores, SuiteSource
+from gnomon.cli.suite_figures import Picture, drawn
+from gnomon.cli.suite_scores import Names, SuiteScores
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.distill.prepared import PreparedScores
-    from gnomon.report.figures.record import Figure
 
 __all__ = ["add_to", "components", "correlations", "explained", "fairness", "single"]
 
@@ -33,85 +32,66 @@ Procedure = Annotated[str, typer.Option(help="How they are chosen; see gnomon di
 
 @with_groups
 def single(
-    source: SuiteSource,
     categories: Annotated[
         Path | None, typer.Option(help="CSV of task, category: colours of the figure.")
     ] = None,
-    figure: FigureFile = None,
+    figure: Picture = None,
     *,
     scores: SuiteScores,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Say how well each task alone predicts the summary."""
     from gnomon.distill.structure import single_tasks
 
     with answering("suite single", as_json=as_json) as answer:
-        check_writable(figure, kinds=PICTURES)
-        data = scores.prepared(source, reading)
-        groups = _categories(source, data, categories)
+        data = scores.prepared()
+        groups = _categories(scores.source, data, categories)
         found = single_tasks(data)
-
-        def draw() -> Figure:
-            from gnomon.report.distillation import single_task_figure
-
-            return single_task_figure(found, groups)
-
+        draw = drawn("single_task_figure", found, groups)
         present(answer, [asdict(one) for one in found], figure=figure, draw=draw)
 
 
 @with_groups
 def correlations(
-    source: SuiteSource,
     strongest: Annotated[int, typer.Option(min=1, help="How many pairs.")] = 24,
     negative: Annotated[int, typer.Option(min=0, help="And so many most negative ones.")] = 0,
     categories: Annotated[
         Path | None, typer.Option(help="CSV of task, category: colours of the graph.")
     ] = None,
-    figure: FigureFile = None,
+    figure: Picture = None,
     *,
     scores: SuiteScores,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """List the pairs of tasks that go together most, and draw them as a graph."""
     from gnomon.distill.structure import edges
 
     with answering("suite correlations", as_json=as_json) as answer:
-        check_writable(figure, kinds=PICTURES)
-        data = scores.prepared(source, reading)
-        groups = _categories(source, data, categories)
+        data = scores.prepared()
+        groups = _categories(scores.source, data, categories)
         pairs = edges(data, n_strongest=strongest, n_weakest=negative)
         found = pairs[:strongest]
         if not found:
             raise ScoreDataError("expected two tasks that several algorithms have; there are none")
-
-        def draw() -> Figure:
-            from gnomon.report.distillation import correlation_figure
-
-            return correlation_figure(found, groups)
-
+        draw = drawn("correlation_figure", found, groups)
         present(answer, [asdict(edge) for edge in pairs], figure=figure, draw=draw)
 
 
 @with_groups
 def explained(
-    source: SuiteSource,
     task: Task = None,
     size: Size = 5,
     procedure: Procedure = "factor",
-    figure: FigureFile = None,
+    figure: Picture = None,
     *,
     scores: SuiteScores,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Predict every task from a subset, and say how much of each that explains."""
     from gnomon.distill.structure import task_models
 
     with answering("suite explained", as_json=as_json) as answer:
-        check_writable(figure, kinds=PICTURES)
-        data = scores.prepared(source, reading)
+        data = scores.prepared()
         subset = _subset(data, task, size, procedure)
         found = task_models(data, subset)
         records = [
@@ -124,12 +104,7 @@ def explained(
             }
             for name, model in sorted(found.models.items(), key=lambda item: -found.r2[item[0]])
         ]
-
-        def draw() -> Figure:
-            from gnomon.report.distillation import explained_figure
-
-            return explained_figure(found, subset)
-
+        draw = drawn("explained_figure", found, subset)
         present(answer, records, figure=figure, draw=draw)
         if len(subset) < len(data.tasks):
             answer.say(
@@ -140,14 +115,12 @@ def explained(
 
 @with_groups
 def fairness(
-    source: SuiteSource,
     task: Task = None,
     size: Size = 5,
     procedure: Procedure = "factor",
-    figure: FigureFile = None,
+    figure: Picture = None,
     *,
     scores: SuiteScores,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Say whether low, middle and high algorithms are estimated equally well."""
@@ -156,35 +129,27 @@ def fairness(
     from gnomon.distill.validation import cross_validate
 
     with answering("suite fairness", as_json=as_json) as answer:
-        check_writable(figure, kinds=PICTURES)
-        data = scores.prepared(source, reading)
+        data = scores.prepared()
         subset = _subset(data, task, size, procedure)
         held = cross_validate(data, procedure_of(procedure), subset)
         predicted, relative = data.target + held.residuals[0], held.relative[0]
         found = compared(predicted, data.target, relative)
-
-        def draw() -> Figure:
-            from gnomon.report.distillation import fairness_figure
-
-            return fairness_figure(data, held)
-
+        draw = drawn("fairness_figure", data, held)
         present(answer, [asdict(test) for test in found], figure=figure, draw=draw)
         answer.say(f"from {', '.join(subset)}; each algorithm predicted without its fold")
 
 
 @with_groups
 def components(
-    source: SuiteSource,
     *,
     scores: SuiteScores,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """List the principal components of the tasks without gaps."""
     from gnomon.distill.structure import principal_components
 
     with answering("suite components", as_json=as_json) as answer:
-        data = scores.prepared(source, reading)
+        data = scores.prepared()
         found = principal_components(data)
         pairs = zip(found.explained.tolist(), found.target_correlation.tolist(), strict=True)
         answer.records([
@@ -199,7 +164,10 @@ def _subset(data: PreparedScores, tasks: Names, size: int, procedure: str) -> tu
     from gnomon.distill.procedures import procedure_of
 
     if not tasks:
-        return procedure_of(procedure).choose(data, size)[0]
+        chooser = procedure_of(procedure)
+        with progress_bar("subsets") as progress:
+            announce(data, size, [procedure], 1)
+            return chooser.choose(data, size, progress=progress)[0]
     data.columns(tasks)
     if len(set(tasks)) < len(tasks):
         raise ScoreDataError(f"expected different tasks, found {', '.join(tasks)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ __all__ = ["AutoProcedure"]
 
 
 @dataclass(frozen=True)
-class AutoProcedure:
+class AutoProcedure(Procedure):
     """Chooses the procedure by the error that each has inside, then lets it choose the tasks.
 
     Its own nested error therefore counts the choice between procedures, too.
@@ -52,22 +53,30 @@ class AutoProcedure:
         progress: Progress | None = None,
     ) -> tuple[tuple[str, ...], ...]:
         """Return the best subsets of the best procedure, best first."""
-        best = self.best(data, size, forced=forced)
-        return best.choose(data, size, forced=forced, n_best=n_best)
+        best = self.best(data, size, forced=forced, progress=progress)
+        options: dict[str, Any] = {"executor": executor, "progress": progress}
+        return best.choose(data, size, forced=forced, n_best=n_best, **options)
 
     def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
         """Return the model of a subset, by the procedure that is best for its size."""
         return self.best(data, len(tasks)).fit(data, tasks)
 
-    def best(self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()) -> Procedure:
+    def best(
+        self,
+        data: PreparedScores,
+        size: int,
+        *,
+        forced: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Procedure:
         """Return the procedure with the least error on rows left out inside."""
         errors, refusal = {}, ""
-        for name in self.among:
+        for i, name in enumerate(self.among):
+            options: dict[str, Any] = {"n_folds": self.n_folds, "forced": forced}
+            options |= {"progress": _share(progress, i, len(self.among))}
             rng = np.random.default_rng(self.seed)
             try:
-                held = nested_error(
-                    data, PROCEDURES[name], size, n_folds=self.n_folds, forced=forced, rng=rng
-                )
+                held = nested_error(data, PROCEDURES[name], size, rng=rng, **options)
             except ScoreDataError as error:
                 refusal = str(error)
                 continue
@@ -77,3 +86,10 @@ class AutoProcedure:
         if not errors:
             raise ScoreDataError(f"no procedure can choose {size} tasks: {refusal}")
         return PROCEDURES[min(errors, key=lambda name: errors[name])]
+
+
+def _share(progress: Progress | None, number: int, n: int) -> Progress | None:
+    """Return what tells of one part of n, each as long as the others."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(number * total + done, n * total)

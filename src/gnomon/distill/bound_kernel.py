@@ -18,15 +18,16 @@ _LEAST_MISSING = 3
 
 @njit(**KERNEL_OPTIONS)
 def branch_and_bound(
-    rest: F64, gram: F64, roots: I64, positive: bool, best: float, picks: I64
-) -> float:
+    rest: F64, gram: F64, roots: I64, positive: bool, best: float, budget: int, picks: I64
+) -> tuple[float, bool]:
     """Improve on `best` among the subsets that hold `roots` and tasks after the last of them.
 
     gram is (tasks + 1, tasks + 1), the target last, columns of length one; `rest` holds the
     products of the residuals of all columns on the roots. A node is left out if even all tasks that
     may still join leave no less than `best`. With `positive`, only subsets whose weights are all
-    positive count. Returns the least residual sum of squares; its tasks go to `picks`, which stays
-    as it is if nothing is better.
+    positive count. Returns the least residual sum of squares, and whether all were searched before
+    the budget (of numbers touched) was spent; the tasks go to `picks`, which stays as it is if
+    nothing is better.
     """
     n, size = gram.shape[0] - 1, picks.size
     w, n_roots = n + 1, roots.size
@@ -40,9 +41,11 @@ def branch_and_bound(
     a[0] = rest
     for i in range(n_roots):
         chosen[i] = roots[i]
-    level = 0
+    level, spent = 0, 0
     at[0] = roots[n_roots - 1] if n_roots > 0 else -1
     while level >= 0:
+        if spent > budget:
+            return best, False
         missing = depth - level
         at[level] += 1
         p = at[level]
@@ -52,12 +55,14 @@ def branch_and_bound(
         if missing > 1:
             chosen[n_roots + level] = p
             pivot = max(a[level, p, p], TOLERANCE)
+            spent += (w - p) * (w - p)
             for i in range(p + 1, w):
                 li = a[level, p, i] / pivot
                 for j in range(i, w):
                     a[level + 1, i, j] = a[level, i, j] - li * a[level, p, j]
             if missing > _LEAST_MISSING:
                 # What all later tasks together would leave.
+                spent += (w - p) * (w - p) * (w - p)
                 for i in range(p + 1, w):
                     for j in range(i, w):
                         scratch[i, j] = a[level + 1, i, j]
@@ -102,4 +107,4 @@ def branch_and_bound(
                 best = value
                 for i in range(size):
                     picks[i] = chosen[i]
-    return best
+    return best, True

@@ -11,6 +11,7 @@ import numpy as np
 from gnomon.distill.folds import Folds
 from gnomon.distill.held_out import HeldOut
 from gnomon.distill.models import SubsetModel
+from gnomon.distill.order import OrderAgreement
 from gnomon.distill.prepared import PreparedScores, check_target
 from gnomon.distill.procedures import Procedure
 from gnomon.distill.search import Progress
@@ -38,6 +39,8 @@ class Distilled:
         Algorithms with scores on all tasks.
     nested : HeldOut, optional
         Predictions of algorithms that the choice had not seen; of the procedure, so rank 1 alone.
+    order : OrderAgreement, optional
+        Of these predictions with the truth.
     """
 
     procedure: str
@@ -48,6 +51,7 @@ class Distilled:
     relative_error: float
     n_rows: int
     nested: HeldOut | None = None
+    order: OrderAgreement | None = None
 
     @property
     def nested_relative_error(self) -> float:
@@ -67,6 +71,9 @@ class Distilled:
             "relative_error": self.relative_error,
             "nested_relative_error": self.nested_relative_error,
             "n_predicted": None if self.nested is None else self.nested.n_predicted,
+            "concordance": None if self.order is None else self.order.concordance,
+            "clear_concordance": None if self.order is None else self.order.clear_concordance,
+            "tau": None if self.order is None else self.order.tau,
             "n_rows": self.n_rows,
         }
 
@@ -140,7 +147,7 @@ def distill(
             "too few to choose tasks by"
         )
     check_target(data)
-    judged = procedure.best(data, size, forced=forced)
+    judged = procedure.best(data, size, forced=forced, progress=progress)
     chosen = judged.choose(
         data, size, forced=forced, n_best=n_best, executor=executor, progress=progress
     )
@@ -195,4 +202,5 @@ def _distilled(
     model = procedure.fit(data, tasks)
     model = model.with_residuals(held.residuals if nested is None else nested.residuals)
     errors = (held.mse, held.fold_r2, held.fold_relative_error)
-    return Distilled(procedure.name, rank, model, *errors, held.n_predicted, nested)
+    order = None if nested is None else nested.order(data.transform)
+    return Distilled(procedure.name, rank, model, *errors, held.n_predicted, nested, order)

@@ -28,6 +28,7 @@ from numba import njit
 
 from gnomon.distill.heap import hold
 from gnomon.distill.precision import KERNEL_OPTIONS, TOLERANCE
+from gnomon.distill.row_steps import two_more_reach
 
 __all__ = ["fold_search", "n_lanes"]
 
@@ -164,15 +165,7 @@ def fold_search(lanes: int) -> Callable[..., int]:
             if now != goal and missing == 3:
                 # The next task but one is the last, so it must be one with gaps.
                 n_rows = n_gapped - member - 1
-                reached = False
-                for i in range(member + 1, n_gapped):
-                    then = step[now, classes[i]]
-                    reached = reached or then == goal
-                    for j in range(i + 1, n_gapped):
-                        reached = reached or step[then, classes[j]] == goal
-                    if reached:
-                        break
-                if not reached:
+                if not two_more_reach(goal, step, now, classes, member + 1, n_gapped):
                     continue
             # Eliminate p from all that come after it; the target is the last column.
             for j in range(p + 1, w):

@@ -8,6 +8,7 @@ from numba import njit
 
 from gnomon.distill.heap import hold
 from gnomon.distill.precision import KERNEL_OPTIONS, TOLERANCE
+from gnomon.distill.row_steps import two_more_reach
 
 __all__ = ["gram_search"]
 
@@ -113,15 +114,7 @@ def gram_search(
         n_rows = r_next
         if now != goal and missing == 3:
             n_rows = n_gapped - member - 1
-            reached = False
-            for i in range(member + 1, n_gapped):
-                then = step[now, classes[i]]
-                reached = reached or then == goal
-                for j in range(i + 1, n_gapped):
-                    reached = reached or step[then, classes[j]] == goal
-                if reached:
-                    break
-            if not reached:
+            if not two_more_reach(goal, step, now, classes, member + 1, n_gapped):
                 continue
         for i in range(r_next):
             ci = a[level, row + p + 1 + i]

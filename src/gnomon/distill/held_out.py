@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.order import kendall_tau
+from gnomon.distill.order import OrderAgreement, kendall_tau, order_agreement
 from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.transforms import Transform
 from gnomon.scores.table import FloatArray
 
 __all__ = ["HeldOut", "held_out"]
@@ -99,6 +100,18 @@ class HeldOut:
         """Kendall's tau of predicted and true order, averaged over repeats."""
         taus = [kendall_tau(self.target + r, self.target) for r in self.residuals]
         return _mean(np.array(taus))
+
+    def order(self, transform: Transform) -> OrderAgreement:
+        """Return how well the order is predicted: pairs of all repeats, the mean of their taus."""
+        true = transform.inverse(self.target)
+        found = [order_agreement(transform.inverse(self.target + r), true) for r in self.residuals]
+        return OrderAgreement(
+            n_pairs=sum(one.n_pairs for one in found),
+            n_concordant=sum(one.n_concordant for one in found),
+            tau=self.tau,
+            n_clear=sum(one.n_clear for one in found),
+            n_clear_right=sum(one.n_clear_right for one in found),
+        )
 
     def frequencies(self) -> dict[str, float]:
         """Return in which share of the models each task was, most frequent first."""

@@ -107,7 +107,7 @@ def fit_item_response(
 
 
 @dataclass(frozen=True)
-class ItemResponseProcedure:
+class ItemResponseProcedure(Procedure):
     """Chooses the most informative tasks; predicts by the ability that they show.
 
     The curve from the scores of the subset to the summary is not a line; it is approximated by the
@@ -177,10 +177,6 @@ class ItemResponseProcedure:
             ranges=tuple((float(c.min()), float(c.max())) for c in x[whole].T),
             residuals=tuple(np.sort(residuals).tolist()),
         )
-
-    def best(self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()) -> Procedure:
-        """Return itself."""
-        return self
 
 
 def _abilities(x: FloatArray, fitted: ItemResponseModel, place: Sequence[int]) -> FloatArray:

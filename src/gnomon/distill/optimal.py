@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, count
 from time import monotonic
 
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.distill.precision import TOLERANCE
 from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.search import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
 I64 = npt.NDArray[np.int64]
 
 __all__ = ["OptimalSubset", "optimal_subset"]
+
+#: Numbers that one call of the compiled loop may touch: some tenths of a second.
+_BUDGET = 300_000_000
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ def optimal_subset(
     candidates: Sequence[str] | None = None,
     non_negative: bool = True,
     time_limit_s: float = float("inf"),
+    progress: Progress | None = None,
 ) -> OptimalSubset:
     """Find the subset with the least in-sample error on common rows, and prove it.
 
@@ -74,6 +80,8 @@ def optimal_subset(
         Only subsets whose weights are all positive.
     time_limit_s : float
         When to stop; the gap is then what could still be gained.
+    progress : function of (done, all), optional
+        Told of the branches that are done.
 
     Returns
     -------
@@ -97,8 +105,10 @@ def optimal_subset(
     picks: I64 = np.array([], dtype=np.int64)
     best, open_bound = float(gram[-1, -1]), np.inf
     # A non-negative optimum may have fewer tasks, so smaller sizes are searched as well.
-    for k in range(1 if non_negative else size, size + 1):
-        best, found, left = _search(gram, k, non_negative, best, deadline)
+    sizes = range(1 if non_negative else size, size + 1)
+    tell = _counted(progress, sum(len(_roots(len(names), k)) for k in sizes))
+    for k in sizes:
+        best, found, left = _search(gram, k, non_negative, best, deadline, tell)
         picks = picks if found is None else found
         open_bound = min(open_bound, left)
     n = int(whole.sum())
@@ -106,23 +116,51 @@ def optimal_subset(
     return OptimalSubset(tasks, best / n, min(best, open_bound) / n, n)
 
 
+def _counted(progress: Progress | None, total: int) -> Callable[[], object]:
+    """Return what is to be called after each of so many pieces of work."""
+    done = count(1)
+    return lambda: None if progress is None else progress(next(done), total)
+
+
+def _roots(n: int, size: int) -> list[tuple[int, ...]]:
+    """Return the first two tasks of all subsets of a size: the branches of the search."""
+    depth = min(2, size - 1)
+    return list(combinations(range(n - size + depth), depth))
+
+
 def _search(
-    gram: FloatArray, size: int, positive: bool, best: float, deadline: float
+    gram: FloatArray,
+    size: int,
+    positive: bool,
+    best: float,
+    deadline: float,
+    tell: Callable[[], object],
 ) -> tuple[float, I64 | None, float]:
     """Return the least error, its tasks if it is new, and the least bound of what is left open."""
     from gnomon.distill.bound_kernel import branch_and_bound
 
     n = len(gram) - 1
-    depth = min(2, size - 1)
     chosen = np.full(size, -1, dtype=np.int64)
     left = np.inf
-    for root in combinations(range(n - size + depth), depth):
+    for branch in _roots(n, size):
         if monotonic() > deadline:
-            # Roots come in order: what is open starts at the first task of this one.
-            left = _residual(gram, range(root[0] if root else 0, n))
+            # Branches come in order: what is open starts at the first task of this one.
+            left = _residual(gram, range(branch[0] if branch else 0, n))
             break
-        roots = np.array(root, dtype=np.int64)
-        best = branch_and_bound(_rest(gram, root), gram, roots, positive, best, chosen)
+        pending = [branch]
+        while pending and monotonic() <= deadline:
+            root = pending.pop()
+            roots = np.array(root, dtype=np.int64)
+            budget = _BUDGET if size - len(root) > 2 else np.iinfo(np.int64).max
+            rest = _rest(gram, root)
+            best, whole = branch_and_bound(rest, gram, roots, positive, best, budget, chosen)
+            if not whole:  # A longer branch is cut into smaller ones, so that the clock is heard.
+                following = range(root[-1] + 1 if root else 0, n - (size - len(root)) + 1)
+                pending += [(*root, p) for p in reversed(following)]
+        if pending:
+            left = _residual(gram, range(branch[0] if branch else 0, n))
+            break
+        tell()
     return best, (chosen if chosen[0] >= 0 else None), left
 
 
@@ -130,19 +168,24 @@ def _rest(gram: FloatArray, roots: tuple[int, ...]) -> FloatArray:
     """Return the products of the residuals of all columns on some of them."""
     rest = gram.copy()
     for p in roots:
-        rest -= np.outer(rest[p], rest[p]) / max(rest[p, p], 1e-11)
+        rest = _without(rest, p)
     return rest
+
+
+def _without(gram: FloatArray, p: int) -> FloatArray:
+    """Return the products of the residuals of all columns on one of them."""
+    return np.asarray(gram - np.outer(gram[p], gram[p]) / max(gram[p, p], TOLERANCE))
 
 
 def _by_importance(x: FloatArray, y: FloatArray) -> list[int]:
     """Return the columns in the order in which a forward selection takes them."""
-    gram = _gram(x, y)
+    rest = _gram(x, y)
     chosen: list[int] = []
-    while len(chosen) < x.shape[1]:
-        rest = [j for j in range(x.shape[1]) if j not in chosen]
-        if len(chosen) + 1 >= len(x):
-            return chosen + rest
-        chosen.append(min(rest, key=lambda j: _residual(gram, [*chosen, j])))
+    left = list(range(x.shape[1]))
+    while left:
+        gain = rest[left, -1] ** 2 / np.maximum(rest[left, left], TOLERANCE)
+        chosen.append(left.pop(int(np.argmax(gain))))
+        rest = _without(rest, chosen[-1])
     return chosen
 
 

@@ -53,7 +53,8 @@ def order_agreement(
     predicted, true : array_like of float, shape (algorithms,)
         In units of the scores; NaN is left out.
     clear : float
-        Two algorithms differ clearly if the larger summary is more than so many times the smaller.
+        Two algorithms differ clearly if the one summary is more than so many times the other; of
+        summaries below 0, their sizes are compared.
 
     Returns
     -------
@@ -71,9 +72,8 @@ def order_agreement(
     upper = np.triu_indices(p.size, 1)
     dt, dp = (t[:, np.newaxis] - t)[upper], (p[:, np.newaxis] - p)[upper]
     right = dt * dp > 0
-    larger = np.maximum.outer(t, t)[upper]
-    smaller = np.minimum.outer(t, t)[upper]
-    is_clear = larger > clear * smaller
+    smaller = np.minimum.outer(np.abs(t), np.abs(t))[upper]
+    is_clear = np.abs(dt) > (clear - 1.0) * smaller
     return OrderAgreement(
         n_pairs=int((dt != 0).sum()),
         n_concordant=int(right.sum()),

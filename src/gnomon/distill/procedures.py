@@ -6,9 +6,9 @@ it inside every fold. ``docs/decisions/008`` compares their errors.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -31,13 +31,15 @@ from gnomon.scores.table import FloatArray
 __all__ = ["PROCEDURES", "FactorProcedure", "PaperProcedure", "Procedure", "procedure_of"]
 
 
-class Procedure(Protocol):
+class Procedure(ABC):
     """Chooses subsets of tasks, and fits a model to one."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """What it is called."""
 
+    @abstractmethod
     def choose(
         self,
         data: PreparedScores,
@@ -50,15 +52,25 @@ class Procedure(Protocol):
     ) -> tuple[tuple[str, ...], ...]:
         """Return the best subsets, best first."""
 
+    @abstractmethod
     def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
         """Return the model of a subset."""
 
-    def best(self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()) -> Procedure:
+    def best(
+        self,
+        data: PreparedScores,
+        size: int,
+        *,
+        forced: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Procedure:
         """Return the procedure that is to choose here: itself, unless it chooses between some."""
+        del data, size, forced, progress
+        return self
 
 
 @dataclass(frozen=True)
-class PaperProcedure:
+class PaperProcedure(Procedure):
     """The Atari-5 paper's: least cross-validated error of least squares without intercept.
 
     Parameters
@@ -132,13 +144,9 @@ class PaperProcedure:
         """Return the model of a subset."""
         return fit_least_squares(data, tasks, weights=self.weights)
 
-    def best(self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()) -> Procedure:
-        """Return itself."""
-        return self
-
 
 @dataclass(frozen=True)
-class FactorProcedure:
+class FactorProcedure(Procedure):
     """Ours: least variance that a subset leaves under a covariance shrunk towards one factor.
 
     Tasks and weights are those for the smoothed summary, which depends less on single tasks than a
@@ -212,10 +220,6 @@ class FactorProcedure:
             ranges=ranges_of(x[whole]),
             residuals=tuple(np.sort(residuals).tolist()),
         )
-
-    def best(self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()) -> Procedure:
-        """Return itself."""
-        return self
 
     def _covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
         """Return the names of the tasks that vary, and the covariance of them and the target."""

@@ -126,6 +126,8 @@ def test_the_pages_lead_to_each_other_and_to_nothing_else(
                 assert target.exists(), (page, link)
                 assert target.is_relative_to(out.resolve())
         assert "<form" not in page.read_text()
+        assert "A copy of a leaderboard, made on 20" in page.read_text()
+    assert list(out.glob("seasons/*/scores.csv"))
 
 
 def test_no_secret_is_exported(

@@ -34,6 +34,7 @@ from gnomon.cli import (
     rules,
     scores,
     season,
+    study,
     suite,
     verification,
 )
@@ -75,6 +76,7 @@ app.command()(leaderboard.serve)
 app.command()(leaderboard.register)
 app.command()(leaderboard.submit)
 leaderboard.app.add_typer(season.app, name="season")
+leaderboard.app.add_typer(study.app, name="study")
 leaderboard.app.command("check-reveal")(season.check_reveal)
 app.add_typer(leaderboard.app, name="leaderboard")
 

@@ -10,7 +10,13 @@ from gnomon.leaderboard.accounts import server_secret
 from gnomon.leaderboard.assignment import Assignment, assigned_seed
 from gnomon.leaderboard.audit_log import note
 from gnomon.leaderboard.database.columns import now
-from gnomon.leaderboard.database.tables import Entry, EntryAttempt, Season, Submission
+from gnomon.leaderboard.database.tables import (
+    Entry,
+    EntryAttempt,
+    Season,
+    SeasonRule,
+    Submission,
+)
 from gnomon.leaderboard.names import clean_link, clean_name, clean_text, name_key
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
 
@@ -19,6 +25,7 @@ __all__ = [
     "attempt_of",
     "check_open",
     "find_entry",
+    "find_rule",
     "find_season",
     "new_attempt",
     "register",
@@ -35,6 +42,14 @@ def find_season(session: Session, name: str) -> Season:
     if season is None:
         raise Missing(f"there is no season {name[:64]!r}")
     return season
+
+
+def find_rule(season: Season, name: str) -> SeasonRule:
+    """Return a rule of a season; a :class:`Missing` tells that there is none."""
+    for rule in season.rules:
+        if rule.name == name:
+            return rule
+    raise Missing(f"season {season.name} has no rule {name[:64]!r}")
 
 
 def find_entry(session: Session, entry_id: int) -> Entry:

@@ -121,6 +121,9 @@ class Standing:
         How many trials stand behind it.
     why : str or None
         Why there is no rank.
+    rating : Number or None
+        What the rank goes by, as ``gnomon rank`` prints it: the logarithm of the pairs of trials
+        won for each one lost, against the average of the board; None where there is no ranking.
     """
 
     contender: Contender
@@ -131,6 +134,7 @@ class Standing:
     gap: Difference | None
     n_trials: int
     why: Why | None = None
+    rating: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -196,5 +200,6 @@ def _standing(record: Mapping[str, Any]) -> Standing:
             "estimates": {name: Number(**each) for name, each in record["estimates"].items()},
             "groups": tuple(record["groups"]),
             "gap": None if record["gap"] is None else Difference(**record["gap"]),
+            "rating": None if record["rating"] is None else Number(**record["rating"]),
         }
     )

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -192,14 +193,12 @@ def _ranked_lines(
 
 
 def _with_rank(line: Standing, record: Mapping[str, Any]) -> Standing:
-    return Standing(
-        line.contender,
-        line.estimates,
-        record["rank_low"],
-        record["rank_high"],
-        tuple(record["groups"]),
-        line.gap,
-        line.n_trials,
+    return replace(
+        line,
+        rank_low=record["rank_low"],
+        rank_high=record["rank_high"],
+        groups=tuple(record["groups"]),
+        rating=Number(record["rating"], record["low"], record["high"]),
     )
 
 

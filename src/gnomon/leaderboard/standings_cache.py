@@ -40,7 +40,7 @@ COUNTED = ("verified", "reported")
 #: Entries times rules that are computed at once, in less time than a reader minds.
 _SMALL = 150
 #: How a snapshot is written; another number makes old files worthless.
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import os
 import re
 from dataclasses import dataclass, replace
@@ -22,6 +23,8 @@ __all__ = ["write_pages"]
 _NEEDS_SERVER = re.compile(
     r"^/(api|account|sign-in|sign-out|submit|play|study|studies|openapi\.json)(/|$)"
 )
+#: The same page with another summary of the errors.
+_METRIC = re.compile(r"^/seasons/[^?]+\?metric=[a-z]+$")
 _LINK = re.compile(r'\b(href|src)="(/[^"]*)"')
 _FORM = re.compile(r"<form\b.*?</form>", re.DOTALL)
 _MOST_PAGES = 100_000
@@ -92,7 +95,9 @@ def _address(link: str) -> str:
 
 
 def _is_kept(link: str) -> bool:
-    return not link.startswith("//") and "?" not in link and not _NEEDS_SERVER.match(link)
+    if link.startswith("//") or _NEEDS_SERVER.match(link):
+        return False
+    return "?" not in link or _METRIC.match(link) is not None
 
 
 def _file_of(address: str, is_html: bool) -> str:
@@ -116,22 +121,42 @@ def _relinked(address: str, pages: dict[str, _Page]) -> bytes:
         there = os.path.relpath(pages[target].file, folder)
         return f'{match[1]}="{there}{"#" + fragment if fragment else ""}"'
 
-    return _LINK.sub(to_file, here.body.decode()).encode()
+    text = _LINK.sub(to_file, here.body.decode())
+    return _as_copy(text, datetime.datetime.now(datetime.UTC)).encode()
+
+
+def _as_copy(page: str, made: datetime.datetime) -> str:
+    """Say on a page that it is a copy, and let the style sheet hide what leads nowhere.
+
+    Examples
+    --------
+    >>> made = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
+    >>> page = _as_copy('<html lang="en"><main id="content">', made)
+    >>> page.splitlines()[0], "made on 2026-01-02" in page
+    ('<html class="copy" lang="en"><main id="content">', True)
+    """
+    note = (
+        f'<p class="notice">A copy of a leaderboard, made on {made:%Y-%m-%d}. '
+        "What needs a server is not in it: playing, submitting, and watching replays.</p>"
+    )
+    page = page.replace("<html ", '<html class="copy" ', 1)
+    return re.sub(r"<main\b[^>]*>", lambda match: f"{match[0]}\n{note}", page, count=1)
 
 
 async def _get(app: FastAPI, address: str) -> tuple[int, str, bytes]:
     """Ask the application for a page, in this process."""
     said: list[dict[str, Any]] = []
+    path, _, query = address.partition("#")[0].partition("?")
     scope = {
         "type": "http",
         "asgi": {"version": "3.0"},
         "http_version": "1.1",
         "method": "GET",
         "scheme": "http",
-        "path": unquote(address.partition("#")[0]),
-        "raw_path": address.partition("#")[0].encode(),
+        "path": unquote(path),
+        "raw_path": path.encode(),
         "root_path": "",
-        "query_string": b"",
+        "query_string": query.encode(),
         "headers": [(b"host", b"localhost"), (b"accept", b"text/html,*/*")],
         "client": ("127.0.0.1", 0),
         "server": ("localhost", 80),

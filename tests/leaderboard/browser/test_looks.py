@@ -91,6 +91,7 @@ def test_a_game_and_its_result_have_no_barriers(open_page, screenshots, look, wi
         )
     looked_at(page, screenshots, f"game-{look}")
     page.get_by_role("button", name="Stop here").click()
+    page.get_by_role("button", name="Stop for good").click()
     page.get_by_text("Errors so far, board by board").wait_for()
     looked_at(page, screenshots, f"result-{look}")
 

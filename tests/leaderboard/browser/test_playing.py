@@ -206,3 +206,41 @@ def test_a_server_that_does_not_answer_is_told(open_page):
     page.locator("button.piece").first.click()
     page.locator("button.bucket").first.click()
     wait_for_count(page, 1)
+
+
+def test_a_slip_of_the_hand_does_not_end_the_game(open_page):
+    page = open_page("/play/anything-goes")
+    page.get_by_role("button", name="Deal the first board").click()
+    page.get_by_role("button", name="Stop here").click()
+    page.get_by_text("Stop here?").wait_for()
+    assert state(page)["state"] == "playing"
+    page.locator("button.piece").first.press("0")
+    wait_for_count(page, 1)
+    page.get_by_role("button", name="Stop here").click()
+    page.get_by_role("button", name="Stop for good").click()
+    page.get_by_role("heading", name="Here is how it went.").wait_for()
+
+
+def test_letters_tell_all_colours_apart(open_page):
+    page = open_page("/play/anything-goes")
+    page.get_by_role("button", name="Deal the first board").click()
+    page.get_by_label("Letters for colours").check()
+    found = {}
+    for piece in state(page)["pieces"]:
+        letter = page.locator(f'.piece[data-cell="{piece["cell"]}"] .letter')
+        assert letter.is_visible()
+        found.setdefault(letter.text_content(), set()).add(piece["color"])
+    assert len(found) == 4
+    assert all(len(colors) == 1 for colors in found.values())
+
+
+def test_a_rule_of_a_season_is_played_beside_its_learners(open_page):
+    page = open_page("/seasons/spring-2026/rules/color-match")
+    page.get_by_role("link", name="Play it yourself").click()
+    page.get_by_role("button", name="Deal the first board").click()
+    page.locator("button.piece").first.press("0")
+    page.wait_for_function("() => document.querySelectorAll('#moves li').length === 1")
+    page.get_by_role("button", name="Stop here").click()
+    page.get_by_role("button", name="Stop for good").click()
+    page.get_by_role("link", name="Q-table").click()
+    page.get_by_role("heading", name="Q-table").wait_for()

@@ -136,6 +136,39 @@ def test_hidden_rules_of_a_season_are_not_played_by_anybody(client, database):
     assert client.post("/play/s1-h01.json").status_code == 404
 
 
+def test_the_public_rules_of_a_season_are_played_on_its_boards(client, database):
+    from small_season import make_season
+
+    make_season(database, "secret", "hidden", board={"pieces": [5, 5], "shapes": [2, 2]})
+    page = client.get("/play/seasons/secret/clockwise.json").json()
+    assert (page["episodes"], page["horizon"], page["season"]) == (3, 50, "secret")
+    assert client.get("/play/seasons/secret/clockwise").status_code == 200
+    begun = client.post("/play/seasons/secret/clockwise.json").json()
+    view = begun["game"]["view"]
+    assert (view["rule"], view["episodes"], len(view["pieces"])) == ("clockwise", 3, 5)
+    assert len({piece["shape"] for piece in view["pieces"]}) <= 2
+    after = attempt(client, begun["key"], view["pieces"][0]["cell"], 0).json()
+    assert len(after["view"]["attempts"]) == 1
+    start = client.post("/play/seasons/secret/clockwise")
+    assert client.get(start.headers["location"]).status_code == 200
+
+
+def test_hidden_rules_of_a_season_are_played_once_they_are_revealed(client, database):
+    from gnomon.leaderboard.database.columns import now
+    from gnomon.leaderboard.database.tables import Season
+    from small_season import make_season
+
+    make_season(database, "secret", "hidden")
+    address = "/play/seasons/secret/s1-h01.json"
+    assert client.get(address).status_code == 403
+    assert client.post(address).status_code == 403
+    assert client.get("/play/seasons/secret/none.json").status_code == 404
+    with database.writing() as session:
+        session.scalar(select(Season)).revealed_at = now()
+    assert client.get(address).status_code == 200
+    assert client.post(address).status_code == 201
+
+
 def test_games_of_one_address_are_limited(app):
     from dataclasses import replace
 

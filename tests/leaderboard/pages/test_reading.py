@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from gnomon.leaderboard.pages.templating import odds
 from gnomon.leaderboard.standings import METRICS
 
 PAGES = [
@@ -68,6 +69,34 @@ def test_the_standings_say_what_their_twin_says(lively):
     ranks = [(line["rank_low"], line["rank_high"]) for line in standings["ranked"]]
     assert all(low <= high for low, high in ranks)
     assert ranks[0][0] == 1
+
+
+def test_the_rows_stand_in_the_order_of_what_they_show_first(lively):
+    for season in ("spring-2026", "autumn-2026"):
+        page = lively.get(f"/seasons/{season}").text
+        ranked = lively.get(f"/seasons/{season}.json").json()["standings"]["ranked"]
+        ratings = [line["rating"]["value"] for line in ranked]
+        assert ratings == sorted(ratings, reverse=True)
+        shown = re.findall(r'<td class="number">([\d.,]+ : [\d.,]+)</td>', page)
+        assert shown == [odds(rating) for rating in ratings]
+        assert all(r["low"] < r["value"] < r["high"] for r in (line["rating"] for line in ranked))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_fewer_errors_than_somebody_above_are_marked(lively, metric):
+    page = lively.get(f"/seasons/spring-2026?metric={metric}").text
+    ranked = lively.get("/seasons/spring-2026.json").json()["standings"]["ranked"]
+    errors = [line["estimates"][metric]["value"] for line in ranked]
+    rows = page.split("<tbody>")[1].split("</tbody>")[0].split("<tr>")[1:]
+    marked = ["fewer than somebody ranked above" in row for row in rows]
+    assert marked == [any(e < above for above in errors[:i]) for i, e in enumerate(errors)]
+    assert ("A mark ◂" in page) == any(marked)
+    assert "not by errors" in page
+
+
+def test_some_learner_has_fewer_errors_than_one_above_it(lively):
+    # Else the test before shows nothing.
+    assert "fewer than somebody ranked above" in lively.get("/seasons/spring-2026").text
 
 
 @pytest.mark.parametrize("metric", METRICS)

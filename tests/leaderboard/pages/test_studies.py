@@ -156,3 +156,52 @@ def test_keys_lead_forward_and_never_back(client, admin_token, app):
         # Who has a game's key can play it, and cannot find the player's page by it.
         key = game.rpartition("/")[2]
         assert stranger.get(f"/players/{key}").status_code == 404
+
+
+def test_an_invitation_that_was_lost_is_made_anew(client, admin_token):
+    lost = make(client, admin_token)
+    headers = bearer(admin_token)
+    player = join(client, lost)
+    answer = client.post("/studies/1/invitation", headers=headers)
+    found = re.search(r"/join/[A-Za-z0-9_-]{32}", answer.text)[0]
+    assert client.get(lost).status_code == 404
+    assert client.get(found).status_code == 200
+    # Who has begun is not touched.
+    assert client.post(f"{player}/begin").status_code == 303
+
+
+def test_a_study_is_closed_and_opened_again(client, admin_token):
+    invitation = make(client, admin_token)
+    headers = bearer(admin_token)
+    player = join(client, invitation)
+    assert client.post("/studies/1/close", headers=headers).status_code == 303
+    assert client.get(invitation).status_code == 403
+    assert client.post(invitation, data={"agree": "yes"}).status_code == 403
+    assert client.post(f"{player}/begin").status_code == 303
+    assert "Closed: nobody else can join." in client.get("/studies/1", headers=headers).text
+    assert client.get("/studies.json", headers=headers).json()["studies"][0]["closed"] is True
+    assert client.post("/studies/1/close", headers=headers).status_code == 409
+    client.post("/studies/1/invitation", headers=headers)
+    assert client.get("/studies/1.json", headers=headers).json()["closed"] is False
+
+
+@pytest.mark.parametrize("what", ["close", "invitation"])
+def test_nobody_else_closes_a_study_or_invites(client, admin_token, token, what):
+    make(client, admin_token)
+    assert client.post(f"/studies/1/{what}").status_code == 401
+    assert client.post(f"/studies/1/{what}", headers=bearer(token)).status_code == 403
+
+
+def test_nothing_leads_a_player_away_from_the_study(client, admin_token):
+    invitation = make(client, admin_token, PLAN.replace("horizon = 5", "horizon = 1"))
+    player = join(client, invitation)
+    game = client.post(f"{player}/begin").headers["location"]
+    pages = [client.get(address).text for address in (invitation, player, game)]
+    cell = client.get(f"{game}.json").json()["view"]["pieces"][0]["cell"]
+    client.post(f"{game}/attempts.json", json={"cell": cell, "bucket": 0})
+    client.post(f"{game}/give-up.json")
+    pages.append(client.get(f"{game}/result").text)
+    for page in pages:
+        links = re.findall(r'<a\b[^>]*href="([^"]*)"', page)
+        assert [link for link in links if not link.startswith(("#", game))] == []
+    assert 'href="/seasons"' in client.get("/play").text

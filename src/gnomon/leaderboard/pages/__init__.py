@@ -15,6 +15,7 @@ __all__ = ["error_page", "router"]
 #: In the order in which their paths are tried.
 _PARTS = (
     "seasons",
+    "season_scores",
     "submissions",
     "replays",
     "rules",
@@ -24,6 +25,7 @@ _PARTS = (
     "account",
     "methods",
     "play",
+    "play_season",
     "results",
     "studies",
 )

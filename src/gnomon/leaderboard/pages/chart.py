@@ -23,6 +23,7 @@ __all__ = [
     "Tick",
     "intervals",
     "line_chart",
+    "odds_intervals",
     "strips",
 ]
 
@@ -283,6 +284,30 @@ def intervals(
     scale = Scale(0.0 if not log else least, most, 6.0, width - 6.0, log=log)
     placed = (Interval(*(None if x is None else scale(x) for x in row)) for row in rows)
     return Intervals(width, scale.ticks(3), tuple(placed))
+
+
+def odds_intervals(
+    rows: Sequence[tuple[float | None, float | None, float | None]], *, width: float = 240.0
+) -> Intervals:
+    """Lay logarithms of odds (value, low, high) out on one scale; its marks are the odds.
+
+    Examples
+    --------
+    >>> found = odds_intervals([(1.0, 0.5, 2.5), (-1.0, -2.5, -0.5)], width=112.0)
+    >>> [tick.label for tick in found.ticks]
+    ['1:10', '1:1', '10:1']
+    >>> found.rows[0].value > found.rows[1].value
+    True
+    """
+    far = max((abs(x) for row in rows for x in row if x is not None), default=0.0)
+    most = max(far, math.log(10.0))
+    scale = Scale(-most, most, 6.0, width - 6.0)
+    steps = [10.0**n for n in range(1, 12, 1 + int(most / math.log(10.0) / 2.5))]
+    marks = [(math.log(x), f"{x:g}:1") for x in steps] + [(0.0, "1:1")]
+    marks += [(-math.log(x), f"1:{x:g}") for x in steps]
+    inside = sorted(mark for mark in marks if abs(mark[0]) <= most * (1 + 1e-9))
+    placed = (Interval(*(None if x is None else scale(x) for x in row)) for row in rows)
+    return Intervals(width, tuple(Tick(scale(x), label) for x, label in inside), tuple(placed))
 
 
 @dataclass(frozen=True, slots=True)

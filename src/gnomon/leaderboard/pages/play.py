@@ -11,7 +11,6 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from gnomon.errors import UnknownNameError
-from gnomon.game.board import DEFAULT_SPEC
 from gnomon.leaderboard.api.dependencies import (
     CsrfChecked,
     CurrentSettings,
@@ -27,6 +26,7 @@ from gnomon.leaderboard.play.puzzles import Puzzle, puzzle_named, puzzles
 from gnomon.leaderboard.play.session import Attempt, PlaySession, PlayView
 from gnomon.leaderboard.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.refusals import Missing
+from gnomon.leaderboard.settings import ServerSettings
 
 __all__ = ["router"]
 
@@ -35,9 +35,6 @@ router = APIRouter(tags=["play"])
 Key = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{32}$", description="What the browser holds.")]
 RuleName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 Checked = Annotated[None, CsrfChecked]
-
-#: What is played outside of studies: as many boards as one likes, up to so many.
-EPISODES, HORIZON = 20, 100
 
 
 class AttemptForm(BaseModel):
@@ -50,12 +47,16 @@ class AttemptForm(BaseModel):
 
 @dataclass(frozen=True)
 class PuzzlePage:
-    """A rule before it is played: its address, what it is called, and what a game of it is."""
+    """A rule before it is played: its address, what it is called, and what a game of it is.
+
+    ``season``: whose learners play it too; empty for a rule of the library.
+    """
 
     name: str
     shown: str
     episodes: int
     horizon: int
+    season: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ Named = Annotated[Puzzle, Depends(named)]
 @router.get("/play/{name}.json")
 def puzzle_json(name: RuleName, puzzle: Named) -> PuzzlePage:
     """Tell of a puzzle what may be told: not the rule."""
-    return PuzzlePage(name, puzzle.shown, EPISODES, HORIZON)
+    return PuzzlePage(name, puzzle.shown, puzzle.episodes, puzzle.horizon)
 
 
 @router.get("/play/{name}", include_in_schema=False)
@@ -127,28 +128,35 @@ def begin_json(
     request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: Named, _: Checked
 ) -> BegunGame:
     """Begin a game."""
-    key = _begun(request, database, settings.max_play_sessions_per_hour, puzzle)
-    with database.reading() as session:
-        return BegunGame(key=key, game=_page(find_game(session, key)))
+    return begun_game(database, begun(request, database, settings, puzzle))
 
 
 @router.post("/play/{name}", include_in_schema=False)
 def begin(
-    request: Request,
-    database: DatabaseOf,
-    settings: CurrentSettings,
-    puzzle: Named,
-    _: Checked,
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: Named, _: Checked
 ) -> Response:
     """Begin a game, and lead to it."""
-    key = _begun(request, database, settings.max_play_sessions_per_hour, puzzle)
-    return RedirectResponse(f"/play/games/{key}", 303)
+    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
 
 
-def _begun(request: Request, database: Database, most: int, puzzle: Puzzle) -> str:
+def begun(request: Request, database: Database, settings: ServerSettings, puzzle: Puzzle) -> str:
+    """Begin a game, unless this address has begun too many, and return its key."""
+    most = settings.max_play_sessions_per_hour
     with database.noting() as session:
         count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
-        return begin_game(session, puzzle, episodes=EPISODES, horizon=HORIZON, board=DEFAULT_SPEC)
+        return begin_game(
+            session,
+            puzzle,
+            episodes=puzzle.episodes,
+            horizon=puzzle.horizon,
+            board=puzzle.board,
+        )
+
+
+def begun_game(database: Database, key: str) -> BegunGame:
+    """Return a game that was just begun."""
+    with database.reading() as session:
+        return BegunGame(key=key, game=_page(find_game(session, key)))
 
 
 # -- the game --------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from gnomon.leaderboard.pages.chart import Curve, line_chart
 from gnomon.leaderboard.pages.play import Key
 from gnomon.leaderboard.pages.templating import html_response
 from gnomon.leaderboard.play.kept_games import KeptGame, find_game
+from gnomon.leaderboard.play.measured import measured_learners
 from gnomon.leaderboard.play.study import StudyPlan
 from gnomon.leaderboard.play.yardsticks import Yardstick, yardsticks
 from gnomon.leaderboard.refusals import Conflict
@@ -25,13 +26,19 @@ __all__ = ["router"]
 router = APIRouter(tags=["play"])
 
 
+#: Who plays here even where learners of the leaderboard were measured: the floor, and the paper's.
+_BESIDE_MEASURED = ("chance", "network")
+
+
 @dataclass(frozen=True)
 class ResultPage:
     """A game that is over.
 
     ``errors`` counts those of each board; ``cumulated`` adds them up. ``mastered_after`` is the
     number of attempts before the first ten in a row that were right, null if there were none.
-    ``learners`` is empty in a study that does not show them.
+    ``learners``: those of the leaderboard that were measured on this very rule, with chance and the
+    network of the paper; where there are none, four that play it here. Empty in a study that does
+    not show them.
     """
 
     rule: str
@@ -62,20 +69,24 @@ def result_page(session: ReadSession, key: Key) -> ResultPage:
         sum(attempt.accepted for attempt in played.attempts),
         int((played.log().finish == 1).sum()),
         int(mastered) if mastered < float("inf") else None,
-        [_cut(each, len(errors)) for each in _learners(session, game)],
+        _learners(session, game, len(errors)),
     )
 
 
 Result = Annotated[ResultPage, Depends(result_page)]
 
 
-def _learners(session: Session, game: KeptGame) -> tuple[Yardstick, ...]:
+def _learners(session: Session, game: KeptGame, n_boards: int) -> list[Yardstick]:
     if game.row.assignment_id is not None:
         assignment = session.get_one(StudyAssignment, game.row.assignment_id)
         if not StudyPlan.from_record(assignment.study.plan).show_curves:
-            return ()
+            return []
     # The same for everybody who plays this rule, so that it is computed once.
-    return yardsticks(replace(game.session.game, rule_name="", seed=0))
+    here = yardsticks(replace(game.session.game, rule_name="", seed=0))
+    measured = measured_learners(session, game.row, game.session.game, n_boards)
+    if measured:
+        here = tuple(each for each in here if each.name in _BESIDE_MEASURED)
+    return [*measured, *(_cut(each, n_boards) for each in here)]
 
 
 def _cut(learner: Yardstick, n: int) -> Yardstick:

@@ -15,12 +15,11 @@ from gnomon.leaderboard.api.dependencies import ReadSession
 from gnomon.leaderboard.api.paging import Slug
 from gnomon.leaderboard.api.records import RuleRecord
 from gnomon.leaderboard.database.tables import Season, SeasonRule
-from gnomon.leaderboard.entries import find_season
+from gnomon.leaderboard.entries import find_rule, find_season
 from gnomon.leaderboard.pages.board_state import BoardState, CurrentBoard
 from gnomon.leaderboard.pages.chart import intervals, strips
 from gnomon.leaderboard.pages.page_cache import KeptPage, json_text, kept_response
 from gnomon.leaderboard.pages.templating import rendered
-from gnomon.leaderboard.refusals import Missing
 from gnomon.leaderboard.standings import LEVEL, Contender, Number, score_table
 from gnomon.leaderboard.standings_cache import board_of
 from gnomon.stats.bootstrap import median_interval
@@ -64,13 +63,6 @@ class RulePage:
     ladder: list[LadderLine]
     learners: list[LearnerLine]
     level: float = LEVEL
-
-
-def _find_rule(season: Season, name: str) -> SeasonRule:
-    for rule in season.rules:
-        if rule.name == name:
-            return rule
-    raise Missing(f"season {season.name} has no rule {name[:64]!r}")
 
 
 def rule_page(session: Session, board: BoardState, season: Season, rule: SeasonRule) -> RulePage:
@@ -118,7 +110,7 @@ def _kept(
 ) -> KeptPage:
     """Return the page of a rule as text of a kind, which is made once for each state of it."""
     season = find_season(session, where[0])
-    rule = _find_rule(season, where[1])
+    rule = find_rule(season, where[1])
     snapshot = board.standings.get(season.id, season.version)
     shown = None if snapshot is None else snapshot.standings.version
     key = ("rule", kind, rule.id, season.version, shown)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -15,10 +17,10 @@ from gnomon.leaderboard.api.records import SeasonRecord
 from gnomon.leaderboard.database.tables import Entry, Season, Submission
 from gnomon.leaderboard.entries import find_season
 from gnomon.leaderboard.pages.board_state import CurrentBoard
-from gnomon.leaderboard.pages.chart import intervals
+from gnomon.leaderboard.pages.chart import odds_intervals
 from gnomon.leaderboard.pages.page_cache import kept_response
 from gnomon.leaderboard.pages.templating import rendered
-from gnomon.leaderboard.standings import METRICS, Standings
+from gnomon.leaderboard.standings import METRICS, Number, Standings
 from gnomon.leaderboard.standings_cache import COUNTED, Snapshot
 
 __all__ = ["router"]
@@ -173,13 +175,33 @@ def standings_html(
     def make() -> str:
         page = standings_page(session, season, snapshot)
         path = f"/seasons/{season.name}"
-        return rendered("standings.html", path, page, metric=metric, drawn=_drawn(page, metric))
+        drawn = _drawn(page, metric)
+        return rendered("standings.html", path, page, metric=metric, seed=season.id, **drawn)
 
     return kept_response(request, board.pages.get(key, make))
 
 
-def _drawn(page: StandingsPage, metric: str) -> Any:
-    """Lay the estimates out on one scale."""
+def _drawn(page: StandingsPage, metric: str) -> dict[str, Any]:
+    """Lay out what the ranks go by, and mark whose errors are out of that order."""
     lines = page.standings.ranked if page.standings else ()
-    rows = [(e.value, e.low, e.high) for e in (line.estimates[metric] for line in lines)]
-    return intervals(rows, width=220)
+    nothing = Number(None, None, None)
+    ratings = [line.rating or nothing for line in lines]
+    return {
+        "drawn": odds_intervals([(r.value, r.low, r.high) for r in ratings], width=220),
+        "fewer": fewer_than_above([line.estimates[metric].value for line in lines]),
+    }
+
+
+def fewer_than_above(errors: Sequence[float | None]) -> list[bool]:
+    """Tell for each learner whether it has fewer errors than one that is ranked above it.
+
+    Examples
+    --------
+    >>> fewer_than_above([200.0, 134.0, 288.0, None, 150.0])
+    [False, True, False, False, True]
+    """
+    most, found = -math.inf, []
+    for value in errors:
+        found.append(value is not None and value < most)
+        most = max(most, -math.inf if value is None else value)
+    return found

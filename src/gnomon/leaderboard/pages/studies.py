@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.leaderboard.api.dependencies import (
@@ -26,18 +24,21 @@ from gnomon.leaderboard.pages.templating import html_response
 from gnomon.leaderboard.play.kept_games import find_game
 from gnomon.leaderboard.play.kept_studies import (
     PlayerRecord,
+    StudyLine,
     find_invitation,
     find_player,
-    games_of,
     go_on,
     join,
     make_study,
     players_of,
+    study_lines,
 )
 from gnomon.leaderboard.play.study import StudyPlan
-from gnomon.leaderboard.play.transcript import play_scores, transcript_text
+from gnomon.leaderboard.play.study_files import scores_text, study_transcript
+from gnomon.leaderboard.play.study_life import close_study, invite_anew
 from gnomon.leaderboard.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.refusals import Conflict, Missing
+from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.tokens import Caller
 
 __all__ = ["router"]
@@ -49,17 +50,6 @@ Checked = Annotated[None, CsrfChecked]
 
 
 @dataclass(frozen=True)
-class StudyLine:
-    """A study among others."""
-
-    id: int
-    name: str
-    title: str
-    n_players: int
-    n_finished: int
-
-
-@dataclass(frozen=True)
 class StudiesPage:
     """All studies of the server."""
 
@@ -68,11 +58,12 @@ class StudiesPage:
 
 @dataclass(frozen=True)
 class StudyPage:
-    """A study: its plan, and its players by pseudonym."""
+    """A study: its plan, its players by pseudonym, and whether it is closed."""
 
     id: int
     name: str
     title: str
+    closed: bool
     plan: StudyPlan
     players: list[PlayerRecord]
 
@@ -103,12 +94,7 @@ class PlayerPage:
 @router.get("/studies.json")
 def studies_json(session: ReadSession, who: Admin) -> StudiesPage:
     """List the studies."""
-    lines = []
-    for study in session.scalars(select(Study).order_by(Study.id.desc())):
-        players = study.assignments
-        finished = sum(player.finished_at is not None for player in players)
-        lines.append(StudyLine(study.id, study.name, study.title, len(players), finished))
-    return StudiesPage(lines)
+    return StudiesPage(study_lines(session))
 
 
 @router.get("/studies", include_in_schema=False)
@@ -127,10 +113,35 @@ def make_form(
 ) -> Response:
     """Make a study, and show its invitation, once."""
     study, key = make_study(session, StudyPlan.from_toml(plan), by=who.account_id)
+    return _invited(request, settings, study, key)
+
+
+def _invited(request: Request, settings: ServerSettings, study: Study, key: str) -> Response:
+    """Show an invitation, once."""
     base = settings.public_url or str(request.base_url).rstrip("/")
+    line = StudyLine.of(study)
     link = f"{base}/join/{key}"
-    line = StudyLine(study.id, study.name, study.title, 0, 0)
     return html_response(request, "study_made.html", line, json=False, status=201, link=link)
+
+
+@router.post("/studies/{number}/invitation", include_in_schema=False)
+def invite_form(
+    request: Request,
+    session: WriteSession,
+    settings: CurrentSettings,
+    who: Admin,
+    number: RowId,
+) -> Response:
+    """Make another invitation, and show it, once."""
+    study = _find(session, number)
+    return _invited(request, settings, study, invite_anew(session, study, by=who.account_id))
+
+
+@router.post("/studies/{number}/close", include_in_schema=False)
+def close_form(session: WriteSession, who: Admin, number: RowId) -> Response:
+    """Let nobody else join."""
+    close_study(session, _find(session, number), by=who.account_id)
+    return RedirectResponse(f"/studies/{number}", 303)
 
 
 @router.get("/studies/{number}.json")
@@ -138,7 +149,9 @@ def study_json(session: ReadSession, who: Admin, number: RowId) -> StudyPage:
     """Tell of a study."""
     study = _find(session, number)
     plan = StudyPlan.from_record(study.plan)
-    return StudyPage(study.id, study.name, study.title, plan, players_of(session, study))
+    line = StudyLine.of(study)
+    players = players_of(session, study)
+    return StudyPage(study.id, study.name, study.title, line.closed, plan, players)
 
 
 @router.get("/studies/{number}", include_in_schema=False)
@@ -151,19 +164,14 @@ def study_html(request: Request, session: ReadSession, who: Admin, number: RowId
 def transcript(session: ReadSession, who: Admin, number: RowId) -> Response:
     """Return every attempt, in the detailed format of the reference game server."""
     study = _find(session, number)
-    return _file(f"{study.name}-transcript.csv", transcript_text(games_of(session, study)))
+    return _file(f"{study.name}-transcript.csv", study_transcript(session, study))
 
 
 @router.get("/studies/{number}/scores.csv", response_class=PlainTextResponse)
 def scores(session: ReadSession, who: Admin, number: RowId) -> Response:
     """Return the scores as a tidy table: players as algorithms, rules as tasks."""
     study = _find(session, number)
-    games = games_of(session, study)
-    if not any(game.session.attempts for game in games):
-        raise Conflict("nobody has played yet")
-    out = io.BytesIO()
-    play_scores(games).frame.write_csv(out)
-    return _file(f"{study.name}-scores.csv", out.getvalue().decode())
+    return _file(f"{study.name}-scores.csv", scores_text(session, study))
 
 
 def _find(session: Session, number: int) -> Study:

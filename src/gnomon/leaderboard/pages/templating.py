@@ -82,6 +82,21 @@ def signed(value: float | None) -> str:
     return f"+{text}" if value > 0 else f"−{text}" if value < 0 else text
 
 
+def odds(logarithm: float | None) -> str:
+    """Return the odds of a logarithm as a reader wants them: won to lost.
+
+    Examples
+    --------
+    >>> [odds(x) for x in (0.0, 1.5, -1.5, math.log(1e4), None)]
+    ['1 : 1', '4.5 : 1', '1 : 4.5', '10,000 : 1', 'not estimable']
+    """
+    if logarithm is None or not math.isfinite(logarithm):
+        return number(None)
+    size = math.exp(min(abs(logarithm), 700.0))
+    text = f"{size:,.0f}" if size >= 9.95 else f"{size:.1f}".removesuffix(".0")
+    return f"1 : {text}" if logarithm < 0 and text != "1" else f"{text} : 1"
+
+
 def letter(group: int) -> str:
     """Return a, b, ..., z, a2, ... for the number of a tie group.
 
@@ -131,6 +146,7 @@ def _environment() -> Environment:
         "moment": moment,
         "piece": piece_words,
         "signed": signed,
+        "odds": odds,
         "letter": letter,
         "lines": lines,
         "paragraphs": paragraphs,

@@ -6,7 +6,7 @@ import datetime
 import secrets
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from threading import Lock
 from typing import Any, cast
 
@@ -55,11 +55,7 @@ def begin_game(
 ) -> str:
     """Deal a first board, and return the key by which alone the game can be found again."""
     key = key or secrets.token_urlsafe(24)
-    ranges = {
-        "pieces": list(board.pieces),
-        "shapes": list(board.shapes),
-        "colors": list(board.colors),
-    }
+    spec = {name: list(values) for name, values in asdict(board).items()}
     settings = {
         "shown": puzzle.shown,
         "episodes": episodes,
@@ -75,7 +71,7 @@ def begin_game(
             rule=puzzle.rule,
             series=series,
             seed=secrets.randbits(62),
-            board=ranges,
+            board=spec,
             settings=settings,
             n_episodes=1,
         )

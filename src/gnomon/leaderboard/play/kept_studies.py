@@ -30,6 +30,8 @@ from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal
 from gnomon.leaderboard.tokens import digest_of
 
 __all__ = [
+    "PlayerRecord",
+    "StudyLine",
     "find_invitation",
     "find_player",
     "games_of",
@@ -38,6 +40,7 @@ __all__ = [
     "make_study",
     "next_key",
     "players_of",
+    "study_lines",
 ]
 
 
@@ -223,6 +226,32 @@ def _puzzle(session: Session, rule: str, series: int) -> Puzzle:
     except UnknownNameError as error:
         raise Refusal(f"plan: {error}") from None
     return Puzzle(known.rule, shown, known.text)
+
+
+@dataclass(frozen=True)
+class StudyLine:
+    """A study among others."""
+
+    id: int
+    name: str
+    title: str
+    n_players: int
+    n_finished: int
+    closed: bool
+
+    @classmethod
+    def of(cls, study: Study) -> StudyLine:
+        """Count the players of a study."""
+        finished = sum(player.finished_at is not None for player in study.assignments)
+        closed = study.closes_at is not None and study.closes_at <= now()
+        return cls(study.id, study.name, study.title, len(study.assignments), finished, closed)
+
+
+def study_lines(session: Session) -> list[StudyLine]:
+    """Return all studies, the newest first."""
+    return [
+        StudyLine.of(study) for study in session.scalars(select(Study).order_by(Study.id.desc()))
+    ]
 
 
 @dataclass(frozen=True)

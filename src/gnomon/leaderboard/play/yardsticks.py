@@ -42,10 +42,12 @@ class Yardstick:
     Parameters
     ----------
     name, kind, sentence : str
-        What people are told of it, and which learner it is.
+        What people are told of it, and which learner it is; no kind for one that somebody sent in.
     median, low, high : tuple of float
         Errors so far, after board 1, 2, ...: the median of the trials and their quartiles.
     n_trials : int
+    entry_id : int or None
+        Where it stands on the leaderboard, if it does.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Yardstick:
     low: tuple[float, ...]
     high: tuple[float, ...]
     n_trials: int
+    entry_id: int | None = None
 
 
 @lru_cache(maxsize=256)

@@ -13,6 +13,8 @@
   const address = game.dataset.address;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const COLORS = ["RED", "BLACK", "BLUE", "YELLOW", "GREEN", "ORANGE", "PURPLE", "PINK", "WHITE", "GRAY"];
+  /** Blue and black begin alike: the codes of IEC 60757, which electricians use. */
+  const LETTERS = { RED: "RD", BLACK: "BK", BLUE: "BU", YELLOW: "YE", GREEN: "GN", ORANGE: "OG", PURPLE: "PU", PINK: "PK", WHITE: "WH", GRAY: "GY" };
   const PLACES = [[0, 7, "top left"], [7, 7, "top right"], [7, 0, "bottom right"], [0, 0, "bottom left"]];
   const REPLIES = { accepted: "yes", denied: "no", immovable: "not now" };
 
@@ -21,6 +23,7 @@
   let current = null;     // the cell whose piece the tab key finds
   let busy = false;
   let drag = null;
+  let stopping = false;   // whether a second press stops the game
 
   // -- drawing -------------------------------------------------------------------------------
 
@@ -40,7 +43,7 @@
     if (className) svg.setAttribute("class", className);
     const color = COLORS.includes(piece.color) ? piece.color : "OTHER";
     svg.querySelector(".shape").setAttribute("class", "shape c-" + color);
-    svg.querySelector(".letter").textContent = (piece.color || "?")[0];
+    svg.querySelector(".letter").textContent = LETTERS[piece.color] || (piece.color || "?").slice(0, 2);
     return svg;
   };
   const remembers = () => memory !== null && memory.checked;
@@ -104,6 +107,7 @@
     document.getElementById("count-streak").textContent = view.streak;
     nextForm.hidden = view.state !== "board over";
     giveUp.hidden = view.state === "ended";
+    askToStop(false);
     result.hidden = view.state !== "ended";
   }
 
@@ -188,7 +192,7 @@
     const ends = {
       cleared: "The board is cleared.",
       stalemate: "No piece can be moved any more.",
-      "cut off": "A hundred attempts are enough for one board.",
+      "cut off": "The attempts for this board are used up.",
       "": "",
     };
     const found = view.mastered && !was.mastered ? " Ten right in a row: you seem to know the rule. Stop here, or go on." : "";
@@ -400,6 +404,20 @@
     }
   }
 
+  /** A slip of the hand must not end a game: the first press asks, the second stops. */
+  function askToStop(asked) {
+    stopping = asked;
+    const button = giveUp.querySelector("button");
+    button.textContent = asked ? "Stop for good" : "Stop here";
+    button.classList.toggle("danger", asked);
+  }
+
+  giveUp.addEventListener("submit", (event) => {
+    if (stopping) return;
+    event.preventDefault();
+    askToStop(true);
+    tell("You cannot come back to this game. Press again to stop, or make another move.", "", "Stop here?");
+  });
   nextForm.addEventListener("submit", (event) => {
     event.preventDefault();
     deal();

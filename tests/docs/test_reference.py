@@ -144,6 +144,7 @@ CALLS = {
         "scores.csv --resamples 20",
         "scores.csv --pairs",
         "scores.csv --methods",
+        "scores.csv --critical-difference nemenyi",
         "scores.csv --classes",
     ],
     "gnomon audit": ["scores.csv --resamples 20"],

@@ -79,6 +79,58 @@ def test_pairs_methods_and_classes(scores):
     assert classes[-1]["algorithm"] == "uniform"
 
 
+def test_mean_ranks_by_either_test(tmp_path):
+    rng = np.random.default_rng(0)
+    means = {"dqn": 0.0, "sac": 0.1, "uniform": 3.0}
+    table = ScoreTable.from_arrays(
+        {name: rng.normal(mean, 1, (3, 14)) for name, mean in means.items()},
+        higher_is_better=False,
+    )
+    path, picture = tmp_path / "scores.csv", tmp_path / "cd.svg"
+    write_scores(table, path)
+    view = ("rank", path, "--lower-is-better", "--critical-difference")
+    for test in ("nemenyi", "wilcoxon-holm"):
+        found = records(*view, test)
+        assert [*found[0]] == [
+            "name", "test", "mean_rank", "groups", "n_tasks", "friedman_p", "critical_difference",
+        ]  # fmt: skip
+        assert [r["groups"] for r in found] == [[1], [1], []]
+        assert (found[2]["name"], found[2]["test"]) == ("uniform", test)
+    # Demsar (2006): q = 2.343 for three, CD = q sqrt(k (k + 1) / 6 N).
+    expected = 2.343 * (3 * 4 / (6 * 14)) ** 0.5
+    assert records(*view, "nemenyi")[0]["critical_difference"] == pytest.approx(expected, abs=1e-3)
+    assert records(*view, "wilcoxon-holm")[0]["critical_difference"] is None
+    text = run(*view, "nemenyi", "--figure", picture)
+    assert "nemenyi, 14 common tasks, 95%" in text
+    assert "it depends on who else is in the table" in text
+    assert picture.read_text(encoding="utf-8").startswith("<?xml")
+    assert "3 common algorithms" in run(*view, "nemenyi", "--by", "task")
+
+
+def test_a_ranking_says_what_it_counts(scores):
+    text = run("rank", scores, "--resamples", 50)
+    assert "not by how much: means and IQMs of scores may order otherwise" in text
+    assert "Those who share a letter are not separated" in text
+    assert "share a letter" not in run("rank", scores, "--latex", "--resamples", 50)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--pairs", "--methods"], "expected one view of a ranking, found --pairs and --methods"),
+        (["--pairs", "--latex"], "--latex says nothing to --pairs"),
+        (["--classes", "--by", "task"], "--by task says nothing to --classes"),
+        (["--methods", "--method", "elo"], "--method says nothing to --methods"),
+        (["--classes", "--figure", "x.svg"], "--figure says nothing to --classes"),
+        (["--critical-difference", "tukey"], "'tukey' is not one of"),
+    ],
+)
+def test_no_option_is_passed_over_in_silence(scores, options, message):
+    result = CliRunner().invoke(app, ["rank", str(scores), *options], env={"COLUMNS": "200"})
+    assert result.exit_code == 2
+    assert message in result.output
+
+
 def test_latex_escapes_names(scores):
     text = run("rank", scores, "--latex", "--resamples", 100)
     assert text.startswith(r"\begin{tabular}{lrrl}")

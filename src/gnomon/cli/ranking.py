@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gnomon.ranking.pairwise import Contest
+    from gnomon.ranking.rank_intervals import Ranking
     from gnomon.scores.table import ScoreTable
 
 __all__ = ["audit", "rank"]
@@ -40,6 +41,10 @@ def rank(
     pairs: Annotated[bool, typer.Option("--pairs", help="Every pair with its test.")] = False,
     methods: Annotated[bool, typer.Option("--methods", help="Places by every method.")] = False,
     classes: Annotated[bool, typer.Option("--classes", help="Classes of difficulty.")] = False,
+    critical_difference: Annotated[
+        Literal["wilcoxon-holm", "nemenyi"] | None,
+        typer.Option(help="Mean ranks over tasks, and whom this test does not separate."),
+    ] = None,
     marginal: Annotated[
         bool, typer.Option("--marginal", help="Rank intervals that hold one by one.")
     ] = False,
@@ -59,14 +64,13 @@ def rank(
     """Rank algorithms (or tasks), with intervals of ranks and groups that are not separated."""
     import numpy as np
 
-    if figure is not None and (pairs or methods or classes):
-        raise typer.BadParameter(
-            "--figure draws the ranking, without --pairs, --methods, --classes"
-        )
+    views = {"--pairs": pairs, "--methods": methods, "--classes": classes}
+    views["--critical-difference"] = critical_difference is not None
+    chosen = [name for name, wanted in views.items() if wanted]
+    _check_views(chosen, method, by, latex=latex, figure=figure is not None)
     rng = np.random.default_rng(seed)
     with answering("rank", as_json=as_json) as answer:
-        table = scores_of(source, score, reading)
-        table = table.last_step()
+        table = scores_of(source, score, reading).last_step()
         if classes:
             _answer_classes(answer, table, rng)
             return
@@ -78,6 +82,8 @@ def rank(
             _answer_pairs(answer, contest)
         elif methods:
             _answer_methods(answer, contest, as_json)
+        elif critical_difference is not None:
+            _answer_critical_difference(answer, contest, critical_difference, level, figure)
         else:
             ranking = ranked(
                 contest,
@@ -87,20 +93,91 @@ def rank(
                 n_resamples=resamples,
                 rng=rng,
             )
-            records = ranking.as_records(marginal=marginal)
-            if figure is not None:
-                from gnomon.report.audit import ranking_figure
+            _answer_ranking(answer, ranking, latex, marginal, figure)
 
-                ranking_figure(ranking).write(figure)
-            if as_json:
-                answer.results(records)
-            elif latex:
-                answer.say(_latex(records))
-            else:
-                title = f"{method}, {level:.0%} intervals"
-                answer.records([_shown(record, by) for record in records], title=title)
-            if figure is not None:
-                answer.say(f"written to {figure}")
+
+def _check_views(chosen: Sequence[str], method: str, by: str, *, latex: bool, figure: bool) -> None:
+    """Refuse options of which one would be passed over in silence."""
+    if len(chosen) > 1:
+        raise typer.BadParameter(f"expected one view of a ranking, found {' and '.join(chosen)}")
+    idle = {
+        "--latex": latex and bool(chosen),
+        "--figure": figure and chosen not in ([], ["--critical-difference"]),
+        "--method": method != "hodge" and bool(chosen),
+        "--by task": by == "task" and chosen == ["--classes"],
+    }
+    for name in (name for name, given in idle.items() if given):
+        raise typer.BadParameter(f"{name} says nothing to {chosen[0]}: leave out one of the two")
+
+
+def _answer_ranking(
+    answer: Answer, ranking: Ranking, latex: bool, marginal: bool, figure: Path | None
+) -> None:
+    """Print ratings, intervals of ranks and tie groups, and draw them if wanted."""
+    records = ranking.as_records(marginal=marginal)
+    if latex:
+        answer.results(records)
+        answer.say(_latex(records))
+    else:
+        answer.results(records)
+        ranks = "ranks hold one by one" if marginal else "ranks hold together"
+        answer.table(
+            [_shown(record, ranking.by) for record in records],
+            list(_shown(records[0], ranking.by)),
+            title=f"{ranking.method}, {ranking.level:.0%} intervals, {ranks}",
+        )
+        answer.say(_LEGEND[ranking.by])
+    if figure is not None:
+        from gnomon.report.audit import ranking_figure
+
+        ranking_figure(ranking).write(figure)
+        answer.say(f"written to {figure}")
+
+
+_LEGEND = {
+    "algorithm": "The order counts who wins, run against run on common tasks, not by how much: "
+    "means and IQMs of scores may order otherwise (gnomon audit compares them).\n"
+    "Those who share a letter are not separated by these data.",
+    "task": "Harder is the task on which runs of the same algorithm score worse; by how much does "
+    "not count.\nThose that share a letter are not separated by these data.",
+}
+
+
+def _answer_critical_difference(
+    answer: Answer,
+    contest: Contest,
+    test: Literal["wilcoxon-holm", "nemenyi"],
+    level: float,
+    figure: Path | None,
+) -> None:
+    """Print mean ranks, and groups in which a test separates no pair; draw them if wanted."""
+    from gnomon.ranking.critical_difference import critical_difference
+
+    found = critical_difference(contest, test=test, differences=None, level=level)
+    records = found.as_records()
+    answer.results(records)
+    answer.table(
+        [
+            {
+                contest.by: record["name"],
+                "mean rank": record["mean_rank"],
+                "not separated": "".join(_letter(g) for g in record["groups"]) or "-",
+            }
+            for record in records
+        ],
+        [contest.by, "mean rank", "not separated"],
+        title=f"{test}, {found.over}, {level:.0%}",
+    )
+    answer.say(f"Friedman's test that all are alike: p = {found.friedman_p:.3g}")
+    if test == "nemenyi":
+        answer.say(
+            f"critical difference {found.difference:.3g}: it depends on who else is in the table"
+        )
+    if figure is not None:
+        from gnomon.report.audit import critical_difference_figure
+
+        critical_difference_figure(found).write(figure)
+        answer.say(f"written to {figure}")
 
 
 def _shown(record: Mapping[str, Any], by: str) -> dict[str, Any]:

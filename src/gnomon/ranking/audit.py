@@ -188,10 +188,7 @@ def _estimates(table: ScoreTable, **options: Any) -> list[Estimate]:
 def _critical_difference(contest: Contest, level: float) -> CriticalDifference | None:
     if len(contest.names) > MOST_IN_DIAGRAM:
         return None
-    several = int(contest.sizes.max()) > 1
     try:
-        return critical_difference(
-            contest, differences="wins" if several else "scores", level=level
-        )
+        return critical_difference(contest, differences=None, level=level)
     except GnomonError:
         return None

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.pairwise import By, Contest
 from gnomon.ranking.tie_groups import tie_groups
 from gnomon.scores.table import FloatArray
+from gnomon.stats.estimate import finite_or_none
 from gnomon.stats.tests import holm
 
 __all__ = ["CriticalDifference", "critical_difference", "wilcoxon_p_value"]
@@ -43,6 +44,8 @@ class CriticalDifference:
         Common tasks, on which all this rests.
     test : str
     level : float
+    by : str
+        What was compared; what they share is the other one of algorithms and tasks.
     """
 
     names: tuple[str, ...]
@@ -54,13 +57,38 @@ class CriticalDifference:
     n_tasks: int
     test: str
     level: float
+    by: By = "algorithm"
+
+    @property
+    def over(self) -> str:
+        """What the mean is taken over, in words."""
+        return f"{self.n_tasks} common {_ground(self.by)}s"
+
+    def as_records(self) -> list[dict[str, Any]]:
+        """Return a mapping for each contestant, fit for JSON; groups by their numbers from 1."""
+        return [
+            {
+                "name": name,
+                "test": self.test,
+                "mean_rank": float(rank),
+                "groups": [g for g, group in enumerate(self.groups, 1) if name in group],
+                "n_tasks": self.n_tasks,
+                "friedman_p": finite_or_none(self.friedman_p),
+                "critical_difference": finite_or_none(self.difference),
+            }
+            for name, rank in zip(self.names, self.mean_ranks, strict=True)
+        ]
+
+
+def _ground(by: By) -> str:
+    return "task" if by == "algorithm" else "algorithm"
 
 
 def critical_difference(
     contest: Contest,
     *,
     test: PostHoc = "wilcoxon-holm",
-    differences: Differences = "scores",
+    differences: Differences | None = "scores",
     level: float = 0.95,
 ) -> CriticalDifference:
     r"""Compare mean ranks over the tasks that all contestants share.
@@ -77,6 +105,7 @@ def critical_difference(
     differences : str
         What Wilcoxon's test takes for two on a task: ``scores``, the difference of their mean
         scores, whose size must mean the same on all tasks; or ``wins``, P(i better than j) - 1/2.
+        None: wins where anyone has several runs, else scores.
     level : float
 
     Raises
@@ -98,9 +127,11 @@ def critical_difference(
     shared = np.flatnonzero((contest.sizes > 0).all(axis=1))
     if shared.size < 2:
         raise ScoreDataError(
-            f"expected at least two tasks that all share for a critical difference, found "
-            f"{shared.size}"
+            f"expected at least two {_ground(contest.by)}s that all share for a critical "
+            f"difference, found {shared.size}"
         )
+    if differences is None:
+        differences = "wins" if int(contest.sizes.max()) > 1 else "scores"
     means = np.array([[_middle(x) for x in contest.samples[g]] for g in shared])
     ranks = stats.rankdata(-means, axis=1)
     mean_ranks = ranks.mean(axis=0)
@@ -139,6 +170,7 @@ def critical_difference(
         n_tasks,
         test,
         level,
+        contest.by,
     )
 
 

@@ -21,7 +21,7 @@ from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.words import counted, joined, percent
 from gnomon.stats.estimate import Estimate
 
-__all__ = ["audit_report", "ranking_figure"]
+__all__ = ["audit_report", "critical_difference_figure", "ranking_figure"]
 
 #: A sentence names so many at most.
 MOST_NAMED = 8
@@ -196,7 +196,7 @@ def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
         case "ranks":
             return (ranking_figure(audit.ranking), _ease_figure(audit))
         case "methods" if audit.critical_difference is not None:
-            return (_critical_difference_figure(audit.critical_difference),)
+            return (critical_difference_figure(audit.critical_difference),)
         case "cycles" if audit.intransitivity.decomposition.cycle_dimension > 0:
             return (_tournament_figure(audit),)
         case _:
@@ -236,12 +236,18 @@ def _first(ranking: Ranking, n: int) -> str:
     return f" The first {n} of {there} are drawn." if there > n else ""
 
 
-def _critical_difference_figure(found: CriticalDifference) -> Figure:
+def critical_difference_figure(found: CriticalDifference) -> Figure:
+    """Return the diagram of critical differences."""
+    test = (
+        f"Nemenyi's test (critical difference {found.difference:.2f}) does not tell apart; it "
+        "depends on who else is there."
+        if found.test == "nemenyi"
+        else "Wilcoxon's signed-rank test, with Holm's correction, does not tell apart."
+    )
     return Figure(
         "critical-difference",
         "Critical differences",
-        f"Mean ranks over {found.n_tasks} tasks. A bar joins those that Wilcoxon's signed-rank "
-        "test, with Holm's correction, does not tell apart.",
+        f"Mean ranks over {found.over}. A bar joins those that {test}",
         "Mean ranks: "
         + joined([f"{n} {r:.2f}" for n, r in zip(found.names, found.mean_ranks, strict=True)])
         + ".",

@@ -85,7 +85,7 @@ def critical_difference_diagram(found: CriticalDifference, *, ax: Axes | None = 
             [ends[0] - pad, ends[1] + pad], [y, y], color=SERIES[0], linewidth=4,
             solid_capstyle="round",
         )  # fmt: skip
-    note = f"mean rank over {found.n_tasks} tasks; bars: not separated ({found.test})"
+    note = f"mean rank over {found.over}; bars: not separated ({found.test})"
     ax.text(
         (low + high) / 2.0, top + 0.75, note, ha="center", color=MUTED, fontsize=SIZE - 1
     )  # fmt: skip

@@ -167,6 +167,39 @@ def test_a_forged_request_is_refused(browser: tuple[AppClient, str], season: Sea
     assert client.post(path, json={"name": "Too"}, headers=other).status_code == 403
 
 
+def test_a_password_is_no_token_of_ours(browser: tuple[AppClient, str], season: Season) -> None:
+    """A browser can be led to send one, beside the cookie."""
+    client, _ = browser
+    for value in ("Basic YTpi", "Bearer", "nothing"):
+        headers = {"Authorization": value}
+        answer = client.post(
+            "/api/seasons/spring/entries", json={"name": "Forged"}, headers=headers
+        )
+        assert answer.status_code == 403, value
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("https://evil.org", 403),
+        ("null", 403),
+        ("http://[", 403),
+        ("http://127.0.0.1", 401),
+        ("https://board.example.org", 401),
+        (None, 401),
+    ],
+)
+def test_a_form_of_another_page_is_refused_even_without_a_cookie(
+    settings: ServerSettings, database: Database, origin: str | None, status: int
+) -> None:
+    """Else a stranger's page could sign a reader in as somebody else, or play in his name."""
+    public = replace(settings, public_url="https://board.example.org")
+    headers = {} if origin is None else {"Origin": origin}
+    with AppClient(create_app(public, database)) as client:
+        sent = client.post("/account/sign-in", data={"token": "gnomon_x"}, headers=headers)
+    assert sent.status_code == status
+
+
 def test_a_form_of_another_page_cannot_pass_for_json(
     browser: tuple[AppClient, str], season: Season
 ) -> None:
@@ -197,6 +230,20 @@ def test_too_many_requests_of_one_address(settings: ServerSettings, database: Da
         # Behind a proxy that is believed, by the address that the proxy saw.
         other = {"X-Forwarded-For": "203.0.113.9, 198.51.100.7"}
         assert client.get("/api/health", headers=other).status_code == 200
+
+
+def test_the_last_of_several_forwarded_addresses_counts(
+    settings: ServerSettings, database: Database
+) -> None:
+    """Some proxies add a header of their own behind the one that a client made up."""
+    few = replace(settings, requests_per_minute=5, trusted_proxies=("127.0.0.1",))
+    with AppClient(create_app(few, database)) as client:
+        statuses = []
+        for k in range(12):
+            made_up = ("X-Forwarded-For", f"203.0.113.{k}")
+            headers = [made_up, ("X-Forwarded-For", "198.51.100.7")]
+            statuses.append(client.get("/api/health", headers=headers).status_code)
+    assert 429 in statuses
 
 
 def test_only_a_trusted_proxy_is_believed(

@@ -12,11 +12,13 @@ import pytest
 from sqlalchemy import select
 
 from gnomon.game.board import DEFAULT_SPEC
+from gnomon.leaderboard import remote_submission
 from gnomon.leaderboard.assignment import Assignment
 from gnomon.leaderboard.database.remote_tables import RemoteTrial
 from gnomon.leaderboard.database.tables import AuditRecord, Entry, EntryAttempt, Season, Submission
 from gnomon.leaderboard.entries import assignment_of
 from gnomon.leaderboard.remote_submission import queue_played
+from gnomon.leaderboard.uploads import evidence_path
 from gnomon.leaderboard.verification import verify_log
 from gnomon.leaderboard.worker import work_on_one
 from gnomon.learners.rule_player import RulePlayer
@@ -81,6 +83,45 @@ def test_a_whole_attempt_becomes_a_verified_submission(client, token, play, data
     again = client.post(f"/api/entries/{play['entry']}/attempts", headers=bearer(token))
     assert again.status_code == 201
     assert len(again.json()["attempts"]) == 2
+
+
+def test_a_lost_log_of_a_trial_is_made_again_of_its_attempts(
+    client, token, play, database, settings
+):
+    """A backup has none before the whole attempt is a submission."""
+    play_at_random(client, token, ids(play))
+    with database.reading() as session:
+        hashes = session.scalars(select(RemoteTrial.log_sha256)).all()
+    for sha256 in hashes:
+        evidence_path(settings, sha256).unlink()
+    assert queue_played(database, settings) == 1
+    assert work_on_one(database, settings, "worker")
+    with database.reading() as session:
+        submission = session.scalars(select(Submission)).one()
+        assert submission.state == "verified", submission.reason
+        assert {trial.log_sha256 for trial in submission.trials} == set(hashes)
+
+
+def test_one_attempt_that_cannot_be_submitted_keeps_no_other_back(
+    client, token, play, database, settings, monkeypatch
+):
+    play_at_random(client, token, ids(play))
+    other = begin(client, token, "other")
+    play_at_random(client, token, ids(other))
+    whole = remote_submission._whole_log
+
+    def broken(session, settings, attempt_id, learner):
+        if learner == "player":
+            raise OSError("the disk is gone")
+        return whole(session, settings, attempt_id, learner)
+
+    monkeypatch.setattr(remote_submission, "_whole_log", broken)
+    queue_played(database, settings)
+    with database.reading() as session:
+        (submission,) = session.scalars(select(Submission)).all()
+        assert submission.manifest["learner"] == "other"
+    monkeypatch.undo()
+    assert queue_played(database, settings) == 1
 
 
 def test_attempts_are_played_on_other_boards_each_time(client, token, play, database, settings):

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.database.engine import Database
@@ -75,6 +77,14 @@ def test_no_secret_is_logged(settings: ServerSettings, token: str) -> None:
     assert "gnomon.server: worker" in log
     for secret in (token, token.split("_", 2)[2], "k" * 43, settings.database_url or "-none-"):
         assert secret not in log
+
+
+def test_an_error_of_the_database_tells_no_values(database: Database) -> None:
+    """They go to the log with its statement, and may be a hidden rule or the hash of a token."""
+    query = text("SELECT text FROM nowhere WHERE digest = :digest")
+    with pytest.raises(DBAPIError, match="nowhere") as raised, database.reading() as session:
+        session.execute(query, {"digest": "s3cret"})
+    assert "s3cret" not in str(raised.value)
 
 
 def test_the_address_of_the_database_is_not_shown(tmp_path: Path) -> None:

@@ -309,18 +309,6 @@ def test_what_is_not_the_announced_log_is_refused_and_the_attempt_stays(
     assert canonical_path(settings, sha256).exists()
 
 
-def test_announcing_a_log_of_others_does_not_take_it_from_them(
-    client: AppClient, database: Database, token: str, packed: Packed
-) -> None:
-    eve = make_account(database, "eve", "submit")
-    register(client, eve, "Eve's")
-    path = "/api/entries/2/attempts/1/submission"
-    assert client.put(path, json=packed.manifest, headers=bearer(eve)).status_code == 200
-    assert send(client, token, 1, packed).status_code == 202
-    late = client.put("/api/submissions/1/log", content=packed.log, headers=bearer(eve))
-    assert late.status_code == 422
-
-
 def test_the_open_division_takes_scores_on_trust_and_says_so(
     client: AppClient, database: Database, token: str
 ) -> None:

@@ -71,7 +71,10 @@ def test_comparison_takes_constant_time(
     assert compared == [(64, 64)]
 
 
-@pytest.mark.parametrize("change", ["", "x", "prefix", "key", "secret", "\u00e9", "gnomon__"])
+@pytest.mark.parametrize(
+    "change",
+    ["", "x", "prefix", "key", "secret", "\u00e9", "gnomon__", "gnomon_\0_x", "gnomon_\ud800_x"],
+)
 def test_what_is_almost_a_token_is_none(database: Database, token: str, change: str) -> None:
     prefix, key, secret = token.split("_", 2)
     changed = {

@@ -443,6 +443,18 @@ def test_trials_that_were_not_assigned_are_found(log):
     assert (bad.rule, bad.trial) == ("clockwise", 2)
 
 
+def test_what_is_quoted_of_a_log_can_be_seen(log):
+    """Names may hold commands to a terminal, or what a database cannot keep."""
+    names = pl.col("rule").cast(pl.String).replace("clockwise", "red\x1b[2J\x00\u202e")
+    refused = [v for v in verify_log(log.with_columns(names), ASSIGNMENT) if not v.ok]
+    assert refused
+    assert all((v.rule + v.reason + v.learner).isprintable() for v in refused)
+    other = log.with_columns(pl.lit("\x00\u202e").alias("learner"))
+    with pytest.raises(LeaderboardError) as raised:
+        list(verify_log(other, ASSIGNMENT, learner="me"))
+    assert str(raised.value).isprintable()
+
+
 def test_two_learners_in_a_log_are_refused(log):
     mixed = with_value(log.with_columns(pl.col("learner").cast(pl.String)), 9, "learner", "other")
     with pytest.raises(LeaderboardError, match="expected one name, found 2"):

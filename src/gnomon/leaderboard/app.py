@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
+from sqlalchemy.exc import IntegrityError, OperationalError
 from starlette.exceptions import HTTPException as AnyHTTPException
 
 from gnomon import __version__
@@ -45,6 +47,7 @@ _ROUTERS = (
     remote.router,
     pages.router,
 )
+_log = logging.getLogger("gnomon.server")
 _STATIC = Path(__file__).with_name("pages") / "static"
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem} for status in (400, 401, 403, 404, 409, 413, 422, 429)
@@ -88,6 +91,8 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
     app.add_exception_handler(GnomonError, _refused)
     app.add_exception_handler(AnyHTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _refused)
+    app.add_exception_handler(IntegrityError, _collided)
+    app.add_exception_handler(OperationalError, _away)
     app.add_exception_handler(Exception, _failed)
     for router in _ROUTERS:
         app.include_router(router)
@@ -110,6 +115,17 @@ def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, TooMany):
         headers["Retry-After"] = str(error.retry_after_s)
     return _told(request, status, detail, headers)
+
+
+def _collided(request: Request, error: Exception) -> Response:
+    """Answer who came second: what must be there once was made by somebody else meanwhile."""
+    return _told(request, 409, "the same was made at the same time; ask again", {})
+
+
+def _away(request: Request, error: Exception) -> Response:
+    """Answer while the database does not: it is being restarted, or there was no end of waiting."""
+    _log.error("the database does not answer: %s", type(error).__name__)
+    return _told(request, 503, "the database does not answer; ask again", {"Retry-After": "2"})
 
 
 def _failed(request: Request, error: Exception) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gnomon.leaderboard.database.engine import Database
 from gnomon.leaderboard.refusals import Refusal
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions import find_submission, log_arrived
+from gnomon.leaderboard.submissions import announced_sha256, find_submission, log_arrived
 from gnomon.leaderboard.uploads import Incoming, keep, read_log
 
 __all__ = ["take_in"]
@@ -28,13 +28,14 @@ def take_in(
         submission = find_submission(session, submission_id)
     if submission.state != "uploading":
         return
-    if incoming.sha256 != submission.log_sha256:
+    expected = announced_sha256(submission)
+    if incoming.sha256 != expected:
         raise Refusal(
-            f"log: expected the bytes with SHA-256 {submission.log_sha256}, "
+            f"log: expected the bytes with SHA-256 {expected}, "
             f"found {incoming.n_bytes} bytes with {incoming.sha256}"
         )
     n_rows = read_log(settings, incoming, submission.log_format)
     keep(settings, incoming)
     with database.writing() as session:
         locked = find_submission(session, submission_id, lock=True)
-        log_arrived(session, locked, incoming.sha256, n_rows)
+        log_arrived(session, locked, incoming.sha256, n_bytes=incoming.n_bytes, n_rows=n_rows)

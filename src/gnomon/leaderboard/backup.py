@@ -149,10 +149,11 @@ def _one_file(database: Database) -> None:
 
 
 def _logs(database: Database) -> Iterator[str]:
-    """Yield the SHA-256 of every log that has come."""
+    """Yield the SHA-256 of every log that has come; trials in play are whole in their rows."""
     with database.reading() as session:
-        came = select(Submission.log_sha256).where(Submission.state != "uploading")
-        yield from session.scalars(came.distinct().order_by(Submission.log_sha256))
+        came = select(Submission.log_sha256).where(Submission.log_sha256.is_not(None))
+        for sha256 in session.scalars(came.distinct().order_by(Submission.log_sha256)):
+            yield str(sha256)
 
 
 def _copy_log(settings: ServerSettings, sha256: str, out: Path) -> bool:

@@ -149,8 +149,8 @@ def _copy_logs(settings: ServerSettings, session: Session, folder: Path) -> list
     """Copy the logs that may be seen now."""
     folder.mkdir()
     paths = []
-    for each in session.scalars(select(Submission).where(Submission.state != "uploading")):
-        if not shows_hidden_rules(each):
+    for each in session.scalars(select(Submission)):
+        if each.log_sha256 is not None and not shows_hidden_rules(each):
             path = folder / f"{each.id}.{each.log_format}"
             shutil.copyfile(evidence_path(settings, each.log_sha256), path)
             paths.append(path)

@@ -88,7 +88,8 @@ class Gate:
         host = headers.get("host", "")
         if not is_allowed_host(host, self._settings.allowed_hosts):
             return _answer(400, "this server does not go by that name")
-        if scope["type"] == "websocket" and not _is_own_origin(headers.get("origin"), host):
+        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS")
+        if not (reads or _is_own_origin(headers.get("origin"), host, self._settings.public_url)):
             return _answer(403, "expected a page of this server")
         wait = self._limit.seconds_to_wait(scope["gnomon.address"])
         if wait:
@@ -131,14 +132,27 @@ def _client_address(scope: Scope, settings: ServerSettings) -> str:
     address = client[0] if client else "local"
     if address in settings.trusted_proxies:
         # The proxy puts the address that it saw behind whatever the client said of itself.
-        forwarded = Headers(scope=scope).get("x-forwarded-for", "")
+        # Some proxies add a header of their own, behind the one that a client made up.
+        forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
         return forwarded.rpartition(",")[2].strip()[:64] or address
     return address
 
 
-def _is_own_origin(origin: str | None, host: str) -> bool:
-    """Whether a websocket was opened by a page of ours, or by a program, which has no origin."""
-    return origin is None or urlsplit(origin).netloc.lower() == host.lower()
+def _is_own_origin(origin: str | None, host: str, public_url: str) -> bool:
+    """Whether a page of ours asks for a change or a websocket, or a program, which has no origin.
+
+    Examples
+    --------
+    >>> _is_own_origin(None, "a.org", ""), _is_own_origin("https://b.org", "a.org", "")
+    (True, False)
+    """
+    if origin is None:
+        return True
+    try:
+        found = urlsplit(origin).netloc.lower()
+    except ValueError:
+        return False
+    return bool(found) and found in (host.lower(), urlsplit(public_url).netloc.lower())
 
 
 def _most_bytes(path: str, settings: ServerSettings) -> int:

@@ -11,7 +11,16 @@ from urllib.parse import urlsplit
 
 from gnomon.leaderboard.refusals import Refusal
 
-__all__ = ["MAX_LINK", "MAX_NAME", "MAX_TEXT", "clean_link", "clean_name", "clean_text", "name_key"]
+__all__ = [
+    "MAX_LINK",
+    "MAX_NAME",
+    "MAX_TEXT",
+    "clean_link",
+    "clean_name",
+    "clean_text",
+    "name_key",
+    "visible",
+]
 
 MAX_NAME = 64
 MAX_TEXT = 4000
@@ -19,6 +28,10 @@ MAX_LINK = 500
 
 #: Control, format (bidi marks, zero-width letters), surrogates, private use, not assigned.
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn")
+#: Letters that Unicode calls letters, marks or signs, and that show nothing.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+#: Most marks on one letter; more of them would cover what stands above and below.
+_MOST_MARKS = 4
 #: Letters of other alphabets that look like Latin ones in most typefaces, and the digits 0 and 1.
 _LOOKALIKES = str.maketrans(
     "абвгдезіјкӏмнорѕтухԁԛԝьαβγεικνορτυχωø01|",
@@ -106,7 +119,29 @@ def clean_link(text: str, what: str = "link") -> str:
     return link
 
 
+def visible(text: str) -> str:
+    r"""Return a text with every letter that cannot be seen written out, as in a string of Python.
+
+    For what is quoted from a stranger's file: in a terminal such letters may be commands, and not
+    every database keeps them.
+
+    Examples
+    --------
+    >>> visible("red" + chr(0) + chr(0x202E) + "der")
+    'red\\x00\\u202eder'
+    """
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
 def _refuse_hidden(text: str, what: str, but: str) -> None:
+    marks = 0
     for letter in text:
-        if unicodedata.category(letter) in _HIDDEN and letter not in but:
+        category = unicodedata.category(letter)
+        if (category in _HIDDEN or letter in _BLANK) and letter not in but:
             raise Refusal(f"{what}: expected letters that can be seen, found U+{ord(letter):04X}")
+        marks = marks + 1 if category in ("Mn", "Me") else 0
+        if marks > _MOST_MARKS:
+            raise Refusal(f"{what}: expected at most {_MOST_MARKS} marks on a letter, found more")

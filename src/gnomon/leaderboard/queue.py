@@ -3,6 +3,9 @@
 A job is taken with a *lease*. The worker prolongs it with every heartbeat; a lease that ran out is
 given to the next worker, and after a few times the job is an error with a reason. So nothing waits
 for a worker that is dead.
+
+Whoever changes a job holds its submission's row first: two who locked in different orders would
+wait for each other.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from gnomon.leaderboard.database.columns import now
@@ -69,8 +72,8 @@ class Place:
 def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
     """Take the job that has waited longest; None if none waits."""
     with database.writing() as session:
-        waiting = select(Job).where(Job.state == "queued").order_by(Job.id).limit(1)
-        # PostgreSQL passes over what another worker is just taking; in SQLite writers take turns.
+        waiting = _with_submissions(Job.state == "queued").order_by(Job.id).limit(1)
+        # PostgreSQL passes over what somebody else is just at; in SQLite writers take turns.
         job = session.scalar(waiting.with_for_update(skip_locked=True))
         if job is None:
             return None
@@ -79,7 +82,7 @@ def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
         job.reason = ""
         job.started_at = job.heartbeat_at = now()
         job.lease_until = now() + datetime.timedelta(seconds=lease_s)
-        submission = session.get_one(Submission, job.submission_id, with_for_update=True)
+        submission = session.get_one(Submission, job.submission_id)
         again = f", attempt {job.n_attempts}" if job.n_attempts > 1 else ""
         set_state(session, submission, "verifying", f"by {owner}{again}")
         return Claim(job.id, job.submission_id, owner, job.n_attempts)
@@ -112,32 +115,30 @@ def finish(session: Session, held: Claim, reason: str = "") -> Submission:
     LeaseLost
         As :func:`heartbeat`; then nothing may be written.
     """
-    job = session.scalar(
-        select(Job).where(Job.id == held.job_id, *_is_held(held)).with_for_update()
-    )
+    job = _held_job(session, held)
     if job is None:
         raise LeaseLost(f"job {held.job_id}")
     job.state, job.reason, job.finished_at = "done", reason, now()
     job.lease_owner = job.lease_until = None
-    return session.get_one(Submission, job.submission_id, with_for_update=True)
+    return session.get_one(Submission, job.submission_id)
 
 
 def give_back(database: Database, held: Claim, reason: str, *, most: int) -> None:
     """Put a job back that could not be done; after the last time it is an error."""
     with database.writing() as session:
-        job = session.scalar(
-            select(Job).where(Job.id == held.job_id, *_is_held(held)).with_for_update()
-        )
+        job = _held_job(session, held)
         if job is not None:
             _retry_or_fail(session, job, reason, most)
 
 
 def release(database: Database, owner: str, reason: str, *, most: int) -> None:
     """Put back whatever a worker held that is known to be dead."""
-    with database.writing() as session:
-        held = select(Job).where(Job.state == "running", Job.lease_owner == owner)
-        for job in session.scalars(held.with_for_update()):
-            _retry_or_fail(session, job, reason, most)
+    with database.reading() as session:
+        running = select(Job).where(Job.state == "running", Job.lease_owner == owner)
+        jobs = session.scalars(running).all()
+    for job in jobs:
+        held = Claim(job.id, job.submission_id, owner, job.n_attempts)
+        give_back(database, held, reason, most=most)
 
 
 def sweep(database: Database, settings: ServerSettings) -> int:
@@ -150,12 +151,12 @@ def sweep(database: Database, settings: ServerSettings) -> int:
         return 0
     found, moment = 0, now()
     with database.writing() as session:
-        expired = select(Job).where(Job.state == "running", Job.lease_until < moment)
+        expired = _with_submissions(Job.state == "running", Job.lease_until < moment)
         for job in session.scalars(expired.with_for_update(skip_locked=True)):
             reason = f"{job.lease_owner} has said nothing since {job.heartbeat_at:%H:%M:%S} UTC"
             _retry_or_fail(session, job, reason, settings.max_job_attempts)
             found += 1
-        waiting = select(Job).where(Job.state == "queued", Job.created_at < moment - _MAX_WAIT)
+        waiting = _with_submissions(Job.state == "queued", Job.created_at < moment - _MAX_WAIT)
         for job in session.scalars(waiting.with_for_update(skip_locked=True)):
             _fail(session, job, "no worker took it within 24 hours")
             found += 1
@@ -212,6 +213,19 @@ def place_in_queue(session: Session, submission_id: int) -> Place | None:
     return Place(ahead or 0, None if mean is None else round(mean * ((ahead or 0) + 1), 1))
 
 
+def _with_submissions(*conditions: ColumnElement[bool]) -> Select[Job]:
+    """Return the query for jobs that locks their submissions with them."""
+    return select(Job).join(Submission, Job.submission_id == Submission.id).where(*conditions)
+
+
+def _held_job(session: Session, held: Claim) -> Job | None:
+    """Return a job that is still held, locked behind its submission."""
+    session.get_one(Submission, held.submission_id, with_for_update=True)
+    return session.scalar(
+        select(Job).where(Job.id == held.job_id, *_is_held(held)).with_for_update()
+    )
+
+
 def _is_held(held: Claim) -> tuple[ColumnElement[bool], ...]:
     return (
         Job.state == "running",
@@ -226,12 +240,12 @@ def _retry_or_fail(session: Session, job: Job, reason: str, most: int) -> None:
         return
     job.state, job.reason = "queued", reason
     job.lease_owner = job.lease_until = None
-    submission = session.get_one(Submission, job.submission_id, with_for_update=True)
+    submission = session.get_one(Submission, job.submission_id)
     set_state(session, submission, "queued", f"again, after attempt {job.n_attempts}: {reason}")
 
 
 def _fail(session: Session, job: Job, reason: str) -> None:
     job.state, job.reason, job.finished_at = "error", reason, now()
     job.lease_owner = job.lease_until = None
-    submission = session.get_one(Submission, job.submission_id, with_for_update=True)
+    submission = session.get_one(Submission, job.submission_id)
     set_state(session, submission, "error", reason)

@@ -7,20 +7,27 @@ from __future__ import annotations
 
 import hashlib
 import io
+import logging
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from gnomon.atomic_file import write_atomically
-from gnomon.experiments.shard import shard_frame
+from gnomon.experiments.shard import shard_bytes, shard_frame
+from gnomon.leaderboard.assignment import Assignment
 from gnomon.leaderboard.database.engine import Database
 from gnomon.leaderboard.database.remote_tables import RemoteTrial
 from gnomon.leaderboard.database.tables import EntryAttempt, Job, SeasonRule, Submission
+from gnomon.leaderboard.entries import assignment_of
+from gnomon.leaderboard.remote_game import RemoteGame
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions import set_state
 from gnomon.leaderboard.uploads import canonical_path, evidence_path, keep_bytes
 
 __all__ = ["queue_played"]
+
+_log = logging.getLogger("gnomon.worker")
 
 
 def queue_played(database: Database, settings: ServerSettings) -> int:
@@ -39,7 +46,11 @@ def queue_played(database: Database, settings: ServerSettings) -> int:
             .distinct()
         ).all()
     for attempt_id in ready:
-        _submit(database, settings, attempt_id)
+        try:
+            _submit(database, settings, attempt_id)
+        except Exception:
+            # It is tried again at the next sweep; meanwhile the others go on.
+            _log.exception("attempt %d was played, and cannot be submitted", attempt_id)
     return len(ready)
 
 
@@ -81,20 +92,46 @@ def _whole_log(session: Session, settings: ServerSettings, attempt_id: int, lear
     import polars as pl
 
     rows = session.execute(
-        select(SeasonRule.name, RemoteTrial.number, RemoteTrial.log_sha256)
+        select(
+            SeasonRule.name,
+            SeasonRule.position,
+            RemoteTrial.number,
+            RemoteTrial.log_sha256,
+            RemoteTrial.actions,
+        )
         .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
         .where(RemoteTrial.attempt_id == attempt_id)
         .order_by(SeasonRule.position, RemoteTrial.number)
     ).all()
+    assignment = assignment_of(session.get_one(EntryAttempt, attempt_id))
     frames = [
-        shard_frame(evidence_path(settings, str(sha256)).read_bytes()).select(
+        shard_frame(_shard(row, assignment, settings)).select(
             pl.lit(learner).alias("learner"),
-            pl.lit(rule).alias("rule"),
-            pl.lit(number, dtype=pl.Int32).alias("trial"),
+            pl.lit(row.name).alias("rule"),
+            pl.lit(row.number, dtype=pl.Int32).alias("trial"),
             pl.all(),
         )
-        for rule, number, sha256 in rows
+        for row in rows
     ]
     out = io.BytesIO()
     pl.concat(frames).write_parquet(out, compression="zstd", statistics=False)
     return out.getvalue()
+
+
+def _shard(row: Any, assignment: Assignment, settings: ServerSettings) -> bytes:
+    """Return the log of a trial: its file, or, where that is lost, what its attempts come to.
+
+    A backup has no file for a trial before the whole attempt is a submission.
+    """
+    path = evidence_path(settings, str(row.log_sha256))
+    if path.exists():
+        return path.read_bytes()
+    rule = assignment.rules[row.position]
+    game = RemoteGame(
+        rule.rule_set,
+        assignment.deal(rule, row.number),
+        horizon=assignment.horizon,
+        board_spec=assignment.board,
+        actions=row.actions,
+    )
+    return shard_bytes(game.log())

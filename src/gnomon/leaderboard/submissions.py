@@ -14,7 +14,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import secrets
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
@@ -38,6 +37,7 @@ from gnomon.leaderboard.settings import ServerSettings
 
 __all__ = [
     "announce",
+    "announced_sha256",
     "find_submission",
     "log_arrived",
     "refuse_later",
@@ -109,34 +109,53 @@ def announce(
         raise Refusal("manifest: expected log_sha256, log_bytes and log_format of the log to come")
     if n_bytes > settings.max_upload_bytes:
         raise TooLarge(f"expected a log of at most {settings.max_upload_bytes} bytes")
-    submission = _submission_of(session, attempt)
+    submission = _submission_of(session, attempt, lock=True)
     if submission is not None and submission.state != "uploading":
-        if submission.log_sha256 == sha256:
+        if announced_sha256(submission) == sha256:
             return submission
         raise Conflict(
             f"attempt {attempt.number} of entry {attempt.entry_id} has been submitted: "
             f"submission {submission.id}, {submission.state}"
         )
     _check_may_submit(attempt)
-    _check_not_sent_before(session, season, sha256, attempt)
+    _check_not_sent_before(session, season.id, sha256, attempt.id)
     if submission is None:
         submission = Submission(season=season, attempt=attempt)
         session.add(submission)
     submission.manifest = manifest.to_record()
-    submission.log_sha256, submission.log_bytes = sha256, n_bytes
-    submission.log_format, submission.changed_at = log_format, now()
-    submission.reason = "waiting for its log"
+    submission.log_bytes, submission.log_format = n_bytes, log_format
+    submission.changed_at, submission.reason = now(), "waiting for its log"
     _flush(session)
     return submission
 
 
-def log_arrived(session: Session, submission: Submission, sha256: str, n_rows: int) -> Submission:
-    """Put a submission whose log is on the disk into the queue; once, however often it is sent."""
+def announced_sha256(submission: Submission) -> str | None:
+    """Return the hash that the log of a submission is to have, or has."""
+    announced: str | None = submission.manifest.get("log_sha256")
+    return submission.log_sha256 or announced
+
+
+def log_arrived(
+    session: Session, submission: Submission, sha256: str, *, n_bytes: int, n_rows: int
+) -> Submission:
+    """Put a submission whose log is on the disk into the queue; once, however often it is sent.
+
+    To announce a log claims nothing: of two submissions whose log is the same, the one whose log
+    comes first has it.
+
+    Raises
+    ------
+    Conflict
+        Another log has been announced meanwhile, or another submission has this one.
+    """
     if submission.state != "uploading":
         return submission
-    if submission.log_sha256 != sha256:
+    if announced_sha256(submission) != sha256:
         raise Conflict("another log has been announced meanwhile")
+    _check_not_sent_before(session, submission.season_id, sha256, submission.attempt_id)
+    submission.log_sha256, submission.log_bytes = sha256, n_bytes
     submission.n_attempts = n_rows
+    _flush(session)
     set_state(session, submission, "queued", "waiting for a worker", by=_owner(submission))
     session.add(Job(submission=submission))
     return submission
@@ -181,7 +200,7 @@ def report_scores(
     if earlier is not None:
         raise Conflict(f"attempt {attempt.number} has been submitted: submission {earlier.id}")
     _check_may_submit(attempt)
-    _check_not_sent_before(session, season, sha256, attempt)
+    _check_not_sent_before(session, season.id, sha256, attempt.id)
     submission = Submission(
         season=season,
         attempt=attempt,
@@ -239,6 +258,8 @@ def requeue(session: Session, submission: Submission, *, by: int) -> None:
         raise Conflict(f"submission {submission.id} is {submission.state}: nothing to verify again")
     if submission.season.division == "open":
         raise Conflict("what is self-reported cannot be verified")
+    if submission.log_sha256 is None:
+        raise Conflict(f"submission {submission.id} has no log: it never came")
     set_state(session, submission, "queued", "waiting to be verified again", by=by)
     session.add(Job(submission=submission))
 
@@ -250,8 +271,11 @@ def shows_hidden_rules(submission: Submission) -> bool:
     return hidden and season.revealed_at is None
 
 
-def _submission_of(session: Session, attempt: EntryAttempt) -> Submission | None:
-    return session.scalar(select(Submission).where(Submission.attempt_id == attempt.id))
+def _submission_of(
+    session: Session, attempt: EntryAttempt, *, lock: bool = False
+) -> Submission | None:
+    found = select(Submission).where(Submission.attempt_id == attempt.id)
+    return session.scalar(found.with_for_update() if lock else found)
 
 
 def _owner(submission: Submission) -> int:
@@ -264,23 +288,17 @@ def _check_may_submit(attempt: EntryAttempt) -> None:
         raise NotAllowed(f"entry {attempt.entry_id} is withdrawn")
 
 
-def _check_not_sent_before(
-    session: Session, season: Season, sha256: str, attempt: EntryAttempt
-) -> None:
+def _check_not_sent_before(session: Session, season_id: int, sha256: str, attempt_id: int) -> None:
     """Refuse a log that another submission has, and name that one."""
     earlier = session.scalar(
-        select(Submission).where(
-            Submission.season_id == season.id,
+        select(Submission.id).where(
+            Submission.season_id == season_id,
             Submission.log_sha256 == sha256,
-            Submission.attempt_id != attempt.id,
+            Submission.attempt_id != attempt_id,
         )
     )
-    if earlier is not None and earlier.state == "uploading":
-        # To announce a log claims nothing: whose log comes first has it.
-        earlier.log_sha256, earlier.reason = secrets.token_hex(32), "its log came from elsewhere"
-        session.flush()
-    elif earlier is not None:
-        raise Conflict(f"this very log was sent before: submission {earlier.id}")
+    if earlier is not None:
+        raise Conflict(f"this very log was sent before: submission {earlier}")
 
 
 def _end_jobs(session: Session, submission: Submission, reason: str) -> None:

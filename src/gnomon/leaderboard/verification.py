@@ -24,6 +24,7 @@ from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring import score_trial
 from gnomon.leaderboard.assignment import Assignment
 from gnomon.leaderboard.attempt_rows import Fault, attempt_rows, check_columns
+from gnomon.leaderboard.names import visible
 from gnomon.leaderboard.replay import first_difference, replay
 from gnomon.learners.base import TrialLog
 from gnomon.learners.registry import is_shown_the_rule
@@ -239,11 +240,12 @@ def verify_log(
     found = names[0] if names else learner
     if learner is not None and found != learner:
         raise LeaderboardError(f"column 'learner': expected {learner!r}, found {_short(found)}")
+    player = visible(str(found))
     trials = _trials_of(rows)
     claimed = dict(totals or {})
     for rule in assignment.rules:
         for number in range(assignment.trials):
-            key = (str(found), rule.name, number)
+            key = (player, rule.name, number)
             trial = trials.pop((rule.name, number), None)
             claims = claimed.pop((rule.name, number), None)
             if trial is None:
@@ -252,9 +254,8 @@ def verify_log(
                 yield _verify_rows(trial, assignment, key, rule, claims or {})
     for rule_name, number in [*trials, *(key for key in claimed if key not in trials)]:
         shown = number if isinstance(number, int) else -1
-        yield Verdict(
-            str(found), _short(rule_name), shown, ok=False, reason="not a trial that was assigned"
-        )
+        reason = "not a trial that was assigned"
+        yield Verdict(player, _short(rule_name), shown, ok=False, reason=reason)
 
 
 def _trials_of(rows: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:
@@ -276,7 +277,7 @@ def _trials_of(rows: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:
 
 
 def _short(name: object) -> str:
-    text = str(name)
+    text = visible(str(name))
     return text if len(text) <= 64 else text[:61] + "..."
 
 

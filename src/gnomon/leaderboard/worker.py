@@ -14,11 +14,13 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from gnomon.errors import LeaderboardError
 from gnomon.leaderboard import queue
 from gnomon.leaderboard.database.engine import Database
 from gnomon.leaderboard.database.tables import SeasonRule, Submission, VerifiedTrial
 from gnomon.leaderboard.entries import assignment_of
 from gnomon.leaderboard.limited_process import ProcessFailure, run_limited
+from gnomon.leaderboard.names import visible
 from gnomon.leaderboard.remote_submission import queue_played
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions import find_submission, set_state
@@ -50,9 +52,10 @@ def work(
     while not stopped.is_set():
         try:
             if time.monotonic() - swept > _SWEEP_S:
+                # First: whatever goes wrong here must not keep the queue from being worked on.
+                swept = time.monotonic()
                 queue.sweep(database, settings)
                 queue_played(database, settings)
-                swept = time.monotonic()
             busy = work_on_one(database, settings, owner, stopped)
         except Exception:
             # Such as a database that is away for a while: the worker outlives it.
@@ -107,6 +110,8 @@ def work_on_one(
 def _request(session: Session, settings: ServerSettings, submission_id: int) -> dict[str, Any]:
     """Return what the verifying process has to know."""
     submission = find_submission(session, submission_id)
+    if submission.log_sha256 is None:
+        raise LeaderboardError(f"submission {submission_id} has no log")
     return {
         "log": str(canonical_path(settings, submission.log_sha256)),
         "origin": submission.origin,
@@ -124,7 +129,7 @@ def _write(
         session.delete(old)
     session.flush()
     if "refused" in answer:
-        set_state(session, submission, "refused", str(answer["refused"])[:500])
+        set_state(session, submission, "refused", visible(str(answer["refused"]))[:500])
         return
     trials = answer["trials"]
     hashes = [trial["log_sha256"] for trial in trials]

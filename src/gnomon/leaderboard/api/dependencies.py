@@ -163,7 +163,8 @@ async def csrf_checked(request: Request) -> None:
     Only a cookie is sent along unasked; a request with a token of its own needs no check.
     """
     cookie = request.cookies.get(COOKIE)
-    if not cookie or "authorization" in request.headers or request.method in ("GET", "HEAD"):
+    has_token = await _bearer(request) is not None
+    if not cookie or has_token or request.method in ("GET", "HEAD"):
         return
     given = request.headers.get(CSRF_HEADER)
     if given is None:

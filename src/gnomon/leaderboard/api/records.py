@@ -145,7 +145,10 @@ class EntryRecord(BaseModel):
 
 
 class SubmissionRecord(BaseModel):
-    """A submission and its state; ``ahead`` and ``expected_s`` tell of its place in the queue."""
+    """A submission and its state; ``ahead`` and ``expected_s`` tell of its place in the queue.
+
+    ``log_sha256`` is null until the log has come.
+    """
 
     id: int
     season: str
@@ -156,7 +159,7 @@ class SubmissionRecord(BaseModel):
     state: str
     reason: str
     origin: str
-    log_sha256: str
+    log_sha256: str | None
     log_format: str
     log_bytes: int
     n_attempts: int | None

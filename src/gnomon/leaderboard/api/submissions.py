@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -28,6 +29,7 @@ from gnomon.leaderboard.manifest import Manifest
 from gnomon.leaderboard.queue import place_in_queue
 from gnomon.leaderboard.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.refusals import Missing, NotAllowed
+from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions import (
     announce,
     find_submission,
@@ -43,6 +45,10 @@ __all__ = ["router"]
 router = APIRouter(prefix="/api", tags=["submissions"])
 
 Submitter = Annotated[Caller, Depends(caller("submit"))]
+#: How often a log may be sent for each that may be announced: answers are lost.
+_SENDS = 3
+#: Bytes more than were announced that are read, so that they are refused as another log.
+_MORE = 1 << 16
 
 
 @router.put("/entries/{entry}/attempts/{number}/submission")
@@ -68,7 +74,7 @@ def announce_submission(
         attempt = attempt_of(found, number)
         if found.season.division == "open":
             submission, evidence = report_scores(session, attempt, manifest)
-            keep_bytes(settings, submission.log_sha256, evidence)
+            keep_bytes(settings, hashlib.sha256(evidence).hexdigest(), evidence)
         else:
             submission = announce(session, settings, attempt, manifest)
         return _record(session, submission)
@@ -93,9 +99,9 @@ async def send_log(
     who: Submitter,
 ) -> SubmissionRecord:
     """Send the log of a submission. It is queued once it is whole, and a log."""
-    await run_in_threadpool(_check_may_send, database, submission, who)
+    most = await run_in_threadpool(_may_send, database, settings, submission, who)
     with receiving(settings) as incoming:
-        await receive(request.stream(), incoming, settings.max_upload_bytes)
+        await receive(request.stream(), incoming, most)
         await run_in_threadpool(take_in, database, settings, submission, incoming)
     return await run_in_threadpool(_told, database, submission)
 
@@ -128,9 +134,11 @@ def get_log(session: ReadSession, settings: CurrentSettings, submission: RowId) 
     found = find_submission(session, submission)
     if shows_hidden_rules(found):
         raise NotAllowed("the attempts are shown when the hidden rules are revealed")
-    path = evidence_path(settings, found.log_sha256)
-    if found.state == "uploading" or not path.exists():
+    if found.log_sha256 is None:
         raise Missing(f"submission {found.id} has no log")
+    path = evidence_path(settings, found.log_sha256)
+    if not path.exists():
+        raise Missing(f"the log of submission {found.id} is not there any more")
     return FileResponse(
         path,
         media_type="application/octet-stream",
@@ -150,9 +158,15 @@ def withdraw_submission(
     return _record(session, found)
 
 
-def _check_may_send(database: Database, submission_id: int, who: Caller) -> None:
+def _may_send(database: Database, settings: ServerSettings, submission_id: int, who: Caller) -> int:
+    """Refuse what is not the caller's, or too often; return how many bytes there may be."""
+    with database.writing() as session:
+        key = f"send {who.account_id}"
+        count_or_refuse(session, key, _SENDS * settings.submissions_per_hour, HOUR_S)
     with database.reading() as session:
-        check_owner(find_submission(session, submission_id).attempt.entry, who)
+        submission = find_submission(session, submission_id)
+        check_owner(submission.attempt.entry, who)
+        return min(submission.log_bytes + _MORE, settings.max_upload_bytes)
 
 
 def _told(database: Database, submission_id: int) -> SubmissionRecord:

@@ -122,7 +122,12 @@ def _engine(url: URL, pool_size: int) -> Engine:
         if url.get_backend_name() == "sqlite":
             return _sqlite(url, pool_size)
         return create_engine(
-            url, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True, pool_timeout=30
+            url,
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_pre_ping=True,
+            pool_timeout=30,
+            hide_parameters=True,
         )
     except ModuleNotFoundError as error:
         raise LeaderboardError(
@@ -138,6 +143,8 @@ def _sqlite(url: URL, pool_size: int) -> Engine:
         pool_size=pool_size,
         max_overflow=pool_size,
         connect_args={"timeout": _PATIENCE_S, "check_same_thread": False},
+        # An error goes to the log with its statement; rules and hashes must not go with it.
+        hide_parameters=True,
     )
     event.listen(engine, "connect", _prepare)
     _Turns().listen(engine)

@@ -5,6 +5,8 @@ An upgrade is one transaction: it happens or it does not.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from alembic import command
@@ -12,6 +14,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
+from sqlalchemy import Connection
 
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.database.engine import Database
@@ -88,18 +91,30 @@ def _config() -> Config:
 def _run(database: Database, direction: str, revision: str) -> None:
     config = _config()
     writing = database.engine.execution_options(gnomon_writing=True)
-    with writing.connect() as connection:
-        if database.is_sqlite:
-            # A table that is rebuilt is dropped for a moment: its rows' children must stay.
-            connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
-            connection.commit()
+    with writing.connect() as connection, _orphans_for_a_moment(database, connection):
         config.attributes["connection"] = connection
         try:
             with connection.begin():
                 getattr(command, direction)(config, revision)
+                if database.is_sqlite and connection.exec_driver_sql(_ORPHANS).first():
+                    raise LeaderboardError("a row would be left without the one it belongs to")
         except CommandError as error:
             raise LeaderboardError(f"cannot {direction} the database: {error}") from None
-        finally:
-            if database.is_sqlite:
-                connection.exec_driver_sql("PRAGMA foreign_keys = ON")
-                connection.commit()
+
+
+_ORPHANS = "PRAGMA foreign_key_check"
+
+
+@contextmanager
+def _orphans_for_a_moment(database: Database, connection: Connection) -> Iterator[None]:
+    """Let SQLite drop a table that is rebuilt: the rows of others that belong to it must stay."""
+    raw = connection.connection.driver_connection
+    if not database.is_sqlite or raw is None:
+        yield
+        return
+    # By the driver: within a transaction, such as the library would begin, it has no effect.
+    raw.execute("PRAGMA foreign_keys = OFF")
+    try:
+        yield
+    finally:
+        raw.execute("PRAGMA foreign_keys = ON")

@@ -175,7 +175,7 @@ class Submission(Base):
     """The evidence of an attempt: a manifest, and a log under its SHA-256; and its state.
 
     ``verified`` is what was replayed, ``reported`` what the open division takes on trust.
-    ``log_sha256`` and ``log_bytes`` are announced while it is ``uploading``, and then certain.
+    ``log_sha256`` is empty until the log has come; what was announced stands in the manifest.
     ``warnings`` are for the reader of the page: a trial that equals another submission's.
     ``origin`` is ``upload``, or ``server`` for a log that the server wrote while it was played.
     """
@@ -192,7 +192,7 @@ class Submission(Base):
     reason: Mapped[str] = mapped_column(default="")
     origin: Mapped[str] = mapped_column(String(8), default="upload")
     manifest: Mapped[dict[str, Any]]
-    log_sha256: Mapped[Sha256]
+    log_sha256: Mapped[Sha256 | None]
     log_format: Mapped[str] = mapped_column(String(16))
     log_bytes: Mapped[BigNumber]
     n_attempts: Mapped[int | None] = mapped_column(default=None)

@@ -78,11 +78,12 @@ def replay_page(
 ) -> ReplayPage:
     """Return an episode of a submission."""
     submission = find_submission(session, number)
-    if submission.state != "verified" or submission.season.division == "open":
+    sha256 = submission.log_sha256
+    if submission.state != "verified" or submission.season.division == "open" or sha256 is None:
         raise Conflict(f"submission {number} is {submission.state}: there is nothing to watch")
     if shows_hidden_rules(submission):
         raise NotAllowed("replays are shown once the hidden rules are revealed")
-    rows = _rows(canonical_path(settings, submission.log_sha256), rule, trial)
+    rows = _rows(canonical_path(settings, sha256), rule, trial)
     if rows.is_empty():
         raise Missing(f"submission {number} has no trial {trial} of rule {rule[:64]!r}")
     record = submission.season.board

@@ -40,8 +40,9 @@ $ gnomon report p5
 $ gnomon run paper-section-5-sweep --out p5-sweep --workers 2
 ```
 
-The report has the figures: all curves with the density of their ends, medians with 95 %
-intervals, box plots, the table of one-sided U tests, and the order.
+The report has the figures: all curves with the density of their ends (figure 3 of the paper),
+medians with 95 % intervals from 50,000 bootstrap resamples (figure 4), box plots on a broken axis
+(figure 5), the table of one-sided U tests, and the order.
 
 ## With the choices of this project
 

@@ -186,7 +186,7 @@ class Findings:
 
 
 def findings_of(
-    run_folder: RunFolder, *, seed: int = 0, level: float = 0.95, n_resamples: int = 10_000
+    run_folder: RunFolder, *, seed: int = 0, level: float = 0.95, n_resamples: int = 50_000
 ) -> Findings:
     """Compute all numbers of the report of a run.
 

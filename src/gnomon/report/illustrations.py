@@ -84,7 +84,8 @@ def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
             f"{learner}: every trial's errors",
             "Terminal cumulated errors: a dot a trial, the box from the first to the third "
             "quartile, the bar at the median, whiskers to the last trial within 1.5 "
-            "interquartile ranges. Hardest rule on top.",
+            "interquartile ranges. Hardest rule on top. Where the axis is broken, what is "
+            "behind the break stands on a scale of its own.",
             f"Box plots of the terminal cumulated errors of {learner}, one row a rule.",
             box_plots(runs, order, series=series),
             box_rows(runs, order),

@@ -5,6 +5,7 @@ import pytest
 from matplotlib.cbook import boxplot_stats
 
 from gnomon.report.figures.boxes import box_of, box_plots, box_rows
+from gnomon.report.figures.broken_scale import BrokenScale
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -49,3 +50,31 @@ def test_degenerate_samples_draw(runs):
     fig = box_plots({"dqn": {"r": runs}}, ["r"])
     fig.draw_without_rendering()
     assert box_rows({"dqn": {"r": runs}}, ["r"])[0]["n"] == np.count_nonzero(~np.isnan(runs))
+
+
+def test_far_runs_stand_behind_a_break():
+    runs = {"dqn": {"a": [*range(100, 140), 5000, 9000], "b": [*range(50, 80)]}}
+    fig = box_plots(runs, ["a", "b"])
+    fig.draw_without_rendering()
+    (ax,) = fig.axes
+    assert ax.get_xlabel().endswith("(broken axis)")
+    dots = np.concatenate([c.get_offsets()[:, 0] for c in ax.collections if len(c.get_offsets())])
+    assert {5000, 9000} < set(dots)
+    place = ax.transAxes.inverted().transform(ax.transData.transform([[139, 0], [5000, 0]]))[:, 0]
+    assert place[0] < 0.74 < 0.78 < place[1]
+    near = box_plots({"dqn": {"a": [100, 120, 130, 150]}}, ["a"])
+    assert not near.axes[0].get_xlabel().endswith("(broken axis)")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_run_has_a_place_and_keeps_its_order(seed):
+    rng = np.random.default_rng(seed)
+    x = np.round(rng.lognormal(3, 1.5, 40))
+    scale = BrokenScale.fit(x, box_of("", x).high)
+    assert (np.diff(scale.units(np.unique(x))) > 0).all()
+    assert ((scale.units(x) >= 0) & (scale.units(x) <= 1)).all()
+    np.testing.assert_allclose(scale.values(scale.units(x)), x)
+    marks = np.array(scale.ticks())
+    assert len(marks) >= 2
+    assert ((scale.low <= marks) & (marks <= scale.high)).all()
+    assert not ((marks > scale.cut) & (marks < scale.resume)).any()

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
+from gnomon.report.figures.broken_scale import BrokenScale
 from gnomon.report.figures.labels import in_lines
-from gnomon.report.figures.scale import ErrorScale
 from gnomon.report.figures.style import (
     FULL_WIDTH,
     HALF_WIDTH,
@@ -90,13 +90,13 @@ def box_plots(
     series: Mapping[str, int] | None = None,
     fig: Drawing | None = None,
 ) -> Drawing:
-    """Draw box plots of a score, one panel a learner and one row a rule, on log axes.
+    """Draw box plots of a score, one panel a learner and one row a rule, on broken axes.
 
     Each panel has a scale of its own: how learners compare is another figure's question. The
     coloured box is the interquartile range with the median in it; every run is a dot. A run
     that is infinite (never learned) is a triangle at the right edge, with the number of such runs
-    beside it. After figure 5 of Pulick et al. (2022), whose axis is broken where this one is
-    logarithmic.
+    beside it. Where runs lie far beyond the whiskers, the axis is broken, and those stand behind
+    the break on a scale of their own. After figure 5 of Pulick et al. (2022).
 
     Parameters
     ----------
@@ -120,8 +120,7 @@ def box_plots(
     fig = new_drawing(FULL_WIDTH if n > 1 else HALF_WIDTH, height) if fig is None else fig
     axes = fig.subplots(1, n, sharey=True, squeeze=False)[0]
     for ax, (learner, rules) in zip(axes, panels.items(), strict=False):
-        runs = [np.ravel(np.asarray(x, dtype=np.float64)) for x in rules.values()]
-        scale = ErrorScale.fit(np.concatenate(runs) if runs else [])
+        scale = _scale_of(rules)
         _panel(
             ax, rules, {rule: (series or {}).get(rule, i) for i, rule in enumerate(order)}, scale
         )
@@ -136,12 +135,20 @@ def box_plots(
     return fig
 
 
+def _scale_of(rules: Mapping[str, npt.ArrayLike]) -> BrokenScale:
+    """Return the axis of a panel; its break, if any, is beyond all whiskers."""
+    runs = [np.ravel(np.asarray(x, dtype=np.float64)) for x in rules.values()]
+    ends = [box_of("", x).high for x in runs]
+    usual = max((end for end in ends if np.isfinite(end)), default=np.inf)
+    return BrokenScale.fit(np.concatenate(runs) if runs else [], usual)
+
+
 def _panel(
-    ax: Axes, rules: Mapping[str, npt.ArrayLike], series: Mapping[str, int], scale: ErrorScale
+    ax: Axes, rules: Mapping[str, npt.ArrayLike], series: Mapping[str, int], scale: BrokenScale
 ) -> None:
     """Draw the rows of one learner, in the order of `series`."""
     dress(ax, grid="x")
-    scale.apply(ax, "x")
+    scale.apply(ax)
     for row, (rule, i) in enumerate(series.items()):
         if rule in rules:
             color = series_style(i).color
@@ -149,7 +156,7 @@ def _panel(
             _dots(ax, row, np.asarray(rules[rule], dtype=np.float64).ravel(), scale, color)
 
 
-def _box(ax: Axes, row: int, box: Box, scale: ErrorScale, color: str) -> None:
+def _box(ax: Axes, row: int, box: Box, scale: BrokenScale, color: str) -> None:
     """Draw one box; what is infinite ends at the edge of the axes."""
     if not box.n or not np.isfinite(box.low):
         return
@@ -164,7 +171,7 @@ def _box(ax: Axes, row: int, box: Box, scale: ErrorScale, color: str) -> None:
 
 
 def _dots(
-    ax: Axes, row: int, values: npt.NDArray[np.float64], scale: ErrorScale, color: str
+    ax: Axes, row: int, values: npt.NDArray[np.float64], scale: BrokenScale, color: str
 ) -> None:
     """Draw every run as a dot, and those that never got there as one triangle with their number."""
     finite = np.sort(values[np.isfinite(values)])

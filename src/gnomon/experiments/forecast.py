@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import TrialRecord
-from gnomon.experiments.played_trial import play
+from gnomon.experiments.played_trial import play_and_encode
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.trial import Trial, trials_of
 
@@ -173,8 +173,8 @@ def _timed(trial: Trial, budget_s: float) -> tuple[float, float]:
 def _cost_of(trial: Trial, n_episodes: int) -> tuple[float, float]:
     """Return the seconds and the bytes of some episodes of a trial."""
     began = time.perf_counter()
-    data = play(replace(trial, episodes=n_episodes)).data
-    return time.perf_counter() - began, float(len(data or b""))
+    data = play_and_encode(replace(trial, episodes=n_episodes)).data
+    return time.perf_counter() - began, float(len(data))
 
 
 def _room(n_bytes: float) -> float:

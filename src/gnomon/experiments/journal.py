@@ -80,7 +80,7 @@ class Journal:
         RunFolderError
             If SQLite cannot: the file is damaged, or the disk is full.
         """
-        with _told(path), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        with _told(path), closing(_connected(path)) as connection:
             # A write-ahead log is safe against the death of this process without waiting for the
             # disk at each row; at the end it is folded in, so that one file remains.
             connection.execute("PRAGMA journal_mode = WAL")
@@ -133,6 +133,11 @@ def read_journal(path: Path) -> list[TrialRecord]:
     uri = f"{path.absolute().as_uri()}?mode=ro"
     with _told(path), closing(sqlite3.connect(uri, uri=True)) as connection:
         return _rows(connection)
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """Open a journal for one thread at a time, which need not be the one that opens it."""
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
 
 @contextmanager

@@ -1,75 +1,116 @@
-"""A trial that has been played, on its way to the run folder."""
+"""A trial on its way to the run folder: played, encoded, kept.
+
+A run in one process does the first here and the rest in a thread beside the next trial, while the
+kernels that play whole trials let go of Python's lock; a worker process does all three; a worker of
+a cluster, which may not see the folder, does the first two.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gnomon.experiments.journal import TrialRecord
 from gnomon.experiments.trial import Trial
 
-__all__ = ["Played", "keep", "play", "play_and_keep", "prepare"]
+if TYPE_CHECKING:
+    from gnomon.learners.base import TrialLog
+
+__all__ = [
+    "Encoded",
+    "Played",
+    "encode",
+    "encode_and_keep",
+    "keep",
+    "play",
+    "play_and_encode",
+    "play_and_keep",
+    "prepare",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Played:
+    """A trial that has been played: every attempt, and how long it took."""
+
+    trial: Trial
+    log: TrialLog
+    wall_time_s: float
+    cpu_time_s: float
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """A trial that has been played: what the journal is to say, and the shard if not yet kept."""
+class Encoded:
+    """A trial as the folder is to have it: what the journal is to say, and the shard."""
 
     record: TrialRecord
-    data: bytes | None = None
+    data: bytes
 
 
 def play(trial: Trial) -> Played:
-    """Play a trial, anywhere; keep with it the chances of a random player, unless they tell."""
-    from gnomon.experiments.shard import shard_bytes
-
+    """Play a trial, anywhere."""
     wall, cpu = time.perf_counter(), time.process_time()
     log = trial.play()
+    return Played(trial, log, time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def encode(played: Played) -> Encoded:
+    """Make the shard of a trial, with the chances of a random player, unless they tell."""
+    from gnomon.experiments.shard import shard_bytes
+
+    trial, log = played.trial, played.log
     data = shard_bytes(log, None if trial.rule.hidden else trial.counts(log))
-    key = trial.key
     record = TrialRecord(
-        key,
+        trial.key,
         trial.learner.name,
         trial.rule.name,
         trial.number,
         "done",
         n_attempts=int(log.n_attempts.sum()),
-        wall_time_s=time.perf_counter() - wall,
-        cpu_time_s=time.process_time() - cpu,
-        shard=f"{key}.parquet",
+        wall_time_s=played.wall_time_s,
+        cpu_time_s=played.cpu_time_s,
+        shard=f"{trial.key}.parquet",
         sha256=hashlib.sha256(data).hexdigest(),
     )
-    return Played(record, data)
+    return Encoded(record, data)
 
 
-def play_and_keep(shards: Path, trial: Trial) -> Played:
-    """Play a trial where the run folder is, and write its shard."""
-    played = play(trial)
-    keep(played, shards)
-    return replace(played, data=None)
+def keep(shards: Path, encoded: Encoded) -> TrialRecord:
+    """Write the shard of a trial, and return what the journal is to say.
 
-
-def keep(played: Played, shards: Path) -> None:
-    """Write the shard of a trial, unless that has been done where it was played.
-
-    It is not there before the journal says so, and that has the hash: what a killed process, or a
-    machine without power, left behind is played again. So nothing waits for the disk here.
+    The shard is not there before the journal says so, and that has the hash: what a killed process,
+    or a machine without power, left behind is played again. So nothing waits for the disk here.
 
     Raises
     ------
     OSError
         As the system says, of the shard; nothing of it is left.
     """
-    if played.data is None:
-        return
-    path = shards / f"{played.record.key}.parquet"
+    path = shards / f"{encoded.record.key}.parquet"
     try:
-        path.write_bytes(played.data)
+        path.write_bytes(encoded.data)
     except OSError as error:
         path.unlink(missing_ok=True)
         raise OSError(error.errno, error.strerror, str(path)) from None
+    return encoded.record
+
+
+def encode_and_keep(shards: Path, played: Played) -> TrialRecord:
+    """Write the shard of a trial that was played here."""
+    return keep(shards, encode(played))
+
+
+def play_and_keep(shards: Path, trial: Trial) -> TrialRecord:
+    """Play a trial where the run folder is, and write its shard."""
+    return encode_and_keep(shards, play(trial))
+
+
+def play_and_encode(trial: Trial) -> Encoded:
+    """Play a trial where the run folder may not be."""
+    return encode(play(trial))
 
 
 def prepare() -> None:
@@ -79,4 +120,4 @@ def prepare() -> None:
 
     config = ExperimentConfig("prepare", ["anything-goes"], ["uniform"], trials=1, episodes=1)
     for trial in trials_of(config):
-        play(trial)
+        play_and_encode(trial)

@@ -6,18 +6,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from gnomon.execution.executor import Executor, Limits, Outcome, make_executor
+from gnomon.execution.beside import beside
+from gnomon.execution.executor import Executor, Limits, Outcome, attempt, make_executor
+from gnomon.execution.serial import SerialExecutor
 from gnomon.experiments.card import session
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import TrialRecord
-from gnomon.experiments.played_trial import Played, keep, play, play_and_keep, prepare
+from gnomon.experiments.played_trial import (
+    encode_and_keep,
+    keep,
+    play,
+    play_and_encode,
+    play_and_keep,
+    prepare,
+)
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.trial import Trial, trials_of
 from gnomon.game.interpreted import compiled_or_none
 
 __all__ = ["Progress", "RunSummary", "run"]
+
+Result = TypeVar("Result")
 
 
 class Progress(Protocol):
@@ -116,12 +127,22 @@ def run(
     if scheduler is None:
         executor = make_executor(workers, limits=limits, prepare=prepare)
         folder = RunFolder.open_or_create(out, config)
-        return _run_on(executor, folder, partial(play_and_keep, folder.shards), progress, how)
+        if isinstance(executor, SerialExecutor):
+            writing = partial(encode_and_keep, folder.shards)
+            return _run_on(executor, folder, play, writing, progress, how)
+        playing = partial(play_and_keep, folder.shards)
+        return _run_on(executor, folder, playing, _as_it_is, progress, how)
     from gnomon.execution.dask_cluster import cluster_executor
 
     with cluster_executor(scheduler, workers, limits=limits, prepare=prepare) as executor:
         folder = RunFolder.open_or_create(out, config)
-        return _run_on(executor, folder, play, progress, how)
+        writing = partial(keep, folder.shards)
+        return _run_on(executor, folder, play_and_encode, writing, progress, how)
+
+
+def _as_it_is(record: TrialRecord) -> TrialRecord:
+    """Return what a worker process has kept already."""
+    return record
 
 
 def _kind(scheduler: str) -> str:
@@ -132,11 +153,12 @@ def _kind(scheduler: str) -> str:
 def _run_on(
     executor: Executor,
     folder: RunFolder,
-    work: Callable[[Trial], Played],
+    work: Callable[[Trial], Result],
+    finish: Callable[[Result], TrialRecord],
     progress: Progress | None,
     how: Mapping[str, Any],
 ) -> RunSummary:
-    """Play what is missing in the folder."""
+    """Play what is missing in the folder; each trial is finished beside those after it."""
     progress = progress or (lambda n_played, n_to_play: None)
     errors: dict[str, str] = {}
     with folder.writing() as journal:
@@ -146,13 +168,18 @@ def _run_on(
         missing = [trial for trial in trials_of(folder.config) if trial.key not in before]
         progress(0, len(missing))
         with session(folder.path, folder.config, how if missing else None) as adding:
-            for n_played, outcome in enumerate(executor.map(work, missing), start=1):
-                record = _record_of(outcome, folder.shards)
+
+            def write_down(outcome: Outcome[Trial, Result]) -> None:
+                record = _record_of(outcome, finish)
                 journal.record(record)
                 adding.add(record)
                 if record.error is not None:
                     errors[record.key] = _told(record, record.error)
-                progress(n_played, len(missing))
+
+            with beside(write_down) as hand_over:
+                for n_played, outcome in enumerate(executor.map(work, missing), start=1):
+                    hand_over(outcome)
+                    progress(n_played, len(missing))
             for record in journal.flush():
                 errors.setdefault(record.key, _told(record, "the disk is full"))
     n_done = len(missing) - len(errors)
@@ -163,18 +190,16 @@ def _told(record: TrialRecord, error: str) -> str:
     return f"{record.learner} on {record.rule}, {record.trial}: {error}"
 
 
-def _record_of(outcome: Outcome[Trial, Played], shards: Path) -> TrialRecord:
+def _record_of(
+    outcome: Outcome[Trial, Result], finish: Callable[[Result], TrialRecord]
+) -> TrialRecord:
     """Return what the journal is to say, once the shard is kept."""
-    if outcome.result is None:
-        return _failure(outcome)
-    try:
-        keep(outcome.result, shards)
-    except OSError as error:
-        return _failure(Outcome(outcome.piece, None, f"{type(error).__name__}: {error}"))
-    return outcome.result.record
-
-
-def _failure(outcome: Outcome[Trial, Played]) -> TrialRecord:
+    error, traceback = outcome.error, outcome.traceback
+    if outcome.result is not None:
+        finished = attempt(finish, outcome.result)
+        if finished.result is not None:
+            return finished.result
+        error, traceback = finished.error, finished.traceback
     trial = outcome.piece
     return TrialRecord(
         trial.key,
@@ -182,6 +207,6 @@ def _failure(outcome: Outcome[Trial, Played]) -> TrialRecord:
         trial.rule.name,
         trial.number,
         "failed",
-        error=outcome.error,
-        traceback=outcome.traceback,
+        error=error,
+        traceback=traceback,
     )

@@ -384,33 +384,41 @@ def permitted(
     seen: npt.NDArray[np.uint8],
     replies: Int,
     mask: npt.NDArray[np.int8],
-) -> None:
-    """Fill ``mask`` (num_envs, 144) with 1 for the attempts that the rule would accept now."""
-    n_classes, width = program[_N_CLASSES], program[_WIDTH]
+) -> int:
+    """Fill ``mask`` (num_envs, 144) with 1 for the attempts that the rule would accept now.
+
+    Returns how many they are.
+    """
+    n_classes, width, cells = program[_N_CLASSES], program[_WIDTH], program[_CELLS]
+    n_permitted = 0
     for i in range(seen.shape[0]):
+        for attempt in range(144):
+            mask[i, attempt] = 0
         line_at = program[_LINES] + 6 * state[i, LINE]
         first_row = program[_WORDS] + program[line_at] * width
-        for cell in range(36):
+        n_pieces = state[i, _N_PIECES] if state[i, _FINISH] == IN_PROGRESS else 0
+        for k in range(n_pieces):
             allowed = 0
-            code = _index(seen[i, cell])
-            if code and state[i, _FINISH] == IN_PROGRESS:
-                feature = program[_FEATURES] + 4 * code
-                by_color, by_shape = program[feature + 2], program[feature + 3]
-                memory = (replies[_BUCKET, i] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
-                buckets_at = n_classes + 36 + 4 * memory + _index(_QUADRANT[cell])
-                for w in range(program[line_at + 1]):
-                    row = first_row + w * width
-                    if program[_CONDITIONS] != 0:
-                        word = state[i, program[_ACCEPTS] + 36 * w + cell]
-                    else:
-                        word = (
-                            program[row + code - 1]
-                            & program[row + n_classes + cell]
-                            & program[row + buckets_at]
-                        )
-                    allowed |= word & state[i, _LIVE + w]
+            cell = _index(state[i, cells + k])
+            feature = program[_FEATURES] + 4 * _index(seen[i, cell])
+            by_color, by_shape = program[feature + 2], program[feature + 3]
+            memory = (replies[_BUCKET, i] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
+            buckets_at = n_classes + 36 + 4 * memory + _index(_QUADRANT[cell])
+            for w in range(program[line_at + 1]):
+                row = first_row + w * width
+                if program[_CONDITIONS] != 0:
+                    word = state[i, program[_ACCEPTS] + 36 * w + cell]
+                else:
+                    word = (
+                        program[row + _index(seen[i, cell]) - 1]
+                        & program[row + n_classes + cell]
+                        & program[row + buckets_at]
+                    )
+                allowed |= word & state[i, _LIVE + w]
             # Fold the sixteen atoms of the word into one.
             for half in (32, 16, 8, 4):
                 allowed |= allowed >> half
             for b in range(4):
                 mask[i, 4 * cell + b] = (allowed >> b) & 1
+                n_permitted += (allowed >> b) & 1
+    return n_permitted

@@ -13,7 +13,7 @@ __all__ = ["count_known", "count_permitted"]
 _Int = npt.NDArray[np.int64]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def count_permitted(
     program: _Int,
     state: _Int,
@@ -39,8 +39,7 @@ def count_permitted(
         changed = True
         for _ in range(n_attempts[episode]):
             if changed:
-                permitted(program, state, seen, replies, mask)
-                n_permitted[row] = mask.sum()
+                n_permitted[row] = permitted(program, state, seen, replies, mask)
             else:
                 n_permitted[row] = n_permitted[row - 1]
             replies[0, 0] = actions[row]
@@ -52,7 +51,7 @@ def count_permitted(
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def count_known(
     boards: npt.NDArray[np.uint8],
     n_attempts: _Int,

@@ -197,7 +197,7 @@ def _update_target(settings: Settings, memory: Memory) -> None:
         _set_target(settings, memory, slot)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def play(
     settings: Settings,
     memory: Memory,

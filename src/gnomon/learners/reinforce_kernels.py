@@ -116,7 +116,7 @@ def end_episode(settings: PolicySettings, policy: Policy) -> None:
     policy.gradient[:] = 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def play(
     settings: PolicySettings,
     policy: Policy,

@@ -78,7 +78,7 @@ def learn(
     values[last, code, bucket] += settings.learning_rate * (target - values[last, code, bucket])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def play(
     settings: TabularSettings,
     values: _Table,

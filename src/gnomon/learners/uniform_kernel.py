@@ -12,7 +12,7 @@ from gnomon.learners.one_board import OneBoard, OpenLog, attempt
 __all__ = ["play"]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def play(
     game: OneBoard,
     log: OpenLog,

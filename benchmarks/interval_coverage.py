@@ -6,6 +6,8 @@ often the interval holds the true value. The published scores are looked for in 
 beside the repository; without them the synthetic populations remain, and the note says so.
 
 ``INTERVAL_TABLES`` says how many tables a cell has: 100 for a look, 600 for the table of the docs.
+Of 600 tables the share has a standard error of a point, so the least of many cells is partly luck:
+a cell that comes out near the bar is measured again, with many new tables, and that figure counts.
 """
 
 from __future__ import annotations
@@ -35,6 +37,10 @@ RUNS = (2, 3, 5, 10)
 LEVEL = 0.95
 #: Resamples of the percentile bootstrap; more would change its coverage by less than a point.
 N_RESAMPLES = 400
+#: Between these shares, in per cent, a cell is measured again, with so many tables.
+FAR, NEAR, N_AGAIN = 85.0, 92.0, 4000
+#: Part of every seed; the tables that the method was chosen on had others.
+SEED = 4242
 #: Populations in which the failures are documented: docs/statistics.md, Intervals.
 DOCUMENTED = ("edge25", "zeros26", "IQN/negative skew")
 
@@ -51,6 +57,9 @@ def measure() -> Iterator[Measurement]:
         for population, draw in populations.items()
         for n_runs in RUNS
     }
+    if N_TABLES >= 600:
+        for (population, n_runs), cell in cells.items():
+            _measure_again(cell, populations[population], n_runs, metrics)
     note = f"{len(populations)} populations, {N_TABLES} tables each"
     if not SCORES.is_dir():
         note += "; published scores not here"
@@ -80,14 +89,14 @@ def _lines(
     worst = min(others, key=lambda i: found["default"][i, 0])
     least = found["default"][worst, 0]
     where = f"{populations[worst]}; without the documented failures"
-    # Of few tables the least is luck: one cell in a hundred is four standard errors low.
+    # Of few tables the least is luck.
     target = 90.0 if n_runs >= 3 and N_TABLES >= 600 else None
     yield Measurement(f"{title}, default, least", least, "%", target, note=where)
 
 
 def name_seed(name: str) -> int:
     """Return a number that a population's name alone decides."""
-    return sum(map(ord, name))
+    return SEED + sum(map(ord, name))
 
 
 def _cell(
@@ -114,6 +123,29 @@ def _cell(
         key: (100.0 * float(np.mean([h for h, _ in rows])), float(np.mean([w for _, w in rows])))
         for key, rows in seen.items()
     }
+
+
+def _measure_again(
+    cell: dict[tuple[str, str], tuple[float, float]],
+    draw: Draw,
+    n_runs: int,
+    metrics: Mapping[str, Metric],
+) -> None:
+    """Replace the coverage of intervals that came out near the bar by that of many new tables."""
+    near = {n: m for n, m in metrics.items() if FAR < cell[n, "default"][0] < NEAR}
+    if not near:
+        return
+    large = Strata.from_matrix(draw(np.random.default_rng(2), 20_000))
+    truth = {name: metric.value(large) for name, metric in near.items()}
+    rng = np.random.default_rng([SEED, n_runs])
+    hits = dict.fromkeys(near, 0)
+    for _ in range(N_AGAIN):
+        table = Strata.from_matrix(draw(rng, n_runs))
+        for name, metric in near.items():
+            low, high = _default(table, metric)
+            hits[name] += low <= truth[name] <= high
+    for name, n_held in hits.items():
+        cell[name, "default"] = (100.0 * n_held / N_AGAIN, cell[name, "default"][1])
 
 
 def _default(table: Strata, metric: Metric) -> tuple[float, float]:

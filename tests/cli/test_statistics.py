@@ -132,6 +132,27 @@ def test_the_essays_numbers_by_the_command_line(gnomon):
         assert [r["value"] for r in found] == pytest.approx(expected, abs=5e-4)
 
 
+@published
+def test_summaries_have_means_and_medians(gnomon):
+    path = shlex.quote(str(DATA / "machado2018_mean_std.csv"))
+    late = f"{path} --where frames=200000000"
+    found = records(gnomon(f"estimate {late} --json"))
+    assert [(r["metric"], r["n_tasks"]) for r in found] == [("mean", 60), ("median", 60)] * 2
+    assert all(r["low"] < r["value"] < r["high"] for r in found)
+    (mean, median) = records(gnomon(f"compare {late} --normalize random-human --json"))
+    assert mean["value"] < 0 < median["value"]
+    for command, message in {
+        f"estimate {path}": "line 3: expected one row for each algorithm and task, found a second",
+        f"estimate {late} --metric iqm": "iqm: expected a metric that means and standard",
+        f"estimate {late} --method bca": "--method bca needs the runs",
+        f"estimate {late} --normalize min-max": "min-max needs the runs",
+        f"compare {late} --correction max_t": "--correction max_t needs the runs",
+    }.items():
+        said = gnomon(command, status=2)
+        assert message in said.err
+        assert len(said.err.splitlines()) == 1
+
+
 HEAD = "algorithm,task,run,score\n"
 BAD = {
     "a,t,0,high\n": ("estimate", "expected a number, found 'high'"),

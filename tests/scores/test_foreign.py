@@ -102,6 +102,20 @@ def test_summaries_with_a_missing_column(tmp_path):
         read_summaries(file(tmp_path, "algorithm,task,mean\na,t,1\n"))
 
 
+def test_summaries_with_a_fault(tmp_path):
+    head = "algorithm,task,runs,mean,std\n"
+    for rows, message in {
+        "a,t,3,1,1\na,t,3,2,1\n": "line 3: expected one row for each algorithm and task, found",
+        "a,t,3,1,-1\n": "line 2: expected a standard deviation of 0 or more",
+        "a,t,0,1,1\n": "a run or more, found 1 and 0",
+    }.items():
+        with pytest.raises(ScoreDataError, match=message):
+            read_summaries(file(tmp_path, head + rows))
+    ragged = file(tmp_path, head + "a,t,3,1,1\na,u,3,2,1\nb,t,3,1,1\n")
+    with pytest.warns(DegenerateScoresWarning, match="1 of 2 tasks left out, not all have them: u"):
+        assert read_summaries(ragged).tasks == ("t",)
+
+
 def test_suspicious_tables_are_named():
     usual = ScoreTable.from_arrays({"a": np.zeros((10, 5))})
     assert suspicions(usual) == []

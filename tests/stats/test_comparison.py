@@ -152,3 +152,15 @@ def test_pairs_of_all_algorithms_go_by_their_labels():
         compare_all(ScoreTable.from_records(rows[:-1]), "mean", **options)
     with pytest.raises(ScoreDataError, match="max_t takes differences of a metric; correct by"):
         compare_all(TABLE, IMPROVEMENT, correction="max_t", rng=rng())
+
+
+def test_censored_runs_have_no_simultaneous_intervals():
+    rows = [
+        {"algorithm": name, "task": "t", "run": r, "score": r, "censored": False}
+        for name in "ab"
+        for r in range(5)
+    ]
+    rows[0] |= {"score": -np.inf, "censored": True}
+    table = ScoreTable.from_records(rows)
+    with pytest.raises(ScoreDataError, match="mean: max_t needs finite resamples; some runs of a"):
+        compare_all(table, "mean", correction="max_t", rng=rng())

@@ -104,3 +104,31 @@ def test_what_a_table_cannot_give_is_refused():
         distance_profiles(summaries, "permutation", rng=rng)
     with pytest.raises(UnknownNameError, match="unknown algorithm 'b'"):
         summaries.select(["b"])
+
+
+def test_censored_runs_have_no_test():
+    rng = np.random.default_rng(0)
+    rows = [
+        {"algorithm": name, "task": task, "run": r, "score": r + 1.0, "censored": False}
+        for name in "ab"
+        for task in "tu"
+        for r in range(3)
+    ]
+    rows[-1] |= {"score": np.inf, "censored": True}
+    table = ScoreTable.from_records(rows, higher_is_better=False)
+    for kind in ("likelihood", "permutation"):
+        with pytest.raises(
+            ScoreDataError, match="b, task u: expected finite scores to test, f"
+        ):
+            distance_profiles(table, kind, rng=rng)
+    profiles = distance_profiles(table, "ratio", [1.0, 2.0], rng=rng)
+    assert [p.value.tolist() for p in profiles] == [[1.0, 1.0], [0.5, 0.5]]
+    never = table.select(algorithms=["b"], tasks=["u"])
+    with pytest.raises(ScoreDataError, match="ratio: expected a finite mean"):
+        distance_profiles(never, "ratio", rng=rng)
+
+
+def test_profiles_of_permutations_bear_their_name():
+    table = ScoreTable.from_arrays({"a": [[1.0], [2.0]], "b": [[3.0], [5.0]]})
+    (a, _) = distance_profiles(table, "permutation", [1.0], rng=np.random.default_rng(0))
+    assert a.kind == "permutation"

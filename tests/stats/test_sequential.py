@@ -34,3 +34,18 @@ def test_runs_not_made_yet_are_not_needed():
 def test_looks_ascend():
     with pytest.raises(ValueError, match="expected ascending numbers of runs"):
         sequential_levels([5, 5])
+
+
+def test_censored_runs_are_looked_at():
+    draws = rng().normal(size=(2, 8, 5))
+    rows = [
+        {"algorithm": name, "task": f"t{t}", "run": r, "score": x[r, t], "censored": False}
+        for name, x in zip("ab", draws, strict=True)
+        for t in range(5)
+        for r in range(8)
+    ]
+    rows[0] |= {"score": -np.inf, "censored": True}
+    table = ScoreTable.from_records(rows)
+    result = sequential_compare(table, "a", "b", "iqm", looks=[4, 8], rng=rng())
+    assert result.runs == 8
+    assert np.isfinite(result.comparison.low)

@@ -15,6 +15,7 @@ from gnomon.cli.score_options import (
     ReadOptions,
     ShowOptions,
     Source,
+    scores_or_summaries,
 )
 from gnomon.errors import ScoreDataError
 
@@ -54,13 +55,14 @@ def compare(
 ) -> None:
     """Compare two algorithms, or all pairs: differences with intervals and tests."""
     with answering("compare", as_json=as_json) as answer:
-        table = scores.last(source, reading)
-        options = {"paired": paired, "method": method, **draws.arguments()}
+        runs_only = {"--paired": paired, "--correction max_t": correction == "max_t"}
+        table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
+        options = {"paired": paired, "method": by, **draws.arguments()}
         pair = chosen_pair(table, a, b)
         found = (
-            _all_pairs(table, metric, correction, per_task, options)
+            _all_pairs(table, wanted, correction, per_task, options)
             if pair is None
-            else _one_pair(table, pair, metric, per_task, options)
+            else _one_pair(table, pair, wanted, per_task, options)
         )
 
         def draw() -> Figure:

@@ -19,6 +19,7 @@ from gnomon.cli.score_options import (
     Resampling,
     ShowOptions,
     Source,
+    scores_or_summaries,
 )
 from gnomon.errors import DegenerateScoresWarning
 
@@ -54,17 +55,18 @@ def estimate(
     if per_task and (showing.figure is not None or method != "auto" or resampling != "runs"):
         raise typer.BadParameter("--per-task goes without --figure, --method and --resampling")
     with answering("estimate", as_json=as_json) as answer:
-        table = scores.last(source, reading)
+        runs_only = {"--per-task": per_task, "--resampling": resampling != "runs"}
+        table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
         options = draws.arguments()
         columns = ["algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks"]
         if per_task:
-            records = task_estimates(table, metric or ["median"], **options)
+            records = task_estimates(table, wanted or ["median"], **options)
             columns = ["task", *columns[:-1]]
             showing.show(answer, records, None, columns, title=_title(table))
             return
         from gnomon.stats.estimate import estimate_aggregates
 
-        found = estimate_aggregates(table, metric, method=method, resampling=resampling, **options)
+        found = estimate_aggregates(table, wanted, method=by, resampling=resampling, **options)
 
         def draw() -> Figure:
             from gnomon.report.statistics import estimate_figure

@@ -20,6 +20,7 @@ from gnomon.cli.score_options import (
     ShowOptions,
     Source,
     conditions,
+    is_summary,
 )
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def profile(
     rng = np.random.default_rng(seed)
     with answering("profile", as_json=as_json) as answer:
         data: ScoreTable | SummaryTable
-        if kind in ("ratio", "likelihood") and _is_summary(source):
+        if kind in ("ratio", "likelihood") and is_summary(source):
             data = _summaries(source, reading.where, keep_apart, algorithm)
             higher, scale = not reading.lower_is_better, ""
         else:
@@ -109,20 +110,11 @@ def _readings(one: Profile) -> dict[str, Any]:
     from gnomon.stats.estimate import finite_or_none
 
     shares = {f"{share:.0%}": one.quantile(share) for share in (0.75, 0.5, 0.25)}
-    if one.kind in ("ratio", "likelihood"):
+    if one.kind in ("ratio", "likelihood", "permutation"):
         # These profiles rise: the first threshold within which a share of the tasks is.
         shares = {f"{s:.0%}": one.first_reaching(s) for s in (0.25, 0.5, 0.75)}
     numbers = {name: finite_or_none(value) for name, value in shares.items()}
     return {"algorithm": one.algorithm, "kind": one.kind, "area": one.area()} | numbers
-
-
-def _is_summary(source: Path) -> bool:
-    """Return whether a file has means and standard deviations instead of runs."""
-    if not source.is_file() or source.suffix.lower() != ".csv":
-        return False
-    with source.open(encoding="utf-8") as file:
-        columns = file.readline().strip().split(",")
-    return {"mean", "std", "runs"} <= set(columns)
 
 
 def _summaries(

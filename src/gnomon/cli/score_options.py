@@ -12,6 +12,7 @@ import typer
 
 from gnomon.cli.answer import Answer
 from gnomon.cli.presentation import Record, present
+from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.report.figures.record import Figure
@@ -37,8 +38,10 @@ __all__ = [
     "StepColumn",
     "Where",
     "conditions",
+    "is_summary",
     "normalized",
     "scores_of",
+    "scores_or_summaries",
 ]
 
 
@@ -183,6 +186,52 @@ def scores_of(source: Path, metric: str | None, options: ReadOptions) -> ScoreTa
         where=conditions(options.where),
         higher_is_better=False if options.lower_is_better else None,
     )
+
+
+def is_summary(source: Path) -> bool:
+    """Return whether a file has means and standard deviations instead of runs."""
+    if not source.is_file() or source.suffix.lower() != ".csv":
+        return False
+    with source.open(encoding="utf-8", errors="replace") as file:
+        columns = file.readline().strip().split(",")
+    return {"mean", "std", "runs"} <= set(columns)
+
+
+def scores_or_summaries(
+    source: Path,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    metrics: Sequence[str] | None,
+    method: Method,
+    needs_runs: Mapping[str, bool],
+) -> tuple[ScoreTable, Sequence[str] | None, Method]:
+    """Return scores, metrics and method: as they are, or what a file of summaries allows.
+
+    `needs_runs` says which options are set that summaries cannot serve.
+    """
+    if not is_summary(source):
+        return scores.last(source, reading), metrics, method
+    asked = [name for name, is_set in needs_runs.items() if is_set]
+    if method not in ("auto", "small_sample"):
+        asked.append(f"--method {method}")
+    if asked:
+        raise ScoreDataError(f"{source}: {asked[0]} needs the runs, and these are summaries")
+    from gnomon.stats.summaries import summary_metrics
+
+    table = _stand_ins(source, reading, scores.normalize)
+    return table, summary_metrics(metrics), "small_sample"
+
+
+def _stand_ins(source: Path, options: ReadOptions, normalize: str | None) -> ScoreTable:
+    """Return runs that stand in for a file of means and standard deviations."""
+    if normalize is not None and normalize.partition(":")[0] in ("min-max", "percentile"):
+        raise ScoreDataError(f"{source}: {normalize} needs the runs, and these are summaries")
+    from gnomon.scores.foreign import read_summaries
+    from gnomon.stats.summaries import stand_in_runs
+
+    found = read_summaries(source, where=conditions(options.where))
+    table = stand_in_runs(found, higher_is_better=not options.lower_is_better)
+    return normalized(table, normalize)
 
 
 def _measured(source: Path, metric: str | None) -> ScoreTable | None:

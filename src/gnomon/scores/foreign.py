@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.json_object import json_object
 from gnomon.scores.table import FloatArray, ScoreTable
 
@@ -244,7 +245,12 @@ def read_summaries(
     Raises
     ------
     ScoreDataError
-        A column is missing, a cell is no number, or no task is shared.
+        A column is missing, a cell is no number, a row comes twice, or no task is shared.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Some algorithm lacks a task.
     """
     cells: dict[str, dict[str, tuple[float, float, float]]] = {}
     for line, row in _rows(path):
@@ -257,10 +263,27 @@ def read_summaries(
                 _number(row[column], f"{path}, line {line}, column {column!r}")
                 for column in ("mean", "std", "runs")
             ]
-            cells.setdefault(name, {})[row["task"]] = (numbers[0], numbers[1], numbers[2])
+            own = cells.setdefault(name, {})
+            if row["task"] in own:
+                raise ScoreDataError(
+                    f"{path}, line {line}: expected one row for each algorithm and task, found a "
+                    f"second of {name} on {row['task']}; select rows by a column, or keep it apart"
+                )
+            if numbers[1] < 0.0 or not numbers[2] >= 1.0:
+                raise ScoreDataError(
+                    f"{path}, line {line}: expected a standard deviation of 0 or more and a run or "
+                    f"more, found {numbers[1]:g} and {numbers[2]:g}"
+                )
+            own[row["task"]] = (numbers[0], numbers[1], numbers[2])
     every = list(cells.values())
-    tasks = [task for task in (every[0] if every else ()) if all(task in one for one in every)]
+    names = list(dict.fromkeys(task for one in every for task in one))
+    tasks = [task for task in names if all(task in one for one in every)]
     if not tasks:
         raise ScoreDataError(f"{path}: expected tasks that all algorithms have; found none")
+    if len(tasks) < len(names):
+        left_out = [task for task in names if task not in tasks]
+        shown = ", ".join(left_out[:8]) + (", ..." if len(left_out) > 8 else "")
+        message = f"{len(left_out)} of {len(names)} tasks left out, not all have them: {shown}"
+        warnings.warn(message, DegenerateScoresWarning, stacklevel=2)
     grid = np.array([[one[task] for task in tasks] for one in every])
     return SummaryTable(tuple(cells), tuple(tasks), grid[..., 0], grid[..., 1], grid[..., 2])

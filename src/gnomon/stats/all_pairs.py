@@ -105,6 +105,11 @@ def _max_t(
         replicates[algorithm] = Resamples(strata, n_resamples=n_resamples, key=key).of(one)
         runs = 1.0 / float(np.mean(1.0 / strata.counts))
         stretch[algorithm] = math.sqrt(runs / (runs - 1.0)) if runs > 1.0 else math.nan
+    for name, drawn in replicates.items():
+        if not (np.isfinite(drawn).all() and math.isfinite(values[name])):
+            raise ScoreDataError(
+                f"{one.name}: max_t needs finite resamples; some runs of {name} are censored"
+            )
     differences = np.array([values[a] - values[b] for a, b in pairs])
     centred = {name: (drawn - drawn.mean()) * stretch[name] for name, drawn in replicates.items()}
     noise = np.stack([centred[a] - centred[b] for a, b in pairs], axis=1)

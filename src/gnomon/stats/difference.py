@@ -186,4 +186,5 @@ def _difference_replicates(
         Resamples(strata, n_resamples=options.n_resamples, key=key).of(metric)
         for strata, key in zip((x, y), keys, strict=True)
     ]
-    return drawn[0] - drawn[1]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(drawn[0] - drawn[1])  # NaN where both are infinite

@@ -216,7 +216,11 @@ def permutation_distances(
 
 
 def likelihood_profiles(
-    names: list[str], distances: FloatArray, tau: npt.ArrayLike | None = None
+    names: list[str],
+    distances: FloatArray,
+    tau: npt.ArrayLike | None = None,
+    *,
+    kind: Literal["likelihood", "permutation"] = "likelihood",
 ) -> list[Profile]:
     """Return the share of tasks on which each method's distance is below tau.
 
@@ -228,6 +232,8 @@ def likelihood_profiles(
         From :func:`likelihood_distances` or :func:`permutation_distances`.
     tau : array_like of float, optional
         Ascending, in decimal orders of p: 2 means p = 0.01. 101 from 0 to 5 if not given.
+    kind : str
+        Where the distances come from.
 
     Examples
     --------
@@ -237,9 +243,7 @@ def likelihood_profiles(
     """
     at = np.linspace(0.0, 5.0, 101) if tau is None else np.asarray(tau, dtype=np.float64)
     return [
-        _distance_profile(
-            name, "likelihood", np.searchsorted(np.sort(row), at, "left") / row.size, at
-        )
+        _distance_profile(name, kind, np.searchsorted(np.sort(row), at, "left") / row.size, at)
         for name, row in zip(names, distances, strict=True)
     ]
 
@@ -274,7 +278,7 @@ def distance_profiles(
     ------
     ScoreDataError
         Ratios of means that are not positive, permutations without runs, Welch's test of a task
-        with one run.
+        with one run, tests of censored runs.
 
     Examples
     --------
@@ -293,15 +297,19 @@ def distance_profiles(
     names = list(scores.algorithms)
     if kind == "ratio":
         _refuse_zero(names, tasks, means)
+        if not np.isfinite(means).any():
+            raise ScoreDataError("ratio: expected a finite mean; every task has censored runs")
         costs = dict(zip(names, means, strict=True))
         return ratio_profiles(costs, tau, higher_is_better=higher_is_better)
     if kind == "permutation":
         if not strata:
             raise ScoreDataError("permutation: expected runs, found means and standard deviations")
+        _refuse_infinite(names, tasks, means)
         distances = permutation_distances(
             list(strata), n_permutations=n_permutations, higher_is_better=higher_is_better, rng=rng
         )
-        return likelihood_profiles(names, distances, tau)
+        return likelihood_profiles(names, distances, tau, kind=kind)
+    _refuse_infinite(names, tasks, means)
     if isinstance(scores, ScoreTable):
         counts = np.stack([one.counts for one in strata]).astype(np.float64)
         deviations = np.array([[x.std() for x in one.per_task()] for one in strata])
@@ -320,6 +328,14 @@ def _refuse_zero(names: Sequence[str], tasks: Sequence[str], means: FloatArray) 
         raise ScoreDataError(
             f"{names[row]}, task {tasks[column]}: expected a positive mean for a ratio, found "
             f"{means[row, column]:g}"
+        )
+
+
+def _refuse_infinite(names: Sequence[str], tasks: Sequence[str], means: FloatArray) -> None:
+    for row, column in np.argwhere(~np.isfinite(means))[:1]:
+        raise ScoreDataError(
+            f"{names[row]}, task {tasks[column]}: expected finite scores to test, found censored "
+            "runs; profiles of run scores take them"
         )
 
 

@@ -109,11 +109,7 @@ def sequential_compare(
     for n, own in zip(looks, sequential_levels(looks, level=level), strict=True):
         if n > made:
             break
-        arrays = {
-            name: np.stack([table.runs(name, task)[:n] for task in tasks], axis=1)
-            for name in (a, b)
-        }
-        part = ScoreTable.from_arrays(arrays, tasks=tasks, higher_is_better=table.higher_is_better)
+        part = _first_runs(table, (a, b), tasks, n)
         (found,) = compare(
             part, a, b, [metric], level=float(own), gamma=gamma, method="small_sample", rng=rng
         )
@@ -124,3 +120,17 @@ def sequential_compare(
     if result is None:
         raise ScoreDataError(f"expected {looks[0]} runs per task at the first look, found {made}")
     return result
+
+
+def _first_runs(
+    table: ScoreTable, algorithms: Sequence[str], tasks: Sequence[str], n_runs: int
+) -> ScoreTable:
+    """Return the table of the first runs of each algorithm on each task."""
+    records = [
+        {"algorithm": name, "task": task, "run": run, "score": float(score)}
+        | {"censored": bool(np.isinf(score))}
+        for name in algorithms
+        for task in tasks
+        for run, score in enumerate(table.runs(name, task)[:n_runs])
+    ]
+    return ScoreTable.from_records(records, higher_is_better=table.higher_is_better)

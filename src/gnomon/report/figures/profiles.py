@@ -27,17 +27,22 @@ from gnomon.stats.profiles import Profile
 
 __all__ = ["profile_curves", "profile_rows"]
 
+#: Kinds of profiles whose thresholds are p-values.
+TESTED = ("likelihood", "permutation")
+_EVIDENCE = ("evidence not to be the best, as a p-value", "share of tasks with less of it")
 #: Kind of profile -> the labels of its axes.
 _LABELS: Mapping[str, tuple[str, str]] = {
     "run_score": ("threshold", "share of runs past it"),
     "average_score": ("threshold", "share of tasks whose mean is past it"),
     "ratio": ("factor to the best (log scale)", "share of tasks within it"),
-    "likelihood": ("evidence not to be the best, as a p-value", "share of tasks with less of it"),
+    "likelihood": _EVIDENCE,
+    "permutation": _EVIDENCE,
 }
 #: Profiles of distance are exact between their thresholds: within a ratio, below a likelihood.
 _DRAWN: Mapping[str, Literal["steps-post", "steps-pre"]] = {
     "ratio": "steps-post",
     "likelihood": "steps-pre",
+    "permutation": "steps-pre",
 }
 
 
@@ -76,7 +81,7 @@ def profile_curves(
     ax = new_drawing(FULL_WIDTH * 0.65, HEIGHT * 1.25).subplots() if ax is None else ax
     dress(ax, grid="both")
     kind = profiles[0].kind
-    distance = kind in ("ratio", "likelihood")
+    distance = kind in ("ratio", *TESTED)
     for i, profile in enumerate(profiles):
         style = series_style(series[profile.algorithm] if series else i)
         drawn = _DRAWN.get(kind, "default")
@@ -111,7 +116,7 @@ def _axes_of(ax: Axes, kind: str, profiles: Sequence[Profile]) -> None:
         ax.xaxis.set_minor_locator(NullLocator())
     else:
         ax.set_xlim(float(tau[0]), float(tau[-1]))
-    if kind == "likelihood":
+    if kind in TESTED:
         ax.xaxis.set_major_locator(FixedLocator([0.0, 1.0, 1.301, 2.0, 3.0, 4.0, 5.0]))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda t, _: f"{10.0**-t:.2g}"))
         ax.axvline(2.0, color=MUTED, linewidth=0.8, linestyle=":")

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.foreign import SummaryTable
+from gnomon.scores.table import ScoreTable
+from gnomon.stats.comparison import compare
+from gnomon.stats.estimate import estimate_aggregates
+from gnomon.stats.summaries import SUMMARY_METRICS, stand_in_runs, summary_metrics
+
+DRAWS = np.random.default_rng(0)
+RUNS = {"a": DRAWS.gamma(2.0, size=(5, 7)), "b": DRAWS.gamma(3.0, size=(4, 7))}
+TABLE = ScoreTable.from_arrays(RUNS)
+SUMMARIES = SummaryTable(
+    ("a", "b"),
+    TABLE.tasks,
+    np.stack([x.mean(axis=0) for x in RUNS.values()]),
+    np.stack([x.std(axis=0, ddof=1) for x in RUNS.values()]),
+    np.array([[5.0] * 7, [4.0] * 7]),
+)
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_means_and_deviations_say_what_the_runs_say():
+    found = [
+        estimate_aggregates(table, SUMMARY_METRICS, method="small_sample", rng=rng())
+        for table in (TABLE, stand_in_runs(SUMMARIES))
+    ]
+    for own, other in zip(*found, strict=True):
+        names = [(e.algorithm, e.metric, e.n_runs) for e in (own, other)]
+        assert names[0] == names[1]
+        ends = [(e.value, e.low, e.high) for e in (own, other)]
+        assert ends[0] == pytest.approx(ends[1])
+
+
+def test_comparisons_are_those_of_the_runs():
+    options = {"per_task": True, "method": "small_sample", "rng": rng()}
+    found = compare(stand_in_runs(SUMMARIES), "a", "b", ["mean"], **options)
+    welch = stats.ttest_ind(RUNS["a"][:, 3], RUNS["b"][:, 3], equal_var=False)
+    assert found[4].p_value == pytest.approx(welch.pvalue)
+
+
+def test_a_single_run_has_no_spread():
+    one = SummaryTable(("a",), ("t",), np.ones((1, 1)), np.full((1, 1), np.nan), np.ones((1, 1)))
+    assert stand_in_runs(one).runs("a", "t").tolist() == [1.0]
+
+
+def test_other_metrics_need_the_runs():
+    assert summary_metrics(["median"]) == ["median"]
+    with pytest.raises(ScoreDataError, match="iqm: expected a metric that means and standard dev"):
+        summary_metrics(["mean", "iqm"])

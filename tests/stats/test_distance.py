@@ -117,9 +117,7 @@ def test_censored_runs_have_no_test():
     rows[-1] |= {"score": np.inf, "censored": True}
     table = ScoreTable.from_records(rows, higher_is_better=False)
     for kind in ("likelihood", "permutation"):
-        with pytest.raises(
-            ScoreDataError, match="b, task u: expected finite scores to test, f"
-        ):
+        with pytest.raises(ScoreDataError, match="b, task u: expected finite scores to test, f"):
             distance_profiles(table, kind, rng=rng)
     profiles = distance_profiles(table, "ratio", [1.0, 2.0], rng=rng)
     assert [p.value.tolist() for p in profiles] == [[1.0, 1.0], [0.5, 0.5]]

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from gnomon.distill.procedures import FactorProcedure
+from gnomon.distill.procedures import FactorProcedure, PaperProcedure
 from gnomon.distill.stability import (
     Committee,
     Stability,
     committee_of,
     fold_seed_stability,
+    left_out_stability,
     selection_stability,
 )
 from gnomon.errors import ScoreDataError
@@ -41,6 +42,22 @@ def test_fold_seeds(paper):
     stability = fold_seed_stability(paper, 5, n_seeds=6)
     assert stability.tasks[0][1] == 1.0
     assert dict(stability.tasks)["battlezone"] == 1.0
+
+
+def test_without_each_paper_in_turn(paper):
+    """The figures are known from an independent program: Atari-5 in 19 of 31 choices."""
+    stability = left_out_stability(paper, PaperProcedure(), 5)
+    assert stability.n_models == 31
+    shares = dict(stability.sets)
+    atari5 = ("battlezone", "doubledunk", "namethisgame", "phoenix", "qbert")
+    assert shares[atari5] == pytest.approx(19 / 31)
+    assert dict(stability.tasks)["battlezone"] == 1.0
+
+
+def test_two_are_needed_to_leave_one_out(make_scores):
+    data = make_scores(20, 4, families=1)
+    with pytest.raises(ScoreDataError, match="at least 2 to leave out, found 1"):
+        left_out_stability(data, OURS, 2)
 
 
 def test_a_committee_votes(make_scores):

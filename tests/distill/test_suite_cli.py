@@ -76,6 +76,16 @@ def test_stability(gnomon, by):
     assert all(len(r["weights"]) == 2 for r in members)
 
 
+def test_stability_without_each_group(gnomon, tmp_path):
+    lines = (tmp_path / "suite.csv").read_text().splitlines()
+    grouped = [lines[0] + ",lab", *(f"{line},lab{i % 5}" for i, line in enumerate(lines[1:]))]
+    (tmp_path / "suite.csv").write_text("\n".join(grouped) + "\n")
+    options = ("--size", "2", "--by", "left-out-groups", "--group-by", "lab")
+    status, out, _ = gnomon("stability", *options)
+    assert status == 0
+    assert "different subsets in 5 draws" in out
+
+
 def test_processes_draw_the_same(gnomon):
     options = ("stability", "--size", "2", "--samples", "6", "--json")
     assert records(gnomon(*options)) == records(gnomon(*options, "--workers", "2"))
@@ -190,6 +200,7 @@ def test_what_is_no_model_is_refused(gnomon, tmp_path, text, said):
         ("sizes", ("--most", "9"), "expected a size from 1 to 8, found 9"),
         ("pareto", ("--costs", "none.csv"), "none.csv: No such file"),
         ("stability", ("--by", "groups"), "--by groups needs --group-by"),
+        ("stability", ("--by", "left-out-groups"), "--by left-out-groups needs --group-by"),
         ("stability", ("--procedure", "magic"), "unknown procedure 'magic'"),
         ("stability", ("--figure", "no/where.svg"), "no: expected a folder to write to"),
         ("optimal", ("--size", "9"), "expected a size from 1 to 8, found 9"),

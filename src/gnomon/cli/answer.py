@@ -140,5 +140,6 @@ def _cell(value: Any) -> str:
         return "-"
     if isinstance(value, float):
         return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
-    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return visible(text, kept="\xa0")
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_cell, value))
+    return visible(str(value), kept="\xa0")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
+from threading import Timer
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gnomon.distill.prepared import PreparedScores
-    from gnomon.distill.search import Progress
+    from gnomon.distill.progress import Progress
     from gnomon.execution.executor import Executor
 
 __all__ = ["SearchOptions", "announce", "check_writable", "progress_bar"]
@@ -135,7 +135,6 @@ def _bar(what: str) -> Iterator[Progress]:
     from rich import progress
     from rich.console import Console
 
-    began = monotonic()
     bar = progress.Progress(
         progress.TextColumn(what),
         progress.BarColumn(),
@@ -146,13 +145,22 @@ def _bar(what: str) -> Iterator[Progress]:
         transient=True,
     )
     task = bar.add_task(what, total=None)
+    before = 0
 
     def update(done: int, total: int) -> None:
-        if monotonic() - began > _SHORT_S and not bar.live.is_started:
-            bar.start()
+        nonlocal before
+        if done < before:  # The next of several searches: its pace is another.
+            bar.reset(task)
+        before = done
         bar.update(task, completed=done, total=total)
 
+    # Also where the first piece of work takes longer than that.
+    begin = Timer(_SHORT_S, bar.start)
+    begin.daemon = True
+    begin.start()
     try:
         yield update
     finally:
+        begin.cancel()
+        begin.join()
         bar.stop()

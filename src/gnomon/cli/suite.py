@@ -92,8 +92,8 @@ def stability(
     size: Annotated[int, typer.Option(min=1, help="Number of tasks.")] = 5,
     procedure: Procedure = "factor",
     by: Annotated[
-        Literal["algorithms", "groups", "fold-seeds"],
-        typer.Option(help="What is drawn: algorithms, whole groups, or folds of the paper's."),
+        Literal["algorithms", "groups", "left-out-groups", "fold-seeds"],
+        typer.Option(help="What is drawn; left out, one by one; or the folds of the paper's."),
     ] = "algorithms",
     samples: Annotated[int, typer.Option(min=1, help="How many draws.")] = 100,
     committee: Annotated[
@@ -107,17 +107,25 @@ def stability(
 ) -> None:
     """Say how often each task would have been chosen from other algorithms, or with other folds."""
     from gnomon.distill.procedures import PaperProcedure, procedure_of
-    from gnomon.distill.stability import committee_of, fold_seed_stability, selection_stability
+    from gnomon.distill.stability import (
+        committee_of,
+        fold_seed_stability,
+        left_out_stability,
+        selection_stability,
+    )
 
     with answering("suite stability", as_json=as_json) as answer:
         chooser, data = procedure_of(procedure), scores.prepared()
-        if by == "groups" and data.groups == data.algorithms:
-            raise ScoreDataError("--by groups needs --group-by: no algorithm has a group")
+        if by.endswith("groups") and data.groups == data.algorithms:
+            raise ScoreDataError(f"--by {by} needs --group-by: no algorithm has a group")
         with search.begun("draws") as options:
-            announce(data, size, ["paper" if by == "fold-seeds" else procedure], samples)
+            n_searches = len(set(data.groups)) if by == "left-out-groups" else samples
+            announce(data, size, ["paper" if by == "fold-seeds" else procedure], n_searches)
             if by == "fold-seeds":
                 chooser = PaperProcedure()
                 found = fold_seed_stability(data, size, n_seeds=samples, **options)
+            elif by == "left-out-groups":
+                found = left_out_stability(data, chooser, size, **options)
             else:
                 options |= {"n_samples": samples, "by_group": by == "groups", "rng": search.rng()}
                 found = selection_stability(data, chooser, size, **options)

@@ -11,7 +11,7 @@ import numpy as np
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures import PROCEDURES, Procedure
-from gnomon.distill.search import Progress
+from gnomon.distill.progress import Progress
 from gnomon.distill.validation import nested_error
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor

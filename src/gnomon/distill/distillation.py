@@ -14,7 +14,7 @@ from gnomon.distill.models import SubsetModel
 from gnomon.distill.order import OrderAgreement
 from gnomon.distill.prepared import PreparedScores, check_target
 from gnomon.distill.procedures import Procedure
-from gnomon.distill.search import Progress
+from gnomon.distill.progress import Progress
 from gnomon.distill.validation import Outer, cross_validate, nested_error
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor

@@ -17,7 +17,7 @@ from gnomon.distill.choices import free_tasks
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures import Procedure
-from gnomon.distill.search import Progress
+from gnomon.distill.progress import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray

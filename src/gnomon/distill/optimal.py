@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, count
+from itertools import combinations
 from time import monotonic
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gnomon.distill.precision import TOLERANCE
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.search import Progress
+from gnomon.distill.progress import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
@@ -81,7 +81,7 @@ def optimal_subset(
     time_limit_s : float
         When to stop; the gap is then what could still be gained.
     progress : function of (done, all), optional
-        Told of the branches that are done.
+        Told of the branches that are done; of the time that is up, if that is more.
 
     Returns
     -------
@@ -99,16 +99,16 @@ def optimal_subset(
         raise ScoreDataError(f"expected a size from 1 to {len(names)}, found {size}")
     if whole.sum() <= size:
         raise ScoreDataError(f"expected more than {size} complete rows, found {whole.sum()}")
+    began = monotonic()
     order = _by_importance(x[whole], data.target[whole])
     gram = _gram(x[whole][:, order], data.target[whole])
-    deadline = monotonic() + time_limit_s
     picks: I64 = np.array([], dtype=np.int64)
     best, open_bound = float(gram[-1, -1]), np.inf
     # A non-negative optimum may have fewer tasks, so smaller sizes are searched as well.
     sizes = range(1 if non_negative else size, size + 1)
-    tell = _counted(progress, sum(len(_roots(len(names), k)) for k in sizes))
+    course = _Course(began, time_limit_s, sum(len(_roots(len(names), k)) for k in sizes), progress)
     for k in sizes:
-        best, found, left = _search(gram, k, non_negative, best, deadline, tell)
+        best, found, left = _search(gram, k, non_negative, best, course)
         picks = picks if found is None else found
         open_bound = min(open_bound, left)
     n = int(whole.sum())
@@ -116,10 +116,27 @@ def optimal_subset(
     return OptimalSubset(tasks, best / n, min(best, open_bound) / n, n)
 
 
-def _counted(progress: Progress | None, total: int) -> Callable[[], object]:
-    """Return what is to be called after each of so many pieces of work."""
-    done = count(1)
-    return lambda: None if progress is None else progress(next(done), total)
+@dataclass
+class _Course:
+    """How far a search has come, in branches or in time, whichever is more."""
+
+    began: float
+    limit_s: float
+    n_branches: int
+    progress: Progress | None
+    n_done: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether time is up."""
+        return monotonic() - self.began > self.limit_s
+
+    def tell(self) -> None:
+        """Tell how far it is."""
+        if self.progress is not None:
+            share = (monotonic() - self.began) / self.limit_s if self.limit_s else 1.0
+            done = max(self.n_done, int(min(share, 1.0) * self.n_branches))
+            self.progress(done, self.n_branches)
 
 
 def _roots(n: int, size: int) -> list[tuple[int, ...]]:
@@ -129,12 +146,7 @@ def _roots(n: int, size: int) -> list[tuple[int, ...]]:
 
 
 def _search(
-    gram: FloatArray,
-    size: int,
-    positive: bool,
-    best: float,
-    deadline: float,
-    tell: Callable[[], object],
+    gram: FloatArray, size: int, positive: bool, best: float, course: _Course
 ) -> tuple[float, I64 | None, float]:
     """Return the least error, its tasks if it is new, and the least bound of what is left open."""
     from gnomon.distill.bound_kernel import branch_and_bound
@@ -143,12 +155,8 @@ def _search(
     chosen = np.full(size, -1, dtype=np.int64)
     left = np.inf
     for branch in _roots(n, size):
-        if monotonic() > deadline:
-            # Branches come in order: what is open starts at the first task of this one.
-            left = _residual(gram, range(branch[0] if branch else 0, n))
-            break
         pending = [branch]
-        while pending and monotonic() <= deadline:
+        while pending and not course.is_over:
             root = pending.pop()
             roots = np.array(root, dtype=np.int64)
             budget = _BUDGET if size - len(root) > 2 else np.iinfo(np.int64).max
@@ -157,10 +165,13 @@ def _search(
             if not whole:  # A longer branch is cut into smaller ones, so that the clock is heard.
                 following = range(root[-1] + 1 if root else 0, n - (size - len(root)) + 1)
                 pending += [(*root, p) for p in reversed(following)]
+            course.tell()
         if pending:
+            # Branches come in order: what is open starts at the first task of this one.
             left = _residual(gram, range(branch[0] if branch else 0, n))
             break
-        tell()
+        course.n_done += 1
+        course.tell()
     return best, (chosen if chosen[0] >= 0 else None), left
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from gnomon.distill.folds import Folds
 from gnomon.distill.prepared import PreparedScores, check_tasks
-from gnomon.distill.search import Progress, search_subsets
+from gnomon.distill.progress import Progress
+from gnomon.distill.search import search_subsets
 from gnomon.errors import ScoreDataError
 
 __all__ = ["ParetoPoint", "pareto_front"]

@@ -22,8 +22,9 @@ from gnomon.distill.models import (
     ranges_of,
 )
 from gnomon.distill.prepared import PreparedScores, check_target
+from gnomon.distill.progress import Progress
 from gnomon.distill.row_errors import subset_errors
-from gnomon.distill.search import Progress, search_subsets
+from gnomon.distill.search import search_subsets
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray

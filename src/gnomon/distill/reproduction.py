@@ -28,7 +28,7 @@ from gnomon.distill.held_out import HeldOut
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures import PaperProcedure
-from gnomon.distill.search import Progress
+from gnomon.distill.progress import Progress
 from gnomon.distill.structure import correlations, edges, fairness, single_tasks, task_models
 from gnomon.distill.validation import cross_validate
 from gnomon.scores.datasets import load_references, load_scores

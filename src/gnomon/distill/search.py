@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Literal
@@ -11,18 +11,16 @@ from gnomon.distill.best_subsets import BestSubsets, Part
 from gnomon.distill.folds import Folds
 from gnomon.distill.outcomes import result_of
 from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.progress import Progress
 from gnomon.distill.search_bound import bounded_pieces
-from gnomon.distill.search_pieces import pieces_of, search_piece
+from gnomon.distill.search_pieces import Piece, pieces_of, search_piece
 from gnomon.distill.search_plan import SearchPlan
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.execution.serial import SerialExecutor
 from gnomon.scores.table import FloatArray
 
-__all__ = ["Found", "Progress", "count_subsets", "expected_seconds", "search_subsets"]
-
-#: Called with the number of subsets done, and of all.
-Progress = Callable[[int, int], object]
+__all__ = ["Found", "count_subsets", "expected_seconds", "search_subsets"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,14 +148,17 @@ def search_subsets(
         candidates=candidates,
     )
     plan.warn_of_small_sets()
-    prunable = bounded and criterion == "cv" and plan.sets is not None
-    pieces = bounded_pieces(plan) if prunable else pieces_of(plan)
+    pieces: Iterable[Piece] = pieces_of(plan)
+    total = plan.n_subsets
+    if bounded and criterion == "cv" and plan.sets is not None:
+        pieces = list(bounded_pieces(plan, progress))
+        total = min(total, sum(piece.n_subsets for piece in pieces))
     done, best = 0, BestSubsets(n_best)
     for outcome in (executor or SerialExecutor()).map(search_piece, pieces):
         best.add(result_of(outcome, "a piece of the search"))
         done += outcome.piece.n_subsets
         if progress is not None:
-            progress(min(done, plan.n_subsets), plan.n_subsets)
+            progress(min(done, total), total)
     return _found(plan, best.found())
 
 

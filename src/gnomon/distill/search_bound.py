@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gnomon.distill.best_subsets import BestSubsets, Part
+from gnomon.distill.progress import Progress
 from gnomon.distill.row_errors import errors_of
 from gnomon.distill.search_pieces import (
     PIECE_BY_ROWS,
@@ -31,12 +32,13 @@ _SCOUTS = 300
 _MOST_SURVIVORS = 1 << 17
 
 
-def bounded_pieces(plan: SearchPlan) -> Iterator[Piece]:
+def bounded_pieces(plan: SearchPlan, progress: Progress | None = None) -> Iterator[Piece]:
     """Yield those subsets whose bound is below a threshold that the best ones set.
 
-    Where the bound tells little (nearly as many tasks as rows), all subsets are yielded.
+    Where the bound tells little (nearly as many tasks as rows), all subsets are yielded. Progress
+    is told of the two searches for the least bounds.
     """
-    scouts = _least_bounds(plan, _SCOUTS + plan.n_best, np.inf)
+    scouts = _least_bounds(plan, _SCOUTS + plan.n_best, np.inf, progress)
     if scouts[0].size == 0:
         return
     columns = np.array(sorted(scouts[1].tolist()), dtype=np.int64)
@@ -45,7 +47,8 @@ def bounded_pieces(plan: SearchPlan) -> Iterator[Piece]:
     threshold = kept[plan.n_best - 1] if kept.size >= plan.n_best else np.inf
     # Where a fit is perfect, bound and error are rounding alone.
     rounding = 1e-12 * float(np.nanmean(plan.data.target**2))
-    below = _least_bounds(plan, _MOST_SURVIVORS, threshold * (1 + 1e-9) + rounding)
+    limit = threshold * (1 + 1e-9) + rounding
+    below = _least_bounds(plan, _MOST_SURVIVORS, limit, progress)
     if below[0].size >= min(_MOST_SURVIVORS, plan.n_subsets):
         yield from pieces_of(plan)
         return
@@ -54,14 +57,17 @@ def bounded_pieces(plan: SearchPlan) -> Iterator[Piece]:
         yield ListPiece(plan, columns[i : i + PIECE_BY_ROWS])
 
 
-def _least_bounds(plan: SearchPlan, n_best: int, limit: float) -> Part:
+def _least_bounds(plan: SearchPlan, n_best: int, limit: float, progress: Progress | None) -> Part:
     """Return the least bounds below a limit, over all sets of rows; stop when there are enough."""
     assert plan.sets is not None
-    best = BestSubsets(n_best)
+    done, best = 0, BestSubsets(n_best)
     for rows in plan.sets.sets:
         for piece in prefix_pieces(plan, plan.sets, rows, "bound", n_best, limit):
             part = search_piece(piece)
             best.add(part)
+            done += piece.n_subsets
+            if progress is not None:
+                progress(min(done, plan.n_subsets), plan.n_subsets)
             if part[0].size >= n_best and np.isfinite(limit):
                 return best.found()
     return best.found()

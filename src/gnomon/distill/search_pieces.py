@@ -21,7 +21,7 @@ from gnomon.scores.table import FloatArray
 __all__ = ["ListPiece", "Piece", "PrefixPiece", "RowsPiece", "pieces_of", "search_piece"]
 
 #: Subsets in one piece of work: a fraction of a second, so that Ctrl-C is heard.
-_PIECE = 20_000_000
+_PIECE: dict[Criterion, int] = {"cv": 2_000_000, "in_sample": 20_000_000, "bound": 20_000_000}
 PIECE_BY_ROWS = 50_000
 #: Bytes of products by fold above which rows are gone through instead.
 _MOST_BYTES = 1_000_000_000
@@ -97,11 +97,11 @@ def prefix_pieces(
     n = rows.members.size
     if rows.rows.size < plan.least_rows or n < plan.n_free:
         return
-    first = 0
+    first, most = 0, _PIECE[criterion]
     while first <= n - plan.n_free:
         # Subsets whose first member lies in [first, last), gathered up to a fair share.
         last, n_subsets = first, 0
-        while last <= n - plan.n_free and (n_subsets == 0 or n_subsets < _PIECE):
+        while last <= n - plan.n_free and (n_subsets == 0 or n_subsets < most):
             n_subsets += comb(n - last - 1, plan.n_free - 1)
             last += 1
         yield PrefixPiece(plan, sets, rows, criterion, n_best, limit, first, last, n_subsets)

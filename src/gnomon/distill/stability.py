@@ -15,13 +15,20 @@ from gnomon.distill.models import SubsetModel
 from gnomon.distill.outcomes import result_of
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures import PaperProcedure, Procedure
-from gnomon.distill.search import Progress
+from gnomon.distill.progress import Progress
 from gnomon.distill.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.execution.serial import SerialExecutor
 
-__all__ = ["Committee", "Stability", "committee_of", "fold_seed_stability", "selection_stability"]
+__all__ = [
+    "Committee",
+    "Stability",
+    "committee_of",
+    "fold_seed_stability",
+    "left_out_stability",
+    "selection_stability",
+]
 
 #: A bootstrap sample holds so large a share of distinct rows, on average: 1 - 1/e.
 _DISTINCT = 0.632
@@ -106,6 +113,32 @@ def selection_stability(
     n_drawn = max(1, round(_DISTINCT * units.size))
     drawn = [rng.choice(units, n_drawn, replace=False) for _ in range(n_samples)]
     pieces = [_Piece(data.rows(np.isin(labels, names)), procedure, size) for names in drawn]
+    return Stability.of(_chosen(pieces, executor, progress))
+
+
+def left_out_stability(
+    data: PreparedScores,
+    procedure: Procedure,
+    size: int,
+    *,
+    by_group: bool = True,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Stability:
+    """Choose again without each group (or each algorithm) in turn.
+
+    Parameters are those of :func:`selection_stability`.
+
+    Raises
+    ------
+    ScoreDataError
+        There are fewer than two to leave out.
+    """
+    labels = np.array(data.groups if by_group else data.algorithms)
+    units = np.unique(labels)
+    if units.size < 2:
+        raise ScoreDataError(f"expected at least 2 to leave out, found {units.size}")
+    pieces = [_Piece(data.rows(labels != unit), procedure, size) for unit in units]
     return Stability.of(_chosen(pieces, executor, progress))
 
 

@@ -15,7 +15,7 @@ from gnomon.distill.held_out import HeldOut, held_out
 from gnomon.distill.outcomes import result_of
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures import Procedure
-from gnomon.distill.search import Progress
+from gnomon.distill.progress import Progress
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.execution.serial import SerialExecutor

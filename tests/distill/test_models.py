@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.distill.models import SubsetModel, fit_least_squares
+from gnomon.distill.moments import Moments
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 
 
@@ -74,6 +75,35 @@ def test_weights_and_tasks_go_together():
 def test_an_estimate_needs_all_its_scores():
     with pytest.raises(UnknownNameError, match="unknown score for task 'v'"):
         SubsetModel(("u", "v"), (0.5, 0.5)).estimate({"u": 1.0})
+
+
+MOMENTS = Moments((1.0, 2.0, 3.0), ((1.0, 0.2, 0.8), (0.2, 1.0, 0.5), (0.8, 0.5, 1.0)))
+
+
+def complete_model():
+    w, intercept = MOMENTS.weights(np.array([True, True]))
+    return SubsetModel(
+        ("u", "v"), tuple(w), intercept, "identity", residuals=(-0.2, 0.2), moments=MOMENTS
+    )
+
+
+def test_a_missing_score_is_made_up_for_by_the_others(tmp_path):
+    model = complete_model()
+    rows = np.array([[1.5, np.nan], [1.5, 2.5], [np.nan, np.nan]])
+    found = model.predict(rows)
+    assert found[0] == pytest.approx(3.0 + 0.8 * 0.5)
+    assert found[1] == pytest.approx(rows[1] @ model.weights + model.intercept)
+    assert np.isnan(found[2])
+    whole = model.estimate({"u": 1.5, "v": 2.5})
+    with pytest.warns(DegenerateScoresWarning, match="no score on v: predicted from the others"):
+        part = model.estimate({"u": 1.5})
+    assert part.value == pytest.approx(found[0])
+    spread = np.sqrt(1 - 0.8**2) / np.sqrt(1 - (0.8**2 - 2 * 0.2 * 0.8 * 0.5 + 0.5**2) / 0.96)
+    assert (part.high - part.low) / (whole.high - whole.low) == pytest.approx(spread)
+    with pytest.raises(UnknownNameError, match="unknown score for task 'u'"):
+        model.estimate({})
+    model.save(tmp_path / "model.json")
+    assert SubsetModel.load(tmp_path / "model.json") == model
 
 
 def test_outside_the_training_range_is_said():

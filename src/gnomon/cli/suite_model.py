@@ -12,7 +12,7 @@ from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.option_groups import with_groups
 from gnomon.cli.score_options import Level, ReadOptions, Score, Source, scores_of
 from gnomon.cli.suite_scores import References, references_of
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, UnknownNameError
 
 if TYPE_CHECKING:
     from gnomon.distill.models import SubsetModel
@@ -43,12 +43,12 @@ def predict(
         for name in table.algorithms:
             scores = _scores(table, name, fitted, ends)
             missing = [task for task in fitted.tasks if task not in scores]
-            if missing:
+            if missing and not _suffices(fitted, scores):
                 answer.warn(f"{name}: not estimable, no score on {', '.join(missing)}")
             records.append(_record(name, fitted, scores, level))
         if all(record["value"] is None for record in records):
             raise ScoreDataError(f"expected scores on {', '.join(fitted.tasks)}; nobody has all")
-        answer.records(records, ["algorithm", "value", "low", "high", "outside"])
+        answer.records(records, ["algorithm", "value", "low", "high", "outside", "missing"])
 
 
 def _scores(
@@ -74,13 +74,23 @@ def _scores(
     return found
 
 
+def _suffices(model: SubsetModel, scores: dict[str, float]) -> bool:
+    """Return whether a model can say something from the scores that there are."""
+    try:
+        model.missing(scores)
+    except UnknownNameError:
+        return False
+    return True
+
+
 def _record(
     name: str, model: SubsetModel, scores: dict[str, float], level: float
 ) -> dict[str, Any]:
-    """Return what a model says of an algorithm; nothing, if a score is missing."""
+    """Return what a model says of an algorithm; nothing, if too much is missing."""
     record: dict[str, Any] = {"algorithm": name, "value": None, "low": None, "high": None}
-    record |= {"level": level, "outside": []}
-    if set(model.tasks) <= set(scores):
+    missing = [task for task in model.tasks if task not in scores]
+    record |= {"level": level, "outside": [], "missing": missing}
+    if _suffices(model, scores):
         found = model.estimate(scores, level=level)
         record |= {"value": found.value, "low": found.low, "high": found.high}
         record["outside"] = list(found.outside)

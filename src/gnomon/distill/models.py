@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.atomic_file import write_atomically
+from gnomon.distill.moments import Moments, non_negative
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 
-__all__ = ["SubsetModel", "SummaryEstimate", "Weights", "fit_least_squares", "non_negative"]
+__all__ = ["SubsetModel", "SummaryEstimate", "Weights", "fit_least_squares", "ranges_of"]
 
 #: ``non-negative`` weights never rank an algorithm below one that it beats on every task.
 Weights = Literal["non-negative", "any"]
@@ -71,6 +72,8 @@ class SubsetModel:
         of a nested validation tell the truth; see :meth:`with_residuals`.
     source : str
         Where the model comes from.
+    moments : Moments, optional
+        What predicts an algorithm that lacks some of the scores; without it, none is predicted.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class SubsetModel:
     ranges: tuple[tuple[float, float], ...] = ()
     residuals: tuple[float, ...] = field(default=(), repr=False)
     source: str = ""
+    moments: Moments | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if len(self.tasks) != len(self.weights):
@@ -96,15 +100,24 @@ class SubsetModel:
             )
 
     def predict(self, x: npt.ArrayLike) -> FloatArray:
-        """Return the transformed summary from transformed scores, shape (..., tasks)."""
+        """Return the transformed summary from transformed scores, shape (..., tasks).
+
+        Where scores are missing (NaN), it is predicted from the others, if the model knows how;
+        else it is NaN.
+        """
         scores = np.asarray(x, dtype=np.float64)
-        return np.asarray(scores @ np.asarray(self.weights) + self.intercept)
+        found = np.asarray(scores @ np.asarray(self.weights) + self.intercept)
+        if self.moments is None:
+            return found
+        for place in map(tuple, np.argwhere(np.isnan(scores).any(axis=-1))):
+            found[place] = self.moments.predict(scores[place])
+        return found
 
     def estimate(self, scores: Mapping[str, float], *, level: float = 0.9) -> SummaryEstimate:
         """Estimate the summary of one algorithm, with a prediction interval.
 
         The interval takes the residuals of held-out algorithms for what they are: their normal
-        quantile, widened as for one more observation.
+        quantile, widened as for one more observation. It is wider where a score is missing.
 
         Parameters
         ----------
@@ -120,26 +133,47 @@ class SubsetModel:
         Raises
         ------
         UnknownNameError
-            A task of the model has no score.
+            A task of the model has no score, and the others do not suffice.
 
         Warns
         -----
         DegenerateScoresWarning
-            A score lies outside the training range.
+            A score is missing, or lies outside the training range.
         """
-        for task in self.tasks:
-            if task not in scores:
-                raise UnknownNameError("score for task", task, scores)
+        missing = self.missing(scores)
+        if missing:
+            text = f"no score on {', '.join(missing)}: predicted from the others"
+            warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
         transform = transform_of(self.transform)
-        x = transform.forward(np.array([scores[t] for t in self.tasks], dtype=np.float64))
+        known = [scores.get(task, float("nan")) for task in self.tasks]
+        x = transform.forward(np.array(known, dtype=np.float64))
         center = self.predict(x)
-        half = self.half_width(level)
+        half = self.half_width(level) * self._widening(~np.isnan(x))
         value, low, high = transform.inverse(np.array([center, center - half, center + half]))
         outside = self._outside(x)
         if outside:
             text = f"outside the range that the model was fitted on: {', '.join(outside)}"
             warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
         return SummaryEstimate(float(value), float(low), float(high), level, outside)
+
+    def missing(self, scores: Collection[str]) -> tuple[str, ...]:
+        """Return the tasks without a score, if the others suffice.
+
+        Raises
+        ------
+        UnknownNameError
+            They do not.
+        """
+        missing = tuple(task for task in self.tasks if task not in scores)
+        if missing and (self.moments is None or len(missing) == len(self.tasks)):
+            raise UnknownNameError("score for task", missing[0], scores)
+        return missing
+
+    def _widening(self, seen: npt.NDArray[np.bool_]) -> float:
+        """Return how much more is unsure with some of the scores than with all."""
+        if self.moments is None or seen.all():
+            return 1.0
+        return self.moments.spread(seen) / self.moments.spread(np.ones_like(seen))
 
     def half_width(self, level: float) -> float:
         """Return half the width of a prediction interval, transformed; NaN without residuals."""
@@ -153,7 +187,7 @@ class SubsetModel:
 
     def _outside(self, x: FloatArray) -> tuple[str, ...]:
         ends = zip(self.tasks, x, self.ranges, strict=False)
-        return tuple(task for task, v, (low, high) in ends if not low <= v <= high)
+        return tuple(task for task, v, (low, high) in ends if v < low or v > high)
 
     def with_residuals(self, residuals: npt.ArrayLike) -> SubsetModel:
         """Return the model with other residuals of held-out algorithms, NaN left out."""
@@ -186,6 +220,11 @@ class SubsetModel:
             record["ranges"] = tuple((low, high) for low, high in record["ranges"])
             for name in ("tasks", "weights", "residuals"):
                 record[name] = tuple(record[name])
+            if record.get("moments") is not None:
+                moments = record["moments"]
+                rows = tuple(tuple(row) for row in moments["covariance"])
+                mean = tuple(moments["mean"])
+                record["moments"] = Moments(mean, rows, positive=moments["positive"])
             return cls(**record)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ScoreDataError(f"expected a {_FORMAT!r} as JSON; {error}") from None
@@ -213,7 +252,8 @@ class SubsetModel:
 
 def _plain(model: SubsetModel) -> dict[str, Any]:
     names = SubsetModel.__dataclass_fields__
-    return {name: getattr(model, name) for name in names}
+    plain = {name: getattr(model, name) for name in names}
+    return plain | {"moments": None if model.moments is None else asdict(model.moments)}
 
 
 def fit_least_squares(
@@ -277,15 +317,6 @@ def fit_least_squares(
         ranges=ranges_of(x),
         residuals=tuple(np.sort(cy - cx @ w).tolist()),
     )
-
-
-def non_negative(x: FloatArray, y: FloatArray, free: FloatArray) -> FloatArray:
-    """Return the non-negative least squares weights, which are the free ones if these are."""
-    if (free >= 0).all():
-        return free
-    from scipy.optimize import nnls
-
-    return np.asarray(nnls(x, y)[0], dtype=np.float64)
 
 
 def ranges_of(x: FloatArray) -> tuple[tuple[float, float], ...]:

@@ -18,16 +18,15 @@ from gnomon.distill.models import (
     SubsetModel,
     Weights,
     fit_least_squares,
-    non_negative,
     ranges_of,
 )
+from gnomon.distill.moments import Moments
 from gnomon.distill.prepared import PreparedScores, check_target
 from gnomon.distill.progress import Progress
 from gnomon.distill.row_errors import subset_errors
 from gnomon.distill.search import search_subsets
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.execution.executor import Executor
-from gnomon.scores.table import FloatArray
 
 __all__ = ["PROCEDURES", "FactorProcedure", "PaperProcedure", "Procedure", "procedure_of"]
 
@@ -203,10 +202,12 @@ class FactorProcedure(Procedure):
         for task in tasks:
             if task not in place:
                 raise UnknownNameError("task", task, names)
-        index = np.array([place[task] for task in tasks])
-        w, intercept = model.weights(index, len(names))
-        if self.weights == "non-negative" and (w < 0).any():
-            w, intercept = _non_negative_weights(model, index)
+        chosen = np.array([*(place[task] for task in tasks), len(names)])
+        rows = model.covariance[np.ix_(chosen, chosen)].tolist()
+        mean = tuple(model.mean[chosen].tolist())
+        positive = self.weights == "non-negative"
+        moments = Moments(mean, tuple(map(tuple, rows)), positive=positive)
+        w, intercept = moments.weights(np.ones(len(tasks), dtype=bool))
         x = data.x[:, data.columns(tasks)]
         whole = ~np.isnan(x).any(axis=1)
         if not whole.any():
@@ -220,6 +221,7 @@ class FactorProcedure(Procedure):
             n_rows=int(whole.sum()),
             ranges=ranges_of(x[whole]),
             residuals=tuple(np.sort(residuals).tolist()),
+            moments=moments,
         )
 
     def _covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
@@ -237,14 +239,6 @@ class FactorProcedure(Procedure):
         return names, shrunk_covariance(
             z, shrinkage=self.shrinkage, degrees_of_freedom=self.degrees_of_freedom
         )
-
-
-def _non_negative_weights(model: FactorCovariance, index: FloatArray) -> tuple[FloatArray, float]:
-    """Return the best non-negative weights under a covariance, and the intercept."""
-    root = np.linalg.cholesky(model.covariance[np.ix_(index, index)])
-    cross = np.linalg.solve(root, model.covariance[index, -1])
-    w = non_negative(root.T, cross, np.full(len(index), -1.0))
-    return w, float(model.mean[-1] - w @ model.mean[index])
 
 
 def _positive(data: PreparedScores, tasks: Sequence[str]) -> bool:

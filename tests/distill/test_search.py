@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from math import comb
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gnomon.distill import search_pieces
 from gnomon.distill.folds import Folds
 from gnomon.distill.row_errors import subset_errors
 from gnomon.distill.search import count_subsets, expected_seconds, search_subsets
@@ -140,6 +142,29 @@ def test_a_cluster_finds_the_same(make_scores):
             together = search_subsets(data, 4, n_best=30, executor=executor)
             assert together.subsets == alone.subsets
             assert np.array_equal(together.errors, alone.errors)
+
+
+@pytest.mark.parametrize("most", [1, 7, 40])
+@pytest.mark.parametrize("criterion", ["cv", "in_sample"])
+def test_small_pieces_find_the_same(paper, monkeypatch, most, criterion):
+    """Gaps in several patterns, and a forced task: pieces that begin with up to three tasks."""
+    options = {"criterion": criterion, "n_best": 400, "forced": ["pong"]}
+    options["candidates"] = [t for t in paper.tasks[4:40:3] if t != "pong"]
+    whole = search_subsets(paper, 6, **options)
+    monkeypatch.setattr(search_pieces, "_PIECE", {"cv": most, "in_sample": most, "bound": most})
+    told = []
+    found = search_subsets(paper, 6, progress=lambda *now: told.append(now), **options)
+    assert found.subsets == whole.subsets
+    assert found.errors == pytest.approx(whole.errors, rel=1e-10)
+    assert told[-1] == (whole.n_subsets, whole.n_subsets)
+    assert len(told) > 100 / most
+
+
+def test_no_piece_is_large():
+    cuts = list(search_pieces._cuts(40, 9, (), 2_000_000))
+    assert sum(n for *_, n in cuts) == comb(40, 9)
+    assert max(n for *_, n in cuts) <= 2_000_000
+    assert len(cuts) < 1000
 
 
 def test_more_tasks_than_the_bound_can_tell_apart(make_scores):

@@ -29,7 +29,10 @@ _MOST_BYTES = 1_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class PrefixPiece:
-    """The subsets of one set of rows whose first member lies in [first, last)."""
+    """The subsets of one set of rows that begin with a prefix; the next lies in [first, last).
+
+    Prefix, first and last are places among the members of the set of rows.
+    """
 
     plan: SearchPlan
     sets: RowSets
@@ -37,6 +40,7 @@ class PrefixPiece:
     criterion: Criterion
     n_best: int
     limit: float
+    prefix: tuple[int, ...]
     first: int
     last: int
     n_subsets: int
@@ -97,15 +101,36 @@ def prefix_pieces(
     n = rows.members.size
     if rows.rows.size < plan.least_rows or n < plan.n_free:
         return
-    first, most = 0, _PIECE[criterion]
-    while first <= n - plan.n_free:
-        # Subsets whose first member lies in [first, last), gathered up to a fair share.
-        last, n_subsets = first, 0
-        while last <= n - plan.n_free and (n_subsets == 0 or n_subsets < most):
-            n_subsets += comb(n - last - 1, plan.n_free - 1)
-            last += 1
-        yield PrefixPiece(plan, sets, rows, criterion, n_best, limit, first, last, n_subsets)
-        first = last
+    cuts = _cuts(n, plan.n_free, (), _PIECE[criterion])
+    for prefix, first, last, n_subsets in cuts:
+        yield PrefixPiece(
+            plan, sets, rows, criterion, n_best, limit, prefix, first, last, n_subsets
+        )
+
+
+def _cuts(
+    n: int, size: int, prefix: tuple[int, ...], most: int
+) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
+    """Yield prefixes, what follows them, and how many subsets of `size` of `n` members these are.
+
+    None has more than `most` subsets, but where a prefix would leave less than two to choose.
+    """
+    n_left = size - len(prefix)
+    first = last = prefix[-1] + 1 if prefix else 0
+    n_subsets = 0
+    while last <= n - n_left:
+        more = comb(n - last - 1, n_left - 1)
+        if n_subsets and n_subsets + more > most:
+            yield prefix, first, last, n_subsets
+            first, n_subsets = last, 0
+        last += 1
+        if more > most and n_left > 2:
+            yield from _cuts(n, size, (*prefix, first), most)
+            first = last
+        else:
+            n_subsets += more
+    if n_subsets:
+        yield prefix, first, last, n_subsets
 
 
 def search_piece(piece: Piece) -> Part:
@@ -116,30 +141,37 @@ def search_piece(piece: Piece) -> Part:
         both = errors_of(plan.data.x, plan.data.target, columns, plan.folds)
         best.add((both[:, 0 if plan.criterion == "cv" else 1], columns))
         return best.found()
-    rows = piece.rows
-    members = plan.free[rows.members]
-    order = np.concatenate([plan.forced, members])
-    z = np.column_stack([plan.data.x[rows.rows][:, order], plan.data.target[rows.rows]])
-    n_best = min(piece.n_best, comb(members.size, plan.n_free))
-    values, picks = np.empty(n_best), np.empty((n_best, plan.n_free), dtype=np.int32)
+    rows, begun = piece.rows, list(piece.prefix)
+    after = begun[-1] + 1 if begun else 0
+    columns, classes = plan.free[rows.members], piece.sets.class_of[rows.members]
+    held, members = np.concatenate([plan.forced, columns[begun]]), columns[after:]
+    z = np.column_stack([plan.data.x[rows.rows][:, held], plan.data.x[rows.rows][:, members]])
+    z = np.column_stack([z, plan.data.target[rows.rows]])
+    start = piece.sets.start
+    for place in begun:
+        start = int(piece.sets.step[start, classes[place]])
+    n_free = plan.n_free - len(begun)
+    n_best = min(piece.n_best, comb(members.size, n_free))
+    values, picks = np.empty(n_best), np.empty((n_best, n_free), dtype=np.int32)
     where = (
-        *(piece.sets.class_of[rows.members], piece.sets.step, piece.sets.start),
-        *(rows.number, rows.n_gapped, plan.n_free, piece.first, piece.last, values, picks, 0),
+        *(classes[after:], piece.sets.step, start, rows.number, max(rows.n_gapped - after, 0)),
+        *(n_free, piece.first - after, piece.last - after, values, picks, 0),
     )
-    count = _fold_run(piece, z, where) if piece.criterion == "cv" else _gram_run(piece, z, where)
-    chosen = np.sort(members[picks[:count]], axis=1)
+    run = _fold_run if piece.criterion == "cv" else _gram_run
+    count = run(piece, z, held.size, where)
+    chosen = np.column_stack([np.tile(columns[begun], (count, 1)), members[picks[:count]]])
     forced = np.broadcast_to(plan.forced, (count, plan.forced.size))
-    return values[:count], np.hstack([forced, chosen])
+    return values[:count], np.hstack([forced, np.sort(chosen, axis=1)])
 
 
-def _fold_run(piece: PrefixPiece, z: FloatArray, where: tuple[object, ...]) -> int:
+def _fold_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[object, ...]) -> int:
     from gnomon.distill.fold_kernel import fold_search, n_lanes
 
     plan = piece.plan
     lanes = n_lanes(plan.folds.n_folds)
     fold = plan.folds.of(len(z))
     a, t = fold_products(scaled(z), fold, plan.folds.n_folds, lanes)
-    for _ in range(plan.forced.size):
+    for _ in range(n_held):
         a, t = eliminated(a, t)
     weights = np.zeros(lanes)
     weights[: plan.folds.n_folds] = 1.0 / (np.bincount(fold) * plan.folds.n_folds)
@@ -147,12 +179,12 @@ def _fold_run(piece: PrefixPiece, z: FloatArray, where: tuple[object, ...]) -> i
     return fold_search(lanes)(a, t, tyy, weights, *where)
 
 
-def _gram_run(piece: PrefixPiece, z: FloatArray, where: tuple[object, ...]) -> int:
+def _gram_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[object, ...]) -> int:
     from gnomon.distill.gram_kernel import gram_search
 
     unit = scaled(z)
     gram = (unit.T @ unit)[:, :, np.newaxis]
-    for _ in range(piece.plan.forced.size):
+    for _ in range(n_held):
         gram, _ignored = eliminated(gram, gram)
     a = np.ascontiguousarray(gram[:, :, 0])
     n, k = len(z), piece.plan.folds.n_folds

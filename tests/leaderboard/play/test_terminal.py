@@ -71,6 +71,16 @@ def test_the_memory_can_be_hidden():
     assert "moved: " in talk(anything(), "a0 m", memory_aid=False)
 
 
+def test_the_memory_aid_shows_what_was_not_accepted():
+    refused = PlaySession(Game("far", "(*,*,*,*,0)", 1, 2, 40))
+    said = talk(refused, "a1 b2")
+    assert said.count("not accepted: ") == 2
+    assert "→\u00a01" in said.rsplit("not accepted: ", 1)[1]
+    assert "→\u00a02" in said.rsplit("not accepted: ", 1)[1]
+    assert "not accepted" not in talk(refused, "c3", memory_aid=False)
+    assert "not accepted, of late: " in talk(refused, " ".join(["d1"] * 12))
+
+
 def test_the_rule_is_never_shown():
     session = PlaySession(Game("Puzzle", load_rule_text("clockwise"), 1, 2, 40))
     said = talk(session, "a0 a1 b0 b1 b2 b3 g h")

@@ -25,11 +25,14 @@ _STYLES: Mapping[str, str] = MappingProxyType(
 )
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
 
+#: How many attempts that were not accepted are listed.
+_MOST_REFUSED = 12
+
 _HELP = """\
 A hidden rule says which piece may go into which bucket, and when.
 Find it with few errors.
   a0  try piece a in bucket 0         g  give up, and see how it went
-  n   next board, when one is over    m  hide or show what was moved
+  n   next board, when one is over    m  hide or show what was tried
   h   this help
 """
 
@@ -119,9 +122,12 @@ def _screen(view: PlayView, letters: Mapping[str, int], *, memory_aid: bool) -> 
     head = Text(
         f"{view.rule} · board {view.episode} of {view.episodes} · {_sum(view)}", style="bold"
     )
-    if not (memory_aid and view.removed):
-        return Group(head, _board(view, letters))
-    return Group(head, _board(view, letters), _memory(view))
+    lines: list[RenderableType] = [head, _board(view, letters)]
+    if memory_aid and view.removed:
+        lines.append(_memory(view))
+    if memory_aid and (refused := _refused(view)):
+        lines.append(refused)
+    return Group(*lines)
 
 
 def _board(view: PlayView, letters: Mapping[str, int]) -> Text:
@@ -155,10 +161,25 @@ def _memory(view: PlayView) -> Text:
     """Return what was moved: the piece, its column and row, and the bucket."""
     text = Text("moved: ")
     for moved in view.removed:
-        x, y = (moved["cell"] - 1) % 6 + 1, (moved["cell"] - 1) // 6 + 1
-        text.append_text(_piece(moved))
-        text.append(f"\u00a0{x},{y}\u00a0→\u00a0{moved['bucket']}   ")
+        text.append_text(_move(moved))
     return text
+
+
+def _refused(view: PlayView) -> Text | None:
+    """Return what was tried on this board and not accepted, the last dozen; None for nothing."""
+    refused = [attempt for attempt in view.attempts if attempt["outcome"] != "accepted"]
+    if not refused:
+        return None
+    text = Text("not accepted: " if len(refused) <= _MOST_REFUSED else "not accepted, of late: ")
+    for attempt in refused[-_MOST_REFUSED:]:
+        text.append_text(_move(attempt))
+    return text
+
+
+def _move(move: Mapping[str, Any]) -> Text:
+    """Return a piece, its column and row, and a bucket, in one piece."""
+    x, y = (move["cell"] - 1) % 6 + 1, (move["cell"] - 1) // 6 + 1
+    return _piece(move) + Text(f"\u00a0{x},{y}\u00a0→\u00a0{move['bucket']}   ")
 
 
 def _sum(view: PlayView) -> str:

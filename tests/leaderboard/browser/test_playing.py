@@ -184,6 +184,30 @@ def test_a_finger_chooses_and_drops(open_page):
     wait_for_count(page, 1)
 
 
+def test_a_finger_drags_a_piece_into_a_bucket(open_page):
+    page = open_page("/play/anything-goes", width=360, has_touch=True, is_mobile=True)
+    page.get_by_role("button", name="Deal the first board").tap()
+    page.locator("button.piece").first.wait_for()
+    start = page.locator("button.piece").first.bounding_box()
+    end = page.locator('button.bucket[data-bucket="3"]').bounding_box()
+    (x0, y0), (x1, y1) = (
+        (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in (start, end)
+    )
+    fingers = page.context.new_cdp_session(page)
+
+    def touch(kind, *points):
+        touches = [{"x": x, "y": y} for x, y in points]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+    touch("touchStart", (x0, y0))
+    for step in range(1, 9):
+        touch("touchMove", (x0 + (x1 - x0) * step / 8, y0 + (y1 - y0) * step / 8))
+    touch("touchEnd")
+    wait_for_count(page, 1)
+    assert state(page)["attempts"][0]["bucket"] == 3
+    assert page.evaluate("scrollY") == 0
+
+
 def test_a_game_is_played_without_a_script(open_page):
     page = open_page("/play/anything-goes", java_script_enabled=False)
     page.get_by_role("button", name="Deal the first board").click()

@@ -34,8 +34,10 @@ _BESIDE_MEASURED = ("chance", "network")
 class ResultPage:
     """A game that is over.
 
-    ``errors`` counts those of each board; ``cumulated`` adds them up. ``mastered_after`` is the
-    number of attempts before the first ten in a row that were right, null if there were none.
+    ``errors`` counts those of each board that was touched; ``cumulated`` adds them up.
+    ``left_off``: the last board was stopped at, so that its errors are not those of a whole one.
+    ``mastered_after`` is the number of attempts before the first ten in a row that were right, null
+    if there were none.
     ``learners``: those of the leaderboard that were measured on this very rule, with chance and the
     network of the paper; where there are none, four that play it here. Empty in a study that does
     not show them.
@@ -48,6 +50,7 @@ class ResultPage:
     attempts: int
     moves: int
     cleared: int
+    left_off: bool
     mastered_after: int | None
     learners: list[Yardstick]
 
@@ -58,7 +61,7 @@ def result_page(session: ReadSession, key: Key) -> ResultPage:
     if game.session.state != "ended":
         raise Conflict("expected a game that is over; this one is in progress")
     played = game.session
-    errors = played.errors_by_board()
+    errors = played.errors_by_board()[: played.n_played]
     mastered = attempts_to_master([attempt.accepted for attempt in played.attempts])
     return ResultPage(
         played.game.rule_name,
@@ -68,6 +71,7 @@ def result_page(session: ReadSession, key: Key) -> ResultPage:
         len(played.attempts),
         sum(attempt.accepted for attempt in played.attempts),
         int((played.log().finish == 1).sum()),
+        played.left_off,
         int(mastered) if mastered < float("inf") else None,
         _learners(session, game, len(errors)),
     )

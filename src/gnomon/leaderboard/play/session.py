@@ -116,6 +116,23 @@ class PlaySession:
         return self.episode + 1
 
     @property
+    def n_played(self) -> int:
+        """How many boards count: a last one that was dealt and never touched does not."""
+        untouched = not self._here() and self._table.finish == 0
+        return self.n_boards - (untouched and self.n_boards > 1)
+
+    @property
+    def left_off(self) -> bool:
+        """Whether the player stopped in the middle of the last board that counts."""
+        here = self._here()
+        return (
+            self.gave_up
+            and bool(here)
+            and self._table.finish == 0
+            and (len(here) < self.game.horizon)
+        )
+
+    @property
     def state(self) -> State:
         """Where the game stands."""
         if self.gave_up:

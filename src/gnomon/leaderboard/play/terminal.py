@@ -207,7 +207,7 @@ def result_table(session: PlaySession, others: Sequence[Yardstick]) -> Table:
     for name in ("you", *(other.name for other in others)):
         table.add_column(name, justify="right")
     total = 0
-    for i, errors in enumerate(session.errors_by_board()):
+    for i, errors in enumerate(session.errors_by_board()[: session.n_played]):
         total += errors
         table.add_row(str(i + 1), str(total), *(f"{other.median[i]:g}" for other in others))
     return table

@@ -114,6 +114,8 @@ def _answer_power(
         "n_simulations": plan.simulations,
         "gamma": plan.gamma,
     }
+    if len(table.algorithms) < 2:
+        raise ScoreDataError(f"expected two algorithms or more, found {table.algorithms[0]} alone")
     points: list[PowerPoint] = []
     for metric in plan.metrics or ["iqm"]:
         for pair in combinations(table.algorithms, 2):

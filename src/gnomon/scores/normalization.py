@@ -247,7 +247,7 @@ def normalize_percentile(table: ScoreTable) -> ScoreTable:
     def ranked(task: str, scores: FloatArray) -> FloatArray:
         pool = pools[task]
         below = np.searchsorted(pool, scores, "left") + np.searchsorted(pool, scores, "right")
-        shares = below / (2.0 * pool.size)
+        shares = below / (2.0 * max(pool.size, 1))  # without a score all are missing
         shares = shares if table.higher_is_better else 1.0 - shares
         return np.where(np.isnan(scores), np.nan, shares)
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = ["IntArray", "Strata", "as_strata"]
@@ -74,8 +75,16 @@ class Strata:
     def from_table(
         cls, table: ScoreTable, algorithm: str, tasks: Iterable[str] | None = None
     ) -> Strata:
-        """Build from the rows of one algorithm, on the given tasks or on all that it has."""
-        names = table.tasks_of(algorithm) if tasks is None else tasks
+        """Build from the rows of one algorithm, on the given tasks or on all that it has.
+
+        Raises
+        ------
+        ScoreDataError
+            The algorithm has no score at all.
+        """
+        names = table.tasks_of(algorithm) if tasks is None else tuple(tasks)
+        if not names:
+            raise ScoreDataError(f"{algorithm}: expected at least one score, found none")
         return cls.from_runs(table.runs(algorithm, task) for task in names)
 
     @property

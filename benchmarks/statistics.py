@@ -183,7 +183,12 @@ def _processes() -> Iterator[Measurement]:
 
 
 def _growth() -> Iterator[Measurement]:
-    """Time one drawn score as resamples, runs and tasks grow: linear cost is a constant."""
+    """Time one drawn score as resamples, runs and tasks grow: linear cost is a constant.
+
+    Little work is done by NumPy, before Numba is worth loading; here all is done by Numba. From
+    some hundred thousand scores on they leave the processor's cache, and a draw waits for memory.
+    """
+    import gnomon.stats.kernels  # noqa: F401
     for n_runs, n_tasks, n_resamples in (
         (10, 26, 2_000),
         (10, 26, 20_000),

@@ -189,6 +189,7 @@ def _growth() -> Iterator[Measurement]:
     some hundred thousand scores on they leave the processor's cache, and a draw waits for memory.
     """
     import gnomon.stats.kernels  # noqa: F401
+
     for n_runs, n_tasks, n_resamples in (
         (10, 26, 2_000),
         (10, 26, 20_000),

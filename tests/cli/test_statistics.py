@@ -106,6 +106,8 @@ def test_a_band_without_width_has_a_word(gnomon):
     said = gnomon("profile scores.csv")
     assert "the band has no width where no threshold parts the runs of a task (" in said.err
     assert gnomon("profile scores.csv --kind ratio").err == ""
+    ratios = json.loads(gnomon("profile scores.csv --kind ratio --json").out)
+    assert ratios["warnings"] == ["profiles of kind ratio have no band: low and high are empty"]
 
 
 def test_profiles_at_thresholds(gnomon):

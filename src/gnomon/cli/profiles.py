@@ -87,6 +87,8 @@ def profile(
 
             return profile_figure(found, scale, higher_is_better=higher)
 
+        if kind not in ("run_score", "average_score") and (as_json or tau):
+            answer.warn(f"profiles of kind {kind} have no band: low and high are empty")
         _name_flat_bands(answer, found)
         records = [record for one in found for record in one.as_records()]
         shown = records if tau else [_readings(one) for one in found]

@@ -50,6 +50,8 @@ class Metric:
     shift : function, optional
         From strata to what to add to the value for an estimate of what infinitely many runs would
         give, for metrics whose definition depends on their number.
+    bounds : (float, float)
+        Between which the metric lies, whatever the scores.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Metric:
     additive: bool = False
     response: Callable[[Strata], Response] | None = None
     shift: Callable[[Strata], float] | None = None
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
     @classmethod
     def cutting(
@@ -74,9 +77,10 @@ class Metric:
         *,
         additive: bool = False,
         shift: Callable[[Strata], float] | None = None,
+        bounds: tuple[float, float] = (-np.inf, np.inf),
     ) -> Metric:
         """Make a metric of its response, which gives the influence too."""
-        return cls(name, value, lambda s: response(s)(s.values), additive, response, shift)
+        return cls(name, value, lambda s: response(s)(s.values), additive, response, shift, bounds)
 
     def influences(self, strata: Strata) -> Influences | None:
         """Return the influence of every score; None without a formula or with infinite ones."""
@@ -87,7 +91,7 @@ class Metric:
             return None
         floor = None if self.response is None else noise_floor(strata, self.response(strata))
         shift = 0.0 if self.shift is None else self.shift(strata)
-        return Influences(strata, values, floor, shift)
+        return Influences(strata, values, floor, shift, self.bounds)
 
     @classmethod
     def of_matrix(cls, name: str, function: Callable[[FloatArray], float]) -> Metric:
@@ -175,6 +179,7 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
                 lambda s: aggregates.share_above(s, number),
                 lambda s: lambda x: (x > number).astype(np.float64),
                 additive=True,
+                bounds=(0.0, 1.0),
             )
         case _:
             return _worst(name, number, higher_is_better)
@@ -205,6 +210,7 @@ def _gap(gamma: float | None, higher_is_better: bool) -> Metric:
         lambda s: s.averaged(response(s.values)),
         lambda s: response,
         additive=True,
+        bounds=(0.0, np.inf),
     )
 
 

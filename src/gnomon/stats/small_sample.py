@@ -67,12 +67,15 @@ class Influences:
     shift : float
         What to add to the metric for an estimate of what infinitely many runs would give, where
         its definition depends on how many there are.
+    bounds : (float, float)
+        Between which the metric lies, whatever the scores.
     """
 
     strata: Strata
     values: FloatArray
     floor: FloatArray | None = None
     shift: float = 0.0
+    bounds: tuple[float, float] = (-math.inf, math.inf)
 
     def variances(self) -> FloatArray:
         """Return the variance of each task's mean influence."""
@@ -210,7 +213,7 @@ def delta_interval(value: float, influences: Influences, level: float) -> tuple[
     Returns
     -------
     low, high : float
-        Around the estimate and its shift; they enclose the estimate.
+        Around the estimate and its shift; they enclose the estimate, and keep to the bounds.
 
     Examples
     --------
@@ -223,4 +226,5 @@ def delta_interval(value: float, influences: Influences, level: float) -> tuple[
     """
     half = delta_error(influences).half_width(level)
     center = value + (influences.shift if half > 0.0 else 0.0)
-    return min(center - half, value), max(center + half, value)
+    least, most = influences.bounds
+    return max(min(center - half, value), least), min(max(center + half, value), most)

@@ -108,7 +108,9 @@ def test_a_move_that_is_refused_puts_the_piece_back(open_page):
 def test_dropping_a_piece_anywhere_else_does_nothing(open_page):
     page = open_page("/play/anything-goes")
     page.get_by_role("button", name="Deal the first board").click()
-    box = page.locator(".piece").first.bounding_box()
+    # Not the piece that the server drew: the script puts another in its place.
+    page.locator("button.piece").first.wait_for()
+    box = page.locator("button.piece").first.bounding_box()
     page.mouse.move(box["x"] + 20, box["y"] + 20)
     page.mouse.down()
     page.mouse.move(5, 5, steps=4)

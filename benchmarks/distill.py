@@ -30,7 +30,7 @@ def measure() -> Iterator[Measurement]:
     """Measure the search, its agreement with scikit-learn, and the errors of the procedures."""
     if "GNOMON_DATA" not in os.environ and (_DATA / "atari5").is_dir():
         os.environ["GNOMON_DATA"] = str(_DATA.resolve())
-    from gnomon.distill.reproduction import paper_scores
+    from gnomon.distill.paper_models import paper_scores
 
     data = paper_scores()
     yield from _search(data)

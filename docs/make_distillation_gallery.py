@@ -15,9 +15,9 @@ import numpy as np
 
 from gnomon.distill.atari import GENRES, published_models
 from gnomon.distill.distillation import distill, error_by_size
+from gnomon.distill.paper_models import paper_scores
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures import PaperProcedure, procedure_of
-from gnomon.distill.reproduction import paper_scores
 from gnomon.distill.stability import selection_stability
 from gnomon.distill.structure import edges, single_tasks, task_models
 from gnomon.distill.validation import cross_validate

@@ -7,30 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.distill.models import SubsetModel, fit_least_squares
+from gnomon.distill.least_squares import fit_least_squares
+from gnomon.distill.models import SubsetModel
 from gnomon.distill.moments import Moments
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-
-
-def test_least_squares_is_that_of_numpy(make_scores):
-    data = make_scores()
-    model = fit_least_squares(data, ["t00", "t03"], weights="any")
-    expected = np.linalg.lstsq(data.x[:, [0, 3]], data.target, rcond=None)[0]
-    assert model.weights == pytest.approx(expected)
-    assert model.intercept == 0.0
-    assert model.n_rows == 40
-    line = fit_least_squares(data, ["t02"], intercept=True, weights="any")
-    slope, intercept = np.polyfit(data.x[:, 2], data.target, 1)
-    assert (line.weights[0], line.intercept) == pytest.approx((slope, intercept))
-
-
-def test_weights_are_not_negative_unless_wanted(make_scores):
-    data = make_scores()
-    target = data.x[:, 0] - 0.5 * data.x[:, 1]
-    free = fit_least_squares(data, ["t00", "t01"], target=target, weights="any")
-    assert free.weights == pytest.approx((1.0, -0.5))
-    bound = fit_least_squares(data, ["t00", "t01"], target=target)
-    assert bound.weights[1] == 0.0
 
 
 @given(
@@ -129,9 +109,3 @@ def test_without_residuals_there_is_no_interval():
     estimate = SubsetModel(("u",), (1.0,)).estimate({"u": 3.0})
     assert np.isnan(estimate.low)
     assert np.isnan(estimate.high)
-
-
-def test_too_few_rows_are_refused(make_scores):
-    data = make_scores(3, 8)
-    with pytest.raises(ScoreDataError, match=r"at least 4 algorithms .*; found 3"):
-        fit_least_squares(data, data.tasks[:4])

@@ -141,8 +141,8 @@ def models(as_json: JsonOption = False) -> None:
 def subsets(as_json: JsonOption = False) -> None:
     """Say how well each named subset predicts the median, by the paper's method."""
     from gnomon.distill.atari import NAMED_SUBSETS, published_models
+    from gnomon.distill.paper_models import paper_scores
     from gnomon.distill.procedures import PaperProcedure
-    from gnomon.distill.reproduction import paper_scores
     from gnomon.distill.validation import cross_validate
 
     with answering("atari5 subsets", as_json=as_json) as answer:

@@ -14,12 +14,8 @@ import numpy as np
 
 from gnomon.distill.factor import FactorCovariance, shrunk_covariance
 from gnomon.distill.folds import Folds
-from gnomon.distill.models import (
-    SubsetModel,
-    Weights,
-    fit_least_squares,
-    ranges_of,
-)
+from gnomon.distill.least_squares import Weights, fit_least_squares, ranges_of
+from gnomon.distill.models import SubsetModel
 from gnomon.distill.moments import Moments
 from gnomon.distill.prepared import PreparedScores, check_target
 from gnomon.distill.progress import Progress

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
 from gnomon.distill.atari import (
-    NAMED_SUBSETS,
     PUBLISHED_COSTS,
-    atari_preparation,
     published_constants,
     published_models,
     published_table,
@@ -24,25 +21,18 @@ from gnomon.distill.atari import (
 from gnomon.distill.case_study import case_study
 from gnomon.distill.comparison import Comparison, compared, facts, rounded
 from gnomon.distill.cost import run_cost
-from gnomon.distill.held_out import HeldOut
-from gnomon.distill.models import SubsetModel
+from gnomon.distill.paper_models import Paper, selected_sets
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures import PaperProcedure
 from gnomon.distill.progress import Progress
 from gnomon.distill.structure import correlations, edges, fairness, single_tasks, task_models
-from gnomon.distill.validation import cross_validate
-from gnomon.scores.datasets import load_references, load_scores
+from gnomon.scores.datasets import load_references
 
-__all__ = ["SECTIONS", "Comparison", "paper_scores", "reproduce", "selected_sets"]
+__all__ = ["SECTIONS", "Comparison", "reproduce"]
 
 _TRUNCATED = "printed truncated, not rounded"
 #: The models of figure 4, and their columns in the table of its values.
 _FIGURE_4 = {"Atari-5": "atari5", "Atari-10": "atari10"}
-
-
-def paper_scores() -> PreparedScores:
-    """Return the data set as the paper's code prepares it: 62 algorithms, 57 games."""
-    return atari_preparation().apply(load_scores("atari5"))
 
 
 def reproduce(
@@ -62,7 +52,7 @@ def reproduce(
     ScoreDataError
         The data set is not at hand and cannot be fetched.
     """
-    paper = _Paper()
+    paper = Paper()
     wanted = [name for name in SECTIONS if sections is None or name == sections]
     for done, name in enumerate(wanted, start=1):
         yield from SECTIONS[name](paper)
@@ -70,64 +60,7 @@ def reproduce(
             progress(done, len(wanted))
 
 
-def selected_sets(data: PreparedScores) -> dict[str, tuple[str, ...]]:
-    """Return the published subsets, found again by the rule of the paper's code.
-
-    The order of the searches is that of section 4.3: Atari-5, the best three of them, the best one
-    of those; then validation sets without Atari-5; then Atari-10 without the validation games.
-    """
-    five = _best(data, 5, data.candidates)
-    three = _best(data, 3, five)
-    one = _best(data, 1, three)
-    rest = [task for task in data.candidates if task not in five]
-    three_val = _best(data, 3, rest)
-    five_val = _best(data, 5, rest, forced=three_val)
-    free = [task for task in rest if task not in five_val]
-    ten = _best(data, 10, free, forced=five)
-    return {
-        "Atari-1": one,
-        "Atari-3": three,
-        "Atari-5": five,
-        "Atari-10": ten,
-        "Atari-3-Val": three_val,
-        "Atari-5-Val": five_val,
-    }
-
-
-def _best(
-    data: PreparedScores,
-    size: int,
-    candidates: tuple[str, ...] | list[str],
-    forced: tuple[str, ...] = (),
-) -> tuple[str, ...]:
-    procedure = PaperProcedure(criterion="in_sample")
-    return procedure.choose(replace(data, candidates=tuple(candidates)), size, forced=forced)[0]
-
-
-class _Paper:
-    """The data, and the models that several tables share."""
-
-    procedure = PaperProcedure()
-
-    @cached_property
-    def data(self) -> PreparedScores:
-        return paper_scores()
-
-    @cached_property
-    def models(self) -> Mapping[str, SubsetModel]:
-        published = {name: model.tasks for name, model in published_models().items()}
-        published["DQN-7"] = NAMED_SUBSETS["DQN-7"]
-        return {name: self.procedure.fit(self.data, tasks) for name, tasks in published.items()}
-
-    def held_out(self, name: str) -> HeldOut:
-        return cross_validate(self.data, self.procedure, self.models[name].tasks)
-
-    def predicted(self, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        model = self.models[name]
-        return model.predict(self.data.x[:, self.data.columns(model.tasks)])
-
-
-def _table2(paper: _Paper) -> Iterator[Comparison]:
+def _table2(paper: Paper) -> Iterator[Comparison]:
     for row in published_table("table2"):
         held = paper.held_out(row["model"])
         yield compared("2", f"{row['model']} R2", row["r2"], held.fold_r2)
@@ -136,7 +69,7 @@ def _table2(paper: _Paper) -> Iterator[Comparison]:
         yield compared("2", item, row["relative_error_percent"], error)
 
 
-def _table3(paper: _Paper) -> Iterator[Comparison]:
+def _table3(paper: Paper) -> Iterator[Comparison]:
     data, predicted = paper.data, paper.predicted("Atari-5")
     for row in published_table("table3"):
         name = "Rainbow (noop)" if row["algorithm"] == "Rainbow DQN" else row["algorithm"]
@@ -149,7 +82,7 @@ def _table3(paper: _Paper) -> Iterator[Comparison]:
         yield compared("3", f"{label} error %", row["relative_error_percent"], error)
 
 
-def _tables45(paper: _Paper) -> Iterator[Comparison]:
+def _tables45(paper: Paper) -> Iterator[Comparison]:
     rows = published_table("table4")
     names = [row["algorithm"] for row in rows]
     study = case_study(
@@ -194,7 +127,7 @@ def _slack(row: Mapping[str, str]) -> float:
     return 1.0 / median + estimate / median**2
 
 
-def _table6(_: _Paper) -> Iterator[Comparison]:
+def _table6(_: Paper) -> Iterator[Comparison]:
     rows = {row["algorithm"]: row for row in published_table("table6")}
     for name, machine, hours in PUBLISHED_COSTS:
         row, cost = rows[name], run_cost(name, machine, hours, 57)
@@ -216,7 +149,7 @@ def _table6(_: _Paper) -> Iterator[Comparison]:
             )
 
 
-def _table8(paper: _Paper) -> Iterator[Comparison]:
+def _table8(paper: Paper) -> Iterator[Comparison]:
     data = paper.data
     medians = data.transform.inverse(data.target)
     counts = (~np.isnan(data.x)).sum(axis=1)
@@ -226,15 +159,15 @@ def _table8(paper: _Paper) -> Iterator[Comparison]:
         yield compared("8", f"{row['algorithm']} median", row["median"], round(medians[i], 6))
 
 
-def _table9(paper: _Paper) -> Iterator[Comparison]:
+def _table9(paper: Paper) -> Iterator[Comparison]:
     for row in published_table("table9"):
         model = paper.models[row["model"]]
         weight = model.weights[model.tasks.index(row["game"])]
         yield compared("9", f"{row['model']} {row['game']}", row["weight"], weight)
 
 
-def _tables_of_games(table: str) -> Callable[[_Paper], Iterator[Comparison]]:
-    def section(paper: _Paper) -> Iterator[Comparison]:
+def _tables_of_games(table: str) -> Callable[[Paper], Iterator[Comparison]]:
+    def section(paper: Paper) -> Iterator[Comparison]:
         rows = published_table(f"table{table}")
         games = [column for column in rows[0] if column not in ("game", "intercept")]
         ours = task_models(paper.data, games).models
@@ -247,7 +180,7 @@ def _tables_of_games(table: str) -> Callable[[_Paper], Iterator[Comparison]]:
     return section
 
 
-def _table12(_: _Paper) -> Iterator[Comparison]:
+def _table12(_: Paper) -> Iterator[Comparison]:
     constants = load_references("atari5")
     for game in published_constants():
         row = next(r for r in published_table("table12") if r["game"] == game)
@@ -256,7 +189,7 @@ def _table12(_: _Paper) -> Iterator[Comparison]:
         yield compared("12", f"{game} human", row["human"], round(human, 6))
 
 
-def _selection(paper: _Paper) -> Iterator[Comparison]:
+def _selection(paper: Paper) -> Iterator[Comparison]:
     found = selected_sets(paper.data)
     for name, model in published_models().items():
         published, ours = " ".join(sorted(model.tasks)), " ".join(sorted(found[name]))
@@ -285,7 +218,7 @@ def _stated_ten(
     return PaperProcedure().choose(narrowed, 10, forced=five)[0]
 
 
-def _single(paper: _Paper) -> Iterator[Comparison]:
+def _single(paper: Paper) -> Iterator[Comparison]:
     singles = single_tasks(paper.data)
     printed = facts()
     best, worst = singles[0], singles[-1]
@@ -303,7 +236,7 @@ def _single(paper: _Paper) -> Iterator[Comparison]:
     )
 
 
-def _robustness(paper: _Paper) -> Iterator[Comparison]:
+def _robustness(paper: Paper) -> Iterator[Comparison]:
     note = (
         "Go-Explore's scores are not in the data set; by the published model its estimate is "
         "1,855 (+28.3 %), and 1,620 appears only if Go-Explore is among the training rows"
@@ -327,7 +260,7 @@ def _robustness(paper: _Paper) -> Iterator[Comparison]:
     yield Comparison("section 5.4", "fairness by tertile", published, ours, least >= 0.05, note)
 
 
-def _all_games(paper: _Paper) -> Iterator[Comparison]:
+def _all_games(paper: Paper) -> Iterator[Comparison]:
     printed = facts()
     for name, key in (("Atari-5", "var_explained_atari5"), ("Atari-10", "var_explained_atari10")):
         models = task_models(paper.data, paper.models[name].tasks)
@@ -343,7 +276,7 @@ def _all_games(paper: _Paper) -> Iterator[Comparison]:
             yield compared("section 5.5", "games with R2 above 0.8", published, len(high), note)
 
 
-def _figure4(paper: _Paper) -> Iterator[Comparison]:
+def _figure4(paper: Paper) -> Iterator[Comparison]:
     note = "drawn without digits: beside an independent computation"
     r2 = {name: task_models(paper.data, paper.models[name].tasks).r2 for name in _FIGURE_4}
     for row in published_table("figure4"):
@@ -352,7 +285,7 @@ def _figure4(paper: _Paper) -> Iterator[Comparison]:
             yield compared("figure 4", item, row[column], r2[name][row["game"]], note)
 
 
-def _correlated(paper: _Paper) -> Iterator[Comparison]:
+def _correlated(paper: Paper) -> Iterator[Comparison]:
     data, printed = paper.data, facts()
     top = edges(data, n_strongest=1)[0]
     pair = f"{top.a}-{top.b}"
@@ -367,7 +300,7 @@ def _correlated(paper: _Paper) -> Iterator[Comparison]:
 
 
 #: The parts of the paper, in its order.
-SECTIONS: Mapping[str, Callable[[_Paper], Iterator[Comparison]]] = {
+SECTIONS: Mapping[str, Callable[[Paper], Iterator[Comparison]]] = {
     "sets": _selection,
     "table2": _table2,
     "table3": _table3,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.models import SubsetModel, fit_least_squares
+from gnomon.distill.least_squares import fit_least_squares
+from gnomon.distill.models import SubsetModel
 from gnomon.distill.prepared import PreparedScores
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.leaderboard.names import clean_link, clean_name, clean_text, name_key, visible
+from gnomon.leaderboard.names import clean_link, clean_name, clean_text, name_key
 from gnomon.leaderboard.refusals import Refusal
 
 
@@ -67,14 +67,6 @@ def test_names_that_a_reader_would_take_for_the_same(one: str, other: str) -> No
 @pytest.mark.parametrize(("one", "other"), [("dqn-2", "dqn-3"), ("a", "b"), ("強化", "学習")])
 def test_names_that_differ(one: str, other: str) -> None:
     assert name_key(one) != name_key(other)
-
-
-@given(st.text())
-def test_what_is_quoted_can_be_kept_and_shown(text: str) -> None:
-    shown = visible(text)
-    assert shown.isprintable()
-    assert shown == text or not text.isprintable()
-    assert shown.encode().decode() == shown
 
 
 @given(st.text())

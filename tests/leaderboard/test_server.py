@@ -145,6 +145,11 @@ def test_the_verbs(server: Server, token: str, tmp_path: Path) -> None:
     told = json.loads(gnomon("submit", "run", "--json"))
     assert told["results"][0]["state"] == "verified"
     assert "1: verified" in gnomon("submit", "run")
+    gnomon("register", "spring", "Other", "--out", "other.toml")
+    # What the server is bound to refuse is not sent, and uses no attempt up.
+    said = gnomon("submit", "run", "--entry", "2", status=1)
+    assert "not sent: not what was assigned: seed" in said
+    assert "was sent before" in gnomon("submit", "run", "--entry", "2", "--anyway", status=2)
     data = ("--data", str(server.settings.data))
     assert gnomon("leaderboard", "token", "Eve", *data).startswith("gnomon_")
     gnomon("leaderboard", "backup", "backup", *data)

@@ -125,6 +125,15 @@ def test_who_withdrew_a_verified_attempt_never_ranks():
     assert [line.contender.name for line in found.ranked] == ["b"]
 
 
+def test_who_spoils_an_attempt_never_ranks():
+    """Else the best of a hundred could be had: the logs of the others need only be damaged."""
+    whole = board([20, 40])
+    contenders = [Contender(1, "a", n_attempts=2, n_refused=1), Contender(2, "b")]
+    found = standings_of(Board(whole.season, whole.rules, 5, contenders, whole.scores))
+    assert [line.why for line in found.unranked] == ["refused attempt"]
+    assert [line.contender.name for line in found.ranked] == ["b"]
+
+
 def test_a_hundred_submissions_of_one_learner_do_not_raise_it():
     """Chance alone would make the best of a hundred look better than its equals."""
     n_goes, trials = 100, 3

@@ -5,11 +5,15 @@ from __future__ import annotations
 import time
 
 import pytest
+from sqlalchemy import select
 
-from gnomon.leaderboard.database.tables import Season, Submission
+from gnomon.leaderboard.database.tables import Account, Entry, Season, Submission
+from gnomon.leaderboard.entries import register
+from gnomon.leaderboard.standings import standings_of
 from gnomon.leaderboard.standings_cache import StandingsCache, board_of
-from gnomon.leaderboard.submissions import find_submission, withdraw
+from gnomon.leaderboard.submissions import find_submission, refuse_later, withdraw
 from populated_board import populate
+from small_season import make_account
 
 LEARNERS = (
     ("Chance", "ada", {"kind": "uniform"}, 2),
@@ -44,6 +48,46 @@ def test_the_board_of_the_database_has_every_trial_that_counts(database, season_
     assert board.scores.filter(board.scores["entry"] == 1)["run"].unique().sort().to_list() == [
         *range(6)
     ]
+
+
+def test_an_attempt_that_is_refused_is_held_against_its_entry(database, season_id):
+    with database.writing() as session:
+        refuse_later(session, find_submission(session, 2), "not what it says", by=1)
+    with database.reading() as session:
+        board = board_of(session, session.get_one(Season, season_id))
+    assert [(c.name, c.n_verified, c.n_refused) for c in board.contenders] == [
+        ("Chance", 1, 1),
+        ("Frugal", 1, 0),
+    ]
+
+
+def test_who_registers_many_and_shows_few_is_named(database, season_id):
+    make_account(database, "eve", "submit")
+    with database.writing() as session:
+        season = session.get_one(Season, season_id)
+        accounts = {account.name: account.id for account in session.scalars(select(Account))}
+        for k in range(3):
+            register(session, season, accounts["ada"], f"One of many {k}")
+            register(session, season, accounts["eve"], f"Not here yet {k}")
+        n = session.query(Entry).filter_by(account_id=accounts["ada"]).count()
+        board = board_of(session, season)
+    assert board.notes == (
+        f"ada has registered {n} learners, of which 1 are shown: "
+        "the best of many looks better than it is",
+    )
+    assert standings_of(board).notes[0] == board.notes[0]
+
+
+def test_standings_of_another_past_are_not_believed(database, settings, season_id):
+    """A restored board goes through the versions of the one before it once more."""
+    version = version_of(database, season_id)
+    StandingsCache(database, settings.snapshots).get(season_id, version)
+    (path,) = settings.snapshots.glob("*.json")
+    path.write_text(path.read_text().replace(f'"version": {version}', f'"version": {version + 9}'))
+    found = StandingsCache(database, settings.snapshots).get(season_id, version)
+    assert found is not None
+    assert found.is_current
+    assert found.standings.version == version
 
 
 def test_a_small_board_is_right_at_once_after_a_change(database, settings, season_id):

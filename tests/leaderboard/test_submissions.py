@@ -309,6 +309,20 @@ def test_what_is_not_the_announced_log_is_refused_and_the_attempt_stays(
     assert canonical_path(settings, sha256).exists()
 
 
+@pytest.mark.parametrize("tce", [-1.0, 151.0])
+def test_reported_scores_are_such_as_there_can_be(
+    client: AppClient, database: Database, token: str, tce: float
+) -> None:
+    """Three episodes of fifty attempts each."""
+    make_season(database, "anything", "open")
+    register(client, token, "Mine", "anything")
+    manifest = {"learner": "Mine", "totals": [{"rule": "clockwise", "trial": 0, "tce": tce}]}
+    path = "/api/entries/1/attempts/1/submission"
+    answer = client.put(path, json=manifest, headers=bearer(token))
+    assert answer.status_code == 422
+    assert "expected a tce from 0 to 150" in answer.json()["detail"]
+
+
 def test_the_open_division_takes_scores_on_trust_and_says_so(
     client: AppClient, database: Database, token: str
 ) -> None:

@@ -132,21 +132,27 @@ def submit(
     wait_s: Annotated[
         float, typer.Option(min=0, help="Wait so long for the verdict, in seconds.")
     ] = 600.0,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Send it even if the server is bound to refuse it.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Submit a run to a leaderboard, and tell the verdict."""
+    """Submit a run to a leaderboard, once it has been verified here, and tell the verdict."""
     from gnomon.leaderboard.api_client import ApiClient
-    from gnomon.leaderboard.submit_run import entry_of, pack_run, wait_for_verdict
+    from gnomon.leaderboard.submit_run import entry_of, pack_run, refusal_of, wait_for_verdict
     from gnomon.leaderboard.submit_run import submit as send
 
     with answering("submit", as_json=as_json) as answer:
         packed = pack_run(folder, learner)
         where = (entry, attempt) if entry is not None else entry_of(packed)
         client = ApiClient(to, token)
-        record = send(client, packed, *where)
-        record = wait_for_verdict(client, record, most_s=wait_s)
+        refusal = None if anyway else refusal_of(client, packed, *where)
+        record: dict[str, Any] = {"id": None, "state": "not sent", "reason": refusal}
+        if refusal is None:
+            record = wait_for_verdict(client, send(client, packed, *where), most_s=wait_s)
         answer.results([record])
-        answer.say(f"submission {record['id']}: {record['state']}: {record['reason']}")
+        which = f"submission {record['id']}" if record["id"] else str(folder)
+        answer.say(f"{which}: {record['state']}: {record['reason']}")
     raise typer.Exit(0 if record["state"] in ("verified", "reported", "queued", "verifying") else 1)
 
 

@@ -99,6 +99,9 @@ def restore(backup: Path, settings: ServerSettings) -> dict[str, Any]:
     if target.file is not None and target.file.exists():
         target.close()
         raise LeaderboardError(f"{target.file}: expected no leaderboard yet, found one")
+    # Standings that were computed of another board, at versions that this one will have too.
+    for snapshot in settings.snapshots.glob("*.json"):
+        snapshot.unlink()
     shutil.copyfile(backup / _DATABASE, held)
     source = Database(f"sqlite:///{held}")
     try:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gnomon.errors import GnomonError
-from gnomon.leaderboard.names import visible
+from gnomon.excerpt import visible
 
 __all__ = ["ProcessFailure", "answer_one_request", "run_limited"]
 
@@ -124,7 +124,9 @@ def _answer(status: int, out: bytes, errors: bytes) -> dict[str, Any]:
         if isinstance(answer, dict):
             return answer
     # What it says last may quote a stranger's file.
-    lines = [visible(line) for line in errors.decode(errors="replace").strip().splitlines()] or [""]
+    lines = [
+        visible(line, kept="") for line in errors.decode(errors="replace").strip().splitlines()
+    ] or [""]
     if status < 0:
         raise ProcessFailure(f"it was ended by signal {-status}")
     if "MemoryError" in lines[-1] or any("memory allocation" in line for line in lines):

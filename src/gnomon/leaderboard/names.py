@@ -19,7 +19,6 @@ __all__ = [
     "clean_name",
     "clean_text",
     "name_key",
-    "visible",
 ]
 
 MAX_NAME = 64
@@ -117,23 +116,6 @@ def clean_link(text: str, what: str = "link") -> str:
     if not (good and plain):
         raise Refusal(f"{what}: expected http://... or https://..., found {link[:40]!r}")
     return link
-
-
-def visible(text: str) -> str:
-    r"""Return a text with every letter that cannot be seen written out, as in a string of Python.
-
-    For what is quoted from a stranger's file: in a terminal such letters may be commands, and not
-    every database keeps them.
-
-    Examples
-    --------
-    >>> visible("red" + chr(0) + chr(0x202E) + "der")
-    'red\\x00\\u202eder'
-    """
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
 
 
 def _refuse_hidden(text: str, what: str, but: str) -> None:

@@ -140,6 +140,11 @@ class ServerSettings:
         return self.data / "evidence"
 
     @property
+    def snapshots(self) -> Path:
+        """The folder of standings that have been computed; it may be deleted at any time."""
+        return self.data / "standings"
+
+    @property
     def incoming(self) -> Path:
         """The folder of uploads that are not complete yet."""
         return self.data / "incoming"

@@ -27,7 +27,7 @@ __all__ = [
 METRICS = ("iqm", "mean", "median")
 LEVEL = 0.95
 
-Why = Literal["incomplete", "withdrawn attempt"]
+Why = Literal["incomplete", "withdrawn attempt", "refused attempt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,8 @@ class Contender:
     n_attempts, n_verified, n_withdrawn : int
         How often it was tried, in all; how many of these were verified; how many of those were
         taken back.
+    n_refused : int
+        How many were used up without ever counting: refused, given up, or withdrawn before.
     """
 
     entry_id: int
@@ -49,6 +51,7 @@ class Contender:
     n_attempts: int = 1
     n_verified: int = 1
     n_withdrawn: int = 0
+    n_refused: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,8 @@ class Board:
         Of the season, as the database counts it.
     seed : int
         Of the resamples, so that the same scores give the same standings.
+    notes : tuple of str
+        What a reader of the board should know beside the scores.
     """
 
     season: str
@@ -80,6 +85,7 @@ class Board:
     scores: pl.DataFrame
     version: int = 1
     seed: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ scores that anybody can download; nothing is computed another way for the board.
 
 All verified attempts of an entry count, their trials put together as runs: who submits the same
 learner a hundred times gets a shorter interval, not a better place. An entry that lacks a trial, or
-that took a verified attempt back, stands below without a rank: what is left of it may be a choice.
+one of whose attempts was taken back or refused, stands below without a rank: what is left of it may
+be a choice. Whoever does not like what came of an attempt could spoil its log.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def standings_of(board: Board) -> Standings:
             for c in sorted(unranked, key=lambda c: c.name.casefold())
         ),
         rules,
-        tuple(dict.fromkeys(str(w.message) for w in ours)),
+        board.notes + tuple(dict.fromkeys(str(w.message) for w in ours)),
         n_resamples=n_resamples,
         n_trials=sum(line.n_trials for line in lines),
     )
@@ -156,6 +157,8 @@ def _why_unranked(
 ) -> Why | None:
     if contender.n_withdrawn:
         return "withdrawn attempt"
+    if contender.n_refused:
+        return "refused attempt"
     owed = board.trials * max(1, contender.n_verified)
     found = counts[contender.entry_id]
     return None if all(found.get(rule, 0) >= owed for rule in board.rules) else "incomplete"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -37,10 +39,12 @@ __all__ = ["COUNTED", "Snapshot", "StandingsCache", "board_of"]
 #: States of submissions whose scores count: replayed, or in the open division believed.
 COUNTED = ("verified", "reported")
 
+#: So many learners that were registered and never shown are worth a word.
+_MANY_MORE = 3
 #: Entries times rules that are computed at once, in less time than a reader minds.
 _SMALL = 150
 #: How a snapshot is written; another number makes old files worthless.
-_FORMAT = 2
+_FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class StandingsCache:
             return Snapshot(known, True)
         with self._lock:
             self._collect(season_id)
-            known = self._known.get(season_id) or self._read(season_id)
+            known = self._known.get(season_id) or self._read(season_id, version)
             if known is None or known.version < version:
                 known = self._renew(season_id, known)
         return None if known is None else Snapshot(known, known.version >= version)
@@ -137,13 +141,18 @@ class StandingsCache:
         write_atomically(self._path(season_id), json.dumps(record, allow_nan=False).encode())
         return standings
 
-    def _read(self, season_id: int) -> Standings | None:
-        """Return what was computed before this process began; None if it is not to be had."""
+    def _read(self, season_id: int, version: int) -> Standings | None:
+        """Return what was computed before this process began; None if it is not to be had.
+
+        What is newer than the season itself is of a board that was there before a restore.
+        """
         try:
             record = json.loads(self._path(season_id).read_bytes())
             if record["format"] != _FORMAT:
                 return None
             found = Standings.from_record(record["standings"])
+            if found.version > version:
+                return None
         except (OSError, ValueError, KeyError, TypeError):
             return None
         self._known[season_id] = found
@@ -193,6 +202,25 @@ def board_of(session: Session, season: Season) -> Board:
         scores,
         season.version,
         season.id,
+        _of_many(session, season, contenders),
+    )
+
+
+def _of_many(session: Session, season: Season, shown: Sequence[Contender]) -> tuple[str, ...]:
+    """Say which accounts have registered many more learners than stand on the board."""
+    registered = session.execute(
+        select(Account.name, func.count())
+        .join(Entry, Entry.account_id == Account.id)
+        .where(Entry.season_id == season.id)
+        .group_by(Account.id, Account.name)
+        .order_by(Account.id)
+    )
+    here = Counter(contender.account for contender in shown)
+    return tuple(
+        f"{account} has registered {n} learners, of which {here[account]} are shown: "
+        "the best of many looks better than it is"
+        for account, n in registered
+        if here[account] and n - here[account] >= _MANY_MORE
     )
 
 
@@ -224,5 +252,11 @@ def _contenders(session: Session, season: Season) -> list[Contender]:
                 n_attempts=c.n_attempts + n,
                 n_verified=c.n_verified + n * (state in COUNTED),
                 n_withdrawn=c.n_withdrawn + n * (state == "withdrawn" and bool(was_verified)),
+                n_refused=c.n_refused + n * _is_lost(state, bool(was_verified)),
             )
     return [c for c in found.values() if c.n_verified or c.n_withdrawn]
+
+
+def _is_lost(state: str, was_verified: bool) -> bool:
+    """Whether an attempt was used up, and never counted."""
+    return state in ("refused", "error") or (state == "withdrawn" and not was_verified)

@@ -191,6 +191,12 @@ def report_scores(
             raise Refusal(f"totals: rule {row.rule!r}, trial {row.trial}: told twice")
         if row.tce is None:
             raise Refusal(f"totals: rule {row.rule!r}, trial {row.trial}: expected a tce")
+        most = season.episodes * season.horizon
+        if not 0 <= row.tce <= most:
+            raise Refusal(
+                f"totals: rule {row.rule!r}, trial {row.trial}: expected a tce from 0 to {most}, "
+                f"found {row.tce:g}"
+            )
         told.add(key)
     evidence = _as_csv(manifest)
     sha256 = hashlib.sha256(evidence).hexdigest()

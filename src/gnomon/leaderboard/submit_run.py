@@ -7,6 +7,7 @@ import io
 import math
 import re
 import time
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +18,9 @@ from gnomon.errors import LeaderboardError
 from gnomon.experiments.card import read_card
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring import score_trial
-from gnomon.leaderboard.api_client import ApiClient
+from gnomon.leaderboard.api_client import ApiClient, Refused
 
-__all__ = ["Packed", "entry_of", "pack_run", "submit", "wait_for_verdict"]
+__all__ = ["Packed", "entry_of", "pack_run", "refusal_of", "submit", "wait_for_verdict"]
 
 _ENDS = ("verified", "reported", "refused", "error", "withdrawn")
 
@@ -120,6 +121,32 @@ def entry_of(packed: Packed) -> tuple[int, int]:
             "give --entry and --attempt"
         )
     return int(match[1]), int(match[2])
+
+
+def refusal_of(client: ApiClient, packed: Packed, entry: int, attempt: int) -> str | None:
+    """Say why the server would refuse a run, by what its worker does; None if it would not.
+
+    A log that is refused has used an attempt up. In the open division there is nothing to verify.
+    """
+    from gnomon.leaderboard.verify_submission import answer
+
+    try:
+        text = client.text(f"/api/entries/{entry}/attempts/{attempt}/config")
+    except Refused as refused:
+        if refused.status == 403:
+            return None
+        raise
+    request = {
+        "origin": "upload",
+        "manifest": packed.manifest,
+        "log": io.BytesIO(packed.log),
+        "assignment": tomllib.loads(text),
+    }
+    try:
+        found: str | None = answer(request).get("refused")
+    except LeaderboardError as error:
+        return str(error)
+    return found
 
 
 def submit(client: ApiClient, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:

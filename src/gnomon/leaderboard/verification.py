@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gnomon.errors import GnomonError, LeaderboardError, UnknownNameError
+from gnomon.excerpt import visible
 from gnomon.experiments.entries import LearnerEntry, RuleEntry
 from gnomon.experiments.journal import TrialRecord, read_journal
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring import score_trial
 from gnomon.leaderboard.assignment import Assignment
 from gnomon.leaderboard.attempt_rows import Fault, attempt_rows, check_columns
-from gnomon.leaderboard.names import visible
 from gnomon.leaderboard.replay import first_difference, replay
 from gnomon.learners.base import TrialLog
 from gnomon.learners.registry import is_shown_the_rule
@@ -240,7 +240,7 @@ def verify_log(
     found = names[0] if names else learner
     if learner is not None and found != learner:
         raise LeaderboardError(f"column 'learner': expected {learner!r}, found {_short(found)}")
-    player = visible(str(found))
+    player = visible(str(found), kept="")
     trials = _trials_of(rows)
     claimed = dict(totals or {})
     for rule in assignment.rules:
@@ -277,7 +277,7 @@ def _trials_of(rows: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:
 
 
 def _short(name: object) -> str:
-    text = visible(str(name))
+    text = visible(str(name), kept="")
     return text if len(text) <= 64 else text[:61] + "..."
 
 

@@ -15,12 +15,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.errors import LeaderboardError
+from gnomon.excerpt import visible
 from gnomon.leaderboard import queue
 from gnomon.leaderboard.database.engine import Database
 from gnomon.leaderboard.database.tables import SeasonRule, Submission, VerifiedTrial
 from gnomon.leaderboard.entries import assignment_of
 from gnomon.leaderboard.limited_process import ProcessFailure, run_limited
-from gnomon.leaderboard.names import visible
 from gnomon.leaderboard.remote_submission import queue_played
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions import find_submission, set_state
@@ -129,7 +129,7 @@ def _write(
         session.delete(old)
     session.flush()
     if "refused" in answer:
-        set_state(session, submission, "refused", visible(str(answer["refused"]))[:500])
+        set_state(session, submission, "refused", visible(str(answer["refused"]), kept="")[:500])
         return
     trials = answer["trials"]
     hashes = [trial["log_sha256"] for trial in trials]

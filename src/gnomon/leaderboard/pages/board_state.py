@@ -28,7 +28,7 @@ async def board_state(connection: HTTPConnection) -> BoardState:
     """Return the state of the application that a request came to, made when first asked for."""
     app = connection.app
     if not hasattr(app.state, "board"):
-        folder = app.state.settings.data / "standings"
+        folder = app.state.settings.snapshots
         standings = StandingsCache(app.state.database, folder)
         app.state.board = BoardState(standings, PageCache(), GamesInPlay())
     found: BoardState = app.state.board

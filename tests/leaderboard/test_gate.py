@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from gnomon.leaderboard.middleware import is_allowed_host
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.sign_in import sign_in
-from serving import Server
+from serving import Server, serving
 from small_season import make_account
 from submitted import bearer, register
 
@@ -354,6 +355,33 @@ def test_websockets_pass_the_same_gate(
 
     asyncio.run(app(scope, receive, send))  # type: ignore[arg-type]
     assert (said[0]["type"] == "websocket.accept") == accepted
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_slow_clients_are_not_waited_for(settings: ServerSettings, token: str) -> None:
+    """A head that never ends is cut off; a body that stops coming is refused; the others go on."""
+    impatient = replace(settings, slow_client_s=1.0)
+    host = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    with serving(impatient) as server, ExitStack() as stack:
+
+        def connected(data: bytes) -> socket.socket:
+            address = ("127.0.0.1", server.port)
+            found = stack.enter_context(socket.create_connection(address, timeout=20))
+            found.sendall(data)
+            return found
+
+        silent, half = connected(b""), connected(host)
+        second = connected(host + b"\r\n")
+        assert second.recv(4096).startswith(b"HTTP/1.1 200")
+        second.sendall(host)  # the head of another request on the same connection
+        head = f"POST /api/seasons HTTP/1.1\r\nAuthorization: Bearer {token}\r\n".encode()
+        head = head.replace(b"/api/seasons", b"/api/tokens")
+        body = connected(head + b"Host: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{")
+        assert b" 408 " in body.recv(4096).split(b"\r\n")[0]
+        for each in (silent, half, second):
+            while rest := each.recv(4096):
+                assert b"HTTP/1.1 200" not in rest
+        assert httpx.get(f"{server.url}/api/health", timeout=20).status_code == 200
 
 
 def test_the_server_listens_on_loopback_alone(server: Server) -> None:

@@ -5,6 +5,7 @@ Plain ASGI, so that websockets pass through the same gate.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -70,7 +71,8 @@ class Gate:
             await refusal(scope, receive, sending)
             return
         most = _most_bytes(scope["path"], self._settings)
-        await self._app(scope, _counted(receive, most), sending)
+        counted = _counted(receive, most, self._settings.slow_client_s)
+        await self._app(scope, counted, sending)
 
     async def _websocket(
         self, refusal: JSONResponse | None, scope: Scope, receive: Receive, send: Send
@@ -161,14 +163,21 @@ def _most_bytes(path: str, settings: ServerSettings) -> int:
     return settings.max_manifest_bytes if _MANIFESTS.search(path) else settings.max_body_bytes
 
 
-def _counted(receive: Receive, most: int) -> Receive:
-    """Return a receiver that stops at the first byte that is too much, whatever was announced."""
-    received = 0
+def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
+    """Return a receiver that stops at the first byte that is too much, whatever was announced.
+
+    It does not wait for ever for a body that does not come.
+    """
+    received, complete = 0, False
 
     async def counting() -> Message:
-        nonlocal received
-        message = await receive()
+        nonlocal received, complete
+        try:
+            message = await asyncio.wait_for(receive(), None if complete else patience_s)
+        except TimeoutError:
+            raise HTTPException(408, "the rest of this request did not come") from None
         if message["type"] == "http.request":
+            complete = not message.get("more_body", False)
             received += len(message.get("body", b""))
             if received > most:
                 raise HTTPException(413, "too many bytes in this request")

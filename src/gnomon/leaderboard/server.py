@@ -122,6 +122,7 @@ def serve(
     import uvicorn
 
     from gnomon.leaderboard.app import AT_ONCE, create_app
+    from gnomon.leaderboard.slow_clients import impatient
 
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("alembic").setLevel(logging.WARNING)
@@ -130,6 +131,7 @@ def serve(
         # No log of requests: an address may hold an invitation.
         config = uvicorn.Config(
             create_app(settings, database),
+            http=impatient(settings.slow_client_s),
             log_config=None,
             access_log=False,
             server_header=False,

@@ -64,6 +64,9 @@ class ServerSettings:
         Failed or not, of one address; of one account.
     max_play_sessions_per_hour : int
         New play sessions of one address.
+    slow_client_s : float
+        A connection that takes about so long for the head of a request is closed, and one that says
+        nothing for so long within a body is refused.
 
     Examples
     --------
@@ -97,6 +100,7 @@ class ServerSettings:
     sign_ins_per_minute: int = 10
     submissions_per_hour: int = 60
     max_play_sessions_per_hour: int = 120
+    slow_client_s: float = 20.0
 
     def __post_init__(self) -> None:
         for each in fields(self):

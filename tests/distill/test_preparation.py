@@ -43,7 +43,7 @@ def test_filters_come_in_order_and_are_recorded():
 
 
 def test_a_banned_algorithm_is_gone():
-    with pytest.warns(DegenerateScoresWarning, match="1 tasks left out, all scores are the same"):
+    with pytest.warns(DegenerateScoresWarning, match="1 task left out, all scores are the same"):
         data = Preparation(banned=("b",)).apply(SCORES)
     assert data.algorithms == ("a", "c")
     assert len(data.candidates) == len(data.tasks) - 1

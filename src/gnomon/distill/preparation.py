@@ -239,7 +239,8 @@ def _without_constant_tasks(data: PreparedScores) -> PreparedScores:
         return data
     constant = [task for task, v in zip(data.candidates, varies, strict=True) if not v]
     shown = ", ".join(constant[:_MOST_SHOWN]) + (", ..." if len(constant) > _MOST_SHOWN else "")
-    text = f"{len(constant)} tasks left out, all scores are the same: {shown}"
+    tasks = "1 task" if len(constant) == 1 else f"{len(constant)} tasks"
+    text = f"{tasks} left out, all scores are the same: {shown}"
     warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
     kept = tuple(task for task in data.candidates if task not in set(constant))
     return replace(data, candidates=kept, record=(*data.record, text))

@@ -103,6 +103,35 @@ def test_scaling_keeps_the_order_and_censored_runs_at_the_bottom():
     assert scaled.higher_is_better
 
 
+def test_scaling_of_equal_and_of_unlearned_runs_alone():
+    def scaled(a, b):
+        rows = [
+            {"algorithm": n, "task": "t", "run": i, "score": s, "censored": bool(np.isinf(s))}
+            for n, runs in (("a", a), ("b", b))
+            for i, s in enumerate(runs)
+        ]
+        found = scaled_by_task(ScoreTable.from_records(rows, higher_is_better=False))
+        return found.runs("a", "t").tolist(), found.runs("b", "t").tolist()
+
+    assert scaled([5.0, np.inf], [5.0, 5.0]) == ([1.0, 0.0], [1.0, 1.0])
+    assert scaled([np.inf], [np.inf, np.inf]) == ([0.5], [0.5, 0.5])
+    assert scaled([5.0], [5.0]) == ([0.5], [0.5])
+
+
+def test_a_table_in_which_nobody_learned_anything_is_audited():
+    rows = [
+        {"algorithm": a, "task": t, "run": r, "score": np.inf, "censored": True}
+        for a in "ab"
+        for t in "xy"
+        for r in range(3)
+    ]
+    table = ScoreTable.from_records(rows, higher_is_better=False)
+    found = audit(table, n_resamples=20, rng=np.random.default_rng(0))
+    assert "nothing can be told apart: every run is censored" in found.notes
+    assert not any("share none" in note for note in found.notes)
+    assert found.ranking.groups == (("a", "b"),)
+
+
 def on_the_page(found):
     page = Path(__file__).parents[2] / "docs" / "audit.md"
     text = page.read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.ranking import methods
 from gnomon.ranking.kemeny import disagreement, kemeny_order
 from gnomon.ranking.linear_ordering import OrderProgram, improved, order_search, worth
+from gnomon.ranking.order_patterns import PATTERNS
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.reachability import strong_components
 from gnomon.ranking.tournament import Tournament
@@ -82,6 +83,44 @@ def test_forty_identical_learners_are_ordered_exactly(n_tasks, n_runs):
     assert kemeny_order(graph.weights * (graph.probability - 0.5)).proven
 
 
+def noise(n, seed=0):
+    """Margins that know nothing of one another."""
+    upper = np.triu(np.random.default_rng(seed).normal(size=(n, n)), 1)
+    return upper - upper.T
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_pattern_bounds_all_orders_and_is_a_facet(pattern):
+    pairs = np.triu_indices(6, 1)
+    places = np.argsort(list(itertools.permutations(range(6))), axis=1)
+    orders = np.where(places[:, pairs[0]] < places[:, pairs[1]], 0.5, -0.5)
+    sums = orders @ pattern.signs[pairs]
+    assert sums.max() == pattern.bound
+    assert np.linalg.matrix_rank(orders[sums == pattern.bound]) == 15
+
+
+def test_thirty_of_mere_noise_need_no_whole_numbers(monkeypatch):
+    """What threes leave open, patterns of six close."""
+    margins = noise(30)
+    program = OrderProgram(margins / np.abs(margins).max())
+    limit = program.relaxed()[1]
+    order = order_search(list(range(30)), program.margins)
+    assert worth(order, program.margins) < limit - 0.1
+    assert program.tightened(worth(order, program.margins), limit, math.inf) == pytest.approx(
+        worth(order, program.margins), abs=1e-6
+    )
+    monkeypatch.setattr(OrderProgram, "solved", None)
+    assert kemeny_order(margins).proven
+
+
+def test_the_search_gains_what_its_order_is_worth():
+    margins = noise(12, seed=1)
+    found = order_search(list(range(12)), margins)
+    assert sorted(found) == list(range(12))
+    assert found == order_search(list(range(12)), margins)
+    assert disagreement(found, margins) == pytest.approx(kemeny_order(margins).disagreement)
+
+
 def test_out_of_time_the_bound_is_honest_and_said(monkeypatch):
     rng = np.random.default_rng(0)
     margins = np.triu(rng.choice([-1.0, 1.0], (26, 26)), 1)
@@ -111,7 +150,7 @@ def test_groups_that_lose_to_none_outside_stand_first():
 @given(flows(min_n=3, max_n=7))
 def test_the_search_ends_where_no_move_helps_and_the_program_bounds_it(margins):
     n = len(margins)
-    order = order_search([list(range(n))], margins)
+    order = order_search(list(range(n)), margins)
     assert improved(order, margins) == order
     scale = np.abs(margins).max()
     if scale > 0:

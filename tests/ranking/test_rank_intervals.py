@@ -58,6 +58,17 @@ def test_rank_intervals_cover_the_true_ranks(means, n_rules, n_runs):
     assert not_below_95_percent(alone)
 
 
+@pytest.mark.parametrize("method", ["copeland", "kemeny"])
+def test_ratings_in_steps_cover_too(method):
+    """Two that are alike beside a worse one: their places hardly change from draw to draw."""
+    rng, means = np.random.default_rng(7), (0, 0, 1.0)
+    good = 0
+    for _ in range(N_TABLES):
+        ranking = rank(simulated(rng, means, 5, 8), method, n_resamples=40, rng=rng)
+        good += covered(ranking, means, marginal=False).all()
+    assert not_below_95_percent(good)
+
+
 @pytest.mark.parametrize(("n", "n_rules", "n_runs"), [(4, 3, 6), (3, 1, 5)])
 def test_identical_learners_fall_into_one_tie_group(n, n_rules, n_runs):
     rng = np.random.default_rng(8)

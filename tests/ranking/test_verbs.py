@@ -101,10 +101,10 @@ def test_mean_ranks_by_either_test(tmp_path):
     assert records(*view, "nemenyi")[0]["critical_difference"] == pytest.approx(expected, abs=1e-3)
     assert records(*view, "wilcoxon-holm")[0]["critical_difference"] is None
     text = run(*view, "nemenyi", "--figure", picture)
-    assert "nemenyi, 14 common tasks, 95%" in text
+    assert "nemenyi, 14 tasks, 95%" in text
     assert "it depends on who else is in the table" in text
     assert picture.read_text(encoding="utf-8").startswith("<?xml")
-    assert "3 common algorithms" in run(*view, "nemenyi", "--by", "task")
+    assert "3 algorithms" in run(*view, "nemenyi", "--by", "task")
 
 
 def test_a_ranking_says_what_it_counts(scores):
@@ -112,6 +112,16 @@ def test_a_ranking_says_what_it_counts(scores):
     assert "not by how much: means and IQMs of scores may order otherwise" in text
     assert "Those who share a letter are not separated" in text
     assert "share a letter" not in run("rank", scores, "--latex", "--resamples", 50)
+
+
+def test_runs_without_a_score_are_left_out_aloud(tmp_path):
+    path = tmp_path / "gaps.csv"
+    rows = [f"{a},{t},{r},{r + (a == 'b')}" for a in "ab" for t in "xy" for r in range(4)]
+    rows[0] = "a,x,0,nan"
+    path.write_text("\n".join(["algorithm,task,run,score", *rows]), "utf-8")
+    result = CliRunner().invoke(app, ["rank", str(path), "--resamples", "20"])
+    assert result.exit_code == 0
+    assert "gnomon: 1 of 16 runs have no score and are left out" in result.output
 
 
 @pytest.mark.parametrize(

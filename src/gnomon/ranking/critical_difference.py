@@ -62,7 +62,7 @@ class CriticalDifference:
     @property
     def over(self) -> str:
         """What the mean is taken over, in words."""
-        return f"{self.n_tasks} common {_ground(self.by)}s"
+        return f"{self.n_tasks} {_ground(self.by)}s"
 
     def as_records(self) -> list[dict[str, Any]]:
         """Return a mapping for each contestant, fit for JSON; groups by their numbers from 1."""

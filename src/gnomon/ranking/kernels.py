@@ -95,10 +95,10 @@ def resample_edges(
                 if end == start + 1:
                     row, m = who[start], times[start]
                     if m > 0:
-                        below[row] += m
+                        # What one wins against itself is not asked for.
                         for i in range(width):
                             wins[row, i] += m * below[i]
-                        below[row] += m
+                        below[row] += 2 * m
                     start = end
                     continue
                 for p in range(start, end):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
+from gnomon.ranking.order_patterns import PATTERNS
 from gnomon.scores.table import FloatArray
 
 __all__ = ["OrderProgram", "improved", "order_search", "worth"]
+
+#: How often a search is kicked, for each of those to be ordered.
+KICKS = 250
+#: From how many places patterns are looked for, and how many are asked for at once.
+STARTS, MOST_ASKED = 15_000, 300
+#: Bounds of patterns are asked for as long as a round takes this share of the gap away.
+LEAST_GAIN = 0.01
 
 
 def worth(order: Sequence[int], margins: FloatArray) -> float:
@@ -26,47 +34,30 @@ def worth(order: Sequence[int], margins: FloatArray) -> float:
 
 
 def improved(order: Sequence[int], margins: FloatArray) -> list[int]:
-    """Return an order that no move of a single one makes better, from the given one on."""
-    order, moved = list(order), True
-    while moved:
-        moved = False
-        for one in range(len(order)):
-            at = order.index(one)
-            others = order[:at] + order[at + 1 :]
-            over = margins[one, others]
-            # What each place is worth: margins over all behind it, less those over all before.
-            places = over.sum() - 2.0 * np.concatenate([[0.0], np.cumsum(over)])
-            best = int(np.argmax(places))
-            if places[best] > places[at] + 1e-9:
-                order, moved = [*others[:best], one, *others[best:]], True
-    return order
-
-
-def order_search(starts: Sequence[Sequence[int]], margins: FloatArray) -> list[int]:
-    """Return the best order found from several ones, and from that one with each put first or last.
+    """Return an order that no move of a single one makes better, from the given one on.
 
     Examples
     --------
-    >>> order_search([[0, 1, 2]], np.array([[0.0, -1, 0], [1, 0, 2], [0, -2, 0]]))
+    >>> improved([0, 1, 2], np.array([[0.0, -1, 0], [1, 0, 2], [0, -2, 0]]))
     [1, 0, 2]
     """
-    best = max((improved(start, margins) for start in starts), key=lambda o: worth(o, margins))
-    found = True
-    while found:
-        found = False
-        for start in _shaken(best):
-            order = improved(start, margins)
-            if worth(order, margins) > worth(best, margins) + 1e-9:
-                best, found = order, True
-                break
-    return best
+    from gnomon.ranking.order_kernels import climb
+
+    found = np.array(order, dtype=np.int64)
+    climb(found, np.ascontiguousarray(margins, dtype=np.float64))
+    return [int(one) for one in found]
 
 
-def _shaken(order: list[int]) -> Iterator[list[int]]:
-    for one in order:
-        others = [other for other in order if other != one]
-        yield [one, *others]
-        yield [*others, one]
+def order_search(order: Sequence[int], margins: FloatArray) -> list[int]:
+    """Return the best order found by kicking one again and again, a few moves at random each time.
+
+    Of forty whose margins have nothing in common it is, as far as proofs go, the best of all.
+    """
+    from gnomon.ranking.order_kernels import search_orders
+
+    found = np.array(order, dtype=np.int64)
+    search_orders(found, np.ascontiguousarray(margins, dtype=np.float64), KICKS * len(found), 5)
+    return [int(one) for one in found]
 
 
 @dataclass
@@ -86,14 +77,37 @@ class OrderProgram:
     triangles: npt.NDArray[np.int64] = field(
         default_factory=lambda: np.empty((0, 3), dtype=np.int64)
     )
+    #: For each pattern, who stand in it.
+    patterns: list[npt.NDArray[np.int64]] = field(
+        default_factory=lambda: [np.empty((0, len(p.signs)), dtype=np.int64) for p in PATTERNS]
+    )
+    before: FloatArray | None = None
 
     def relaxed(self) -> tuple[FloatArray, float]:
         """Solve it with fractions; return who stands before whom, and what no order exceeds."""
         while True:
             found = self._run()
-            before = self._before(found.x)
-            if not self._ask(before):
-                return before, self._worth(-found.fun)
+            self.before = self._before(found.x)
+            if not self._ask(self.before):
+                return self.before, self._worth(-found.fun)
+
+    def tightened(self, known: float, limit: float, deadline: float) -> float:
+        """Bound it by patterns of six besides threes; return what no order exceeds.
+
+        Parameters
+        ----------
+        known : float
+            What some order is worth: a limit that reaches it is not lowered further.
+        limit : float
+            From :meth:`relaxed`, which goes before.
+        deadline : float
+            By the clock of :func:`time.monotonic`.
+        """
+        while time.monotonic() < deadline and self._ask_patterns():
+            gap, limit = limit - known, min(limit, self.relaxed()[1])
+            if limit <= known + 1e-9 or gap - (limit - known) < LEAST_GAIN * gap:
+                break
+        return limit
 
     def solved(self, at_least: float, deadline: float) -> tuple[list[int], float]:
         """Solve it with whole numbers; return an order, and what no order exceeds.
@@ -137,6 +151,18 @@ class OrderProgram:
             signs = np.tile([1.0, 1.0, -1.0], len(a))
             matrix = sparse.csr_matrix((signs, (rows, columns)), shape=(len(a), i.size))
             constraints.append(LinearConstraint(matrix, 0.0, 1.0))
+        for pattern, who in zip(PATTERNS, self.patterns, strict=True):
+            if len(who):
+                first, second = np.nonzero(np.triu(pattern.signs))
+                a, b = who[:, first], who[:, second]
+                signs = pattern.signs[first, second] * np.where(a < b, 1.0, -1.0)
+                columns = number[np.minimum(a, b), np.maximum(a, b)]
+                rows = np.repeat(np.arange(len(who)), first.size)
+                matrix = sparse.csr_matrix(
+                    (signs.ravel(), (rows, columns.ravel())), shape=(len(who), i.size)
+                )
+                most = pattern.bound + signs.sum(axis=1) / 2.0
+                constraints.append(LinearConstraint(matrix, -np.inf, most))
         found = milp(
             -self.margins[i, j],
             integrality=np.full(i.size, int(whole)),
@@ -164,6 +190,26 @@ class OrderProgram:
         found = np.stack([a[keep], b[keep], c[keep]], axis=1)
         self.triangles = np.unique(np.vstack([self.triangles, found]), axis=0)
         return len(found) > 0
+
+    def _ask_patterns(self) -> bool:
+        """Ask for the bounds of those patterns that a solution exceeds; return whether any."""
+        from gnomon.ranking.order_kernels import search_violations
+
+        assert self.before is not None, "relaxed() goes before"
+        ahead = self.before - 0.5
+        np.fill_diagonal(ahead, 0.0)
+        asked = False
+        for p, (pattern, known) in enumerate(zip(PATTERNS, self.patterns, strict=True)):
+            k = len(pattern.signs)
+            found = np.empty((MOST_ASKED, k), dtype=np.int64)
+            n_found = 0
+            if len(ahead) >= k:
+                n_found = search_violations(
+                    ahead, pattern.signs, pattern.bound, STARTS, len(known), found
+                )
+            self.patterns[p] = np.unique(np.vstack([known, found[:n_found]]), axis=0)
+            asked |= n_found > 0
+        return asked
 
     def _worth(self, objective: float) -> float:
         """Return the worth of an order from the objective, which counts pairs i < j alone."""

@@ -42,6 +42,9 @@ class Method:
         When to use it and when not.
     pooled : bool
         Whether it looks at the tournament graph alone.
+    steps : bool
+        Whether ratings come in steps or pile up at the top. Resamples of such ratings say little of
+        how certain they are, so which pairs are separated is decided by ``hodge``.
     errors : callable, optional
         Standard errors of the ratings, where the method has some of its own.
     """
@@ -53,6 +56,7 @@ class Method:
     use: str
     avoid: str
     pooled: bool = True
+    steps: bool = False
     errors: Callable[[Tournament, Contest], FloatArray] | None = None
 
 
@@ -164,6 +168,7 @@ METHODS: Mapping[str, Method] = _table(
         "Copeland 1951",
         "where only the direction of each comparison is trusted",
         "for fine differences: many ties, and close pairs count in full",
+        steps=True,
     ),
     Method(
         "kemeny",
@@ -172,6 +177,7 @@ METHODS: Mapping[str, Method] = _table(
         "Kemeny 1959; HiGHS",
         f"for one order that contradicts the fewest comparisons, up to {MOST}",
         "for distances: it gives places, no ratings",
+        steps=True,
     ),
     Method(
         "nash",
@@ -180,6 +186,7 @@ METHODS: Mapping[str, Method] = _table(
         "Balduzzi et al. 2018",
         "where copies of a contestant must change nothing, or winners run in cycles",
         "for an order of the top: all in the equilibrium are equal",
+        steps=True,
     ),
     Method(
         "alpha-rank",
@@ -188,6 +195,7 @@ METHODS: Mapping[str, Method] = _table(
         "Omidshafiei et al. 2019",
         "to find which contestants last where wins run in cycles",
         "for an order of the rest: their shares are all but 0",
+        steps=True,
     ),
 )
 

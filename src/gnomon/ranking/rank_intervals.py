@@ -115,7 +115,8 @@ def rank(
     errors than the largest studentized difference at the level (max-t, stretched for few runs),
     and if the ratings as a whole spread more than those of identical ones, whose runs are
     dealt out at random. Rank intervals follow: nobody's rank is better than one plus the number
-    that are separated above.
+    that are separated above. Methods whose ratings come in steps (places, wins less losses, shares
+    of the top) separate those whom ``hodge`` separates in the same direction.
 
     Parameters
     ----------
@@ -187,12 +188,21 @@ def rank(
     beyond_chance = spread_p_value(edges, tournament, key=draw_key(rng)) <= 1.0 - level
     noise = rating_noise(edges, tournament, replicates, level, how.name == "hodge", beyond_chance)
     _warn_of_degenerate(contest, tournament, noise)
+    decided_by = ratings, noise
+    if how.steps:
+        steady = method_named("hodge")
+        drawn = resampled_ratings(edges, tournament, steady, n_resamples, rng=rng)
+        decided_by = (
+            steady.rate(tournament, contest),
+            rating_noise(edges, tournament, drawn, level, True, beyond_chance),
+        )
     return _assembled(
         contest,
         tournament,
         ratings,
         replicates,
         noise,
+        decided_by,
         method=method,
         by=contest.by,
         resampling=resampling,
@@ -229,16 +239,24 @@ def _assembled(
     ratings: FloatArray,
     replicates: FloatArray,
     noise: RatingNoise,
+    decided_by: tuple[FloatArray, RatingNoise],
     **about: Any,
 ) -> Ranking:
-    """Bring everything into the order of the ratings, one component after the other."""
+    """Bring everything into the order of the ratings, one component after the other.
+
+    `decided_by` are the ratings, and their noise, that say which pairs are separated; a pair that
+    they order the other way round is not.
+    """
     overall = order_of(np.nan_to_num(ratings))
     order = [i for part in tournament.components for i in overall if i in part]
     names = tuple(contest.names[i] for i in order)
     lead = ratings[order][:, None] - ratings[order][None, :]
     noise = noise.reordered(order)
-    separated = noise.separates(lead)
-    alone = noise.separates(lead, marginal=True)
+    steady, steady_noise = decided_by[0][order], decided_by[1].reordered(order)
+    sure = steady[:, None] - steady[None, :]
+    agrees = np.sign(lead) == np.sign(sure)
+    separated = agrees & steady_noise.separates(sure)
+    alone = agrees & steady_noise.separates(sure, marginal=True)
     low, high = noise.rating_interval(ratings[order])
     parts = tuple(tuple(contest.names[i] for i in overall if i in p) for p in tournament.components)
     return Ranking(

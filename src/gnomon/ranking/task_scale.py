@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnomon.scores.table import ScoreTable
+from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = ["scaled_by_task"]
 
@@ -29,9 +29,7 @@ def scaled_by_task(table: ScoreTable) -> ScoreTable:
         finite = every[np.isfinite(every)]
         low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
         for name, runs in cells.items():
-            scaled = (
-                (np.clip(runs, low, high) - low) / (high - low) if high > low else runs * 0 + 0.5
-            )
+            scaled = _scaled(runs, low, high, all_alike=finite.size in (0, every.size))
             records += [
                 {"algorithm": name, "task": task, "run": run, "score": float(score)}
                 for run, score in zip(table.run_labels(name, task), scaled, strict=True)
@@ -40,3 +38,11 @@ def scaled_by_task(table: ScoreTable) -> ScoreTable:
     return ScoreTable.from_records(
         records, metric=table.metric, provenance=(*table.provenance, note)
     )
+
+
+def _scaled(runs: FloatArray, low: float, high: float, *, all_alike: bool) -> FloatArray:
+    """Return runs on the scale from `low` to `high`, which may be one and the same."""
+    if high > low:
+        return np.asarray((np.clip(runs, low, high) - low) / (high - low))
+    # Those who got there are all alike, and better than those who never did.
+    return np.full(runs.shape, 0.5) if all_alike else np.isfinite(runs).astype(np.float64)

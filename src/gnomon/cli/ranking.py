@@ -71,9 +71,6 @@ def rank(
     rng = np.random.default_rng(seed)
     with answering("rank", as_json=as_json) as answer:
         table = scores_of(source, score, reading).last_step()
-        missing = int(table.frame["score"].is_nan().sum())
-        if missing:
-            answer.warn(f"{missing} of {len(table)} runs have no score and are left out")
         if classes:
             _answer_classes(answer, table, rng)
             return
@@ -81,6 +78,9 @@ def rank(
         from gnomon.ranking.rank_intervals import rank as ranked
 
         contest = Contest.from_table(table, by=by)
+        missing = int(table.frame["score"].is_nan().sum())
+        if missing:
+            answer.warn(f"{missing} of {len(table)} runs have no score and are left out")
         if pairs:
             _answer_pairs(answer, contest)
         elif methods:

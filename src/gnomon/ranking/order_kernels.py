@@ -23,7 +23,7 @@ _LEAST = 1e-9
 
 
 @njit(cache=True, nogil=True)
-def _below(state: np.uint64, n: int) -> int:
+def _below(state: np.uint64, n: int) -> np.int64:
     return np.int64(((mix(state) >> _S32) * np.uint64(n)) >> _S32)
 
 

@@ -23,8 +23,9 @@ _LEAST = 1e-9
 
 
 @njit(cache=True, nogil=True)
-def _below(state: np.uint64, n: int) -> np.int64:
-    return np.int64(((mix(state) >> _S32) * np.uint64(n)) >> _S32)
+def _below(state: np.uint64, n: int) -> int:
+    # An unsigned number would make a float of what it is added to.
+    return int(np.int64(((mix(state) >> _S32) * np.uint64(n)) >> _S32))
 
 
 @njit(cache=True, nogil=True)

@@ -42,6 +42,7 @@ def _workers() -> Iterator[Measurement]:
     """Time the same trials on one process and on two."""
     config = ExperimentConfig("workers", ["gohr-paper"], [DQN], trials=150)
     note = f"{config.n_trials} DQN trials, after the start of the processes"
+    _rate(ExperimentConfig("warm", ["gohr-paper"], [DQN], trials=1), 1)  # compiles, where need be
     one, two = (_rate(config, workers) for workers in (1, 2))
     yield Measurement("1 worker", one, "trials/s", note=note)
     yield Measurement("2 workers", two, "trials/s", note=note)

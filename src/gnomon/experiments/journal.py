@@ -30,7 +30,7 @@ class TrialRecord:
     n_attempts : int
         Number of attempts recorded.
     wall_time_s, cpu_time_s : float
-        How long it took, and how long processors worked on it, in seconds.
+        How long playing it took, and how long the process had processors meanwhile, in seconds.
     shard, sha256 : str or None
         File name of the attempts, and the hash of its bytes; None for a failed trial.
     error, traceback : str or None

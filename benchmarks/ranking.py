@@ -57,7 +57,7 @@ def _speed() -> Iterator[Measurement]:
     begin = time.process_time()
     rank(whole, rng=np.random.default_rng(0))
     seconds = time.process_time() - begin
-    yield Measurement("the same, with ranks and the test of chance", seconds, "s")
+    yield Measurement("the same, with ranks and the test of chance", seconds, "s", 5.0, False)
     rng = np.random.default_rng(0)
     table = ScoreTable.from_arrays({f"{i}": rng.normal(i / 4, 1, (5, 60)) for i in range(10)})
     begin = time.process_time()

@@ -18,8 +18,8 @@ def impatient(seconds: float) -> type[asyncio.Protocol]:
     Parameters
     ----------
     seconds : float
-        A head has from one to two of these spans. Between two requests the library's own limit is
-        shorter.
+        The first head has one of these spans, each later one has one to two. Between two requests
+        the library's own limit is shorter.
     """
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -27,7 +27,8 @@ def impatient(seconds: float) -> type[asyncio.Protocol]:
     class Impatient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # chosen when it runs
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            self._look_again(None)
+            # As if it had been looked at, with no request yet.
+            self._look_again((None,))
 
         def _look_again(self, seen: object) -> None:
             self.loop.call_later(seconds, self._look, seen)

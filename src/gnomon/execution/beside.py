@@ -6,18 +6,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import TypeVar
 
 __all__ = ["beside"]
 
 Piece = TypeVar("Piece")
 
-#: Short pieces are done some at a time, which costs less than doing each as it comes: what a
-#: processor does seldom is never in its caches. So a piece waits so many seconds for others.
-_TOGETHER, _PATIENCE_S = 8, 0.1
-#: Pieces that may wait; who hands over more waits for the thread.
-_MOST_WAITING = 16
+#: Pieces that may wait; who hands over more waits for the thread. What waits is lost with the
+#: process, so it is one: beside it one is being done, and the caller makes the next.
+_MOST_WAITING = 1
 _PAUSE_S = 0.001
 
 
@@ -52,15 +50,12 @@ def beside(work: Callable[[Piece], object]) -> Iterator[Callable[[Piece], None]]
     raised: list[Exception] = []
 
     def serve() -> None:
-        ended = False
-        while not ended:
-            for piece in _some(waiting):
-                ended = not piece
-                if piece and not raised:
-                    try:
-                        work(*piece)
-                    except Exception as error:
-                        raised.append(error)
+        while piece := waiting.get():
+            if not raised:
+                try:
+                    work(*piece)
+                except Exception as error:
+                    raised.append(error)
 
     def hand_over(piece: Piece) -> None:
         while waiting.qsize() >= _MOST_WAITING:
@@ -79,15 +74,3 @@ def beside(work: Callable[[Piece], object]) -> Iterator[Callable[[Piece], None]]
         thread.join()
     if raised:
         raise raised[0]
-
-
-def _some(waiting: SimpleQueue[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
-    """Return what comes within a short while, or the end: an empty piece, and the last."""
-    pieces = [waiting.get()]
-    until = time.monotonic() + _PATIENCE_S
-    while pieces[-1] and len(pieces) < _TOGETHER:
-        try:
-            pieces.append(waiting.get(timeout=max(0.0, until - time.monotonic())))
-        except Empty:
-            break
-    return pieces

@@ -32,12 +32,12 @@ from gnomon.report.figures.style import (
 )
 from gnomon.rules.catalogue import FAMILIES, rule_info
 from gnomon.scores.datasets import load_scores
-from gnomon.scores.measured import MEASURED, measured_provenance
+from gnomon.scores.measured import measured_provenance
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimate import estimate_aggregates
 
 HERE = Path(__file__).parent
-FULL, CORE = "gohr-full", "gohr-core-sb3"
+FULL, CORE, UNMASKED = "gohr-full", "gohr-core-sb3", "gohr-core-sb3-unmasked"
 #: Under this rule nobody errs, so that there is no skill.
 WITHOUT_ERRORS = "anything-goes"
 #: One learner of each sort, with the settings that it has if nothing is said, or near them.
@@ -360,33 +360,30 @@ def errors_of(found: Distilled) -> tuple[float, float]:
 
 
 def sb3_text(skill: dict[tuple[str, str], float]) -> str:
-    """Return what came of MaskablePPO, beside the same rules of the other learners."""
-    if CORE not in MEASURED:
-        return ""
-    about, table = measured_provenance(CORE), load_scores(CORE, "skill")
-    (learner,) = table.algorithms
-    rules = [rule for rule in table.tasks if np.isfinite(table.runs(learner, rule)).all()]
+    """Return what came of Stable-Baselines3's algorithms, beside two learners of this project."""
+    tables = [load_scores(CORE, "skill"), load_scores(UNMASKED, "skill")]
+    measured = [(table, learner) for table in tables for learner in table.algorithms]
     others = ("reinforce, learning_rate=0.1, baseline=mean", "dqn, learning_rate=0.03, gamma=1.0")
     rows = [
-        [
-            f"`{rule}`",
-            f"{decimal(table.runs(learner, rule).mean())} ({table.runs(learner, rule).size})",
-        ]
+        [f"`{rule}`"]
+        + [decimal(table.runs(learner, rule).mean()) for table, learner in measured]
         + [decimal(skill[name, rule]) for name in others]
-        for rule in rules
+        for rule in tables[0].tasks
     ]
-    n_planned = about["n_trials_planned"]
-    missing = (
-        "" if about["n_trials"] == n_planned else " The others were not played for lack of time."
-    )
+    head = ["rule", *(f"`{learner}`" for _, learner in measured), "`reinforce`", "`dqn`"]
+    n_trials = sum(measured_provenance(name)["n_trials"] for name in (CORE, UNMASKED))
+    errors = load_scores(UNMASKED, "tce")
+    means = [errors.runs(a, rule).mean() for a in errors.algorithms for rule in errors.tasks]
+    least, most = min(means), max(means)
     return (
-        f"## MaskablePPO\n\n`gnomon run gohr-core-sb3 --out sb3` plays `MaskablePPO` on `gohr-core-v1`, three trials a "
-        f"rule. Played were {about['n_trials']} of {n_planned} trials.{missing} Mean skill, and in "
-        "brackets the number of trials; beside it two learners of this project on the same rules:\n\n"
-        + lines(["rule", "`MaskablePPO`", "`reinforce`", "`dqn`"], rows)
-        + "\n\nIt sees what lies in each cell. So it learns rules about cells, which are beyond the other two, and hardly, in "
-        "so few boards, which of the pieces are alike. Three trials tell large differences only, and the settings were not "
-        "tuned.\n"
+        "## Stable-Baselines3\n\n`gnomon run gohr-core-sb3 --out sb3` plays `MaskablePPO` on `gohr-core-v1`, and `gnomon run "
+        "gohr-core-sb3-unmasked --out unmasked` plays `A2C` and `DQN`, which take no masks; three trials a rule, "
+        f"{n_trials} in all. Mean skill; beside it two learners of this project on the same rules:\n\n"
+        + lines(head, rows)
+        + "\n\n`MaskablePPO` sees what lies in each cell. So it learns rules about cells, which are beyond this project's two, "
+        "and hardly, in so few boards, which of the pieces are alike. `A2C` and `DQN` may attempt empty cells too, and did not learn: "
+        f"of at most 20,000 attempts a trial, {least:,.0f} to {most:,.0f} failed, on average of a rule's three trials. "
+        "Three trials tell large differences only, and the settings were not tuned.\n"
     )
 
 

@@ -70,8 +70,9 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
     ``atari5`` holds the raw scores of 62 algorithms on up to 57 Atari games, as published by their
     authors, with the attributes ``group`` (the paper that they came from; its collection where the
     title is blank) and ``year``. Four scores were collected twice: they are runs 0 and 1.
-    ``gohr-full`` and ``gohr-core-sb3`` are this project's own measurements, with several scores of
-    each trial; see :func:`gnomon.scores.measured.load_measured`.
+    ``gohr-full``, ``gohr-core-sb3`` and ``gohr-core-sb3-unmasked`` are this project's own
+    measurements, with several scores of each trial; see
+    :func:`gnomon.scores.measured.load_measured`.
 
     Parameters
     ----------

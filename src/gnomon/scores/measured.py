@@ -23,6 +23,7 @@ __all__ = ["MEASURED", "load_measured", "measured_provenance"]
 MEASURED = {
     "gohr-full": "42 learners on the 90 rules of gohr-full-v1, 20 trials each",
     "gohr-core-sb3": "MaskablePPO on the 15 rules of gohr-core-v1, 3 trials",
+    "gohr-core-sb3-unmasked": "A2C and DQN, which take no masks, on the same 15 rules, 3 trials",
 }
 
 

@@ -37,7 +37,7 @@ def stand_in_runs(summaries: SummaryTable, *, higher_is_better: bool = True) -> 
     --------
     >>> one = np.array([[4.0, 7.0]])
     >>> table = stand_in_runs(SummaryTable(("a",), ("t", "u"), one, one / 2, np.array([[3, 2]])))
-    >>> table.runs("a", "t"), table.runs("a", "u").std(ddof=1)
+    >>> table.runs("a", "t"), table.runs("a", "u").std(ddof=1).round(9)
     (array([2., 4., 6.]), np.float64(3.5))
     """
     records = [

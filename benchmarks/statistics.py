@@ -188,7 +188,7 @@ def _growth() -> Iterator[Measurement]:
     Little work is done by NumPy, before Numba is worth loading; here all is done by Numba. From
     some hundred thousand scores on they leave the processor's cache, and a draw waits for memory.
     """
-    import gnomon.stats.kernels  # noqa: F401
+    import gnomon.stats.kernels  # noqa: F401 - once loaded, it does all draws
 
     for n_runs, n_tasks, n_resamples in (
         (10, 26, 2_000),

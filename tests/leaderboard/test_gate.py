@@ -353,7 +353,7 @@ def test_websockets_pass_the_same_gate(
     async def send(message: dict[str, object]) -> None:
         said.append(message)
 
-    asyncio.run(app(scope, receive, send))  # type: ignore[arg-type]
+    asyncio.run(app(scope, receive, send))  # type: ignore[arg-type]  # dicts stand in for ASGI types
     assert (said[0]["type"] == "websocket.accept") == accepted
 
 

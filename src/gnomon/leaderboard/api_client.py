@@ -18,7 +18,7 @@ _LARGEST_ANSWER = 64 << 20
 _BUSY = (429, 502, 503, 504)
 
 
-class Refused(LeaderboardError):  # noqa: N818 - an answer, not a mistake
+class Refused(LeaderboardError):  # noqa: N818 - names the answer
     """The server said no; ``status`` is that of the answer."""
 
     def __init__(self, message: str, status: int) -> None:

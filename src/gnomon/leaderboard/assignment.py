@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from gnomon.experiments.entries import LearnerEntry, RuleEntry
 from gnomon.experiments.predefined_boards import PredefinedBoards
 from gnomon.experiments.trial import Trial
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.leaderboard.toml_file import read_toml
 
 __all__ = ["Assignment", "assigned_seed"]
 
@@ -80,12 +80,7 @@ class Assignment:
             One line that begins with the name of the file.
         """
         path = Path(path)
-        try:
-            values = tomllib.loads(path.read_bytes().decode())
-        except OSError as error:
-            raise LeaderboardError(f"{path}: cannot read this: {error.strerror}") from None
-        except ValueError as error:
-            raise LeaderboardError(f"{path}: not a TOML file: {error}") from None
+        values = read_toml(path)
         try:
             return cls.from_record(values)
         except GnomonError as error:

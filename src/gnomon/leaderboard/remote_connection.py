@@ -73,7 +73,7 @@ class WebsocketLine:
     """
 
     def __init__(self, url: str, token: str, *, patience_s: float = 30.0) -> None:
-        import websockets.sync.client  # noqa: F401 - told now if it is not there
+        import websockets.sync.client  # noqa: F401 - raises here, not in a thread
 
         self._url = "ws" + url.removeprefix("http") + "/api/remote/play"
         self._token, self._patience_s = token, patience_s

@@ -9,7 +9,6 @@ comes to what is new: it must draw from nothing but its seed.
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from gnomon.game.board import BoardSpec
 from gnomon.leaderboard.remote_connection import Line, RemoteBoard
 from gnomon.leaderboard.remote_learner import attempts_of
 from gnomon.leaderboard.remote_protocol import MAX_MOVES, AttemptPlay, Move, Reply, TrialState
+from gnomon.leaderboard.toml_file import read_toml
 from gnomon.learners.registry import is_shown_the_rule
 
 __all__ = ["RemotePlan", "RemoteSummary", "learner_rng", "play_remotely"]
@@ -64,12 +64,7 @@ class RemotePlan:
             One line that begins with the name of the file.
         """
         path = Path(path)
-        try:
-            values = tomllib.loads(path.read_bytes().decode())
-        except OSError as error:
-            raise LeaderboardError(f"{path}: cannot read this: {error.strerror}") from None
-        except ValueError as error:
-            raise LeaderboardError(f"{path}: not a TOML file: {error}") from None
+        values = read_toml(path)
         try:
             return cls.from_record(values)
         except GnomonError as error:

@@ -25,7 +25,6 @@
 from __future__ import annotations
 
 import datetime
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +38,7 @@ from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.entries import RuleEntry
 from gnomon.leaderboard.rule_drafts import ELEMENTS
 from gnomon.leaderboard.rule_generation import Difficulty, generate_rules, reason_against
+from gnomon.leaderboard.toml_file import read_toml
 from gnomon.rules.catalogue import available_rules, rule_info
 
 __all__ = ["PlannedRule", "SeasonPlan"]
@@ -117,12 +117,7 @@ class SeasonPlan:
             One line that begins with the name of the file.
         """
         path = Path(path)
-        try:
-            values = tomllib.loads(path.read_bytes().decode())
-        except OSError as error:
-            raise LeaderboardError(f"{path}: cannot read this: {error.strerror}") from None
-        except ValueError as error:
-            raise LeaderboardError(f"{path}: not a TOML file: {error}") from None
+        values = read_toml(path)
         try:
             return cls.from_record(values, base=path.parent, rng=rng)
         except RuleSyntaxError:

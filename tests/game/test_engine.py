@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from gnomon.errors import NotCompilableError, RuleSyntaxError
-from gnomon.game import engine
+from gnomon.game import engine, program
 from gnomon.game.board import Board, BoardSpec, draw_boards
 from gnomon.game.compiler import CompiledRule, compile_rule
 from gnomon.game.engine import Autoreset, Boards, advance, permitted_attempts
@@ -111,6 +111,50 @@ def test_they_agree_on_the_whole_language(
         assume("too many pieces" not in str(error) and "arithmetic" not in str(error))
         raise
     assert_same_game(rule_set, board, attempts)
+
+
+def with_orders(n_orders: int) -> str:
+    """A rule whose only position field names so many orders, each of a single cell."""
+    names = [f"A{i}" for i in range(n_orders)]
+    orders = [f"Order {name}=[{i % 36 + 1}]" for i, name in enumerate(names)]
+    return "\n".join([*orders, f"(*,*,*,[{','.join(names)}],p+1) (*,*,*,*,[1,2])"])
+
+
+def with_parts(n_parts: int) -> str:
+    """A rule with a condition of so many parts."""
+    return f"(bucket:[0,1], code:[{','.join(['!p.bucket'] * n_parts)}]) (bucket:[2,3])"
+
+
+@pytest.mark.parametrize("text", [with_orders(256), with_parts(127)])
+def test_a_rule_that_fills_the_kernel_is_played_as_the_reference_plays_it(text: str) -> None:
+    board = Board.from_codes(draw_boards(1, rng=np.random.default_rng(1))[0])
+    assert_same_game(parse(text), board, [(7 * i % 36, i % 4) for i in range(40)])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(with_orders(257), "more than 256 orders"), (with_parts(128), "an expression of too many")],
+)
+def test_a_rule_too_large_for_the_kernel_is_left_to_the_reference(text: str, why: str) -> None:
+    # The kernel's buffers are of fixed size, and writing behind them would corrupt memory.
+    with pytest.raises(NotCompilableError, match=why):
+        compile_rule(parse(text))
+
+
+def test_a_program_longer_than_its_addresses_is_left_to_the_reference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(program, "LONGEST", 1000)
+    compile_rule(parse("(*,*,*,*,0)"))
+    with pytest.raises(NotCompilableError, match="a rule of 2 atoms, which is too long"):
+        compile_rule(parse("(*,*,*,*,0)\n(*,*,*,*,1)"))
+
+
+def test_an_order_may_have_more_empty_ranks_than_a_byte_counts() -> None:
+    ranks = ",".join(["x"] * 300 + ["8", "x", "1"])
+    rule_set = parse(f"Order A=[{ranks}]\n(*,*,*,A,0)")
+    board = Board.from_codes([1] * 12 + [0] * 24)
+    assert_same_game(rule_set, board, [(i, 0) for i in range(24)])
 
 
 def replay(record: dict, skipped: list[str]) -> None:

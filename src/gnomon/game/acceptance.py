@@ -10,6 +10,8 @@ import numpy.typing as npt
 from numba import njit
 
 from gnomon.game import program as p
+from gnomon.game.conditions import MOST_ORDERS, UNRANKED
+from gnomon.game.value_sets import MOST_INSTRUCTIONS
 
 __all__ = ["look"]
 
@@ -52,7 +54,7 @@ def _first_ranks(
     """
     for o in range(program[at + 36]):
         order = program[at + 37 + o]
-        first = 256
+        first = UNRANKED + 1
         for k in range(n_pieces):
             if masks[k]:
                 rank = program[program[_ORDERS] + 36 * order + cells[k]]
@@ -105,9 +107,9 @@ def look(
     cells = np.empty(36, dtype=np.int64)
     masks = np.empty(36, dtype=np.int64)
     present = np.ones(36, dtype=np.int64)
-    least = np.empty(256, dtype=np.int64)
+    least = np.empty(MOST_ORDERS, dtype=np.int64)
     records = np.empty(5, dtype=np.int64)
-    numbers = np.empty(256, dtype=np.int64)
+    numbers = np.empty(MOST_INSTRUCTIONS, dtype=np.int64)
     for k in range(n_pieces):
         cells[k] = state[i, program[_CELLS] + k]
 

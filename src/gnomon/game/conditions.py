@@ -16,10 +16,20 @@ from gnomon.game.board import N_CELLS, BoardSpec
 from gnomon.game.value_sets import Program, ProgramBuilder
 from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, Order, Text
 
-__all__ = ["AtomConditions", "OrderTable", "PositionField", "is_plain_name", "position_field"]
+__all__ = [
+    "MOST_ORDERS",
+    "AtomConditions",
+    "OrderTable",
+    "PositionField",
+    "is_literal",
+    "position_field",
+    "programs_of",
+]
 
 #: The rank of a cell that an order does not list.
 UNRANKED = 255
+#: As many orders of a rule have room in the kernel that looks at them.
+MOST_ORDERS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +75,8 @@ class OrderTable:
         self._ranks = _built_in_orders()
         for order in custom:
             ranks = [UNRANKED] * N_CELLS
-            for rank, cells in enumerate(order.ranks):
+            # Empty ranks decide nothing. Without them there are no more ranks than cells.
+            for rank, cells in enumerate(filter(None, order.ranks)):
                 for cell in cells:
                     ranks[cell - 1] = rank
             self._ranks[order.name] = ranks
@@ -76,6 +87,8 @@ class OrderTable:
         if name not in self._ranks:
             raise NotCompilableError(f"not compilable: the order {name}, which nobody defines")
         if name not in self._used:
+            if len(self._used) == MOST_ORDERS:
+                raise NotCompilableError(f"not compilable: more than {MOST_ORDERS} orders")
             self._used.append(name)
         return self._used.index(name)
 
@@ -108,11 +121,6 @@ def position_field(position: Expression, orders: OrderTable) -> PositionField:
     return PositionField(tuple(cells), tuple(used))
 
 
-def is_plain_name(item: Expression) -> bool:
-    """Tell whether a field's item is a name or string, to be matched as it is spelt."""
-    return isinstance(item, Text) or (isinstance(item, Name) and len(item.parts) == 1)
-
-
 def programs_of(atom: Atom, spec: BoardSpec, *, simple_buckets: bool) -> tuple[Program, ...]:
     """Return the programs of the fields that no table holds."""
     programs = []
@@ -130,4 +138,7 @@ def programs_of(atom: Atom, spec: BoardSpec, *, simple_buckets: bool) -> tuple[P
 def is_literal(field: Expression) -> bool:
     """Tell whether a shape or color field is names, strings and numbers, not an expression."""
     items = field.items if isinstance(field, ListOf) else (field,)
-    return all(is_plain_name(item) or isinstance(item, Number) for item in items)
+    return all(
+        isinstance(item, Number | Text) or (isinstance(item, Name) and len(item.parts) == 1)
+        for item in items
+    )

@@ -12,12 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import NotCompilableError
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.game.conditions import AtomConditions, PositionField
 
 __all__ = ["ATOMS_A_WORD", "pack"]
 
 ATOMS_A_WORD = 16
+
+#: The kernel finds its way in a program by numbers of 24 bits.
+LONGEST = 1 << 24
 
 # The header. First, where the parts of the program begin.
 WORDS = 0  # rows of words: pieces, cells, last buckets, and the atoms that are alive at the start
@@ -57,7 +61,13 @@ def pack(
     conditions: Sequence[AtomConditions | None],
     orders: npt.NDArray[np.uint8],
 ) -> npt.NDArray[np.int64]:
-    """Lay the tables of a rule out as one array; the parameters are CompiledRule's."""
+    """Lay the tables of a rule out as one array; the parameters are CompiledRule's.
+
+    Raises
+    ------
+    NotCompilableError
+        The array would be longer than the kernel can find its way in.
+    """
     n_shapes, n_colors = palettes
     n_words = [-(-(stop - start) // ATOMS_A_WORD) for start, stop, _ in lines.tolist()]
     header = np.zeros(HEADER_SIZE, dtype=np.int64)
@@ -83,7 +93,10 @@ def pack(
         header[ORDERS] = add(orders.astype(np.int64))
         places = [0 if c is None else add(_conditions(c, sum(map(len, parts)))) for c in conditions]
         header[CONDITIONS] = add(np.array(places, dtype=np.int64))
-    return np.concatenate(parts)
+    program = np.concatenate(parts)
+    if len(program) > LONGEST:
+        raise NotCompilableError(f"not compilable: a rule of {len(atoms)} atoms, which is too long")
+    return program
 
 
 def _lay_out_state(

@@ -21,7 +21,7 @@ from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.set_arithmetic import ARITHMETIC, RELATIONS, compare, wrap
 from gnomon.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Text
 
-__all__ = ["BY_BUCKET", "BY_COLOR", "BY_SHAPE", "LAST", "THIS", "Program", "ProgramBuilder"]
+__all__ = ["MOST_INSTRUCTIONS", "Program", "ProgramBuilder"]
 
 # The pieces that a leaf can look at.
 THIS, LAST, BY_COLOR, BY_SHAPE, BY_BUCKET = range(5)
@@ -32,6 +32,8 @@ _LEAF, _UNARY, _BINARY = range(3)
 _ALL_BUCKETS = 0b1111
 #: A table larger than this takes longer to make than it can be worth.
 _LARGEST_TABLE = 400_000
+#: As many instructions of a program have room in the kernel that runs it.
+MOST_INSTRUCTIONS = 256
 
 #: A piece as a value: shape, colour, cell number and bucket. Kept apart from integers and names.
 _Piece: TypeAlias = tuple[int, int, int, int]
@@ -196,6 +198,8 @@ class ProgramBuilder:
         self, values: list[_Set], how: tuple[int, int, int, int], by_bucket: bool
     ) -> _Node:
         """Give numbers to the sets, and add an instruction that looks them up."""
+        if len(self._instructions) == MOST_INSTRUCTIONS - 1:  # the last one belongs to the end
+            raise NotCompilableError("not compilable: an expression of too many parts")
         number: dict[_Set, int] = {}
         table = tuple(number.setdefault(v, len(number)) for v in values)
         self._instructions.append((*how, len(self._tables)))

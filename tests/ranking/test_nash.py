@@ -20,7 +20,17 @@ def test_nobody_beats_the_equilibrium(f):
     p = max_entropy_equilibrium(f)
     assert p.sum() == pytest.approx(1)
     assert (p >= 0).all()
-    assert (f @ p).max() <= 1e-6 * max(np.abs(f).max(), 1)
+    assert (f @ p).max() <= 1e-8 * np.abs(f).max(initial=0)
+
+
+@pytest.mark.parametrize("n", range(3, 11))
+def test_nobody_beats_the_equilibrium_of_any_payoffs(n):
+    rng = np.random.default_rng(n)
+    for _ in range(40):
+        f = rng.normal(size=(n, n))
+        ratings, p = nash_averaging(f - f.T)
+        assert ratings.max() <= 1e-12
+        assert np.abs(ratings[p > 1e-9]).max() <= 1e-12
 
 
 @settings(max_examples=25)

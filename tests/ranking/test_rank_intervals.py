@@ -58,7 +58,10 @@ def test_rank_intervals_cover_the_true_ranks(means, n_rules, n_runs):
     assert not_below_95_percent(alone)
 
 
-@pytest.mark.parametrize("method", ["copeland", "kemeny"])
+IN_STEPS = [method.name for method in METHODS.values() if method.steps]
+
+
+@pytest.mark.parametrize("method", IN_STEPS)
 def test_ratings_in_steps_cover_too(method):
     """Two that are alike beside a worse one: their places hardly change from draw to draw."""
     rng, means = np.random.default_rng(7), (0, 0, 1.0)
@@ -67,6 +70,45 @@ def test_ratings_in_steps_cover_too(method):
         ranking = rank(simulated(rng, means, 5, 8), method, n_resamples=40, rng=rng)
         good += covered(ranking, means, marginal=False).all()
     assert not_below_95_percent(good)
+
+
+def gambler(rng, n_rules, n_runs):
+    """0 wins most of its runs against either, but not by much; 1 wins nearly all against 2."""
+    samples = tuple(
+        (
+            np.where(rng.random(n_runs) < 0.58, 9.0, -9.0) + rng.normal(0, 1, n_runs),
+            rng.normal(1.6, 1, n_runs),
+            rng.normal(-1.6, 1, n_runs),
+        )
+        for _ in range(n_rules)
+    )
+    return Contest(("0", "1", "2"), tuple(f"r{g}" for g in range(n_rules)), samples)
+
+
+@pytest.mark.parametrize("method", IN_STEPS)
+def test_ratings_in_steps_cover_their_own_order(method):
+    """What ``hodge`` is sure of, 1 above 0, is none of theirs.
+
+    Those who rate against the best alone see no difference between 1 and 2 either.
+    """
+    rng = np.random.default_rng(7)
+    true = (2, 1, 1) if method in ("nash", "alpha-rank") else (2, 1, 0)
+    good = 0
+    for _ in range(N_TABLES):
+        ranking = rank(gambler(rng, 4, 8), method, n_resamples=40, rng=rng)
+        good += covered(ranking, true, marginal=False).all()
+    assert not_below_95_percent(good)
+    assert rank(gambler(rng, 4, 8), rng=rng).separated[0, 1]
+
+
+def test_shares_that_are_all_but_none_have_no_order():
+    """alpha-Rank gives 1e-120 to one and 1e-200 to another: neither is listed as the better one."""
+    contest = simulated(np.random.default_rng(3), (0, 0.5, 1, 2, 3), 5, 20)
+    found = rank(contest, "alpha-rank", n_resamples=100, rng=np.random.default_rng(1))
+    assert found.names[0] == "4"
+    assert found.rank_low.tolist() == [1, 2, 2, 2, 2]
+    assert found.rank_high.tolist() == [1, 5, 5, 5, 5]
+    assert separation(found, "0", "1").needed == np.inf
 
 
 @pytest.mark.parametrize(("n", "n_rules", "n_runs"), [(4, 3, 6), (3, 1, 5)])
@@ -325,6 +367,15 @@ def test_as_many_runs_as_said_separate_in_four_of_five_cases():
         for _ in range(60)
     ]
     assert 0.5 < np.mean(separated) <= 1.0
+
+
+@pytest.mark.parametrize("method", ["copeland", "kemeny"])
+def test_places_need_as_many_runs_as_what_decides_about_them(method):
+    """Places themselves hardly vary: by them three runs would do."""
+    contest = simulated(np.random.default_rng(3), (0, 0.15, 1, 2), 5, 8)
+    by = {m: rank(contest, m, rng=np.random.default_rng(1)) for m in ("hodge", method)}
+    of = {m: separation(ranking, "0", "1").needed for m, ranking in by.items()}
+    assert of[method] == pytest.approx(of["hodge"], rel=0.25)
 
 
 def test_separated_ones_need_no_more():

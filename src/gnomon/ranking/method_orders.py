@@ -15,7 +15,7 @@ from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import FloatArray
 
-__all__ = ["MethodOrder", "in_words", "order_of", "orders_by_method"]
+__all__ = ["MethodOrder", "in_words", "order_of", "orders_by_method", "rounded"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class MethodOrder:
     def places(self) -> tuple[int, ...]:
         """One more than the number that are rated better, for each of the names."""
         places = [1]
-        for i, (one, other) in enumerate(pairwise(_rounded(np.array(self.ratings))), 1):
+        for i, (one, other) in enumerate(pairwise(rounded(np.array(self.ratings))), 1):
             places.append(places[-1] if one == other else i + 1)
         return tuple(places)
 
@@ -65,15 +65,21 @@ def in_words(names: Sequence[str], ratings: Sequence[float], most: int = 20) -> 
     >>> in_words(["dqn", "iqn", "uniform"], [2.0, 2.0, 1.0])
     'dqn = iqn > uniform'
     """
-    rounded = _rounded(np.array(ratings))
+    shown = rounded(np.array(ratings))
     words = list(names[:1])
     for i, name in enumerate(names[1:most], 1):
-        words += ["=" if rounded[i] == rounded[i - 1] else ">", name]
+        words += ["=" if shown[i] == shown[i - 1] else ">", name]
     return " ".join([*words, "> ..."] if len(names) > most else words)
 
 
-def _rounded(ratings: FloatArray) -> FloatArray:
-    """Return ratings of which those that differ by rounding alone are equal."""
+def rounded(ratings: FloatArray) -> FloatArray:
+    """Return ratings in units of the largest, those that differ by rounding alone being equal.
+
+    Examples
+    --------
+    >>> rounded(np.array([2.0, 1.0, 1.0 + 1e-15, 1e-120])).tolist()
+    [1.0, 0.5, 0.5, 0.0]
+    """
     scale = float(np.nanmax(np.abs(ratings), initial=0.0)) or 1.0
     return np.asarray(np.round(ratings / scale, 9))
 
@@ -84,8 +90,8 @@ def order_of(ratings: FloatArray, reference: Sequence[int] | None = None) -> lis
     Ratings that differ by less than rounding are equal.
     """
     before = list(range(len(ratings))) if reference is None else list(reference)
-    rounded = _rounded(ratings)
-    return sorted(before, key=lambda i: -rounded[i])
+    keys = -rounded(ratings)
+    return sorted(before, key=lambda i: keys[i])
 
 
 def orders_by_method(
@@ -127,13 +133,13 @@ def orders_by_method(
         ratings = how.rate(tournament, contest)
         errors = how.errors(tournament, contest) if how.errors else np.full(len(names), np.nan)
         order = order_of(ratings, reference[0] if reference else None)
-        reference = reference or (order, _rounded(ratings))
+        reference = reference or (order, rounded(ratings))
         found.append(
             MethodOrder(
                 method,
                 tuple(names[i] for i in order),
                 tuple(float(ratings[i]) for i in order),
-                _reversed(names, *reference, _rounded(ratings)),
+                _reversed(names, *reference, rounded(ratings)),
                 tuple(float(errors[i]) for i in order),
             )
         )

@@ -47,8 +47,8 @@ def max_entropy_equilibrium(payoff: npt.ArrayLike) -> FloatArray:
 
     It is the one with the largest entropy among all p >= 0, sum p = 1, payoff @ p <= 0, and so has
     the largest support. A linear program finds that support (Goldman and Tucker: some solution has
-    exactly one of p_i and its slack above 0 for each i); the dual of the entropy program, smooth
-    and without corners there, gives the shares.
+    exactly one of p_i and its slack above 0 for each i). Where that leaves more than one, the dual
+    of the entropy program, smooth and without corners there, gives the shares.
 
     Parameters
     ----------
@@ -59,6 +59,10 @@ def max_entropy_equilibrium(payoff: npt.ArrayLike) -> FloatArray:
     scale = np.abs(a).max()
     if scale == 0.0:
         return np.full(len(a), 1.0 / len(a))
+    # Mostly one beats everybody, which takes no program to see.
+    beats_all = np.count_nonzero(a > 0.0, axis=1) == len(a) - 1
+    if beats_all.any():
+        return np.asarray(beats_all, dtype=np.float64)
     a = a / scale
     inside = _largest_support(a)
     rest = a[np.ix_(~inside, inside)]
@@ -91,6 +95,17 @@ def _largest_support(a: FloatArray) -> npt.NDArray[np.bool_]:
 
 def _most_even(inner: FloatArray, outer: FloatArray) -> FloatArray:
     """Return the shares with the largest entropy, inner @ p = 0 and outer @ p <= 0, all above 0."""
+    even, whole = np.vstack([inner, np.ones(len(inner))]), np.append(np.zeros(len(inner)), 1.0)
+    p, _, rank, _ = np.linalg.lstsq(even, whole, rcond=TOLERANCE)
+    if rank < len(inner):
+        # There are many: take the most even one, and what is left of its payoffs away.
+        p = _dual_shares(inner, outer)
+        p = p - np.linalg.lstsq(even, even @ p - whole, rcond=TOLERANCE)[0]
+    return np.asarray(np.maximum(p, 0.0))
+
+
+def _dual_shares(inner: FloatArray, outer: FloatArray) -> FloatArray:
+    """Return these shares as the dual of the entropy program gives them, to about 1e-8."""
     from scipy.optimize import minimize
     from scipy.special import logsumexp, softmax
 
@@ -101,14 +116,12 @@ def _most_even(inner: FloatArray, outer: FloatArray) -> FloatArray:
         return float(logsumexp(logits)), -both @ softmax(logits)
 
     free = [(None, None)] * len(inner) + [(0.0, None)] * len(outer)
-    start = np.zeros(len(both))
     found = minimize(
         dual,
-        start,
-        args=(),
+        np.zeros(len(both)),
         jac=True,
         method="L-BFGS-B",
         bounds=free,
-        options={"maxiter": 10_000, "ftol": 1e-15, "gtol": 1e-12},
+        options={"maxiter": 10_000, "ftol": 0.0, "gtol": 1e-12},
     )
     return np.asarray(softmax(-(found.x @ both)))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.ranking.connection import not_connected, require_connection, require_meetings
-from gnomon.ranking.method_orders import order_of
+from gnomon.ranking.method_orders import order_of, rounded
 from gnomon.ranking.methods import Method, method_named
 from gnomon.ranking.pairwise import By, Contest
 from gnomon.ranking.rating_noise import RatingNoise, rating_noise
@@ -49,7 +49,10 @@ class Ranking:
     separated : ndarray of bool, shape (n, n)
         Which pairs the data separate, all decisions together at the level.
     noise : RatingNoise
-        Standard errors of all differences, and how many of them separate.
+        Standard errors of all differences of the deciding ratings, and how many of them separate.
+    deciding : ndarray of float, shape (n,)
+        Ratings whose differences separate: those of ``hodge`` for a method whose own come in steps,
+        else `ratings`.
     method, by, resampling : str
     level : float
     n_resamples : int
@@ -69,6 +72,7 @@ class Ranking:
     above: FloatArray
     separated: npt.NDArray[np.bool_]
     noise: RatingNoise
+    deciding: FloatArray
     method: str
     by: By
     resampling: Resampling
@@ -116,7 +120,8 @@ def rank(
     and if the ratings as a whole spread more than those of identical ones, whose runs are
     dealt out at random. Rank intervals follow: nobody's rank is better than one plus the number
     that are separated above. Methods whose ratings come in steps (places, wins less losses, shares
-    of the top) separate those whom ``hodge`` separates in the same direction.
+    of the top) separate those whom ``hodge`` separates, if they order them the same way in all but
+    half of ``1 - level`` of the resamples.
 
     Parameters
     ----------
@@ -188,22 +193,20 @@ def rank(
     beyond_chance = spread_p_value(edges, tournament, key=draw_key(rng)) <= 1.0 - level
     noise = rating_noise(edges, tournament, replicates, level, how.name == "hodge", beyond_chance)
     _warn_of_degenerate(contest, tournament, noise)
-    decided_by = ratings, noise
+    low, high = noise.rating_interval(ratings)
+    deciding = ratings
     if how.steps:
         steady = method_named("hodge")
+        deciding = steady.rate(tournament, contest)
         drawn = resampled_ratings(edges, tournament, steady, n_resamples, rng=rng)
-        decided_by = (
-            steady.rate(tournament, contest),
-            rating_noise(edges, tournament, drawn, level, True, beyond_chance),
-        )
+        noise = rating_noise(edges, tournament, drawn, level, True, beyond_chance)
     return _assembled(
         contest,
         tournament,
-        ratings,
+        np.array([ratings, low, high, deciding]),
         replicates,
         noise,
-        decided_by,
-        method=method,
+        how,
         by=contest.by,
         resampling=resampling,
         level=level,
@@ -236,40 +239,45 @@ def _resampling(contest: Contest, wanted: Resampling | None) -> Resampling:
 def _assembled(
     contest: Contest,
     tournament: Tournament,
-    ratings: FloatArray,
+    numbers: FloatArray,
     replicates: FloatArray,
     noise: RatingNoise,
-    decided_by: tuple[FloatArray, RatingNoise],
+    how: Method,
     **about: Any,
 ) -> Ranking:
     """Bring everything into the order of the ratings, one component after the other.
 
-    `decided_by` are the ratings, and their noise, that say which pairs are separated; a pair that
-    they order the other way round is not.
+    `numbers` are the ratings, the ends of their intervals, and the ratings that decide who is
+    separated.
     """
-    overall = order_of(np.nan_to_num(ratings))
+    overall = order_of(np.nan_to_num(numbers[0]))
     order = [i for part in tournament.components for i in overall if i in part]
     names = tuple(contest.names[i] for i in order)
-    lead = ratings[order][:, None] - ratings[order][None, :]
+    ratings, low, high, deciding = numbers[:, order]
     noise = noise.reordered(order)
-    steady, steady_noise = decided_by[0][order], decided_by[1].reordered(order)
-    sure = steady[:, None] - steady[None, :]
+    above = _share_above(replicates[:, order])
+    rated = rounded(ratings)
+    lead = rated[:, None] - rated
+    sure = deciding[:, None] - deciding
     agrees = np.sign(lead) == np.sign(sure)
-    separated = agrees & steady_noise.separates(sure)
-    alone = agrees & steady_noise.separates(sure, marginal=True)
-    low, high = noise.rating_interval(ratings[order])
+    if how.steps:
+        agrees &= np.where(lead > 0.0, above, above.T) >= (1.0 + about["level"]) / 2.0
+    together = agrees & noise.separates(sure)
+    alone = agrees & noise.separates(sure, marginal=True)
     parts = tuple(tuple(contest.names[i] for i in overall if i in p) for p in tournament.components)
     return Ranking(
         names,
-        ratings[order],
+        ratings,
         low,
         high,
-        *_rank_interval(separated, lead),
+        *_rank_interval(together, lead),
         *_rank_interval(alone, lead),
-        tuple(g for part in parts for g in tie_groups(part, names, separated)),
-        _share_above(replicates[:, order]),
-        separated,
+        tuple(g for part in parts for g in tie_groups(part, names, together)),
+        above,
+        together,
         noise,
+        deciding,
+        how.name,
         components=parts,
         **about,
     )

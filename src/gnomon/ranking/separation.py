@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from gnomon.ranking.method_orders import rounded
 from gnomon.ranking.rank_intervals import Ranking
 
 __all__ = ["Separation", "separation"]
@@ -27,8 +28,10 @@ class Separation:
     present : float
         How many there are; the harmonic mean where they differ.
     needed : float
-        How many to separate them with the power asked for, if the difference is as it looks;
-        infinite where it is 0, NaN where not estimable.
+        How many to separate them with the power asked for, if the difference of the ratings that
+        decide (see :class:`gnomon.ranking.rank_intervals.Ranking`) is as it looks; infinite where
+        it is 0 or the other way round, or the ratings themselves are equal; NaN where not
+        estimable.
     """
 
     a: str
@@ -63,13 +66,14 @@ def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separ
 
     i, j = sorted((ranking.names.index(a), ranking.names.index(b)))
     noise = ranking.noise
-    difference = float(ranking.ratings[i] - ranking.ratings[j])
+    difference = float(ranking.deciding[i] - ranking.deciding[j])
+    shown = rounded(ranking.ratings)
     steps = noise.critical + float(stats.norm.ppf(power))
     present = float(min(noise.n_draws[i], noise.n_draws[j]))
     error = float(noise.difference_errors[i, j])
     if not math.isfinite(error) or math.isnan(difference):
         needed = math.nan
-    elif difference == 0.0:
+    elif difference <= 0.0 or shown[i] == shown[j]:
         needed = math.inf
     else:
         needed = float(math.ceil(present * (steps * error / difference) ** 2))

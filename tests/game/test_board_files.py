@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -127,6 +128,17 @@ def test_random_order_is_a_permutation_each_time_around(folder):
         counts = Counter(rounds)
         assert len(counts) == 6
         assert max(counts.values()) < 150
+
+
+def test_a_seed_gives_the_same_boards_however_the_file_system_lists_them(folder, monkeypatch):
+    def drawn() -> list[int]:
+        draw = JavaRandom(3).next_int
+        return columns(BoardFiles.of_folder(folder, "random", draw=draw), 30)
+
+    found = drawn()
+    glob = Path.glob
+    monkeypatch.setattr(Path, "glob", lambda path, name: sorted(glob(path, name))[::-1])
+    assert drawn() == found
 
 
 def test_orders_of_a_folder(folder):

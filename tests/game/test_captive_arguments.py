@@ -105,13 +105,21 @@ def test_options_that_cannot_be(words, message):
         ("R:clockwise:two inputDir=../data", "two.csv: expected one row of parameters, found 2"),
         ("boards.csv 4 inputDir=../data", "expected a folder of boards; there is none"),
         ("clockwise 3 shapes=nix/*", "there are no shapes"),
-        ("clockwise 3 images=a*.png", "no picture is called a"),
+        ("clockwise 3 images=a*.png", "no picture is called 'a[*].png'"),
+        ("clockwise 3 images=a**b", "no picture is called 'a[*][*]b'"),
         ("clockwise 3 images=/composite/v?", "expected h or v and a number"),
     ],
 )
 def test_games_that_cannot_be(folder, words, message):
     with pytest.raises(GnomonError, match=message):
         session_of(*words.split())
+
+
+def test_numbers_and_names_that_are_too_long(folder):
+    with pytest.raises(GnomonError, match=r"expected a row from 1 to 4, found 111.*\.\.\.111"):
+        session_of("t.csv", "1" * 5000, "inputDir=../data")
+    with pytest.raises(GnomonError, match="no picture is called 'xxx"):
+        session_of("clockwise", "3", f"images={'x' * 300}")
 
 
 def test_numbers_and_palettes(folder):

@@ -253,6 +253,9 @@ def test_pictures_as_pieces(folder):
     said = session_of("rule.txt", "pic.json", "output=BRIEF").start()[2]
     piece = '"id":3,"x":1,"y":1,"image":"vm/cats/bixi.png","label":"D","buckets":[0,1,2,3]'
     assert said == '{"id":0,"value":[{' + piece + ',"legs":4,"species":"turtle"}]}'
+    (shapes / "properties.csv").write_text(f"image,species\nbixi.png,{'t' * 200_000}\n")
+    with pytest.raises(GnomonError, match="cannot read the properties of pictures: field larger"):
+        session_of("rule.txt", "pic.json")
 
 
 def test_the_same_seed_gives_the_same_games(folder):

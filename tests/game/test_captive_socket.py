@@ -244,6 +244,22 @@ def test_first_lines_that_begin_no_game(line, answer):
         assert said[1].startswith(answer[1])
 
 
+def test_names_that_no_file_can_have_are_answered():
+    long = "x" * 300
+    for game, answer in {
+        f"{long} 3": "# unknown rule or file 'xxx",
+        f"clockwise {long}.json": "# xxx",
+        f"clockwise 3 condTrain={long}": "# xxx",
+        f"clockwise 3 shapes={long}/*": "# shapes/xxx",
+        "clockwise 3 shapes=a\0b/*": "# 'a\\x00b': expected the name of a folder",
+    }.items():
+        with serving() as port, closing(Client(port)) as client:
+            client.send(f"GAME {game}\n".encode())
+            said = client.rest().splitlines()
+            assert said[0] == "-5 0 0"
+            assert said[1].startswith(answer)
+
+
 def test_a_rule_that_does_not_parse_is_not_quoted(tmp_path):
     """The file may be anything that the server can read."""
     (tmp_path / "secret").write_text("root:x:0\n")

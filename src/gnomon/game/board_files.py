@@ -163,7 +163,9 @@ class BoardFiles:
         if not order.endswith(".csv"):
             if order not in _ORDERS:
                 raise GnomonError(f"expected random, alpha or a .csv file, found {order!r}")
-            return cls(list(folder.glob("*.json")), _ORDERS[order], draw=draw, shapes=shapes)
+            # Sorted, for a file system lists them in any order, and a seed should tell all.
+            paths = sorted(folder.glob("*.json"))
+            return cls(paths, _ORDERS[order], draw=draw, shapes=shapes)
         places = [folder / order, folder.parent / order]
         table = next((place for place in places if place.is_file()), places[0])
         names = [n if n.endswith(".json") else f"{n}.json" for n in read_board_list(table)]

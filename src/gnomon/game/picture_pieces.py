@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from gnomon.errors import GnomonError
+from gnomon.excerpt import shortened
 from gnomon.game.composite_pictures import PREFIX, composite_properties
 
 __all__ = ["PicturePiece", "find_picture", "find_pictures"]
@@ -48,9 +49,12 @@ def find_pictures(shapes: Path, patterns: Iterable[str]) -> tuple[PicturePiece, 
             found.add(find_picture(shapes, pattern).image)
             continue
         _check_inside(pattern)
-        matches = [p for p in shapes.glob(pattern.strip("/")) if _is_picture(p)]
+        try:
+            matches = [p for p in shapes.glob(pattern.strip("/")) if _is_picture(p)]
+        except (OSError, ValueError):  # a name that no file can have, or ** beside letters
+            matches = []
         if not matches:
-            raise GnomonError(f"{shapes}: no picture is called {pattern}")
+            raise GnomonError(f"{shapes}: no picture is called {shortened(pattern)!r}")
         found.update(p.relative_to(shapes).as_posix() for p in matches)
     return tuple(find_picture(shapes, image) for image in sorted(found))
 
@@ -90,9 +94,9 @@ def _properties(table: Path) -> dict[str, dict[str, str]]:
     """Read a ``properties.csv``; an empty field is a property that the picture does not have."""
     try:
         lines = table.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        rows = list(csv.reader(line for line in lines if line.strip()))
+    except (OSError, ValueError, csv.Error) as error:
         raise GnomonError(f"{table}: cannot read the properties of pictures: {error}") from None
-    rows = list(csv.reader(line for line in lines if line.strip()))
     if not rows:
         raise GnomonError(f"{table}: expected a header line; the file is empty")
     header = [name.strip().lstrip("#") for name in rows[0]]

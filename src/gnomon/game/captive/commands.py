@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from gnomon.errors import RuleSyntaxError
 from gnomon.rules.lexer import Token, tokenize
 
-__all__ = ["HELP", "Command", "InvalidLineError", "InvalidMoveError", "read_command", "read_move"]
+__all__ = [
+    "HELP",
+    "Command",
+    "InvalidLineError",
+    "InvalidMoveError",
+    "read_command",
+    "read_move",
+    "read_plain_move",
+]
 
 #: What HELP answers.
 HELP = (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from gnomon.errors import GnomonError, UnknownNameError
+from gnomon.excerpt import shortened
 from gnomon.game.board_conditions import BoardConditions
 from gnomon.rules.catalogue import available_rules, load_rule, read_rule_file
 from gnomon.rules.syntax import RuleSet
@@ -49,12 +51,14 @@ class DataFolder:
         """
         path = self._find(name, folder, ending)
         if path is None:
-            raise GnomonError(f"{name}: there is no such file")
+            raise GnomonError(f"{shortened(name)}: there is no such file")
         return path
 
     def find_folder(self, name: str, folder: str) -> Path:
         """Return the folder of this name, whether or not it exists."""
-        place = Path(name) if Path(name).is_dir() else self.path / folder / name
+        if "\0" in name:
+            raise GnomonError(f"{name!r}: expected the name of a folder")
+        place = Path(name) if os.path.isdir(name) else self.path / folder / name
         self._check_place(place)
         return place
 
@@ -83,7 +87,8 @@ class DataFolder:
         names = [name] if name.endswith(ending) else [name, name + ending]
         for place in (Path(), self.path / folder):
             for each in names:
-                if (place / each).is_file():
+                # Unlike Path.is_file, this takes a name that no file can have for that of none.
+                if os.path.isfile(place / each):
                     self._check_place(place / each)
                     return place / each
         return None
@@ -91,5 +96,5 @@ class DataFolder:
     def _check_place(self, path: Path) -> None:
         if self._is_confined and not path.resolve().is_relative_to(self.path.resolve()):
             raise GnomonError(f"{path}: this server reads files of its own folder only")
-        if path.is_file() and path.stat().st_size > _MOST_BYTES:
+        if os.path.isfile(path) and path.stat().st_size > _MOST_BYTES:
             raise GnomonError(f"{path}: expected at most {_MOST_BYTES} bytes")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from gnomon.errors import GnomonError, RuleSyntaxError
+from gnomon.excerpt import shortened
 from gnomon.game.board import COLORS, SHAPES
 from gnomon.game.board_files import BoardFiles
 from gnomon.game.captive.arguments import GameArguments
@@ -94,9 +96,11 @@ class _Opening:
         if first.lower().endswith(".csv"):
             _check_number(self.arguments.positional, 2, 2)
             rows = read_trial_list(self.data.find(first, "trial-lists", ".csv"))
-            if not (more[0].isascii() and more[0].isdigit() and 1 <= int(more[0]) <= len(rows)):
-                raise GnomonError(f"{first}: expected a row from 1 to {len(rows)}, found {more[0]}")
-            return _with_rule(rows[int(more[0]) - 1])
+            row = int(more[0]) if re.fullmatch("[0-9]{1,9}", more[0]) else 0
+            if not 1 <= row <= len(rows):
+                found = shortened(more[0])
+                raise GnomonError(f"{first}: expected a row from 1 to {len(rows)}, found {found}")
+            return _with_rule(rows[row - 1])
         _check_number(self.arguments.positional, 2, 6)
         if "." in more[0]:
             _check_number(self.arguments.positional, 2, 2)
@@ -172,7 +176,7 @@ class _Opening:
         for shape in shapes:
             if shape.endswith("/*"):
                 folder = self.data.find_folder(shape[:-2].lower(), "shapes")
-                if not folder.is_dir():
+                if not os.path.isdir(folder):
                     folder = self.data.find_folder(shape[:-2], "shapes")
                 found = sorted(path.stem for path in folder.glob("*.svg"))
                 if not found:

@@ -224,7 +224,7 @@ class _Client(asyncio.Protocol):
         try:
             self._session = self._server.open(rest)
             self._say(self._session.start())
-        except GnomonError as error:
+        except (GnomonError, OSError) as error:
             self._say(["-5 0 0", f"# {_told(error)}"])
             self._end()
 
@@ -285,7 +285,7 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _told(error: GnomonError) -> str:
+def _told(error: Exception) -> str:
     """Return what a client is told of an error: not what stands in a file that is no rule."""
     if isinstance(error, RuleSyntaxError):
         return f"Failed to parse the rule: line {error.line}, column {error.column}"

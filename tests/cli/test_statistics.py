@@ -144,7 +144,7 @@ def test_summaries_have_means_and_medians(gnomon):
     (mean, median) = records(gnomon(f"compare {late} --normalize random-human --json"))
     assert mean["value"] < 0 < median["value"]
     for command, message in {
-        f"estimate {path}": "line 3: expected one row for each algorithm and task, found a second",
+        f"estimate {path}": "expected one row for each algorithm and task, found a second",
         f"estimate {late} --metric iqm": "iqm: expected a metric that means and standard",
         f"estimate {late} --method bca": "--method bca needs the runs",
         f"estimate {late} --normalize min-max": "min-max needs the runs",

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from gnomon import __version__
+from gnomon.cli.answer import Answer
+from gnomon.cli.presentation import present
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
 from gnomon.experiments.scoring import score_table
@@ -177,6 +179,24 @@ def test_score_of_the_unlearned_is_null(gnomon, folder):
     )
     row = answer["results"][0]
     assert (row["algorithm"], row["score"], row["censored"]) == ("uniform", None, True)
+
+
+def test_only_the_scores_of_a_run_folder_are_errors_unless_another_is_named(gnomon, tmp_path):
+    (tmp_path / "wide.csv").write_text("model,pong,chess\ndqn,1,2\nc51,3,4\n")
+    assert "4 scores (score, higher" in gnomon("score", "wide.csv", "--out", "tidy.csv").out
+    results = {"model_name": "tiny", "results": {"arc": {"acc,none": 0.3}}}
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    answer = answer_of(gnomon("score", "results.json", "--json"), "score")
+    assert [row["score"] for row in answer["results"]] == [0.3]
+
+
+def test_a_table_of_summaries_is_known_by_its_header_quoted_or_not(gnomon, tmp_path):
+    rows = "a,t,1,0.5,5\nb,t,2,0.5,5\n"
+    for header in ("algorithm,task,mean,std,runs", '"algorithm","task","mean","std","runs"'):
+        (tmp_path / "means.csv").write_text(f"{header}\n{rows}")
+        said = gnomon("estimate", "means.csv", "--metric", "mean", "--json")
+        answer = answer_of(said, "estimate")
+        assert [round(row["value"], 9) for row in answer["results"]] == [1.0, 2.0]
 
 
 def test_scores_go_through_a_file(gnomon, folder):
@@ -408,3 +428,10 @@ def test_misuse_is_status_2(gnomon, tmp_path, arguments, message):
     assert (said.status, said.out) == (2, "")
     assert message in said.err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_figure_of_nothing_is_not_said_to_be_written(capsys, tmp_path):
+    path = tmp_path / "none.svg"
+    present(Answer("suite", as_json=False), [], figure=path, draw=lambda: pytest.fail("drawn"))
+    assert capsys.readouterr().out == f"nothing to draw: no {path} written\n"
+    assert not path.exists()

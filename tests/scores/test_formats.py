@@ -46,9 +46,30 @@ def test_the_caller_overrides_the_file(tmp_path):
     assert (table.metric, table.unit, table.higher_is_better) == ("tce", "errors", False)
 
 
+@pytest.mark.parametrize("other", ["higher", ""])
+def test_a_file_of_several_directions_is_refused(tmp_path, other):
+    text = f"algorithm,task,run,score,direction\na,t,0,1,lower\na,u,0,2,{other}\n"
+    found = f"found lower and {other or 'nothing'}"
+    with pytest.raises(
+        ScoreDataError, match=f"'direction': expected the same in all rows, {found}"
+    ):
+        read_scores(written(tmp_path, text))
+    kept = read_scores(written(tmp_path, text), where={"task": "t"})
+    assert not kept.higher_is_better
+
+
 def test_runs_may_have_names(tmp_path):
     table = read_scores(written(tmp_path, HEADER + "a,t,first,1\na,t,2,3\n"))
     assert table.run_labels("a", "t") == ("first", "2")
+
+
+def test_runs_that_are_numbers_spelt_in_two_ways_are_two_runs(tmp_path):
+    table = read_scores(written(tmp_path, HEADER + "a,t,1,1\na,t,01,3\n"))
+    assert table.run_labels("a", "t") == ("1", "01")
+    assert read_scores(written(tmp_path, HEADER + "a,t,01,1\na,t,02,3\n")).run_labels("a", "t") == (
+        1,
+        2,
+    )
 
 
 def test_another_column_may_be_the_step(tmp_path):

@@ -98,6 +98,12 @@ def papers():
     return [atari, vision]
 
 
+def test_what_is_not_as_papers_with_code_has_it_is_passed_over(tmp_path):
+    odd = [papers()[1] | {"subtasks": [*papers()[1]["subtasks"], {"task": "x", "datasets": 5}, 7]}]
+    path = written(tmp_path, "evaluation-tables.json", json.dumps(odd))
+    assert read_leaderboard_dump(path).tasks == ("Pong",)
+
+
 def test_evaluation_tables_of_papers_with_code(tmp_path):
     path = written(tmp_path, "evaluation-tables.json", json.dumps(papers()))
     with pytest.warns(DegenerateScoresWarning) as caught:

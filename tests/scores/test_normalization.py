@@ -3,6 +3,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.baselines import atari_baselines
+from gnomon.scores.formats import read_scores, write_scores
 from gnomon.scores.normalization import (
     denormalize,
     normalize,
@@ -78,6 +79,19 @@ def test_censored_runs_have_a_percentile():
         -np.inf,
         -np.inf,
     ]
+
+
+def test_what_is_undone_can_be_written_and_read_again(tmp_path):
+    scores = {"t": [1.0, 5.0, np.inf], "none": [np.nan] * 3}
+    rows = [
+        {"algorithm": "a", "task": task, "run": i, "score": s, "censored": s == np.inf}
+        for task, of_task in scores.items() for i, s in enumerate(of_task)
+    ]  # fmt: skip
+    raw = ScoreTable.from_records(rows, higher_is_better=False)
+    back = denormalize(normalize_percentile(raw))
+    assert back.frame.equals(raw.frame)
+    write_scores(back, tmp_path / "scores.csv")
+    assert read_scores(tmp_path / "scores.csv").frame.equals(raw.frame)
 
 
 def test_misuse():

@@ -228,6 +228,15 @@ def test_a_key_that_comes_twice_is_found_whatever_the_labels(run):
     assert len(ScoreTable.from_frame(frame[:2])) == 2
 
 
+def test_tables_of_nothing():
+    with pytest.raises(ScoreDataError, match="expected an array for each algorithm, found none"):
+        ScoreTable.from_arrays({})
+    assert ScoreTable.from_arrays({"a": [[]]}).describe().startswith("0 scores")
+    none = ScoreTable.from_arrays({"a": [[1.0]]}).select(algorithms=[])
+    assert none.run_counts.shape == (0, 0)
+    assert none.shared_tasks() == ()
+
+
 def test_many_names_runs_and_steps_do_not_run_out_of_numbers():
     """A key is numbered by the product of all names, labels and steps, which may be too large."""
     n = 3000

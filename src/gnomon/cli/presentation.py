@@ -28,8 +28,10 @@ def present(
     draw: Callable[[], Figure] | None = None,
 ) -> None:
     """Give records to programs, a shorter table to people, and write a figure if one is wanted."""
+    is_drawn = False
     if figure is not None and draw is not None and records:
         draw().write(figure)
+        is_drawn = True
     answer.results(records)
     rows = records if shown is None else shown
     names = columns or (list(rows[0]) if rows else [])
@@ -38,7 +40,7 @@ def present(
     else:
         answer.table(rows, names, title=title)
     if figure is not None:
-        answer.say(f"written to {figure}")
+        answer.say(f"written to {figure}" if is_drawn else f"nothing to draw: no {figure} written")
 
 
 def latex_table(records: Sequence[Record], columns: Sequence[str]) -> str:

@@ -192,9 +192,9 @@ def is_summary(source: Path) -> bool:
     """Return whether a file has means and standard deviations instead of runs."""
     if not source.is_file() or source.suffix.lower() != ".csv":
         return False
-    with source.open(encoding="utf-8", errors="replace") as file:
-        columns = file.readline().strip().split(",")
-    return {"mean", "std", "runs"} <= set(columns)
+    from gnomon.scores.separated import header_names
+
+    return {"mean", "std", "runs"} <= set(header_names(source))
 
 
 def scores_or_summaries(

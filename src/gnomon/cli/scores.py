@@ -9,7 +9,7 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.option_groups import with_groups
-from gnomon.cli.score_options import ReadOptions, Source, scores_of
+from gnomon.cli.score_options import ReadOptions, Score, Source, scores_of
 from gnomon.errors import ScoreDataError
 
 __all__ = ["score"]
@@ -18,7 +18,7 @@ __all__ = ["score"]
 @with_groups
 def score(
     source: Source,
-    metric: Annotated[str, typer.Option(help="Which score of a run folder.")] = "tce",
+    metric: Score = None,
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
     *,
     reading: ReadOptions,

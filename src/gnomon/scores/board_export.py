@@ -60,7 +60,7 @@ def read_board_export(
             if (s := submissions[trial["submission"]])["state"] in COUNTED
         ]
         records = _records(trials, metric)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ScoreDataError(f"{folder}: expected an export of a leaderboard; {error!r}") from None
     if not records:
         raise ScoreDataError(f"{folder}: expected trials that count, found none")

@@ -71,6 +71,7 @@ class Cells:
 def _places(column: pl.Series, names: Sequence[str]) -> npt.NDArray[np.int64]:
     """Return the place of each value of a column among some names that hold them all."""
     # Numbers of a small table of names, since text is compared slowly.
-    codes = pl.DataFrame({"name": list(names), "place": range(len(names))})
+    numbers = pl.Series("place", range(len(names)), pl.Int64)
+    codes = pl.DataFrame([pl.Series("name", names, pl.String), numbers])
     found = column.to_frame("name").join(codes, on="name", how="left", maintain_order="left")
-    return found["place"].cast(pl.Int64).to_numpy().copy()
+    return found["place"].to_numpy().copy()

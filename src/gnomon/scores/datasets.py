@@ -171,13 +171,13 @@ def _cache() -> Path:
 
 def _fetch(url: str, sha256: str, path: Path) -> None:
     """Download a file, check it, and only then give it its name."""
-    import urllib.error
+    import http.client
     import urllib.request
 
     try:
         with urllib.request.urlopen(url, timeout=30) as reply:
             data: bytes = reply.read()
-    except (urllib.error.URLError, OSError) as error:
+    except (OSError, http.client.HTTPException) as error:  # URLError is an OSError
         reason = getattr(error, "reason", error)
         raise ScoreDataError(
             f"{url}: cannot be fetched ({reason}); "

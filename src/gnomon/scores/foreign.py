@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +14,11 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.scores.formats import read_csv
 from gnomon.scores.json_object import json_object
+from gnomon.scores.reported_number import reported_number
 from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.scores.tidy import Origin, matching_rows
 
 __all__ = [
     "SummaryTable",
@@ -22,75 +26,20 @@ __all__ = [
     "read_marl_eval",
     "read_monitors",
     "read_summaries",
-    "read_wide_csv",
 ]
 
 Pathlike = str | os.PathLike[str]
 
+#: The columns of a table of summaries.
+_SUMMARY = ("algorithm", "task", "mean", "std", "runs")
+
 
 def _number(text: object, where: str) -> float:
-    """Return a number, or NaN for nothing; ``1,234`` and ``94.5%`` are read as people mean them."""
-    plain = str(text if text is not None else "").strip()
-    if plain.lower() in ("", "na", "nan", "-", "none"):
-        return float("nan")
-    try:
-        return float(plain.removesuffix("%").replace(",", ""))
-    except ValueError:
-        raise ScoreDataError(f"{where}: expected a number, found {plain!r}") from None
-
-
-def _rows(path: Pathlike) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows of a comma-separated file, each with the number of its line."""
-    rows = []
-    try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file, strict=True)
-            for row in reader:
-                if None in row or None in row.values():
-                    expected = f"expected {len(reader.fieldnames or ())} fields"
-                    found = "found more" if None in row else "found fewer"
-                    raise ScoreDataError(f"{path}, line {reader.line_num}: {expected}, {found}")
-                rows.append((reader.line_num, row))
-    except FileNotFoundError:
-        raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ScoreDataError(f"{path}: expected a comma-separated file; {error}") from None
-    if not rows:
-        raise ScoreDataError(f"{path}: expected rows of scores below a header, found none")
-    return rows
-
-
-def read_wide_csv(
-    path: Pathlike, *, metric: str = "score", higher_is_better: bool = True
-) -> ScoreTable:
-    """Read a table with one row per algorithm and one column per task, as papers print them.
-
-    The first column names the algorithms; cells are single scores, so every task has one run.
-
-    Parameters
-    ----------
-    path : path
-        A comma-separated file.
-    metric, higher_is_better
-        As in :class:`ScoreTable`.
-
-    Raises
-    ------
-    ScoreDataError
-        A cell is no number; the message names line and column.
-    """
-    records = []
-    for line, row in _rows(path):
-        (_, algorithm), *cells = row.items()
-        for task, text in cells:
-            score = _number(text, f"{path}, line {line}, column {task!r}")
-            records.append({"algorithm": algorithm, "task": task, "run": 0, "score": score})
-    return ScoreTable.from_records(
-        records,
-        metric=metric,
-        higher_is_better=higher_is_better,
-        provenance=(f"read from {Path(path).name} (algorithms x tasks)",),
-    )
+    """Return the number that a cell holds, or NaN for nothing."""
+    number = reported_number(text)
+    if number is None:
+        raise ScoreDataError(f"{where}: expected a number, found {str(text)!r}")
+    return number
 
 
 def read_marl_eval(path: Pathlike, *, metric: str, higher_is_better: bool = True) -> ScoreTable:
@@ -245,45 +194,58 @@ def read_summaries(
     Raises
     ------
     ScoreDataError
-        A column is missing, a cell is no number, a row comes twice, or no task is shared.
+        A column is missing, a cell is no number, a standard deviation is below 0 or a number of
+        runs below 1, a row comes twice, or no task is shared.
 
     Warns
     -----
     DegenerateScoresWarning
         Some algorithm lacks a task.
     """
-    cells: dict[str, dict[str, tuple[float, float, float]]] = {}
-    for line, row in _rows(path):
-        missing = [n for n in ("algorithm", "task", "mean", "std", "runs") if n not in row]
-        if missing:
-            raise ScoreDataError(f"{path}: missing column {missing[0]!r}; found {', '.join(row)}")
-        if all(row.get(name) == str(value) for name, value in (where or {}).items()):
+    raw, origin = read_csv(Path(path))
+    for name in (*_SUMMARY, *([] if keep_apart is None else [keep_apart])):
+        if name not in raw.columns:
+            raise origin.error(f"missing column {name!r}; found {', '.join(raw.columns)}")
+    kept = matching_rows(raw, where or {}, origin)
+    cells: dict[str, dict[str, tuple[float, ...]]] = {}
+    for at, row in enumerate(raw.iter_rows(named=True)):
+        if kept[at]:
             name = row["algorithm"] + (f" {row[keep_apart]}" if keep_apart else "")
-            numbers = [
-                _number(row[column], f"{path}, line {line}, column {column!r}")
-                for column in ("mean", "std", "runs")
-            ]
             own = cells.setdefault(name, {})
             if row["task"] in own:
-                raise ScoreDataError(
-                    f"{path}, line {line}: expected one row for each algorithm and task, found a "
-                    f"second of {name} on {row['task']}; select rows by a column, or keep it apart"
-                )
-            if numbers[1] < 0.0 or not numbers[2] >= 1.0:
-                raise ScoreDataError(
-                    f"{path}, line {line}: expected a standard deviation of 0 or more and a run or "
-                    f"more, found {numbers[1]:g} and {numbers[2]:g}"
-                )
-            own[row["task"]] = (numbers[0], numbers[1], numbers[2])
+                message = "expected one row for each algorithm and task, found a second of "
+                message += f"{name} on {row['task']}; select rows by a column, or keep it apart"
+                raise origin.error_at([at], "task", message)
+            own[row["task"]] = _summary(row, at, origin)
+    return _on_shared_tasks(cells, origin)
+
+
+def _summary(row: Mapping[str, str | None], at: int, origin: Origin) -> tuple[float, ...]:
+    """Return mean, standard deviation and number of runs of a row."""
+    numbers = []
+    for column, least in (("mean", -math.inf), ("std", 0.0), ("runs", 1.0)):
+        number = reported_number(row[column])
+        if number is None or not number >= least:
+            expected = f"a number from {least:g}" if math.isfinite(least) else "a number"
+            found = "nothing" if row[column] is None else repr(row[column])
+            raise origin.error_at([at], column, f"expected {expected}, found {found}")
+        numbers.append(number)
+    return tuple(numbers)
+
+
+def _on_shared_tasks(
+    cells: Mapping[str, Mapping[str, tuple[float, ...]]], origin: Origin
+) -> SummaryTable:
+    """Return the table of those tasks that all algorithms have, and say which ones are left out."""
     every = list(cells.values())
     names = list(dict.fromkeys(task for one in every for task in one))
     tasks = [task for task in names if all(task in one for one in every)]
     if not tasks:
-        raise ScoreDataError(f"{path}: expected tasks that all algorithms have; found none")
+        raise origin.error("expected tasks that all algorithms have; found none")
     if len(tasks) < len(names):
         left_out = [task for task in names if task not in tasks]
         shown = ", ".join(left_out[:8]) + (", ..." if len(left_out) > 8 else "")
         message = f"{len(left_out)} of {len(names)} tasks left out, not all have them: {shown}"
-        warnings.warn(message, DegenerateScoresWarning, stacklevel=2)
+        warnings.warn(message, DegenerateScoresWarning, stacklevel=3)
     grid = np.array([[one[task] for task in tasks] for one in every])
     return SummaryTable(tuple(cells), tuple(tasks), grid[..., 0], grid[..., 1], grid[..., 2])

@@ -36,7 +36,8 @@ def read_scores(
 
     The columns are ``algorithm``, ``task``, ``run``, ``score`` and optionally ``step`` and
     ``censored``; others are attributes, except that ``metric``, ``unit`` and ``direction``
-    (``higher`` or ``lower``, what is better), if they hold one value, describe the table.
+    (``higher`` or ``lower``, what is better), if they hold one value, describe the table. There
+    is no reading of a file with several directions.
 
     Parameters
     ----------
@@ -177,12 +178,16 @@ def _about(frame: pl.DataFrame, origin: Origin) -> tuple[dict[str, str], pl.Data
     """Return what the file says of the whole table, and the frame without those columns."""
     about = {}
     for name in _ABOUT:
-        if name in frame.columns and frame[name].n_unique() == 1 and frame[name][0] is not None:
-            about[name] = str(frame[name][0])
+        found = frame[name].unique(maintain_order=True).to_list() if name in frame.columns else []
+        if len(found) == 1 and found[0] is not None:
+            about[name] = str(found[0])
             frame = frame.drop(name)
+        elif name == "direction" and len(found) > 1:
+            shown = " and ".join("nothing" if each is None else str(each) for each in found[:2])
+            raise origin.error(f"column 'direction': expected the same in all rows, found {shown}")
     if about.get("direction", "higher") not in ("higher", "lower"):
-        found = about["direction"]
-        raise origin.error(f"column 'direction': expected higher or lower, found {found!r}")
+        direction = about["direction"]
+        raise origin.error(f"column 'direction': expected higher or lower, found {direction!r}")
     return about, frame
 
 

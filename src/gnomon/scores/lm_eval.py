@@ -56,6 +56,8 @@ def read_lm_eval(
                 directions.add(bool(_mapping(higher, task).get(metric.partition(",")[0], True)))
                 key = {"algorithm": algorithm, "task": task, "run": label}
                 records.append(key | {"score": value})
+    if not records:
+        raise ScoreDataError("expected result files to read; found none")
     if len(directions) > 1:
         raise ScoreDataError(f"{metric}: higher is better on some tasks and worse on others")
     return ScoreTable.from_records(

@@ -275,6 +275,8 @@ def denormalize(table: ScoreTable) -> ScoreTable:
     def raw(task: str, scores: FloatArray) -> FloatArray:
         if record.pools:
             pool = record.pools[task]
+            if not pool.size:
+                return scores  # all are missing
             shares = scores if record.higher_is_better else 1.0 - scores
             known = ~np.isnan(scores)
             # The share lies in the middle of the places that its ties take.
@@ -284,6 +286,9 @@ def denormalize(table: ScoreTable) -> ScoreTable:
         return scores * (one - zero) + zero
 
     back = _mapped(table, raw, None, higher_is_better=record.higher_is_better)
+    if record.pools and "censored" in back.frame.columns:
+        # The percentiles of censored runs were those of an infinite score.
+        back = replace(back, frame=back.frame.with_columns(censored=pl.col("score").is_infinite()))
     return replace(back, provenance=(*table.provenance, f"{record.name} undone"))
 
 

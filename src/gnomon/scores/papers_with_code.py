@@ -98,7 +98,7 @@ def _is_area(area: Any) -> bool:
 
 def _reports(area: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield what each model reports on each data set, in each metric, of an area and its parts."""
-    for dataset in area.get("datasets") or ():
+    for dataset in _list(area.get("datasets")):
         for row in _list(_mapping(_mapping(dataset).get("sota")).get("rows")):
             for metric, score in _mapping(_mapping(row).get("metrics")).items():
                 yield {

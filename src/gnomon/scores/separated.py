@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from pathlib import Path
 
 import polars as pl
 
@@ -16,7 +17,10 @@ from gnomon.errors import ScoreDataError
 from gnomon.excerpt import shortened
 from gnomon.scores.tidy import Origin
 
-__all__ = ["read_separated"]
+__all__ = ["header_names", "read_separated"]
+
+#: A longer first line is that of no table.
+_LONGEST_HEADER = 1_000_000
 
 _OTHER_SEPARATORS = (",", ";", "\t", "|")
 
@@ -59,6 +63,22 @@ def read_separated(data: bytes, separator: str, file: str) -> tuple[pl.DataFrame
     empty = pl.all_horizontal(pl.all().fill_null("") == "")
     raw = raw.filter(~empty).select(name for name in raw.columns if name[0] != "\0")
     return raw, Origin(file, first=0, noun="line", lines=records.lines)
+
+
+def header_names(path: Path) -> list[str]:
+    """Return the names of the columns by the first line of a file alone, for it may be large.
+
+    It is a guess from the look of a file, and complains of nothing.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        header = file.readline(_LONGEST_HEADER)
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    return [name.strip().strip('"') for name in header.split(separator)]
 
 
 class _Records:

@@ -176,6 +176,8 @@ class ScoreTable:
         >>> table.runs("a", "task_1")
         array([2., 4.])
         """
+        if not scores:
+            raise ScoreDataError("expected an array for each algorithm, found none")
         rows = [rows_of_array(name, x, tasks, steps) for name, x in scores.items()]
         tidy = tidy_frame(pl.concat(rows), Origin(), {})
         return cls(tidy, metric, unit, higher_is_better, tuple(provenance))

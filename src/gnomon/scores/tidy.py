@@ -162,14 +162,15 @@ def _are_plain(names: pl.Series) -> bool:
 
 
 def _labels(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:
-    """Return run labels: whole numbers if all are, else texts."""
+    """Return run labels: whole numbers if all are, and none is spelt in two ways, else texts."""
     if raw.dtype.is_integer() and not raw.null_count():
         numbers = raw.cast(pl.Int64, strict=False)
         if not numbers.null_count():
             return numbers
     texts = _names(raw, rows, origin)
     numbers = texts.cast(pl.Int64, strict=False)
-    return texts if numbers.null_count() else numbers
+    is_one_to_one = not numbers.null_count() and numbers.n_unique() == texts.n_unique()
+    return numbers if is_one_to_one else texts
 
 
 def _numbers(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:

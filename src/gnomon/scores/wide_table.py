@@ -11,6 +11,7 @@ import polars as pl
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores.formats import read_csv
 from gnomon.scores.reported_number import reported_number
+from gnomon.scores.separated import header_names
 from gnomon.scores.table import ScoreTable
 
 __all__ = ["read_wide_table"]
@@ -83,15 +84,11 @@ def read_wide_table(
 
 
 def _looks_wide(path: Path) -> bool:
-    """Look at the header alone: a tidy file may be large."""
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            header = file.readline(1_000_000)
+        names = header_names(path)
     except OSError:
         return False  # whoever reads it as a tidy file says what is wrong
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    names = {name.strip().strip('"').lower() for name in header.split(separator)}
-    return not header.startswith("#") and not names & set(TIDY)
+    return not names[0].startswith("#") and not {name.lower() for name in names} & set(TIDY)
 
 
 def _say_what_is_left_out(raw: pl.DataFrame, tasks: Sequence[str]) -> None:

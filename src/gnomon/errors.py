@@ -49,6 +49,8 @@ class RuleSyntaxError(GnomonError):
         The line of text at fault, printed above the caret; of a long one, what is around it.
     file : str, optional
         Name of the file, once it is known.
+    remedy : str, optional
+        How to mend it, for a mistake that is known; it stands in brackets after the message.
 
     Examples
     --------
@@ -59,22 +61,30 @@ class RuleSyntaxError(GnomonError):
     """
 
     def __init__(
-        self, message: str, line: int, column: int, source_line: str, file: str | None = None
+        self,
+        message: str,
+        line: int,
+        column: int,
+        source_line: str,
+        file: str | None = None,
+        remedy: str | None = None,
     ) -> None:
         self.message = message
         self.line = line
         self.column = column
         self.source_line = source_line
         self.file = file
+        self.remedy = remedy
         where = f"{file}, " if file else ""
-        what = visible(shortened(message, _LONGEST))
+        what = visible(shortened(f"{message} ({remedy})" if remedy else message, _LONGEST))
         super().__init__(
             f"{where}line {line}, column {column}: {what}\n{excerpt(source_line, column)}"
         )
 
     def in_file(self, file: str) -> RuleSyntaxError:
         """Return the same error with the name of the file it came from."""
-        return RuleSyntaxError(self.message, self.line, self.column, self.source_line, file)
+        where = self.line, self.column, self.source_line, file
+        return RuleSyntaxError(self.message, *where, self.remedy)
 
 
 class UnknownNameError(GnomonError):

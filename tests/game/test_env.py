@@ -12,7 +12,8 @@ from gymnasium.utils.env_checker import check_env
 
 import gnomon
 from gnomon.errors import NotCompiledWarning, UnknownNameError
-from gnomon.game.board import Board, Piece
+from gnomon.game.board import Board, BoardSpec, Piece
+from gnomon.game.drawing import board_pixels
 from gnomon.game.env import HiddenRulesEnv
 from gnomon.game.reference import ReferenceGame
 from gnomon.game.wrappers import FullHistory, HistoryStack, LastSuccess
@@ -167,6 +168,18 @@ def test_the_environment_plays_as_the_reference_interpreter_does() -> None:
         (lambda: HiddenRulesEnv().reset(options={"bord": 1}), "options: expected 'board' or"),
         (lambda: HiddenRulesEnv().reset(options={"board": [1, 2]}), "board: expected 36 codes"),
         (
+            lambda: HiddenRulesEnv().reset(options={"board": [0.5] * 36}),
+            "board: expected 36 codes from 0 to 16, found [0.5",
+        ),
+        (
+            lambda: HiddenRulesEnv().reset(options={"board": Board((Piece(0, 0, "STAR", "RED"),))}),
+            "board: expected a cell from 1 to 36, found 0",
+        ),
+        (
+            lambda: HistoryStack(HiddenRulesEnv(), 2).step(200),
+            "action: expected an integer from 0 to 143, found 200",
+        ),
+        (
             lambda: HiddenRulesEnv().step(144),
             "action: expected an integer from 0 to 143, found 144",
         ),
@@ -197,6 +210,19 @@ def test_pictures() -> None:
     text = gymnasium.make("gnomon/Clockwise-v0", render_mode="ansi")
     text.reset(seed=0)
     assert sum(text.render().count(sign) for sign in "■★●▲") == 9
+
+
+def test_a_picture_shows_what_the_names_say_whatever_their_order() -> None:
+    ways = [
+        BoardSpec(shape_palette=("SQUARE", "STAR", "CIRCLE", "TRIANGLE", "HEART")),
+        BoardSpec(shape_palette=("HEART", "TRIANGLE", "STAR", "CIRCLE", "SQUARE")),
+    ]
+    shapes = ways[0].shape_palette
+    board = Board(tuple(Piece(i, 1 + i, name, "RED") for i, name in enumerate(shapes)))
+    first, second = (board_pixels(board.codes(spec), spec) for spec in ways)
+    assert (first == second).all()
+    cells = [first[6 * 32 : 7 * 32, 32 * x : 32 * (x + 1)].tobytes() for x in range(1, 6)]
+    assert len(set(cells)) == 5
 
 
 @pytest.mark.parametrize("wrap", [LastSuccess, lambda e: HistoryStack(e, 4), FullHistory])

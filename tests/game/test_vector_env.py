@@ -136,6 +136,7 @@ def test_reveal_is_stamped_and_tells_the_answer() -> None:
         (lambda env: env.step(np.array([0, 1, -1])), "actions: expected integers from 0 to 143"),
         (lambda env: env.reset(seed=[1, 2, 3]), "seed: expected one integer for all boards"),
         (lambda env: env.reset(options={"reset_mask": np.ones(2, bool)}), "reset_mask: expected"),
+        (lambda env: env.reset(options={"board": None}), "options: expected 'reset_mask', found"),
         (lambda env: HiddenRulesVectorEnv(0), "num_envs: expected at least 1, found 0"),
     ],
 )

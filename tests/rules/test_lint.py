@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import strategies_rules as rules
+from gnomon.errors import RuleSyntaxError
 from gnomon.game.board import Board
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.catalogue import available_rules, load_rule
@@ -125,3 +126,25 @@ def test_what_is_said_never_to_happen_never_happens(
         spans = [atom.span for atom in line.atoms]
         assert not all(span and (span.line, span.column) in idle for span in spans)
         game.attempt(*data.draw(st.sampled_from(game.legal_moves())))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "remedy"),
+    [
+        ("((p+1)*(p+2),*,*,*,0)", "found (p+1)*(p+2)", "mend the text here"),
+        ("(*,*,*,(p+1)*(2),0)", "found the expression (p+1)*2", "conditions on the cell can be"),
+        ("(*,*,*,*)", "(count, shapes, colors, positions, buckets), found 4", "write * for a"),
+        ("(*,*,*,*,{0})", "found '{'", "a list is written in brackets, [1,2]"),
+    ],
+)
+def test_what_was_found_is_not_taken_for_the_remedy(text: str, message: str, remedy: str) -> None:
+    (finding,) = lint_text(text)
+    assert finding.message.endswith(message)
+    assert finding.remedy.startswith(remedy)
+    with pytest.raises(RuleSyntaxError) as error:
+        parse(text)
+    assert (f"({remedy}" in str(error.value)) == (error.value.remedy is not None)
+    assert (error.value.in_file("a").remedy, error.value.in_file("a").file) == (
+        error.value.remedy,
+        "a",
+    )

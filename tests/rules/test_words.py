@@ -60,9 +60,10 @@ from gnomon.rules.words import explain
             '(code:this.color!="RED")',
             "Any piece may go to any bucket, if the colour of the piece differs from red.",
         ),
+        ('(*,"Star",*,*,0)', "A star may go to bucket 0."),
         (
-            "(size:[1..3], kind:[a,b], postpos:L)",
-            "Any piece of size 1 to 3 and of kind a or b, and among these in the leftmost "
+            "(size:[1..3], kind:[a,B], postpos:L)",
+            "Any piece of size 1 to 3 and of kind a or B, and among these in the leftmost "
             "column that has a piece, may go to any bucket.",
         ),
     ],
@@ -79,6 +80,13 @@ def test_lines_are_numbered_and_orders_spelt_out() -> None:
         "When a line has accepted all that it may, or accepts none of the pieces left, "
         "the next one follows, and after the last the first.",
     ]
+
+
+def test_orders_of_no_cell_and_of_all_cells() -> None:
+    cells = ",".join(map(str, range(1, 37)))
+    words = explain(parse(f"Order X=[_]\nOrder Y=[[{cells}]]\n(*,*,*,[X,Y],0)")).splitlines()
+    assert words[0] == "Order X: all cells at once."
+    assert words[1].endswith("35 and 36.")
 
 
 @pytest.mark.parametrize("name", available_rules())

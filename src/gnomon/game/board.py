@@ -190,9 +190,13 @@ class Board:
         ------
         NotCompilableError
             If two pieces share a cell, or a piece is not a shape and a colour of the palettes.
+        ValueError
+            If a piece lies in no cell.
         """
         codes = np.zeros(N_CELLS, dtype=np.uint8)
         for piece in self.pieces:
+            if not 1 <= piece.pos <= N_CELLS:
+                raise ValueError(f"board: expected a cell from 1 to 36, found {piece.pos}")
             if piece.shape not in spec.shape_palette or piece.color not in spec.color_palette:
                 raise NotCompilableError(
                     f"board: piece {piece.id} ({piece.color} {piece.shape}) is not of the palettes"

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import N_CELLS, BoardSpec
+from gnomon.game.board import N_CELLS, SHAPES, BoardSpec
 
 __all__ = ["board_pixels", "board_text"]
 
@@ -65,8 +65,16 @@ def _glyph(spec: BoardSpec, shape: int) -> str:
 
 
 @lru_cache(maxsize=64)
+def _stamps(palette: tuple[str, ...]) -> list[npt.NDArray[np.bool_]]:
+    """Return which pixels of a cell each shape covers; those beyond the four are polygons."""
+    others = [name for name in palette if name not in SHAPES]
+    # From five sides on: a polygon of four is the square, and one of three the triangle.
+    numbers = dict(zip((*SHAPES, *others), (*range(4), *range(5, 5 + len(others))), strict=True))
+    return [_stamp(numbers[name]) for name in palette]
+
+
 def _stamp(shape: int) -> npt.NDArray[np.bool_]:
-    """Return which pixels of a cell a shape covers; shapes beyond the four are polygons."""
+    """Return the pixels of a square, a star, a disc; from 3 on, of a polygon of as many sides."""
     side = np.linspace(-1, 1, _CELL)
     x, y = np.meshgrid(side, -side)
     radius, angle = np.hypot(x, y), np.arctan2(x, y)
@@ -83,7 +91,7 @@ def _stamp(shape: int) -> npt.NDArray[np.bool_]:
         covered = radius * (point * np.sin(turn) + notch * np.sin(half - turn)) < edge
     else:
         half = np.pi / shape
-        turn = (angle + half) % (2 * half) - half
+        turn = angle % (2 * half) - half  # a corner at the top
         covered = radius * np.cos(turn) < 0.8 * np.cos(half)
     return covered
 
@@ -105,10 +113,11 @@ def board_pixels(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> npt.NDArray[n
             picture[top + margin : top + _CELL - margin, left + margin : left + _CELL - margin] = (
                 _BUCKET
             )
+    stamps = _stamps(spec.shape_palette)
     for cell in range(N_CELLS):
         if codes[cell]:
             shape, color = divmod(int(codes[cell]) - 1, len(spec.color_palette))
             top, left = (6 - cell // 6) * _CELL, (1 + cell % 6) * _CELL
             here = picture[top : top + _CELL, left : left + _CELL]
-            here[_stamp(shape)] = _color(spec.color_palette[color], color)
+            here[stamps[shape]] = _color(spec.color_palette[color], color)
     return picture

@@ -60,6 +60,7 @@ def board_codes(board: Any, spec: BoardSpec) -> npt.NDArray[np.uint8]:
     if isinstance(board, Board):
         return board.codes(spec)
     codes = np.asarray(board)
-    if codes.shape != (N_CELLS,) or not ((codes >= 0) & (codes < spec.n_codes)).all():
+    is_row = codes.shape == (N_CELLS,) and codes.dtype.kind in "iu"
+    if not is_row or not ((codes >= 0) & (codes < spec.n_codes)).all():
         raise ValueError(f"board: expected 36 codes from 0 to {spec.n_codes - 1}, found {board!r}")
     return codes.astype(np.uint8)

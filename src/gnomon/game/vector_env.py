@@ -147,6 +147,9 @@ class HiddenRulesVectorEnv(
         """
         if isinstance(seed, list):
             raise ValueError("seed: expected one integer for all boards, found a list")
+        unknown = sorted(set(options or {}) - {"reset_mask"})
+        if unknown:
+            raise ValueError(f"options: expected 'reset_mask', found {unknown[0]!r}")
         super().reset(seed=seed)
         if seed is not None:
             self._forget_deck()

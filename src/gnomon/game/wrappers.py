@@ -107,10 +107,12 @@ class HistoryStack(
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Make an attempt, and remember it."""
-        cell, bucket = divmod(int(action), N_BUCKETS)
-        shape, color = divmod(int(self._board[cell]) - 1, self._n_colors)
-        piece = (1 + shape, 1 + color) if self._board[cell] else (0, 0)
+        before = self._board
+        # First of all, for it refuses what is no action.
         observation, reward, terminated, truncated, info = self.env.step(action)
+        cell, bucket = divmod(int(action), N_BUCKETS)
+        shape, color = divmod(int(before[cell]) - 1, self._n_colors)
+        piece = (1 + shape, 1 + color) if before[cell] else (0, 0)
         self._history[:-1] = self._history[1:]
         self._history[-1] = (1 + cell, 1 + bucket, *piece, info["outcome"] == 0)
         return self._with_history(observation), float(reward), terminated, truncated, info

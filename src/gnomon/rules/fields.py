@@ -18,8 +18,9 @@ CLAUSES = (*_POSITIONAL, "postpos", "code")
 class FieldError(Exception):
     """A field that parses but may not stand where it does; the parser adds the line of text."""
 
-    def __init__(self, message: str, span: Span) -> None:
+    def __init__(self, message: str, span: Span, remedy: str | None = None) -> None:
         self.span = span
+        self.remedy = remedy
         super().__init__(message)
 
 
@@ -40,15 +41,16 @@ def build_atom(arguments: tuple[Argument, ...], span: Span) -> Atom:
     if keyed:
         bare = next(a for a in arguments if a.key is None)
         raise FieldError(
-            "expected a key:value clause, found a field without a key "
-            "(an atom has keys everywhere or nowhere)",
+            "expected a key:value clause, found a field without a key",
             bare.span,
+            "an atom has keys everywhere or nowhere",
         )
     if len(arguments) != len(_POSITIONAL):
         raise FieldError(
             "expected five fields, (count, shapes, colors, positions, buckets), "
-            f"found {len(arguments)} (write * for a field without condition)",
+            f"found {len(arguments)}",
             span,
+            "write * for a field without condition",
         )
     fields = {
         key: _field(key, argument) for key, argument in zip(_POSITIONAL, arguments, strict=True)
@@ -75,8 +77,9 @@ def _property_atom(arguments: tuple[Argument, ...], span: Span) -> Atom:
         assert key is not None
         if key in fields or key in properties:
             raise FieldError(
-                f"expected each clause once, found '{key}' again (only pos may be repeated)",
+                f"expected each clause once, found '{key}' again",
                 argument.span,
+                "only pos may be repeated",
             )
         if key == "pos":
             positions.append(_field(key, argument))
@@ -104,8 +107,9 @@ def _field(key: str, argument: Argument) -> Any:
     value = argument.value
     if isinstance(value, Range):
         raise FieldError(
-            f"expected no range in '{key}', found {value} (write the numbers as a list)",
+            f"expected no range in '{key}', found {value}",
             argument.span,
+            "write the numbers as a list",
         )
     if value is None:
         return None
@@ -133,9 +137,9 @@ def _check_position(value: Expression, span: Span) -> None:
                 _check_position(item, item.span or span)
         case _:
             raise FieldError(
-                f"expected cell numbers and names of orders, found the expression {value} "
-                "(conditions on the cell can be written as code:this.pos==...)",
+                f"expected cell numbers and names of orders, found the expression {value}",
                 value.span or span,
+                "conditions on the cell can be written as code:this.pos==...",
             )
 
 

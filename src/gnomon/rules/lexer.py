@@ -122,7 +122,7 @@ def _token_at(source: str, start: int, line: int) -> Token:
         return Token("symbol", match.group(), start + 1, match.end() + 1)
     end = _name_end(source, start)
     if end == start:
-        raise RuleSyntaxError(_unexpected(source[start]), line, start + 1, source)
+        raise _unexpected(source, start, line)
     return Token("name", source[start:end], start + 1, end + 1)
 
 
@@ -166,11 +166,11 @@ def _is_blank(character: str) -> bool:
     )
 
 
-def _unexpected(character: str) -> str:
+def _unexpected(source: str, at: int, line: int) -> RuleSyntaxError:
     """Say that a character begins no token, and what its author may have meant."""
+    character = source[at]
     shown = repr(character) if character.isprintable() and character != "'" else f'"{character}"'
     if not character.isprintable():
         shown = f"U+{ord(character):04X}"
     message = f"expected a name, a number, a string or punctuation, found {shown}"
-    remedy = _REMEDIES.get(character)
-    return f"{message} ({remedy})" if remedy else message
+    return RuleSyntaxError(message, line, at + 1, source, remedy=_REMEDIES.get(character))

@@ -82,10 +82,8 @@ def lint_text(text: str) -> tuple[Finding, ...]:
     try:
         return lint(parse(text))
     except RuleSyntaxError as error:
-        message, remedy = error.message, "mend the text here"
-        if message.endswith(")") and " (" in message:
-            message, _, remedy = message[:-1].rpartition(" (")
-        return (Finding(error.line, error.column, "error", message, remedy),)
+        remedy = error.remedy or "mend the text here"
+        return (Finding(error.line, error.column, "error", error.message, remedy),)
 
 
 # -- orders ----------------------------------------------------------------------------------------

@@ -380,17 +380,15 @@ class _LineParser:
         try:
             return build()
         except FieldError as error:
-            raise RuleSyntaxError(
-                str(error), error.span.line, error.span.column, self._source
-            ) from None
+            where = error.span.line, error.span.column, self._source
+            raise RuleSyntaxError(str(error), *where, remedy=error.remedy) from None
 
     def _fail_expected(self, expected: str, remedy: str | None = None) -> NoReturn:
-        message = f"expected {expected}, found {self._token}"
-        self._fail(f"{message} ({remedy})" if remedy else message)
+        self._fail(f"expected {expected}, found {self._token}", remedy=remedy)
 
-    def _fail(self, message: str, at: Token | None = None) -> NoReturn:
+    def _fail(self, message: str, at: Token | None = None, remedy: str | None = None) -> NoReturn:
         column = (at or self._token).column
-        raise RuleSyntaxError(message, self._number, column, self._source)
+        raise RuleSyntaxError(message, self._number, column, self._source, remedy=remedy)
 
     def _comment(self) -> str | None:
         return "a comment begins with '#'" if self._at("%") or self._at("/") else None

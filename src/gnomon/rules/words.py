@@ -23,6 +23,8 @@ from gnomon.rules.variables import is_literal
 
 __all__ = ["explain"]
 
+_N_CELLS = 36
+
 _ORDERS = {
     "B": "in the lowest row that has a piece",
     "T": "in the highest row that has a piece",
@@ -123,7 +125,10 @@ def explain(rule_set: RuleSet) -> str:
 
 def _order(order: Order) -> str:
     ranks = [_series(list(map(str, rank)), "and") for rank in order.ranks if rank]
-    return f"Order {order.name}: cell {', then '.join(ranks)}, then all others."
+    if not ranks:
+        return f"Order {order.name}: all cells at once."
+    rest = ", then all others" if sum(map(len, order.ranks)) < _N_CELLS else ""
+    return f"Order {order.name}: cell {', then '.join(ranks)}{rest}."
 
 
 def _line(line: RuleLine) -> str:
@@ -167,14 +172,19 @@ def _property(clause: Property) -> str:
     if isinstance(clause.value, Range):
         return f"{clause.key} {clause.value.low} to {clause.value.high}"
     if is_literal(clause.value):
-        return f"{clause.key} {_series(_words(clause.value), 'or')}"
+        return f"{clause.key} {_series(_spelt(clause.value), 'or')}"
     return f"{clause.key} {_value(clause.value)}"
 
 
-def _words(clause: Expression | Range) -> list[str]:
-    """List the literals of a condition."""
+def _spelt(clause: Expression) -> list[str]:
+    """List the literals of a condition as they are spelt, which matters for properties."""
     items = clause.items if isinstance(clause, ListOf) else (clause,)
-    return [item.value if isinstance(item, Text) else str(item).lower() for item in items]
+    return [item.value if isinstance(item, Text) else str(item) for item in items]
+
+
+def _words(clause: Expression) -> list[str]:
+    """List the literals of a condition on the shape or the colour, whose case does not matter."""
+    return [word.lower() for word in _spelt(clause)]
 
 
 def _cells(where: Expression) -> str:

@@ -53,14 +53,15 @@ def test_counts_are_the_reference_s(rule, kind, settings):
 
 
 def test_a_rule_without_tables_is_counted_too(monkeypatch):
-    from gnomon.learners import chance
+    from gnomon.learners import chance, trial
 
     for kind, settings in [("uniform", {}), ("linear_dqn", {"plays_on": True})]:
         rule = load_rule("clockwise")
         log = played(kind, rule, **settings)
         by_engine = count_attempts(rule, log)
         with monkeypatch.context() as patch:
-            patch.setattr(chance, "_compiled", lambda *_: None)
+            for module in (chance, trial):
+                patch.setattr(module, "compiled", lambda *_: None)
             by_interpreter = count_attempts(rule, log)
             with pytest.raises(ValueError, match="played under this rule"):
                 count_attempts(load_rule("color-match"), log)

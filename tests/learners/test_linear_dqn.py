@@ -148,8 +148,11 @@ def test_a_learner_that_diverged_still_plays_on_occupied_cells():
         ({"learning_rate": 0.0}, "learning_rate: expected a number above 0, found 0.0"),
         ({"learning_rate": float("nan")}, "learning_rate: expected a number above 0, found nan"),
         ({"gamma": 1.5}, "gamma: expected a number from 0 to 1, found 1.5"),
-        ({"target_period": 0}, "target_period: expected a number from 1 to 1e+06, found 0"),
-        ({"batch_size": 10**9}, "batch_size: expected a number from 1 to 1e+06, found 1000000000"),
+        ({"target_period": 0}, "target_period: expected a number from 1 to 1,000,000, found 0"),
+        (
+            {"batch_size": 10**9},
+            "batch_size: expected a number from 1 to 1,000,000, found 1000000000",
+        ),
         ({"epsilon_end": -0.1}, "epsilon_end: expected a number from 0 to 1, found -0.1"),
         ({"actions": "some"}, "actions: expected 'all' or 'occupied', found 'some'"),
         ({"tie_break": ""}, "tie_break: expected 'random' or 'first', found ''"),

@@ -174,6 +174,13 @@ def test_an_endpoint_that_is_not_there():
     [
         ({"model": ""}, "model: expected the name of a model, found ''"),
         ({"url": "file:///etc"}, "url: expected http://... or https://..., found 'file:///etc'"),
+        (
+            {"url": "http://:80/v1"},
+            "url: expected http://... or https://..., found 'http://:80/v1'",
+        ),
+        ({"url": "http://[::1/v1"}, "url: expected http://... or https://..., found 'http"),
+        ({"url": "http://127.0.0.1:99999/v1"}, "url: expected http://... or https://..., found "),
+        ({"timeout_s": 1e10}, "timeout_s: expected a number above 0 and at most 1,000,000, found "),
         ({"max_tries": 0}, "max_tries: expected a number from 1 to 100, found 0"),
         ({"temperature": 3}, "temperature: expected a number from 0 to 2, found 3.0"),
         ({"without_answer": "stop"}, "without_answer: expected 'error' or 'random', found 'stop'"),

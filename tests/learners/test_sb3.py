@@ -112,6 +112,7 @@ def test_it_goes_on_after_the_attempts_that_were_planned():
         ({"algorithm": "SAC"}, "SAC: The algorithm only supports"),
         ({"policy": "Mlp"}, "MaskablePPO: Policy Mlp unknown"),
         ({"arguments": '{"steps": 3}'}, "MaskablePPO: .*unexpected keyword argument 'steps'"),
+        ({"arguments": '{"policy": "MlpPolicy"}'}, "MaskablePPO: .*multiple values .* 'policy'"),
     ],
 )
 def test_what_the_package_does_not_take_is_told(settings, message):

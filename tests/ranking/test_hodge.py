@@ -13,6 +13,7 @@ from gnomon.ranking.hodge import (
     hodge_ratings,
     trait_correlation,
 )
+from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.tournament import Tournament
 from gnomon.ranking.triangles import n_cycles, worst_triangles
 from strategies_ranking import flows
@@ -247,3 +248,15 @@ def test_no_differences_no_shares(f):
     assume(len(f) > 2)
     found = hodge_decomposition(Tournament.from_log_odds([str(i) for i in range(len(f))], 0 * f))
     assert np.isnan(found.intransitivity)
+
+
+def test_rounding_makes_no_circles():
+    """What one rule says the other takes back, so that every edge is 0 but for rounding."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        scores = rng.integers(0, 3, (3, 3, 3)).astype(float)
+        samples = tuple(tuple(row) for row in np.concatenate([scores, -scores]))
+        graph = Tournament.of(Contest(("a", "b", "c"), tuple("uvwxyz"), samples))
+        assert np.abs(graph.log_odds).max() < 1e-12
+        assert n_cycles(graph) == 0
+        assert not worst_triangles(graph, cycles_only=True)

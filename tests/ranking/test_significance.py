@@ -123,3 +123,15 @@ def test_two_that_never_met_are_not_tested():
 def test_censored_runs_take_part():
     tests = compare_pairs(contest([[5.0, -np.inf], [-np.inf, -np.inf]]))
     assert tests[0].probability == 0.75
+
+
+def test_a_rule_without_weight_takes_no_part():
+    worse, better = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    contest = Contest(("a", "b"), ("x", "y"), ((worse, better), (better, worse)))
+    (pooled,) = compare_pairs(contest, weights={"x": 0.0})
+    assert (pooled.n_grounds, pooled.probability) == (1, 1.0)
+    (none,) = compare_pairs(contest, weights={"x": 0.0, "y": 0.0})
+    assert none.n_grounds == 0
+    assert np.isnan(none.p_value)
+    each = compare_pairs(contest, weights={"x": 0.0}, per_ground=True)
+    assert [pair.probability for pair in each] == [0.0, 1.0]

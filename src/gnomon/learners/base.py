@@ -15,10 +15,24 @@ from typing import ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import N_BUCKETS, BoardSpec
+from gnomon.game.board import N_BUCKETS
 from gnomon.game.compiler import CompiledRule
 
-__all__ = ["FusedLearner", "Learner", "Observation", "Transition", "TrialLog"]
+__all__ = [
+    "ACCEPTED",
+    "DENIED",
+    "EPISODE_OVER",
+    "IMMOVABLE",
+    "FusedLearner",
+    "Learner",
+    "Observation",
+    "Transition",
+    "TrialLog",
+]
+
+#: Outcomes of attempts, as far as learners tell them apart. They are those of
+#: :mod:`gnomon.game.engine`, which takes Numba and so a second to import.
+ACCEPTED, DENIED, IMMOVABLE, EPISODE_OVER = 0, 4, 7, -4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,11 +148,3 @@ class FusedLearner(Protocol):
         self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
     ) -> TrialLog:
         """Play each board in turn, at most ``horizon`` attempts each."""
-
-
-#: Makes a learner for one trial; the runner calls it with a generator of the trial's own.
-class LearnerFactory(Protocol):
-    """What stands behind the name of a learner: its class, or a function that makes one."""
-
-    def __call__(self, board_spec: BoardSpec, *, rng: np.random.Generator) -> Learner:
-        """Return a learner at the start of a trial."""

@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.views import N_REPLIES
+from gnomon.learners.base import ACCEPTED, DENIED, IMMOVABLE
 from gnomon.learners.hypotheses import Hypothesis
 from gnomon.learners.hypothesis_space import hypothesis_space
 
 __all__ = ["Belief", "Forecast"]
 
-_ACCEPTED, _DENIED, _IMMOVABLE, _RESET = 0, 4, 7, -1
+_RESET = -1
 _N_ATTEMPTS = N_CELLS * N_BUCKETS
 
 
@@ -110,14 +111,14 @@ class Belief:
         over : bool
             Whether the board is now cleared or stuck: one that goes on is not stuck.
         """
-        if outcome not in (_ACCEPTED, _DENIED, _IMMOVABLE):
+        if outcome not in (ACCEPTED, DENIED, IMMOVABLE):
             return
         cell, bucket = divmod(action, N_BUCKETS)
         piece = self._masks[self.alive, 0, N_BUCKETS * cell : N_BUCKETS * (cell + 1)]
-        foretold = np.where(piece.any(axis=1), _DENIED, _IMMOVABLE)
-        foretold[piece[:, bucket] != 0] = _ACCEPTED
+        foretold = np.where(piece.any(axis=1), DENIED, IMMOVABLE)
+        foretold[piece[:, bucket] != 0] = ACCEPTED
         self._keep(foretold == outcome)
-        if outcome == _ACCEPTED:
+        if outcome == ACCEPTED:
             self._play(action)
             self._keep((self._finish[self.alive] != 0) == over)
 

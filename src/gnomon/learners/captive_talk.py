@@ -20,7 +20,7 @@ from gnomon.game.captive.commands import (
 from gnomon.game.captive.pictures import board_picture
 from gnomon.game.captive.session import PROTOCOL_VERSION
 from gnomon.game.deals import Deal
-from gnomon.learners.base import Transition
+from gnomon.learners.base import ACCEPTED, Transition
 
 __all__ = ["CaptiveTalk"]
 
@@ -100,7 +100,7 @@ class CaptiveTalk:
     def tell(self, transition: Transition) -> list[str]:
         """Return what is to be said of what came of the attempt."""
         cell = transition.action // N_BUCKETS
-        accepted = transition.outcome == 0
+        accepted = transition.outcome == ACCEPTED
         self._n_attempts += 1
         self._last = cell + 1, accepted
         if accepted:

@@ -8,21 +8,19 @@ who knows nothing would have erred on the same boards. This room's two such play
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import NotCompilableError
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gnomon.game.compiler import CompiledRule, compile_rule
-from gnomon.learners.base import Learner, Observation, Transition, TrialLog
+from gnomon.game.compiler import CompiledRule
+from gnomon.learners.base import EPISODE_OVER, Learner, Observation, Transition, TrialLog
+from gnomon.learners.trial import compiled, play_trial
 from gnomon.rules.syntax import RuleSet
 
 __all__ = ["AttemptCounts", "chance_of_success", "count_attempts"]
 
-_OVER = -4
 _Int = npt.NDArray[np.int64]
 
 
@@ -130,7 +128,7 @@ def count_attempts(
     """
     from gnomon.learners.chance_kernels import count_known
 
-    rule = _compiled(rule_set, board_spec)
+    rule = compiled(rule_set, board_spec)
     if rule is None:
         n_permitted = _by_interpreter(rule_set, log, board_spec)
     else:
@@ -145,15 +143,6 @@ def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
     ratio = np.full(len(a), none)
     np.divide(a, b, out=ratio, where=b > 0)
     return ratio
-
-
-@lru_cache(maxsize=128)
-def _compiled(rule_set: RuleSet, board_spec: BoardSpec) -> CompiledRule | None:
-    """Compile a rule once for all its trials in this process; None if it does not compile."""
-    try:
-        return compile_rule(rule_set, board_spec)
-    except NotCompilableError:
-        return None
 
 
 def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
@@ -173,8 +162,6 @@ def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
 
 def _by_interpreter(rule_set: RuleSet, log: TrialLog, board_spec: BoardSpec) -> _Int:
     """Count the permitted attempts of a rule that does not compile, one attempt after another."""
-    from gnomon.learners.trial import play_trial
-
     replay = _Replay(log)
     horizon = int(log.n_attempts.max(initial=1))
     again = play_trial(replay, rule_set, log.boards, horizon=max(horizon, 1), board_spec=board_spec)
@@ -190,7 +177,7 @@ class _Replay(Learner):
     reveal: ClassVar[bool] = True
 
     def __init__(self, log: TrialLog) -> None:
-        self.plays_on = bool((log.outcomes == _OVER).any())
+        self.plays_on = bool((log.outcomes == EPISODE_OVER).any())
         self._actions = log.actions.tolist()
         self._ends = set((np.cumsum(log.n_attempts) - 1).tolist())
         self.n_permitted: list[int] = []

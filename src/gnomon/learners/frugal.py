@@ -9,12 +9,18 @@ import numpy.typing as npt
 
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.compiler import CompiledRule
-from gnomon.learners.base import Learner, Observation, Transition, TrialLog
+from gnomon.learners.base import (
+    ACCEPTED,
+    DENIED,
+    IMMOVABLE,
+    Learner,
+    Observation,
+    Transition,
+    TrialLog,
+)
 from gnomon.learners.draws import Draws
 
 __all__ = ["Frugal", "note_failure"]
-
-_DENIED, _IMMOVABLE = 4, 7
 
 
 @final
@@ -71,17 +77,9 @@ class Frugal(Learner):
     ) -> TrialLog:
         """Play each board in turn, with the attempts that act would choose, but faster."""
         from gnomon.learners.frugal_kernel import play
-        from gnomon.learners.one_board import close_log, one_board, open_log
+        from gnomon.learners.one_board import play_boards
 
-        game, log = one_board(rule, boards), open_log(len(boards), horizon)
-        failed = np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_)
-        episode = n_rows = 0
-        while episode < len(boards):
-            before = n_rows
-            draws = self._draws.ahead(horizon)
-            episode, n_rows = play(game, log, failed, horizon, draws, episode, n_rows)
-            self._draws.use(n_rows - before)
-        return close_log(log, boards, n_rows)
+        return play_boards(play, rule, boards, horizon, self._draws)
 
 
 def note_failure(
@@ -92,10 +90,10 @@ def note_failure(
     A denied attempt rules out itself, and a piece that cannot be moved its four attempts; an
     accepted one, and the end of the episode, wipe all marks.
     """
-    if over or outcome == 0:
+    if over or outcome == ACCEPTED:
         failed[:] = False
-    elif outcome == _DENIED:
+    elif outcome == DENIED:
         failed[action] = True
-    elif outcome == _IMMOVABLE:
+    elif outcome == IMMOVABLE:
         first = action - action % N_BUCKETS
         failed[first : first + N_BUCKETS] = True

@@ -16,7 +16,6 @@ __all__ = ["play"]
 def play(
     game: OneBoard,
     log: OpenLog,
-    failed: npt.NDArray[np.bool_],
     horizon: int,
     draws: npt.NDArray[np.float64],
     episode: int,
@@ -24,6 +23,7 @@ def play(
 ) -> tuple[int, int]:
     """Play boards from ``episode`` on while the draws suffice; return both counters."""
     before = n_rows
+    failed = np.zeros(144, dtype=np.bool_)
     n_boards = game.deck.shape[0]
     while episode < n_boards and n_rows - before + horizon <= draws.shape[0]:
         attempt(game, RESET, episode)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Literal, NamedTuple, final
 
 import numpy as np
@@ -262,20 +263,12 @@ class LinearDQN(Learner):
     ) -> TrialLog:
         """Play each board in turn, attempt for attempt as act and observe would, but faster."""
         from gnomon.learners.linear_dqn_kernels import play
-        from gnomon.learners.one_board import close_log, one_board, open_log
+        from gnomon.learners.one_board import play_boards
 
         if 1 + rule.n_shapes * rule.n_colors != self._memory.best.shape[1]:
             raise ValueError("expected a rule compiled for the palettes of the learner")
-        game, log = one_board(rule, boards), open_log(len(boards), horizon)
-        episode = n_rows = 0
-        while episode < len(boards):
-            before = n_rows
-            draws = self._draws.ahead(horizon)
-            episode, n_rows = play(
-                self._settings, self._memory, game, log, horizon, draws, episode, n_rows
-            )
-            self._draws.use(n_rows - before)
-        return close_log(log, boards, n_rows)
+        loop = partial(play, self._settings, self._memory)
+        return play_boards(loop, rule, boards, horizon, self._draws)
 
 
 def _blank_memory(board_spec: BoardSpec, buffer_size: int, batch_size: int) -> Memory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +13,9 @@ from gnomon.game.board import N_CELLS
 from gnomon.game.compiler import CompiledRule
 from gnomon.game.engine import Boards, Int, step
 from gnomon.learners.base import TrialLog
+from gnomon.learners.draws import Draws
 
-__all__ = ["OneBoard", "OpenLog", "attempt", "close_log", "one_board", "open_log"]
+__all__ = ["OneBoard", "OpenLog", "Play", "attempt", "one_board", "play_boards"]
 
 # Two bundles of arrays, so that a loop takes few arguments. Handing them to a compiled function
 # costs a reference count for each array, some 0.05 us an attempt together: much for the engine,
@@ -41,6 +43,26 @@ class OpenLog(NamedTuple):
     finish: npt.NDArray[np.int8]
 
 
+#: A learner's loop: it takes the board, the log, the horizon, rows of draws, and the numbers of
+#: episodes and of rows of the log that are done. It plays on while it has a whole horizon's draws,
+#: and returns both numbers.
+Play = Callable[[OneBoard, OpenLog, int, npt.NDArray[np.float64], int, int], tuple[int, int]]
+
+
+def play_boards(
+    play: Play, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int, draws: Draws
+) -> TrialLog:
+    """Play each board in turn by a learner's compiled loop."""
+    game, log = one_board(rule, boards), _open_log(len(boards), horizon)
+    episode = n_rows = 0
+    while episode < len(boards):
+        before = n_rows
+        rows = draws.ahead(horizon)
+        episode, n_rows = play(game, log, horizon, rows, episode, n_rows)
+        draws.use(n_rows - before)
+    return _close_log(log, boards, n_rows)
+
+
 def one_board(rule: CompiledRule, boards: npt.NDArray[np.uint8]) -> OneBoard:
     """Make room for one board under a rule, to be dealt from the rows of ``boards``."""
     # The kernels are compiled for arrays that can be written to, even where they only read.
@@ -62,7 +84,7 @@ def attempt(game: OneBoard, action: int, n_dealt: int) -> int:
     return int(game.replies[4, 0])
 
 
-def open_log(n_boards: int, horizon: int) -> OpenLog:
+def _open_log(n_boards: int, horizon: int) -> OpenLog:
     """Make room for ``n_boards`` episodes of at most ``horizon`` attempts."""
     if horizon < 1:
         raise ValueError(f"horizon: expected at least 1, found {horizon}")
@@ -74,7 +96,7 @@ def open_log(n_boards: int, horizon: int) -> OpenLog:
     )
 
 
-def close_log(log: OpenLog, boards: npt.NDArray[np.uint8], n_rows: int) -> TrialLog:
+def _close_log(log: OpenLog, boards: npt.NDArray[np.uint8], n_rows: int) -> TrialLog:
     """Give back the room that was not needed."""
     return TrialLog(
         boards,

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections import deque
 from typing import Any, Literal, final
+from urllib.parse import urlsplit
 
 import numpy as np
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec, Piece
-from gnomon.learners.base import Learner, Observation, Transition
+from gnomon.learners.base import (
+    ACCEPTED,
+    DENIED,
+    IMMOVABLE,
+    Learner,
+    Observation,
+    Transition,
+)
 from gnomon.learners.frugal import note_failure
-from gnomon.learners.setting_ranges import check_choice, check_range
+from gnomon.learners.setting_ranges import LONGEST_S, check_choice, check_range
 
 __all__ = ["INSTRUCTIONS", "LanguageModel"]
 
@@ -32,7 +39,7 @@ MOVE id bucket
 where id is the number of a piece on the board."""
 
 _MOVE = re.compile(r"\bMOVE\s+(\d{1,3})\s+(\d{1,3})\b", re.IGNORECASE)
-_WORDS = {0: "ACCEPTED", 4: "DENIED", 7: "IMMOVABLE"}
+_WORDS = {ACCEPTED: "ACCEPTED", DENIED: "DENIED", IMMOVABLE: "IMMOVABLE"}
 _MOST = 1_000_000
 
 
@@ -65,7 +72,7 @@ class LanguageModel(Learner):
     temperature : float
         As the endpoint takes it, 0 to 2.
     timeout_s : float
-        Most seconds for an answer, above 0.
+        Most seconds for an answer, above 0, and a million at most.
     without_answer : {"error", "random"}
         What is done when there is no answer that is an attempt, or no request is left: the trial
         fails, or any attempt is made, with equal probability.
@@ -97,13 +104,13 @@ class LanguageModel(Learner):
     ) -> None:
         if not model:
             raise ValueError("model: expected the name of a model, found ''")
-        if not re.match(r"https?://.", url):
+        if not _is_address(url):
             raise ValueError(f"url: expected http://... or https://..., found {url!r}")
         check_range("max_requests", max_requests, 1, _MOST)
         check_range("max_tries", max_tries, 1, 100)
         check_range("max_history", max_history, 0, _MOST)
         check_range("temperature", temperature, 0.0, 2.0)
-        check_range("timeout_s", timeout_s, 0.0, math.inf, open_below=True)
+        check_range("timeout_s", timeout_s, 0.0, LONGEST_S, open_below=True)
         check_choice("without_answer", without_answer, ("error", "random"))
         self._spec, self._rng = board_spec, rng
         self._model, self._url, self._temperature = model, url, float(temperature)
@@ -149,7 +156,7 @@ class LanguageModel(Learner):
         )
         over = transition.terminated or transition.truncated
         note_failure(self._failed, transition.action, transition.outcome, over)
-        if transition.outcome == 0:
+        if transition.outcome == ACCEPTED:
             del self._pieces[piece.id]
         if over:
             self._pieces = {}
@@ -217,6 +224,15 @@ class LanguageModel(Learner):
                 f"answer, found {str(answer)[:200]}"
             )
         return content
+
+
+def _is_address(url: str) -> bool:
+    """Return whether requests can be sent there."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port, or an address in brackets, that is none
+        return False
 
 
 def _described(piece: Piece) -> str:

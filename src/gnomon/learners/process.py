@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from typing import TYPE_CHECKING, Literal, final
 
@@ -11,7 +10,7 @@ import numpy as np
 from gnomon.errors import GnomonError
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.learners.base import Learner, Observation, Transition
-from gnomon.learners.setting_ranges import check_choice, check_range
+from gnomon.learners.setting_ranges import LONGEST_S, check_choice, check_range
 
 if TYPE_CHECKING:
     from gnomon.learners.captive_talk import CaptiveTalk
@@ -54,7 +53,7 @@ class Process(Learner):
         How much the program is told, until it says ``MODE``: a status and a comment; the board as
         JSON besides; and a picture.
     timeout_s : float
-        Most seconds that the program may take for a line, above 0.
+        Most seconds that the program may take for a line, above 0, and a million at most.
 
     Raises
     ------
@@ -74,7 +73,7 @@ class Process(Learner):
         output: Literal["BRIEF", "STANDARD", "FULL"] = "STANDARD",
         timeout_s: float = 60.0,
     ) -> None:
-        check_range("timeout_s", timeout_s, 0.0, math.inf, open_below=True)
+        check_range("timeout_s", timeout_s, 0.0, LONGEST_S, open_below=True)
         check_choice("output", output, ("BRIEF", "STANDARD", "FULL"))
         try:
             self._words = shlex.split(command)

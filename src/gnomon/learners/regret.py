@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
-from gnomon.learners.base import TrialLog
+from gnomon.learners.base import ACCEPTED, EPISODE_OVER, TrialLog
 from gnomon.learners.belief import Belief
 
 __all__ = ["Regret", "regret"]
 
-_ACCEPTED, _EPISODE_OVER = 0, -4
 _STALEMATE = 2
 _Float = npt.NDArray[np.float64]
 
@@ -102,13 +101,13 @@ def _of_episode(
         belief.begin(board)
     codes = board.copy()
     # A learner that plays on does so after a stalemate too; stuck is what accepts nothing more.
-    final = int(np.flatnonzero(outcomes == _ACCEPTED)[-1:].sum()) if gets_stuck else -1
+    final = int(np.flatnonzero(outcomes == ACCEPTED)[-1:].sum()) if gets_stuck else -1
     for k, (action, outcome) in enumerate(zip(actions.tolist(), outcomes.tolist(), strict=True)):
-        if outcome == _EPISODE_OVER:
+        if outcome == EPISODE_OVER:
             yield 0.0, 0.0, _entropy(belief)
             continue
         yield _of_attempt(belief, action, np.repeat(codes > 0, N_BUCKETS))
-        if outcome == _ACCEPTED:
+        if outcome == ACCEPTED:
             codes[action // N_BUCKETS] = 0
         over = k == final or not codes.any()
         belief.update(action=action, outcome=outcome, over=over)

@@ -121,7 +121,6 @@ def play(
     settings: PolicySettings,
     policy: Policy,
     game: OneBoard,
-    before_it: npt.NDArray[np.uint8],
     log: OpenLog,
     horizon: int,
     draws: npt.NDArray[np.float64],
@@ -132,6 +131,7 @@ def play(
     before = n_rows
     n_boards = game.deck.shape[0]
     codes = game.seen[0, :36]
+    before_it = np.empty(36, dtype=np.uint8)
     while episode < n_boards and n_rows - before + horizon <= draws.shape[0]:
         attempt(game, RESET, episode)
         start = n_rows

@@ -118,7 +118,10 @@ class StableBaselines(Learner):
         thread = threading.Thread(
             target=learn,
             args=(exchange, self._spec, self._algorithm, self._policy, self._planned),
-            kwargs={"seed": self._seed, "threads": self._threads, **self._arguments},
+            kwargs={
+                "threads": self._threads,
+                "arguments": {"device": "cpu", "seed": self._seed, **self._arguments},
+            },
             daemon=True,
         )
         thread.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -110,14 +111,14 @@ def learn(
     planned_attempts: int,
     *,
     threads: int,
-    **arguments: Any,
+    arguments: Mapping[str, Any],
 ) -> None:
     """Let an algorithm learn until the exchange stops; what goes wrong is left there."""
     try:
         import_module("torch").set_num_threads(threads)
         maker = _algorithm(algorithm)
         try:
-            model = maker(policy, WaitingEnv(exchange, spec), **{"device": "cpu", **arguments})
+            model = maker(policy, WaitingEnv(exchange, spec), **arguments)
         except (TypeError, ValueError, AssertionError) as error:
             raise ConfigError(f"learner 'sb3': {algorithm}: {error}") from None
         first = True

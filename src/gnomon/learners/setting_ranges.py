@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["check_choice", "check_range"]
+__all__ = ["LONGEST_S", "check_choice", "check_range"]
+
+#: Most seconds of patience: eleven days, which locks and sockets can still count.
+LONGEST_S = 1e6
 
 
 def check_range(
@@ -25,9 +28,9 @@ def check_range(
     elif math.isinf(most):
         expected = f"{'above' if open_below else 'of at least'} {least:g}"
     elif open_below:
-        expected = f"above {least:g} and at most {most:,g}"
+        expected = f"above {least:g} and at most {most:,.15g}"
     else:
-        expected = f"from {least:g} to {most:,g}"
+        expected = f"from {least:g} to {most:,.15g}"
     raise ValueError(f"{name}: expected a number {expected}, found {value}")
 
 

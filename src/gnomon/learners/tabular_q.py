@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Literal, NamedTuple, final
 
 import numpy as np
@@ -171,26 +172,10 @@ class TabularQ(Learner):
         self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
     ) -> TrialLog:
         """Play each board in turn, attempt for attempt as act and observe would, but faster."""
-        from gnomon.learners.one_board import close_log, one_board, open_log
+        from gnomon.learners.one_board import play_boards
         from gnomon.learners.tabular_q_kernels import play
 
         if 1 + rule.n_shapes * rule.n_colors != self._values.shape[1]:
             raise ValueError("expected a rule compiled for the palettes of the learner")
-        game, log = one_board(rule, boards), open_log(len(boards), horizon)
-        episode = n_rows = 0
-        while episode < len(boards):
-            before = n_rows
-            draws = self._draws.ahead(horizon)
-            episode, n_rows = play(
-                self._settings,
-                self._values,
-                self._n_attempts,
-                game,
-                log,
-                horizon,
-                draws,
-                episode,
-                n_rows,
-            )
-            self._draws.use(n_rows - before)
-        return close_log(log, boards, n_rows)
+        loop = partial(play, self._settings, self._values, self._n_attempts)
+        return play_boards(loop, rule, boards, horizon, self._draws)

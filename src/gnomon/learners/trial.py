@@ -12,10 +12,18 @@ import numpy.typing as npt
 from gnomon.errors import NotCompilableError
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec
 from gnomon.game.compiler import CompiledRule, compile_rule
-from gnomon.learners.base import FusedLearner, Learner, Observation, Transition, TrialLog
+from gnomon.learners.base import (
+    ACCEPTED,
+    EPISODE_OVER,
+    FusedLearner,
+    Learner,
+    Observation,
+    Transition,
+    TrialLog,
+)
 from gnomon.rules.syntax import RuleSet
 
-__all__ = ["play_trial", "play_unfused"]
+__all__ = ["compiled", "play_trial", "play_unfused"]
 
 
 class _Table(Protocol):
@@ -66,7 +74,7 @@ def play_trial(
     """
     if horizon < 1:
         raise ValueError(f"horizon: expected at least 1, found {horizon}")
-    rule = _compiled(rule_set, board_spec)
+    rule = compiled(rule_set, board_spec)
     if rule is None:
         return _play(learner, _reference_tables(rule_set, boards, board_spec), boards, horizon)
     if isinstance(learner, FusedLearner):
@@ -75,7 +83,7 @@ def play_trial(
 
 
 @lru_cache(maxsize=128)
-def _compiled(rule_set: RuleSet, board_spec: BoardSpec) -> CompiledRule | None:
+def compiled(rule_set: RuleSet, board_spec: BoardSpec) -> CompiledRule | None:
     """Compile a rule once for all its trials in this process; None if it does not compile."""
     try:
         return compile_rule(rule_set, board_spec)
@@ -112,7 +120,7 @@ def _play(
             terminated = table.finish != 0 and not learner.plays_on
             truncated = len(actions) - before >= horizon
             after = table.observation(reveal=learner.reveal)
-            reward = 0.0 if outcome in (0, -4) else -1.0
+            reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
             learner.observe(Transition(seen, action, reward, outcome, after, terminated, truncated))
             seen = after
             over = terminated or truncated
@@ -185,7 +193,7 @@ class _ReferenceTable:
     def attempt(self, action: int) -> int:
         cell, bucket = divmod(action, N_BUCKETS)
         outcome = self._game.attempt_at(cell + 1, bucket)
-        if outcome == 0:
+        if outcome == ACCEPTED:
             shape, color = divmod(int(self._codes[cell]) - 1, self._n_colors)
             self._codes[cell] = 0
             self._last = (1 + shape, 1 + color, 1 + bucket)

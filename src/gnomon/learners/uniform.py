@@ -55,14 +55,7 @@ class Uniform(Learner):
         self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
     ) -> TrialLog:
         """Play each board in turn, with the attempts that act would choose, but faster."""
-        from gnomon.learners.one_board import close_log, one_board, open_log
+        from gnomon.learners.one_board import play_boards
         from gnomon.learners.uniform_kernel import play
 
-        game, log = one_board(rule, boards), open_log(len(boards), horizon)
-        episode = n_rows = 0
-        while episode < len(boards):
-            before = n_rows
-            draws = self._draws.ahead(horizon)
-            episode, n_rows = play(game, log, horizon, draws, episode, n_rows)
-            self._draws.use(n_rows - before)
-        return close_log(log, boards, n_rows)
+        return play_boards(play, rule, boards, horizon, self._draws)

@@ -83,7 +83,8 @@ def compare_pairs(
     per_ground : bool
         Whether to test on each ground by itself instead; Holm's correction is then over all.
     smoothing, weights
-        As in :meth:`gnomon.ranking.tournament.Tournament.of`; they do not change an exact p-value.
+        As in :meth:`gnomon.ranking.tournament.Tournament.of`; they do not change an exact p-value,
+        and weights say nothing about one ground.
 
     Returns
     -------
@@ -103,10 +104,11 @@ def compare_pairs(
     weight = ground_weights(contest, weights, variance)
     found = []
     for i, j in pairs:
-        common = np.flatnonzero(contest.met[:, i, j]).tolist()
+        there = contest.met if per_ground else weight > 0.0
+        common = np.flatnonzero(there[:, i, j]).tolist()
         for part in [[g] for g in common] if per_ground else [common]:
             name = contest.grounds[part[0]] if per_ground else None
-            w = weight[part, i, j]
+            w = np.ones(1) if per_ground else weight[part, i, j]
             p, exact = _tested(contest, i, j, part, w, alternative)
             chance = float(w @ contest.probability[part, i, j] / w.sum()) if part else math.nan
             ratio = math.exp(w @ odds[part, i, j] / w.sum()) if part else math.nan

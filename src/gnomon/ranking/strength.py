@@ -20,7 +20,6 @@ __all__ = [
     "copeland",
     "elo",
     "elo_games",
-    "elo_order_spread",
     "mean_rank",
 ]
 
@@ -129,7 +128,8 @@ def copeland(probability: npt.ArrayLike) -> FloatArray:
 def mean_rank(contest: Contest) -> FloatArray:
     """Return each one's mean rank over the grounds on which it was, 1 for always the best.
 
-    On one ground contestants are ranked by the mean rank of their runs; equal ones share ranks.
+    On one ground contestants are ranked by the mean rank of their runs; equal ones share ranks. NaN
+    for one that was on none.
     """
     from scipy.stats import rankdata
 
@@ -140,7 +140,8 @@ def mean_rank(contest: Contest) -> FloatArray:
             # Wins per run of one's own, over all others on the ground.
             rates = wins[np.ix_(here, here)].sum(axis=1) / contest.sizes[g, here]
             ranks[g, here] = rankdata(-np.round(rates, 9))
-    return np.asarray(np.nanmean(ranks, axis=0))
+    n_grounds = np.count_nonzero(~np.isnan(ranks), axis=0)
+    return np.where(n_grounds > 0, np.nansum(ranks, axis=0) / np.maximum(n_grounds, 1), np.nan)
 
 
 def elo(
@@ -195,12 +196,3 @@ def elo_games(contest: Contest) -> list[tuple[int, int, float]]:
         for g in range(len(contest.grounds))
         for i, j in zip(*np.nonzero(np.triu(contest.met[g])), strict=True)
     ]
-
-
-def elo_order_spread(
-    contest: Contest, *, n_orders: int = 100, rng: np.random.Generator
-) -> FloatArray:
-    """Return the ratings from the same games in other orders, shape (n_orders, n)."""
-    games = elo_games(contest)
-    orders = (rng.permutation(len(games)) for _ in range(n_orders))
-    return np.array([elo((games[g] for g in order), len(contest.names)) for order in orders])

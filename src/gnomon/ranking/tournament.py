@@ -19,6 +19,8 @@ __all__ = ["Edges", "Tournament", "Weights", "connected_components", "ground_wei
 
 Weights = Literal["equal", "precision"] | Mapping[str, float]
 
+#: Edges up to this are 0 but for the rounding of their sums over grounds.
+EVEN = 1e-12
 #: Replicates whose edges are held in memory together, at most.
 BLOCK = 256
 #: Numbers in one block of edges, at most (three arrays of this size).

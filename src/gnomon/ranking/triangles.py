@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.ranking.tournament import Tournament
+from gnomon.ranking.tournament import EVEN, Tournament
 
 __all__ = ["Triangle", "n_cycles", "worst_triangles"]
 
@@ -56,7 +56,7 @@ def worst_triangles(
         around = f[i, :, None] + f - f[i, None, :]
         usable = np.triu(edge & both & both[:, None], 1)
         if cycles_only:
-            up = f > 0.0
+            up = f > EVEN
             usable &= (up[i, :, None] & up & up[:, i]) | (up[:, i, None] & up.T & up[i])
         j, k = np.nonzero(usable)
         size = np.abs(around[j, k])
@@ -73,7 +73,7 @@ def _triangle(tournament: Tournament, i: int, j: int, k: int) -> Triangle:
     curl = float(f[i, j] + f[j, k] + f[k, i])
     if curl < 0.0:
         j, k, curl = k, j, -curl
-    is_cycle = bool(f[i, j] > 0.0 and f[j, k] > 0.0 and f[k, i] > 0.0)
+    is_cycle = bool(f[i, j] > EVEN and f[j, k] > EVEN and f[k, i] > EVEN)
     return Triangle((names[i], names[j], names[k]), curl, is_cycle)
 
 
@@ -85,5 +85,5 @@ def n_cycles(tournament: Tournament) -> int:
     >>> n_cycles(Tournament.from_log_odds("RPS", [[0, 1, -1], [-1, 0, 1], [1, -1, 0]]))
     1
     """
-    beats = (tournament.log_odds > 0.0).astype(np.float64)
+    beats = (tournament.log_odds > EVEN).astype(np.float64)
     return round(float(np.sum((beats @ beats) * beats.T)) / 3.0)

@@ -13,7 +13,7 @@ from matplotlib.patches import FancyArrowPatch
 
 from gnomon.excerpt import shortened
 from gnomon.ranking.hodge import HodgeDecomposition
-from gnomon.ranking.tournament import Tournament
+from gnomon.ranking.tournament import EVEN, Tournament
 from gnomon.report.figures.style import HALF_WIDTH, INK, LONGEST, SERIES, SIZE, dress, new_drawing
 
 __all__ = ["tournament_graph", "tournament_rows"]
@@ -75,7 +75,7 @@ def _arrows(
     for i in order:
         for j in order:
             edge = float(tournament.log_odds[i, j])
-            if edge > 0.0:
+            if edge > EVEN:
                 against = decomposition.ratings[i] < decomposition.ratings[j]
                 ax.add_patch(
                     FancyArrowPatch(
@@ -139,5 +139,5 @@ def tournament_rows(
             "curl": float(decomposition.curl[i, j]),
             "harmonic": float(decomposition.harmonic[i, j]),
         }
-        for i, j in zip(*np.nonzero(f > 0.0), strict=True)
+        for i, j in zip(*np.nonzero(f > EVEN), strict=True)
     )

@@ -112,11 +112,6 @@ def test_a_learner_plays_a_season_by_one_command(gnomon, data, tmp_path):
         assert (status, "403" in err) == (2, True)
 
 
-def test_a_run_needs_a_folder_or_a_server(gnomon, tmp_path):
-    status, _, err = gnomon("run", "demo")
-    assert (status, err) == (2, "gnomon: missing option '--out': the run folder\n")
-
-
 def test_what_is_no_plan(gnomon, tmp_path):
     plan = tmp_path / "plan.toml"
     for text, message in [("x = 1", "field 'season': "), ("x = ", "not a TOML file")]:

@@ -88,6 +88,21 @@ def test_one_trial_is_said_to_be_one(gnomon):
     assert "0 of 1 trial to play" in gnomon(*arguments, "--out", "out", "--dry-run").out
 
 
+def test_a_run_without_a_folder_makes_one_that_is_named_by_the_experiment(gnomon, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "rule.txt").write_text("(*,*,*,*,0)\n")
+    played = ("--learners", "uniform", "--trials", "1", "--episodes", "2")
+    said = gnomon("run", "clockwise", *played)
+    assert said.out == "clockwise: 1 trial (1 done, 0 skipped, 0 failed) in clockwise-run\n"
+    assert (
+        "(0 done, 1 skipped, 0 failed) in clockwise-run" in gnomon("run", "clockwise", *played).out
+    )
+    assert "in rule.txt-run" in gnomon("run", "mine/rule.txt", *played).out
+    assert "0 of 1 trial to play" in gnomon("run", "clockwise", *played, "--dry-run").out
+    said = gnomon("run", "clockwise", *played, "--seed", "1")
+    assert (said.status, "clockwise-run: holds another experiment (seed" in said.err) == (2, True)
+
+
 def test_a_trial_whose_file_is_gone_is_played_again_and_said_so(gnomon, tmp_path):
     gnomon("run", "small.toml", "--out", "out")
     shard = min((tmp_path / "out" / "shards").iterdir())

@@ -102,6 +102,25 @@ def test_closing_early_cancels_the_rest(work, executor):
     assert time.monotonic() - began < 20
 
 
+@pytest.mark.parametrize("address", ["processors", "bla://127.0.0.1:9", "tcp://127.0.0.1:x"])
+def test_what_is_no_address_is_told_at_once(address):
+    began = time.monotonic()
+    with (
+        pytest.raises(GnomonError, match=f"^{address}: expected the address of a Dask scheduler"),
+        cluster_executor(address),
+    ):
+        pass
+    assert time.monotonic() - began < 10
+
+
+def test_without_certificates():
+    with (
+        pytest.raises(GnomonError, match=r"^tls://127.0.0.1:9: expected certificates"),
+        cluster_executor("tls://127.0.0.1:9"),
+    ):
+        pass
+
+
 def test_nobody_answers(monkeypatch):
     monkeypatch.setattr(dask_cluster, "_CONNECT_S", 0.5)
     with (

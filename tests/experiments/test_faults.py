@@ -72,12 +72,23 @@ def undisturbed(tmp_path_factory) -> dict[str, bytes]:
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only /proc tells the memory of another process"
 )
-def test_bad_trials_are_recorded_and_the_rest_are_complete(tmp_path, undisturbed):
+@pytest.mark.parametrize("scheduler", [[], ["--scheduler", "processes"]])
+def test_bad_trials_are_recorded_and_the_rest_are_complete(tmp_path, undisturbed, scheduler):
     (tmp_path / "faulty.toml").write_text(CONFIG)
     # Every interpreter that starts, the workers included, imports this.
     (tmp_path / "sitecustomize.py").write_text(SITE)
     env = os.environ | {"PYTHONPATH": str(tmp_path)}
-    command = [*GNOMON, "run", "faulty.toml", "--out", "run", "--workers", "2", "--json"]
+    command = [
+        *GNOMON,
+        "run",
+        "faulty.toml",
+        "--out",
+        "run",
+        "--workers",
+        "2",
+        "--json",
+        *scheduler,
+    ]
     said = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert said.returncode == 1, said.stderr
     answer = json.loads(said.stdout)
@@ -119,10 +130,10 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_full_disk(small_disk, tmp_path, workers):
+@pytest.mark.parametrize(("workers", "scheduler"), [(1, None), (2, "processes"), (2, None)])
+def test_a_full_disk(small_disk, tmp_path, workers, scheduler):
     config = ExperimentConfig("many", ["clockwise"], ["uniform"], trials=120, episodes=200)
-    summary = run(config, small_disk / "run", workers=workers)
+    summary = run(config, small_disk / "run", workers=workers, scheduler=scheduler)
     assert summary.failed > 0
     assert summary.done > 10
     assert summary.done + summary.failed == 120

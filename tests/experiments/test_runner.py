@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gnomon.errors import NotCompiledWarning
+from gnomon.execution.serial import SerialExecutor
+from gnomon.experiments import runner
+from gnomon.experiments.card import read_card
 from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.journal import read_journal
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
 from gnomon.experiments.trial import Trial
@@ -31,10 +38,68 @@ def serial(tmp_path_factory) -> dict[str, bytes]:
     return shards(path)
 
 
-def test_the_same_bytes_from_two_workers(tmp_path, serial):
-    summary = run(CONFIG, tmp_path, workers=2)
+@pytest.mark.parametrize("scheduler", [None, "processes"])
+def test_the_same_bytes_from_two_workers(tmp_path, serial, scheduler):
+    summary = run(CONFIG, tmp_path, workers=2, scheduler=scheduler)
     assert (summary.done, summary.skipped, summary.failed) == (12, 0, 0)
     assert shards(tmp_path) == serial
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_several_workers_are_a_local_cluster_where_there_is_dask(tmp_path, monkeypatch, installed):
+    asked: list[tuple[str, int]] = []
+
+    @contextmanager
+    def cluster(scheduler, n_workers, *, limits, prepare):
+        asked.append((scheduler, n_workers))
+        yield SerialExecutor()
+
+    monkeypatch.setattr(runner, "cluster_executor", cluster)
+    monkeypatch.setattr(runner, "make_executor", lambda n, **_: SerialExecutor())
+    monkeypatch.setattr(runner, "dask_is_installed", lambda: installed)
+    run(CONFIG, tmp_path / "several", workers=2)
+    run(CONFIG, tmp_path / "one", workers=1)
+    run(CONFIG, tmp_path / "processes", workers=2, scheduler="processes")
+    run(CONFIG, tmp_path / "local", workers=3, scheduler="local")
+    assert asked == [("local", 2)] * installed + [("local", 3)]
+    told = {path.name: read_card(path)["sessions"][0]["scheduler"] for path in tmp_path.iterdir()}
+    assert told == {
+        "several": "local" if installed else "processes",
+        "one": "processes",
+        "processes": "processes",
+        "local": "local",
+    }
+
+
+def test_short_trials_are_written_down_some_at_a_time_and_a_long_one_at_once(
+    tmp_path, serial, monkeypatch
+):
+    """What waits took a tenth of a second to play at most, and an error does not wait."""
+    times = iter([0.04, 0.04, 0.04, 5.0, 0.09, math.inf] + [0.01] * 6)
+    written: list[int] = []
+
+    class Timed:
+        def map(self, work, pieces):
+            for outcome in SerialExecutor().map(work, pieces):
+                yield replace(outcome, time_s=next(times))
+                written.append(len(read_journal(tmp_path / "journal.sqlite")))
+
+    monkeypatch.setattr(runner, "make_executor", lambda n, **_: Timed())
+    monkeypatch.setattr(runner, "SerialExecutor", Timed)
+    run(CONFIG, tmp_path)
+    assert written == [0, 0, 3, 4, 4, 6, 6, 6, 6, 6, 6, 6]
+    assert len(read_journal(tmp_path / "journal.sqlite")) == 12
+    assert shards(tmp_path) == serial
+
+
+def test_what_was_played_is_written_down_though_the_run_is_stopped(tmp_path, monkeypatch):
+    def stop(n_played: int, _: int) -> None:
+        if n_played == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(CONFIG, tmp_path, progress=stop)
+    assert len(RunFolder.open(tmp_path).trials()) == 3
 
 
 def test_what_is_there_is_skipped(tmp_path, serial):
@@ -128,7 +193,7 @@ from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
 from test_runner_config import KILLED
 if __name__ == "__main__":
-    run(KILLED, sys.argv[1], workers=int(sys.argv[2]))
+    run(KILLED, sys.argv[1], workers=int(sys.argv[2]), scheduler=sys.argv[3] or None)
 """
 LONG = """
 from gnomon.experiments.config import ExperimentConfig
@@ -143,14 +208,14 @@ def n_recorded(path: Path) -> int:
         return 0
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_kill_9_loses_the_trials_in_flight_at_most(tmp_path, workers):
+@pytest.mark.parametrize(("workers", "scheduler"), [(1, ""), (2, "processes"), (2, "")])
+def test_kill_9_loses_the_trials_in_flight_at_most(tmp_path, workers, scheduler):
     """A real process is killed in the middle; what it had recorded is kept, byte for byte."""
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "test_runner_config.py").write_text(LONG)
     out = tmp_path / "run"
     process = subprocess.Popen(
-        [sys.executable, str(tmp_path / "script.py"), str(out), str(workers)]
+        [sys.executable, str(tmp_path / "script.py"), str(out), str(workers), scheduler]
     )
     while n_recorded(out) < 20:
         assert process.poll() is None

@@ -26,6 +26,7 @@ def test_what_the_card_of_a_run_tells(run_folder):
 def test_several_sessions():
     sessions = [
         {"begun": "2026-01-01T10:00:00+00:00", "ended": None, "workers": 2, "cpu": "A"},
+        {"ended": "2026-01-01T12:00:00+00:00", "workers": 4, "scheduler": "local"},
         {
             "begun": "2026-01-02T10:00:00+00:00",
             "ended": "2026-01-02T10:01:00+00:00",
@@ -39,7 +40,10 @@ def test_several_sessions():
     assert session_rows({"suites": ["nearby 1"], "sessions": sessions}) == (
         ("suites", "nearby 1"),
         ("begun", "2026-01-01 10:00 UTC and in 1 later session"),
-        ("workers", "2 processes; then a remote Dask cluster"),
+        (
+            "workers",
+            "2 processes; then 4 processes, a local Dask cluster; then a remote Dask cluster",
+        ),
         ("time to play", "60.0 s, of which trials kept processors busy for 90.2 s"),
         ("stopped", "1 session did not come to an end"),
         ("computer", "A"),

@@ -25,7 +25,8 @@ def run(
         str, typer.Argument(help="An experiment of the library, a TOML file, a suite or a rule.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="The run folder: new, or of the same experiment.")
+        Path | None,
+        typer.Option(help="The run folder: new, or of the same experiment; else NAME-run here."),
     ] = None,
     learners: Annotated[
         str | None, typer.Option(help="Other learners: names between commas, or all.")
@@ -35,7 +36,8 @@ def run(
     seed: Annotated[int | None, typer.Option(min=0, help="Another seed.")] = None,
     workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1,
     scheduler: Annotated[
-        str | None, typer.Option(help="A Dask scheduler to play on (tcp://...), or local.")
+        str | None,
+        typer.Option(help="A Dask scheduler (tcp://...); or local, or processes without Dask."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost.")] = False,
     server: Annotated[
@@ -60,8 +62,6 @@ def run(
             raise ConfigError("--server: the season says what is played, and keeps the log")
         play_season(config, server, token, again=again, seed=seed, as_json=as_json)
         return
-    if out is None:
-        raise ConfigError("missing option '--out': the run folder")
 
     given = {
         "learners": learners and [name.strip() for name in learners.split(",")],
@@ -72,6 +72,7 @@ def run(
     with answering("run", as_json=as_json) as answer:
         changes = {name: value for name, value in given.items() if value is not None}
         experiment = load_experiment(config, **changes)
+        out = out or Path(f"{Path(experiment.name).name}-run")
         if dry_run:
             _forecast(experiment, out, workers, answer)
             return

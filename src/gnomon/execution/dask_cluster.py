@@ -11,12 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from gnomon.errors import GnomonError
 from gnomon.execution.executor import NO_LIMITS, Limits, Outcome, make_executor
+from gnomon.execution.interrupts import processes_undisturbed
 
-__all__ = ["DaskExecutor", "cluster_executor"]
+__all__ = ["DaskExecutor", "cluster_executor", "dask_is_installed"]
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -27,6 +29,11 @@ _MOST_PIECES, _BATCHES_A_WORKER = 32, 8
 _BATCHES_AHEAD = 2
 _CONNECT_S = 20
 _LOST = "ClusterLost: the scheduler of the cluster is gone"
+
+
+def dask_is_installed() -> bool:
+    """Return whether there can be clusters here; Dask is not imported for that."""
+    return find_spec("distributed") is not None
 
 
 @contextmanager
@@ -54,7 +61,8 @@ def cluster_executor(
     Raises
     ------
     GnomonError
-        Dask is not installed, or there is no scheduler at the address, or it has no workers.
+        Dask is not installed, or this is no address, or nobody answers there, or the scheduler has
+        no workers.
     """
     distributed = _distributed()
     if scheduler != "local":
@@ -69,29 +77,37 @@ def cluster_executor(
     }
     with (
         import_module("dask").config.set(settings),
-        distributed.LocalCluster(
+        _local_cluster(n_workers) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield DaskExecutor(client, limits=limits, prepare=prepare)
+
+
+def _local_cluster(n_workers: int) -> Any:
+    """Start a cluster here, which ends when this process says so."""
+    with processes_undisturbed():
+        return _distributed().LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",  # any free port: two clusters can be up at once
             memory_limit=0,
             silence_logs=logging.CRITICAL,
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield DaskExecutor(client, limits=limits, prepare=prepare)
+        )
 
 
 @contextmanager
 def _joined(address: str) -> Iterator[Any]:
     """Connect to a scheduler that runs elsewhere, and see that it has workers."""
     distributed = _distributed()
+    # Asked first, for a client that cannot even try to connect takes long to go away.
+    _check_address(address)
     # A scheduler that is lost is told of in our own words; Dask would add its tracebacks.
     for name in ("distributed", "distributed.client", "distributed.comm", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         reason = str(error).splitlines()[0]
         raise GnomonError(f"{address}: no Dask scheduler answers: {reason}") from None
     with client:
@@ -100,6 +116,19 @@ def _joined(address: str) -> Iterator[Any]:
         except TimeoutError:
             raise GnomonError(f"{address}: the scheduler has no workers") from None
         yield client
+
+
+def _check_address(address: str) -> None:
+    """Refuse what is no address, and one that needs certificates where there are none."""
+    try:
+        import_module("distributed.comm").get_address_host_port(address)
+    except ValueError as error:
+        raise GnomonError(
+            f"{address}: expected the address of a Dask scheduler, tcp://HOST:PORT: {error}"
+        ) from None
+    security = _distributed().Security()
+    if address.startswith("tls:") and not security.get_connection_args("client")["ssl_context"]:
+        raise GnomonError(f"{address}: expected certificates in Dask's settings, found none")
 
 
 def _distributed() -> Any:
@@ -211,8 +240,8 @@ def _do(
     limits: Limits,
     prepare: Callable[[], None] | None,
     batch: Sequence[Piece],
-) -> list[tuple[Result | None, str | None, str | None]]:
+) -> list[tuple[Result | None, str | None, str | None, float]]:
     """Do a batch, on a worker of the cluster."""
     executor = make_executor(1, limits=limits, prepare=prepare)
     outcomes = executor.map(work, batch)
-    return [(outcome.result, outcome.error, outcome.traceback) for outcome in outcomes]
+    return [(done.result, done.error, done.traceback, done.time_s) for done in outcomes]

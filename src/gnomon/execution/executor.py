@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -28,12 +30,15 @@ class Outcome(Generic[Piece, Result]):
         One line, ``"ValueError: ..."``, if the work raised or its process died; else None.
     traceback : str, optional
         Where it was raised, as Python prints it.
+    time_s : float
+        Seconds that the work took; infinite if it did not come to a result.
     """
 
     piece: Piece
     result: Result | None = None
     error: str | None = None
     traceback: str | None = None
+    time_s: float = math.inf
 
 
 class Executor(Protocol):
@@ -58,8 +63,9 @@ def attempt(work: Callable[[Piece], Result], piece: Piece) -> Outcome[Piece, Res
     >>> attempt(abs, "three").error
     "TypeError: bad operand type for abs(): 'str'"
     """
+    began = time.perf_counter()
     try:
-        return Outcome(piece, work(piece))
+        return Outcome(piece, work(piece), time_s=time.perf_counter() - began)
     except Exception as error:
         return Outcome(piece, None, _in_one_line(error), traceback.format_exc())
 

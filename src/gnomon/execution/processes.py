@@ -10,15 +10,14 @@ import contextlib
 import math
 import multiprocessing
 import os
-import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
 from gnomon.execution.executor import NO_LIMITS, Limits, Outcome, attempt
+from gnomon.execution.interrupts import processes_undisturbed
 
 __all__ = ["ProcessExecutor"]
 
@@ -124,7 +123,7 @@ class _Worker(Generic[Piece, Result]):
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(work, prepare, theirs), daemon=True)
-        with _interrupts_held():
+        with processes_undisturbed():
             self.process.start()
         theirs.close()
         self.pieces: deque[Piece] = deque()
@@ -154,8 +153,7 @@ class _Worker(Generic[Piece, Result]):
         if said == _NOTHING:
             self.started = True
             return None
-        result, error, trace = said
-        return Outcome(self.pieces.popleft(), result, error, trace)
+        return Outcome(self.pieces.popleft(), *said)
 
     def judge(self, limits: Limits) -> Outcome[Piece, Result] | None:
         """End the process and return the failure of its piece, if that has passed a limit."""
@@ -235,20 +233,8 @@ def _serve(
             return
         done = attempt(work, heard[0])
         try:
-            connection.send((done.result, done.error, done.traceback))
+            connection.send((done.result, done.error, done.traceback, done.time_s))
         except (BrokenPipeError, ConnectionResetError):
             return
         except Exception as error:
-            connection.send((None, f"the result does not pickle: {error}", None))
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Start a process in here and Ctrl-C will never reach it: it inherits the blocked signal."""
-    # Starting this helper of multiprocessing unblocks the signal, so it comes first.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            connection.send((None, f"the result does not pickle: {error}"))

@@ -16,7 +16,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -136,8 +136,9 @@ def _packed(codes: npt.NDArray[np.integer], n_distinct: int) -> bytes:
     padded = np.zeros(8 * n_groups, dtype=f"<u{max(1, n_bits // 8)}")
     padded[: codes.size] = codes
     if n_bits < 8:
-        shifts = np.arange(0, 8, n_bits, dtype=np.uint8)
-        padded = np.bitwise_or.reduce(padded.reshape(-1, 8 // n_bits) << shifts, axis=1)
+        n_in_byte = 8 // n_bits
+        parts = [padded[k::n_in_byte] << np.uint8(k * n_bits) for k in range(n_in_byte)]
+        padded = reduce(np.bitwise_or, parts)
     return bytes([n_bits]) + _varint(n_groups << 1 | 1) + padded.tobytes()
 
 

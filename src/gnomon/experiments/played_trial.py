@@ -1,8 +1,7 @@
 """A trial on its way to the run folder: played, encoded, kept.
 
-A run in one process does the first here and the rest in a thread beside the next trial, while the
-kernels that play whole trials let go of Python's lock; a worker process does all three; a worker of
-a cluster, which may not see the folder, does the first two.
+A run in one process does the first, and the rest for some short trials at a time; a worker process
+does all three; a worker of a cluster, which may not see the folder, does the first two.
 """
 
 from __future__ import annotations

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from gnomon.execution.beside import beside
+from gnomon.execution.dask_cluster import cluster_executor, dask_is_installed
 from gnomon.execution.executor import Executor, Limits, Outcome, attempt, make_executor
+from gnomon.execution.interrupts import undisturbed
 from gnomon.execution.serial import SerialExecutor
-from gnomon.experiments.card import session
+from gnomon.experiments.card import Session, session
 from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.journal import TrialRecord
+from gnomon.experiments.journal import Journal, TrialRecord
 from gnomon.experiments.played_trial import (
     encode_and_keep,
     keep,
@@ -29,6 +30,10 @@ from gnomon.game.interpreted import compiled_or_none
 __all__ = ["Progress", "RunSummary", "run"]
 
 Result = TypeVar("Result")
+
+#: Trials are written down once they took so many seconds: to write some at a time, while the
+#: processor remembers how, costs half as much as one after each trial.
+_TOGETHER_S = 0.1
 
 
 class Progress(Protocol):
@@ -88,9 +93,10 @@ def run(
     workers : int
         Number of processes; 1 plays in this one, unless the experiment limits its trials.
     scheduler : str, optional
-        Play on a Dask cluster instead: the address of its scheduler, such as
-        ``"tcp://10.0.0.1:8786"``, or ``"local"`` for a cluster of ``workers`` processes here.
-        Needs the extra ``dask``.
+        Who hands the trials out: ``"local"``, a Dask cluster of ``workers`` processes here;
+        ``"processes"``, this process to so many without Dask; or the address of the scheduler of
+        another Dask cluster, such as ``"tcp://10.0.0.1:8786"``. Several workers are a ``"local"``
+        cluster if nothing is said and Dask is installed (the extra ``dask``).
     progress : Progress, optional
         Is told after each trial.
 
@@ -123,8 +129,9 @@ def run(
         # Said here, once, for the workers that play the trials have nobody to say it to.
         compiled_or_none(rule.rule_set, config.board)
     limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
-    how: dict[str, Any] = {"workers": workers, "scheduler": scheduler and _kind(scheduler)}
-    if scheduler is None:
+    scheduler = scheduler or ("local" if workers > 1 and dask_is_installed() else "processes")
+    how: dict[str, Any] = {"workers": workers, "scheduler": _kind(scheduler)}
+    if scheduler == "processes":
         executor = make_executor(workers, limits=limits, prepare=prepare)
         folder = RunFolder.open_or_create(out, config)
         if isinstance(executor, SerialExecutor):
@@ -132,8 +139,6 @@ def run(
             return _run_on(executor, folder, play, writing, progress, how)
         playing = partial(play_and_keep, folder.shards)
         return _run_on(executor, folder, playing, _as_it_is, progress, how)
-    from gnomon.execution.dask_cluster import cluster_executor
-
     with cluster_executor(scheduler, workers, limits=limits, prepare=prepare) as executor:
         folder = RunFolder.open_or_create(out, config)
         writing = partial(keep, folder.shards)
@@ -146,8 +151,8 @@ def _as_it_is(record: TrialRecord) -> TrialRecord:
 
 
 def _kind(scheduler: str) -> str:
-    """Return what kind of cluster it is: its address is nobody's business."""
-    return "local" if scheduler == "local" else "remote"
+    """Return who hands out the trials: the address of a cluster is nobody's business."""
+    return scheduler if scheduler in ("local", "processes") else "remote"
 
 
 def _run_on(
@@ -158,9 +163,8 @@ def _run_on(
     progress: Progress | None,
     how: Mapping[str, Any],
 ) -> RunSummary:
-    """Play what is missing in the folder; each trial is finished beside those after it."""
+    """Play what is missing in the folder, and write it down."""
     progress = progress or (lambda n_played, n_to_play: None)
-    errors: dict[str, str] = {}
     with folder.writing() as journal:
         done = [record for record in journal.records() if record.status == "done"]
         before = {record.key for record in done if folder.holds(record)}
@@ -168,22 +172,52 @@ def _run_on(
         missing = [trial for trial in trials_of(folder.config) if trial.key not in before]
         progress(0, len(missing))
         with session(folder.path, folder.config, how if missing else None) as adding:
-
-            def write_down(outcome: Outcome[Trial, Result]) -> None:
-                record = _record_of(outcome, finish)
-                journal.record(record)
-                adding.add(record)
-                if record.error is not None:
-                    errors[record.key] = _told(record, record.error)
-
-            with beside(write_down) as hand_over:
+            writer = _Writer(journal, adding, finish)
+            try:
                 for n_played, outcome in enumerate(executor.map(work, missing), start=1):
-                    hand_over(outcome)
+                    writer.take(outcome)
                     progress(n_played, len(missing))
+            finally:
+                writer.write()
+            errors = writer.errors
             for record in journal.flush():
                 errors.setdefault(record.key, _told(record, "the disk is full"))
     n_done = len(missing) - len(errors)
     return RunSummary(folder, n_done, len(before), len(errors), tuple(errors.values()), lost)
+
+
+@dataclass
+class _Writer(Generic[Result]):
+    """Writes down what has become of trials, short ones some at a time.
+
+    What waits is played again after a kill, so it is never worth more than ``_TOGETHER_S``.
+    """
+
+    journal: Journal
+    adding: Session
+    finish: Callable[[Result], TrialRecord]
+    #: One line for each failed trial, by its key.
+    errors: dict[str, str] = field(default_factory=dict)
+    waiting: list[Outcome[Trial, Result]] = field(default_factory=list)
+    waiting_s: float = 0.0
+
+    def take(self, outcome: Outcome[Trial, Result]) -> None:
+        """Write a trial down, now or soon."""
+        self.waiting.append(outcome)
+        self.waiting_s += outcome.time_s
+        if self.waiting_s >= _TOGETHER_S:
+            self.write()
+
+    def write(self) -> None:
+        """Write down what waits; Ctrl-C must wait for it, for it would cut a file in two."""
+        with undisturbed():
+            for outcome in self.waiting:
+                record = _record_of(outcome, self.finish)
+                self.journal.record(record)
+                self.adding.add(record)
+                if record.error is not None:
+                    self.errors[record.key] = _told(record, record.error)
+            self.waiting, self.waiting_s = [], 0.0
 
 
 def _told(record: TrialRecord, error: str) -> str:

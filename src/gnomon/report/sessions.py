@@ -56,9 +56,10 @@ def _workers(x: Session) -> str:
     n = x.get("workers")
     if not isinstance(n, int):
         return ""
-    if x.get("scheduler"):
-        return f"a {x['scheduler']} Dask cluster"
-    return "1 process" if n == 1 else f"{n} processes"
+    processes = "1 process" if n == 1 else f"{n} processes"
+    if x.get("scheduler") == "remote":
+        return "a remote Dask cluster"
+    return processes + (", a local Dask cluster" if x.get("scheduler") == "local" else "")
 
 
 def _times(sessions: Sequence[Session]) -> str:

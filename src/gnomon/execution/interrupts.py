@@ -1,0 +1,66 @@
+"""Ctrl-C, kept away from what it would cut in two and from processes that are not asked."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from types import FrameType
+
+__all__ = ["processes_undisturbed", "undisturbed"]
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Put Ctrl-C off until the end of the block; then it does what it would have done.
+
+    Only the main thread hears of Ctrl-C; in another the block is not disturbed anyway. What Ctrl-C
+    does stays as it is if something outside Python has decided that.
+
+    Examples
+    --------
+    >>> done = []
+    >>> try:
+    ...     with undisturbed():
+    ...         signal.raise_signal(signal.SIGINT)
+    ...         done.append("all of it")
+    ... except KeyboardInterrupt:
+    ...     done.append("stopped")
+    >>> done
+    ['all of it', 'stopped']
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard = False
+
+    def hear(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal heard
+        heard = True
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def processes_undisturbed() -> Iterator[None]:
+    """Start a process or a thread in here and Ctrl-C will not reach it, nor what it starts.
+
+    They inherit the blocked signal. A terminal sends Ctrl-C to every process of a command, and one
+    alone has to decide what it means.
+    """
+    # Starting this helper of multiprocessing unblocks the signal, so it comes first.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -433,7 +433,6 @@ def test_bad_input_is_told_in_a_line_and_nothing_is_written(
         ("estimate small.toml --level 1.5", "expected a number between 0 and 1, found 1.5"),
         ("estimate small.toml --resamples 0", "'--resamples': Input should be greater than or"),
         ("estimate small.toml --where suite", "expected COLUMN=VALUE, found 'suite'"),
-        ("run small.toml", "--out"),
         ("run small.toml --out out -j 0", "'-j': Input should be greater than or equal to 1"),
         ("rnu", "rnu"),
     ],

@@ -10,16 +10,20 @@ import numpy.typing as npt
 from numba import njit
 
 from gnomon.game import program as p
+from gnomon.game.board import N_CELLS, nearest_bucket
 from gnomon.game.conditions import MOST_ORDERS, UNRANKED
 from gnomon.game.value_sets import MOST_INSTRUCTIONS
 
-__all__ = ["look"]
+__all__ = ["QUADRANT", "look"]
 
 _ORDERS = p.ORDERS
 _WORDS, _LINES, _CONDITIONS, _FEATURES = p.WORDS, p.LINES, p.CONDITIONS, p.FEATURES
 _WIDTH, _N_CLASSES, _N_COLORS = p.WIDTH, p.N_CLASSES, p.N_COLORS
 _CELLS, _ACCEPTS, _RECORDS, _FINAL = p.CELLS, p.ACCEPTS, p.RECORDS, p.FINAL
 _N_PIECES = 2
+
+#: The bucket nearest to each cell.
+QUADRANT = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)], dtype=np.uint8)
 
 
 @njit(cache=True)
@@ -121,14 +125,12 @@ def look(
         for k in range(n_pieces):
             code = np.int64(seen[i, cells[k]])
             feature = program[_FEATURES] + 4 * code
-            x, y = cells[k] % 6, cells[k] // 6
-            quadrant = (0 if x < 3 else 1) if y >= 3 else (3 if x < 3 else 2)
             memory = replies[3, i] * 5 + state[i, program[feature + 2]]
             memory = memory * 5 + state[i, program[feature + 3]]
             masks[k] = (
                 program[row + code - 1]
                 & program[row + n_classes + cells[k]]
-                & program[row + n_classes + 36 + 4 * memory + quadrant]
+                & program[row + n_classes + 36 + 4 * memory + QUADRANT[cells[k]]]
             ) >> shift & 15
 
         if block != 0:

@@ -18,7 +18,7 @@ from gnomon.game import program as layout
 from gnomon.game import views
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.game.compiler import CompiledRule
-from gnomon.game.transition import (
+from gnomon.game.outcomes import (
     ACCEPTED,
     CLEARED,
     DENIED,
@@ -27,16 +27,12 @@ from gnomon.game.transition import (
     IMMOVABLE,
     IN_PROGRESS,
     LEAVE,
-    LINE,
-    LINE_LEFT,
     NEW_BOARD,
     RESET,
     STALEMATE,
     Autoreset,
-    Int,
-    permitted,
-    step,
 )
+from gnomon.game.transition import LINE, LINE_LEFT, Int, permitted, step
 from gnomon.game.views import BoardViews
 
 __all__ = [

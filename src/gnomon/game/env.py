@@ -14,6 +14,7 @@ from gymnasium import spaces
 from gnomon.game import views
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
 from gnomon.game.interpreted import InterpretedBoards, compiled_or_none
+from gnomon.game.outcomes import EMPTY_CELL, RESET, STALEMATE, Autoreset
 from gnomon.game.spaces import (
     BoardLike,
     action_space,
@@ -27,16 +28,13 @@ from gnomon.rules.syntax import RuleSet
 
 __all__ = ["HiddenRulesEnv"]
 
-# The engine's words; it is not imported before it is needed.
-_STALEMATE, _RESET, _EMPTY_CELL = 2, -1, 3
-
 #: How the board stands before the first reset: whatever is attempted, the engine is asked.
 _NOT_DEALT = -1
 _STANDS = views.STANDS
 
 #: What stands for a new board among the actions, so that no action that a player can name does.
 _DEAL = object()
-_ACTIONS: dict[object, int] = {**{a: a for a in range(N_CELLS * N_BUCKETS)}, _DEAL: _RESET}
+_ACTIONS: dict[object, int] = {**{a: a for a in range(N_CELLS * N_BUCKETS)}, _DEAL: RESET}
 
 #: Boards drawn ahead at a time: a call to the kernel that draws costs as much as thirty boards.
 _BLOCK = 64
@@ -137,7 +135,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         advance: Callable[[], object]
         if self._compiled is None:
             self._boards = slow = InterpretedBoards(self.rule, self.board_spec, 1)
-            advance = partial(slow.advance, self._deck, 0, 0, engine.Autoreset.DISABLED)
+            advance = partial(slow.advance, self._deck, 0, 0, Autoreset.DISABLED)
         else:
             self._boards = fast = engine.Boards.empty(self._compiled, 1)
             advance = engine.bound_step(self._compiled, fast, self._deck)
@@ -206,8 +204,8 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
             # While an episode is going on, an attempt on an empty cell changes nothing. Of uniform
             # attempts three in four are such, and the engine need not be asked about them.
             _, shape, color, bucket, _, _, _, _, stands = read_replies()
-            outcome, reward, terminated = _EMPTY_CELL, -1, 0
-        info = {"action_mask": copy_mask(), "outcome": outcome, "stalemate": stands == _STALEMATE}
+            outcome, reward, terminated = EMPTY_CELL, -1, 0
+        info = {"action_mask": copy_mask(), "outcome": outcome, "stalemate": stands == STALEMATE}
         if self.reveal:
             info["permitted"] = self._permitted()
         observation = {"board": copy_board(), "shape": shape, "color": color, "bucket": bucket}

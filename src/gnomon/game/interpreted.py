@@ -15,6 +15,15 @@ import numpy.typing as npt
 from gnomon.errors import NotCompilableError, NotCompiledWarning
 from gnomon.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec
 from gnomon.game.compiler import CompiledRule, compile_rule
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    EPISODE_OVER,
+    IN_PROGRESS,
+    LEAVE,
+    NEW_BOARD,
+    RESET,
+    Autoreset,
+)
 from gnomon.game.views import N_REPLIES, BoardViews
 from gnomon.rules.syntax import RuleSet
 
@@ -22,10 +31,6 @@ if TYPE_CHECKING:
     from gnomon.game.reference import ReferenceGame
 
 __all__ = ["InterpretedBoards", "compiled_or_none"]
-
-_RESET, _LEAVE = -1, -2
-_EPISODE_OVER, _NEW_BOARD = -4, 6
-_NEXT_STEP, _SAME_STEP = 1, 2
 
 
 def compiled_or_none(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | None:
@@ -70,21 +75,21 @@ class InterpretedBoards(BoardViews):
     ) -> int:
         """Make the attempts ``replies[0]``, as the engine's step does; return the new n_dealt."""
         for i, action in enumerate(self.replies[0].tolist()):
-            if action == _LEAVE:
-                self.replies[4:8, i] = _LEAVE, 0, 0, 0
+            if action == LEAVE:
+                self.replies[4:8, i] = LEAVE, 0, 0, 0
                 continue
-            if action == _RESET or (autoreset == _NEXT_STEP and self._told[i]):
+            if action == RESET or (autoreset == Autoreset.NEXT_STEP and self._told[i]):
                 self._deal(i, deck[n_dealt])
                 n_dealt += 1
-                self._reply(i, _NEW_BOARD)
+                self._reply(i, NEW_BOARD)
                 continue
             outcome = self._attempt(i, action)
             game = self._game(i)
-            terminated = game.finish != 0
+            terminated = game.finish != IN_PROGRESS
             truncated = 0 < horizon <= self._n_attempts[i]
             self._reply(i, outcome, terminated=terminated, truncated=truncated)
             self._told[i] = terminated or truncated
-            if self._told[i] and autoreset == _SAME_STEP:
+            if self._told[i] and autoreset == Autoreset.SAME_STEP:
                 self.final[i] = [*self.seen[i, :N_CELLS], *self.replies[1:4, i]]
                 self._deal(i, deck[n_dealt])
                 n_dealt += 1
@@ -121,14 +126,14 @@ class InterpretedBoards(BoardViews):
     def _attempt(self, i: int, action: int) -> int:
         """Make one attempt and note what the player sees of it; return its outcome."""
         if self._told[i]:
-            return _EPISODE_OVER
+            return EPISODE_OVER
         game = self._game(i)
         cell, bucket = divmod(action, N_BUCKETS)
         code = int(self.seen[i, cell])
         outcome = game.attempt_at(cell + 1, bucket)
-        if outcome != _EPISODE_OVER:
+        if outcome != EPISODE_OVER:
             self._n_attempts[i] += 1
-        if outcome == 0:
+        if outcome == ACCEPTED:
             shape, color = divmod(code - 1, len(self._spec.color_palette))
             self.replies[1:4, i] = 1 + shape, 1 + color, 1 + bucket
             self.seen[i, cell] = 0
@@ -138,6 +143,6 @@ class InterpretedBoards(BoardViews):
     def _reply(
         self, i: int, outcome: int, *, terminated: bool = False, truncated: bool = False
     ) -> None:
-        reward = 0 if outcome in (0, _EPISODE_OVER, _NEW_BOARD) else -1
+        reward = 0 if outcome in (ACCEPTED, EPISODE_OVER, NEW_BOARD) else -1
         finish = self._game(i).finish
         self.replies[4:9, i] = outcome, reward, terminated, truncated, finish

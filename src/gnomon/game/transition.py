@@ -16,54 +16,23 @@ from numba import njit
 
 from gnomon.game import program as layout
 from gnomon.game import views
-from gnomon.game.acceptance import look
+from gnomon.game.acceptance import QUADRANT, look
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    CLEARED,
+    DENIED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IMMOVABLE,
+    IN_PROGRESS,
+    LEAVE,
+    NEW_BOARD,
+    RESET,
+    STALEMATE,
+    Autoreset,
+)
 
-__all__ = [
-    "ACCEPTED",
-    "CLEARED",
-    "DENIED",
-    "EMPTY_CELL",
-    "EPISODE_OVER",
-    "IMMOVABLE",
-    "IN_PROGRESS",
-    "LEAVE",
-    "LINE",
-    "LINE_LEFT",
-    "NEW_BOARD",
-    "RESET",
-    "STALEMATE",
-    "Autoreset",
-    "Int",
-    "permitted",
-    "step",
-]
-
-# What comes of an attempt: the codes of the captive game server.
-ACCEPTED = 0
-EMPTY_CELL = 3
-DENIED = 4
-NEW_BOARD = 6
-IMMOVABLE = 7
-EPISODE_OVER = -4
-
-# How an episode stands.
-IN_PROGRESS = 0
-CLEARED = 1
-STALEMATE = 2
-
-# Actions beside the 144 attempts: deal a new board, or leave the board alone (which is then the
-# outcome too).
-RESET = -1
-LEAVE = -2
-
-
-class Autoreset:
-    """What happens to a board whose episode has ended: Gymnasium's three modes."""
-
-    DISABLED = 0
-    NEXT_STEP = 1
-    SAME_STEP = 2
-
+__all__ = ["LINE", "LINE_LEFT", "Int", "permitted", "step"]
 
 # Columns of a board's state that stand at the same place for every rule. The words that tell which
 # atoms are alive follow, and then what gnomon.game.program lays out.
@@ -97,13 +66,10 @@ _OUTCOME, _REWARD, _STANDS = views.OUTCOME, views.REWARD, views.STANDS
 _TERMINATED, _TRUNCATED = views.TERMINATED, views.TRUNCATED
 _N_ATTEMPTS, _OVER, _BUSY = views.N_ATTEMPTS, views.OVER, views.BUSY
 
+_NEXT_STEP, _SAME_STEP = Autoreset.NEXT_STEP, Autoreset.SAME_STEP
+
 #: More attempts than anybody makes.
 _NEVER = 1 << 62
-
-_QUADRANT = np.array(
-    [(0 if x < 3 else 1) if y >= 3 else (3 if x < 3 else 2) for y in range(6) for x in range(6)],
-    dtype=np.uint8,
-)
 
 Int: TypeAlias = npt.NDArray[np.int64]
 
@@ -170,7 +136,9 @@ def step(
         i = _index(replies[_BUSY, busy])
         action = replies[_ACTION, i]
         over = replies[_OVER, i]
-        fresh = action == RESET or (over == _OVER_KNOWN and autoreset == 1 and action != LEAVE)
+        fresh = action == RESET or (
+            over == _OVER_KNOWN and autoreset == _NEXT_STEP and action != LEAVE
+        )
         first = -1  # the line at which a search for a playable line begins; -1: no search
         reward = 0
         terminated = False
@@ -197,7 +165,7 @@ def step(
                     (replies[_BUCKET, i] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
                 )
                 cell_at = n_classes + cell
-                buckets_at = n_classes + 36 + 4 * memory + _index(_QUADRANT[cell])
+                buckets_at = n_classes + 36 + 4 * memory + _index(QUADRANT[cell])
                 row = _index(state[i, _ROW])
                 allowed = 0
                 for w in range(state[i, _N_WORDS]):
@@ -328,7 +296,7 @@ def step(
                             memory = replies[_BUCKET, i] * 5 + state[i, by_color]
                             memory = _index(memory * 5 + state[i, by_shape])
                             cell_at = n_classes + cell
-                            buckets_at = n_classes + 36 + 4 * memory + _index(_QUADRANT[cell])
+                            buckets_at = n_classes + 36 + 4 * memory + _index(QUADRANT[cell])
                             for w in range(n_words):
                                 row = first_row + _index(w * width)
                                 if further:
@@ -362,7 +330,7 @@ def step(
             truncated = replies[_N_ATTEMPTS, i] >= limit
             if terminated or truncated:
                 replies[_OVER, i] = _OVER_KNOWN
-                if autoreset == 2:
+                if autoreset == _SAME_STEP:
                     for c in range(36):
                         state[i, program[_FINAL] + c] = seen[i, c]
                     for b in range(3):
@@ -403,7 +371,7 @@ def permitted(
             feature = program[_FEATURES] + 4 * _index(seen[i, cell])
             by_color, by_shape = program[feature + 2], program[feature + 3]
             memory = (replies[_BUCKET, i] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
-            buckets_at = n_classes + 36 + 4 * memory + _index(_QUADRANT[cell])
+            buckets_at = n_classes + 36 + 4 * memory + _index(QUADRANT[cell])
             for w in range(program[line_at + 1]):
                 row = first_row + w * width
                 if program[_CONDITIONS] != 0:

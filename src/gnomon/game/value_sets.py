@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from gnomon.errors import NotCompilableError
-from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
+from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
 from gnomon.game.set_arithmetic import ARITHMETIC, RELATIONS, compare, wrap
 from gnomon.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Text
 
@@ -229,7 +229,7 @@ _PIECES: dict[tuple[str, ...], int] = {
 
 def _as_value(name: str) -> int | str:
     """Return the name as expressions see it: a string that spells a Java int is an integer."""
-    if re.fullmatch(r"[+-]?[0-9]{1,10}", name) and -(2**31) <= int(name) < 2**31:
+    if re.fullmatch(r"[+-]?[0-9]{1,20}", name) and -(2**31) <= int(name) < 2**31:
         return int(name)
     return name
 
@@ -239,9 +239,7 @@ def _quadrant(positions: _Set, turn: int) -> _Set:
     found = set()
     for pos in positions:
         assert isinstance(pos, int)
-        x, y = (pos - 1) % 6, (pos - 1) // 6
-        nearby = (0 if x < 3 else 1) if y >= 3 else (3 if x < 3 else 2)
-        found.add((nearby + turn) % N_BUCKETS)
+        found.add((nearest_bucket(pos) + turn) % N_BUCKETS)
     return frozenset(found)
 
 

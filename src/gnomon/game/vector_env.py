@@ -13,6 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
 from gnomon.game.interpreted import InterpretedBoards, compiled_or_none
+from gnomon.game.outcomes import LEAVE, NEW_BOARD, RESET, STALEMATE, Autoreset
 from gnomon.game.spaces import BoardLike, action_space, board_spec, observation_space, rule_set
 from gnomon.rules.syntax import RuleSet
 
@@ -101,9 +102,9 @@ class HiddenRulesVectorEnv(
             self._boards = engine.Boards.empty(self._compiled, num_envs)
         self._horizon = max_episode_steps or 0
         self._mode = {
-            AutoresetMode.DISABLED: engine.Autoreset.DISABLED,
-            AutoresetMode.NEXT_STEP: engine.Autoreset.NEXT_STEP,
-            AutoresetMode.SAME_STEP: engine.Autoreset.SAME_STEP,
+            AutoresetMode.DISABLED: Autoreset.DISABLED,
+            AutoresetMode.NEXT_STEP: Autoreset.NEXT_STEP,
+            AutoresetMode.SAME_STEP: Autoreset.SAME_STEP,
         }[self.autoreset_mode]
         self._all = np.ones(num_envs, dtype=np.bool_)
         self._forget_deck()
@@ -153,7 +154,7 @@ class HiddenRulesVectorEnv(
         super().reset(seed=seed)
         if seed is not None:
             self._forget_deck()
-        actions = np.full(self.num_envs, self._engine.RESET, dtype=np.int64)
+        actions = np.full(self.num_envs, RESET, dtype=np.int64)
         if options and options.get("reset_mask") is not None:
             mask = np.asarray(options["reset_mask"])
             if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
@@ -161,9 +162,9 @@ class HiddenRulesVectorEnv(
                     f"reset_mask: expected bool of shape ({self.num_envs},), one at least True, "
                     f"found {mask.dtype} of shape {mask.shape}"
                 )
-            actions[~mask] = self._engine.LEAVE
+            actions[~mask] = LEAVE
         self._advance(actions)
-        return self._observations(), self._infos(actions == self._engine.RESET)
+        return self._observations(), self._infos(actions == RESET)
 
     def step(
         self, actions: npt.NDArray[np.int64]
@@ -207,7 +208,7 @@ class HiddenRulesVectorEnv(
             "_action_mask": present,
             "outcome": outcome,
             "_outcome": present,
-            "stalemate": boards.finish == self._engine.STALEMATE,
+            "stalemate": boards.finish == STALEMATE,
             "_stalemate": present,
         }
         if self.reveal:
@@ -245,7 +246,7 @@ class HiddenRulesVectorEnv(
         }
         infos["_final_info"] = ended
         # What stands beside it is of the boards that were dealt since.
-        infos["outcome"] = np.where(ended, self._engine.NEW_BOARD, infos["outcome"])
+        infos["outcome"] = np.where(ended, NEW_BOARD, infos["outcome"])
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which attempts are on occupied cells, bool of shape (num_envs, 144)."""

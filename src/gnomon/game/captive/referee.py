@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gnomon.errors import NotCompilableError
 from gnomon.game.board import N_BUCKETS, Board, BoardSpec
 from gnomon.game.deals import BoardSource
+from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, RESET
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.syntax import RuleSet
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from gnomon.game.compiler import CompiledRule
 
 __all__ = ["Referee"]
-
-ACCEPTED, DENIED, IMMOVABLE = 0, 4, 7
 
 
 class Referee:
@@ -82,10 +81,9 @@ class _Engine:
     def __init__(self, rule: CompiledRule, spec: BoardSpec) -> None:
         import numpy as np
 
-        from gnomon.game.engine import RESET, Boards, bound_step, permitted_attempts
+        from gnomon.game.engine import Boards, bound_step, permitted_attempts
 
         self._spec = spec
-        self._reset = RESET
         self._deck = np.zeros((1, 36), dtype=np.uint8)
         boards = Boards.empty(rule, 1)
         self._step = bound_step(rule, boards, self._deck)
@@ -94,7 +92,7 @@ class _Engine:
 
     def begin(self, board: Board) -> None:
         self._deck[0] = board.codes(self._spec)
-        self._action[0] = self._reset
+        self._action[0] = RESET
         self._step()
 
     @property

@@ -28,6 +28,7 @@ from gnomon.game.captive.game_log import AttemptRecord, EpisodeRecord, GameLog
 from gnomon.game.captive.pictures import board_picture
 from gnomon.game.captive.referee import Referee
 from gnomon.game.deals import BoardSource
+from gnomon.game.outcomes import ACCEPTED, CLEARED, EMPTY_CELL, EPISODE_OVER, NEW_BOARD, STALEMATE
 
 __all__ = ["PROTOCOL_VERSION", "OutputMode", "Session"]
 
@@ -38,12 +39,9 @@ OutputMode = Literal["BRIEF", "STANDARD", "FULL"]
 PROTOCOL_VERSION = "8.060"
 
 # Codes of an answer, beside those of an attempt.
-_EMPTY_CELL, _EXIT, _NEW_EPISODE = 3, 5, 6
+_EXIT = 5
 _INVALID_COMMAND, _INVALID_ARGUMENTS = -1, -2
-_NO_GAME, _BAD_RULES, _NO_SUCH_PIECE, _SEVERAL_PIECES = -4, -5, -10, -11
-
-_ACCEPTED, _DENIED, _IMMOVABLE = 0, 4, 7
-_CLEARED, _STALEMATE = 1, 2
+_BAD_RULES, _NO_SUCH_PIECE, _SEVERAL_PIECES = -5, -10, -11
 
 #: The buckets by the row and the column at which they stand.
 _BUCKETS = {(7, 0): 0, (7, 7): 1, (0, 7): 2, (0, 0): 3}
@@ -216,7 +214,7 @@ class Session:
     def _end_episode(self) -> None:
         if self._log is not None and self._is_on:
             numbers = self._n_pieces, self._n_attempts, self._n_accepted
-            self._log.end(EpisodeRecord(self.episode, *numbers, self._finish == _CLEARED))
+            self._log.end(EpisodeRecord(self.episode, *numbers, self._finish == CLEARED))
         self._is_on = False
 
     def _new(self) -> list[str]:
@@ -230,23 +228,23 @@ class Session:
         return self._greeting()
 
     def _greeting(self) -> list[str]:
-        stuck = self._finish == _STALEMATE
+        stuck = self._finish == STALEMATE
         hello = f"Hello. This is Gnomon ver. {_version()}. Starting a new episode "
         hello += f"(no. {self.episode + 1})"
         if stuck:
             hello += " -- immediate stalemate. Our apologies!"
-        code = _STALEMATE if stuck else _NEW_EPISODE
+        code = STALEMATE if stuck else NEW_BOARD
         return self._status(code, hello) + self._display(picture=self._mode == "FULL")
 
     # -- attempts --------------------------------------------------------------------------------
 
     def _move(self, numbers: tuple[int, ...]) -> list[str]:
         if not self._is_on or self._finish:
-            ended = (self._finish == _CLEARED, self._finish == _STALEMATE, False)
+            ended = (self._finish == CLEARED, self._finish == STALEMATE, False)
             names = ("cleared", "stalemate", "earlyWin")
             how = ", ".join(f"{n}={str(e).lower()}" for n, e in zip(names, ended, strict=True))
             message = f"No game is on right now ({how}). Use NEW to start a new game"
-            return self._after_move(_NO_GAME, message)
+            return self._after_move(EPISODE_OVER, message)
         if len(numbers) == 2:
             piece_id, bucket = numbers
             if bucket >= N_BUCKETS:
@@ -273,7 +271,7 @@ class Session:
             return self._after_move(_INVALID_ARGUMENTS, f"Invalid input: {wrong}")
         here = self._ids_at.get(column + 6 * row - 6)
         if not here:
-            return self._after_move(_EMPTY_CELL)
+            return self._after_move(EMPTY_CELL)
         if len(here) > 1:
             return self._after_move(_SEVERAL_PIECES)
         piece = self._pieces[here[0]]
@@ -293,8 +291,8 @@ class Session:
         except GnomonError as error:
             return self._after_move(_BAD_RULES, _in_one_line(error))
         self._n_attempts += 1
-        self._last = piece.pos, code == _ACCEPTED
-        if code == _ACCEPTED:
+        self._last = piece.pos, code == ACCEPTED
+        if code == ACCEPTED:
             self._remove(piece)
         if self._log is not None:
             numbers = self.episode, self._n_attempts - 1
@@ -310,7 +308,7 @@ class Session:
 
     def _remark(self) -> str:
         """Return what is said of an attempt that ended the episode."""
-        if self._finish == _STALEMATE:
+        if self._finish == STALEMATE:
             return "Stalemate - no piece can be moved any more. Apology for these rules!"
         return "null" if self._mode == "BRIEF" else "Game cleared - the board is clear"
 

@@ -1,0 +1,47 @@
+"""What comes of an attempt, how an episode stands, and what can be asked of a board: the numbers.
+
+They need no Numba, so that who only writes or reads them starts at once.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ACCEPTED",
+    "CLEARED",
+    "DENIED",
+    "EMPTY_CELL",
+    "EPISODE_OVER",
+    "IMMOVABLE",
+    "IN_PROGRESS",
+    "LEAVE",
+    "NEW_BOARD",
+    "RESET",
+    "STALEMATE",
+    "Autoreset",
+]
+
+# What comes of an attempt: the codes of the captive game server.
+ACCEPTED = 0
+EMPTY_CELL = 3
+DENIED = 4
+NEW_BOARD = 6
+IMMOVABLE = 7
+EPISODE_OVER = -4
+
+# How an episode stands.
+IN_PROGRESS = 0
+CLEARED = 1
+STALEMATE = 2
+
+# Actions beside the 144 attempts: deal a new board, or leave the board alone (which is then the
+# outcome too).
+RESET = -1
+LEAVE = -2
+
+
+class Autoreset:
+    """What happens to a board whose episode has ended: Gymnasium's three modes."""
+
+    DISABLED = 0
+    NEXT_STEP = 1
+    SAME_STEP = 2

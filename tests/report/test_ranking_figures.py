@@ -189,3 +189,29 @@ def test_two_have_no_tournament_to_draw():
     names = [figure.name for figure in audit_report(found, "two", seed=0).figures]
     assert "tournament" not in names
     assert any("none possible" in f.finding for f in found.findings if f.section == "cycles")
+
+
+def test_what_was_not_asked_of_groups_that_never_met_is_not_answered():
+    rng = np.random.default_rng(0)
+    records = [
+        {"algorithm": a, "task": t, "run": i, "score": float(rng.normal())}
+        for a, t in (("a", "x"), ("b", "x"), ("p", "y"), ("q", "y"))
+        for i in range(6)
+    ]
+    found = audit(ScoreTable.from_records(records), n_resamples=20, rng=rng)
+    page = audit_report(found, "apart", seed=0)
+    assert page.answers[1].sentences == (
+        "Method: not asked: some cannot be ordered against others.",
+        "Metric: not estimable: no task is shared by all.",
+        "Pool of competitors: not asked: nobody can leave so that two can be ordered.",
+    )
+    assert all(section.text or section.tables for section in page.sections)
+
+
+def test_who_orders_the_top_alone_is_not_said_to_order_the_rest_otherwise():
+    places = np.array([[3, 2, 0, 1], [1, 0, 3, 2], [2, 3, 0, 1], [2, 1, 0, 3], [3, 2, 1, 0]])
+    table = ScoreTable.from_arrays(dict(zip("abcd", places.T[:, None], strict=True)))
+    found = audit(table, n_resamples=20, rng=np.random.default_rng(0))
+    assert [o.method for o in found.orders if o.reversed_pairs] == ["nash"]
+    page = audit_report(found, "top", seed=0)
+    assert page.answers[1].sentences[0] == "Method: no, all order alike."

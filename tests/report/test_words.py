@@ -62,3 +62,11 @@ def test_a_clean_run_has_no_trouble(findings):
     assert trouble(replace(findings, revealed=(), missing={("a", "r"): 1})) == (
         "1 trial not played yet: 1 of a on r.",
     )
+
+
+def test_of_many_gaps_the_first_are_named(findings):
+    gaps = {(f"a{i}", "r"): 2 for i in range(60)}
+    assert trouble(replace(findings, revealed=(), failed=(), missing=gaps)) == (
+        "120 trials not played yet: 2 of a0 on r, 2 of a1 on r, 2 of a2 on r, 2 of a3 on r, "
+        "2 of a4 on r, 2 of a5 on r and some of 54 other pairs.",
+    )

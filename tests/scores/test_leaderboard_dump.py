@@ -50,6 +50,16 @@ def test_a_wide_table_has_tasks_for_columns(tmp_path):
     assert table.runs("C51", "Break, out").size == 0
 
 
+def test_what_tells_of_a_model_is_no_task(tmp_path):
+    head = "eval,Average \u2b06\ufe0f,Hub \u2764\ufe0f,#Params (B),CO\u2082 cost (kg),IFEval"
+    path = written(tmp_path, "board.csv", f"{head},Rank of words\na,9,1,7,1,5,6\nb,8,3,7,3,4,7\n")
+    with pytest.warns(
+        DegenerateScoresWarning, match="they are no tasks: Average .*, Hub .*, #Params"
+    ):
+        table = read_leaderboard_dump(path)
+    assert table.tasks == ("IFEval", "Rank of words")
+
+
 def test_a_wrong_cell_of_a_wide_table_is_named(tmp_path):
     path = written(tmp_path, "paper.csv", "model,pong,chess\na,1,2\n\nb,x7,3\n")
     with pytest.raises(ScoreDataError) as error:

@@ -185,18 +185,16 @@ def _answer_critical_difference(
 
 def _shown(record: Mapping[str, Any], by: str) -> dict[str, Any]:
     """Return a record as people read it: ranks and tie groups in words."""
+    from gnomon.ranking.rank_intervals import rank_range
+
     return {
         by: record["name"],
         "rating": record["rating"],
         "low": record["low"],
         "high": record["high"],
-        "rank": _ranks(record["rank_low"], record["rank_high"]),
+        "rank": rank_range(record["rank_low"], record["rank_high"]),
         "tie group": "".join(_letter(g) for g in record["groups"]),
     }
-
-
-def _ranks(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def _letter(group: int) -> str:
@@ -207,12 +205,14 @@ def _letter(group: int) -> str:
 
 def _latex(records: Sequence[Mapping[str, Any]]) -> str:
     """Return a table for a paper (booktabs), tie groups as superscripts."""
+    from gnomon.ranking.rank_intervals import rank_range
+
     rows = []
     for r in records:
         groups = "".join(_letter(g) for g in r["groups"])
         rating = "--" if r["rating"] is None else f"${r['rating']:.2f}$"
         ends = "--" if r["low"] is None else f"$[{r['low']:.2f}, {r['high']:.2f}]$"
-        ranks = _ranks(r["rank_low"], r["rank_high"]).replace(" to ", "--")
+        ranks = rank_range(r["rank_low"], r["rank_high"]).replace(" to ", "--")
         rows.append(f"{_escaped(r['name'])}$^{{{groups}}}$ & {rating} & {ends} & {ranks} \\\\")
     head = r"\begin{tabular}{lrrl}" + "\n\\toprule\nname & rating & interval & rank \\\\\n\\midrule"
     return "\n".join([head, *rows, r"\bottomrule", r"\end{tabular}"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +21,7 @@ from gnomon.ranking.task_scale import scaled_by_task
 from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimate import Estimate, estimate_aggregates
+from gnomon.stats.notes import noted
 
 __all__ = ["TITLES", "Audit", "audit"]
 
@@ -123,8 +123,7 @@ def audit(
     'rainbow and iqn: not separated; about 56 r'
     """
     table = table.last_step()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DegenerateScoresWarning)
+    with noted() as notes:
         contest = Contest.from_table(table)
         ranking = rank(contest, level=level, n_resamples=n_resamples, rng=rng)
         tournament = Tournament.of(contest)
@@ -163,17 +162,8 @@ def audit(
         tuple(pool),
         cyclic,
         diagram,
-        _notes(caught),
+        tuple(notes),
     )
-
-
-def _notes(caught: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
-    """Return what was warned of, each once; what is not ours goes on its way."""
-    for other in caught:
-        if not issubclass(other.category, DegenerateScoresWarning):
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    ours = [w for w in caught if issubclass(w.category, DegenerateScoresWarning)]
-    return tuple(dict.fromkeys(str(w.message) for w in ours))
 
 
 def _estimates(table: ScoreTable, **options: Any) -> list[Estimate]:

@@ -13,7 +13,7 @@ from gnomon.ranking.intransitivity import Intransitivity
 from gnomon.ranking.method_orders import MethodOrder, in_words
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.pool import PoolEffect
-from gnomon.ranking.rank_intervals import Ranking
+from gnomon.ranking.rank_intervals import Ranking, rank_range
 from gnomon.ranking.separation import separation
 from gnomon.ranking.tournament import Tournament
 from gnomon.ranking.triangles import n_cycles
@@ -24,6 +24,8 @@ __all__ = ["METRICS", "Finding"]
 
 #: Aggregates of scaled scores, whose orders are compared.
 METRICS = ("mean", "median", "iqm")
+#: So many tasks are named, so that one sees if a column is none, such as a number of parameters.
+MOST_TASKS = 12
 #: Methods whose order is a full one; Nash averaging and alpha-Rank order the top alone.
 FULL_ORDERS = (
     "hodge",
@@ -68,6 +70,8 @@ def on_table(table: ScoreTable, contest: Contest) -> list[Finding]:
     head, *gaps = table.describe().splitlines()
     sizes = contest.sizes[contest.sizes > 0]
     found = [Finding("table", "contents", head, float(len(table)))]
+    shown = ", ".join(table.tasks[:MOST_TASKS]) + (", ..." if len(table.tasks) > MOST_TASKS else "")
+    found.append(Finding("table", "tasks", f"tasks: {shown}", float(len(table.tasks))))
     found += [Finding("table", "gap", gap) for gap in gaps]
     shared = len(table.shared_tasks(contest.names))
     found.append(
@@ -106,7 +110,7 @@ def _ends(low: float, high: float, digits: int = 3) -> str:
 def on_ranks(ranking: Ranking) -> list[Finding]:
     found = []
     for i, name in enumerate(ranking.names):
-        ranks = _ranks(int(ranking.rank_low[i]), int(ranking.rank_high[i]))
+        ranks = f"rank {rank_range(int(ranking.rank_low[i]), int(ranking.rank_high[i]))}"
         rating = float(ranking.ratings[i])
         shown = f"{rating:.2f}{_ends(float(ranking.low[i]), float(ranking.high[i]), 2)}"
         shown = "not estimable" if math.isnan(rating) else shown
@@ -131,10 +135,6 @@ def _verdict(ranking: Ranking, i: int) -> str:
 
 def _together(ranking: Ranking, a: str, b: str) -> bool:
     return _part(ranking, a) == _part(ranking, b)
-
-
-def _ranks(low: int, high: int) -> str:
-    return f"rank {low}" if low == high else f"rank {low} to {high}"
 
 
 def _percent(share: float) -> str:
@@ -268,9 +268,10 @@ def on_cycles(cyclic: Intransitivity, tournament: Tournament) -> list[Finding]:
             Finding("cycles", "intransitivity", "intransitivity: not estimable, no differences")
         ]
     word = "above" if cyclic.value > cyclic.null_high else "within or below"
+    drawn = f"{cyclic.low:.2f} to {cyclic.high:.2f} in resamples, whose noise adds some"
     text = (
-        f"intransitivity {cyclic.value:.2f}{_ends(cyclic.low, cyclic.high, 2)}, {word} what "
-        f"identical competitors show ({cyclic.null_low:.2f} to {cyclic.null_high:.2f})"
+        f"intransitivity {cyclic.value:.2f} ({drawn}), {word} what identical competitors show "
+        f"({cyclic.null_low:.2f} to {cyclic.null_high:.2f})"
     )
     found = [Finding("cycles", "intransitivity", text, cyclic.value)]
     n = n_cycles(tournament)

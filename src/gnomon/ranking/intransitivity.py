@@ -34,7 +34,8 @@ class Intransitivity:
     Parameters
     ----------
     value, low, high : float
-        With the percentile interval of the bootstrap; NaN where all edges are 0.
+        With the percentile interval of the bootstrap; NaN where all edges are 0. Resamples are
+        noisier than the data, and noise is cyclic: both ends may lie above the value.
     null_low, null_high : float
         5 % and 95 % quantile where runs are dealt out to contestants at random.
     p_value : float

@@ -23,7 +23,7 @@ from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.estimate import Resampling, finite_or_none
 
-__all__ = ["Ranking", "rank"]
+__all__ = ["Ranking", "rank", "rank_range"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,6 +281,17 @@ def _assembled(
         components=parts,
         **about,
     )
+
+
+def rank_range(low: int, high: int) -> str:
+    """Return a rank interval in words.
+
+    Examples
+    --------
+    >>> rank_range(1, 1), rank_range(2, 4)
+    ('1', '2 to 4')
+    """
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _rank_interval(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gnomon import __version__
 from gnomon.ranking.audit import TITLES, Audit
 from gnomon.ranking.critical_difference import CriticalDifference
-from gnomon.ranking.rank_intervals import Ranking
+from gnomon.ranking.rank_intervals import Ranking, rank_range
 from gnomon.report.figures.critical_difference import (
     critical_difference_diagram,
     critical_difference_rows,
@@ -27,8 +27,6 @@ __all__ = ["audit_report", "critical_difference_figure", "ranking_figure"]
 MOST_NAMED = 8
 #: The top of the page tells so many notes at most.
 MOST_NOTES = 12
-#: Sections whose findings are told as paragraphs; the others have tables.
-TOLD = ("table", "metrics", "pool", "runs", "cycles")
 
 
 def audit_report(audit: Audit, title: str, *, seed: int) -> Report:
@@ -54,7 +52,7 @@ def audit_report(audit: Audit, title: str, *, seed: int) -> Report:
     >>> page.answers[0].question
     'Who is on top?'
     """
-    table = audit.table
+    table, drawn = audit.table, audit.ranking.resampling.replace("_", " ")
     return Report(
         title=title,
         subtitle=table.describe().splitlines()[0],
@@ -68,7 +66,7 @@ def audit_report(audit: Audit, title: str, *, seed: int) -> Report:
         card=(
             ("provenance", joined(table.provenance) or "not recorded"),
             ("confidence level", percent(audit.ranking.level)),
-            ("resamples", f"{audit.ranking.n_resamples:,} of {audit.ranking.resampling}"),
+            ("resamples", f"{audit.ranking.n_resamples:,} of {drawn}"),
             ("seed", str(seed)),
             ("gnomon", __version__),
         ),
@@ -104,25 +102,27 @@ def _top(audit: Audit) -> tuple[str, ...]:
 
 
 def _depends(audit: Audit) -> tuple[str, ...]:
-    """Return in one sentence each whether method, metric and pool move anybody."""
-    moved = {
-        section: sum(bool(f.value) for f in audit.findings if f.section == section)
-        for section in ("metrics", "pool")
-    }
-    others = [o.method for o in audit.orders if o.reversed_pairs and o.method != "hodge"]
-    return (
-        f"Method: {joined(others)} order some pair otherwise."
-        if others
-        else "Method: no, all order alike.",
-        "Metric: yes." if moved["metrics"] else "Metric: no.",
-        "Pool of competitors: yes." if moved["pool"] else "Pool of competitors: no.",
-    )
+    """Return in one sentence each whether method, metric and pool move anybody, if asked."""
+    asked = {"methods": "Method", "metrics": "Metric", "pool": "Pool of competitors"}
+    return tuple(f"{word}: {_moved(audit, section)}." for section, word in asked.items())
+
+
+def _moved(audit: Audit, section: str) -> str:
+    """Return who moves somebody, or why that is not known."""
+    found = {f.name: f for f in audit.findings if f.section == section}
+    if "none" in found:
+        return found["none"].finding
+    movers = [name for name, f in found.items() if f.value and name != "same order"]
+    if section != "methods":
+        return "yes" if movers else "no"
+    verb = "orders" if len(movers) == 1 else "order"
+    return f"{joined(movers)} {verb} some pair otherwise" if movers else "no, all order alike"
 
 
 def _section(audit: Audit, name: str, heading: str) -> Section:
     tables = {"estimates": _estimates, "ranks": _ranks, "methods": _methods}
     made = tables[name](audit) if name in tables else ()
-    text = _said(audit, name) if name in TOLD else ()
+    text = () if made else _said(audit, name)
     return Section(name, heading, text, made, _figures(audit, name))
 
 
@@ -155,7 +155,7 @@ def _ranks(audit: Audit) -> tuple[Table, ...]:
             str(r["name"]),
             "not estimable" if r["rating"] is None else f"{r['rating']:.2f}",
             _interval(r["low"], r["high"], 2),
-            _ranks_of(r["rank_low"], r["rank_high"]),
+            rank_range(r["rank_low"], r["rank_high"]),
             joined([str(g) for g in r["groups"]], "and"),
         )
         for r in ranking.as_records()
@@ -166,10 +166,6 @@ def _ranks(audit: Audit) -> tuple[Table, ...]:
         f"{percent(ranking.level)}; members of a tie group are not separated."
     )
     return (Table("Ranks", columns, rows, caption),)
-
-
-def _ranks_of(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def _interval(low: float | None, high: float | None, digits: int) -> str:

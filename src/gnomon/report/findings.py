@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,15 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.experiments.card import read_card
-from gnomon.experiments.config import ExperimentConfig, LearnerEntry
+from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring import cumulated_errors, score_table
+from gnomon.learners.registry import is_shown_the_rule
 from gnomon.report.figures.curves import MedianCurve
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap import median_curve, median_interval
 from gnomon.stats.estimate import Estimate, estimate_aggregates
+from gnomon.stats.notes import noted
 from gnomon.stats.tests import (
     DifficultyOrder,
     PairwiseTest,
@@ -212,8 +212,7 @@ def findings_of(
     """
     config = run_folder.config
     rng = np.random.default_rng(seed)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DegenerateScoresWarning)
+    with noted() as notes:
         performances = _performances(run_folder, level, n_resamples, rng)
         ends = {learner: _ends(performances, learner) for learner, _ in performances}
         estimates = _estimates(run_folder, level, n_resamples, rng) if len(ends) > 1 else ()
@@ -231,8 +230,8 @@ def findings_of(
         estimates=estimates,
         failed=_failed(run_folder),
         missing=_missing(run_folder),
-        revealed=tuple(x.name for x in config.learners if _is_shown_the_rule(x, config)),
-        warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
+        revealed=tuple(x.name for x in config.learners if is_shown_the_rule(x.kind)),
+        warnings=tuple(notes),
         card=read_card(run_folder.path) or {},
     )
 
@@ -327,12 +326,3 @@ def _missing(run_folder: RunFolder) -> dict[tuple[str, str], int]:
     for trial in run_folder.trials():
         left[trial.learner, trial.rule] -= 1
     return {pair: n for pair, n in left.items() if n}
-
-
-def _is_shown_the_rule(learner: LearnerEntry, config: ExperimentConfig) -> bool:
-    """Tell whether a learner is a yardstick that sees the answer."""
-    try:
-        return learner.make(config.board, rng=np.random.default_rng(0)).reveal
-    except GnomonError:
-        # A run may be read where its learner is not installed; then nobody can ask it.
-        return False

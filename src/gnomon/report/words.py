@@ -22,6 +22,8 @@ __all__ = [
 
 #: As many names are listed in a sentence; of more it tells the number.
 _FEW = 4
+#: As many gaps in a run are named.
+_MOST_GAPS = 6
 
 
 def joined(words: Sequence[str], last: str = "and") -> str:
@@ -164,5 +166,7 @@ def trouble(findings: Findings) -> tuple[str, ...]:
     if findings.missing:
         gaps = [f"{n} of {learner} on {rule}" for (learner, rule), n in findings.missing.items()]
         total = sum(findings.missing.values())
-        lines.append(f"{counted(total, 'trial')} not played yet: {joined(gaps)}.")
+        more = len(gaps) - _MOST_GAPS
+        named = [*gaps[:_MOST_GAPS], f"some of {counted(more, 'other pair')}"] if more > 0 else gaps
+        lines.append(f"{counted(total, 'trial')} not played yet: {joined(named)}.")
     return tuple(lines)

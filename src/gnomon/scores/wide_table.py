@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +19,12 @@ __all__ = ["read_wide_table"]
 
 #: A tidy file has one of these; a wide one has tasks in their place.
 TIDY = ("task", "score")
-#: Columns that sum the others up are no tasks.
-SUMMARIES = ("average", "avg", "mean", "median", "overall", "rank", "mean rank", "total")
+#: Columns that sum the others up are no tasks, nor are those that tell what an algorithm is: names
+#: without signs and units, as in "Average ⬆️" and "#Params (B)".
+NO_TASKS = (
+    "average", "avg", "mean", "median", "overall", "rank", "mean rank", "total",
+    "params", "parameters", "param count", "model size", "hub", "likes", "downloads", "co cost",
+)  # fmt: skip
 
 
 def read_wide_table(
@@ -52,7 +57,8 @@ def read_wide_table(
     Warns
     -----
     DegenerateScoresWarning
-        Columns are left out that hold no numbers or sum up the others.
+        Columns are left out that hold no numbers, sum up the others, or are a number of parameters
+        and the like.
     """
     if not _looks_wide(path):
         return None
@@ -64,7 +70,7 @@ def read_wide_table(
         return None
     cells = {name: [reported_number(text) for text in raw[name]] for name in others}
     numeric = [name for name in others if any(x is not None and x == x for x in cells[name])]
-    tasks = [name for name in numeric if name.strip().lower() not in SUMMARIES]
+    tasks = [name for name in numeric if _plain(name) not in NO_TASKS]
     if not tasks:
         return None
     _say_what_is_left_out(raw, tasks)
@@ -81,6 +87,11 @@ def read_wide_table(
         higher_is_better=higher_is_better,
         provenance=(f"read from {path.name} (algorithms x tasks)",),
     )
+
+
+def _plain(name: str) -> str:
+    """Return a name in small letters, without what stands in brackets, and signs."""
+    return " ".join(re.findall(r"[a-z]+", re.sub(r"\(.*?\)", "", name.lower())))
 
 
 def _looks_wide(path: Path) -> bool:

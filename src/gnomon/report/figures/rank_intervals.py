@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from gnomon.excerpt import shortened
-from gnomon.ranking.rank_intervals import Ranking
+from gnomon.ranking.rank_intervals import Ranking, rank_range
 from gnomon.report.figures.style import (
     FULL_WIDTH,
     INK,
@@ -62,8 +62,7 @@ def rank_interval_plot(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     side = ax.get_yaxis_transform()
     ax.text(1.03, -0.9, "rank", transform=side, color=MUTED, fontsize=SIZE - 1, va="center")
     for i in range(n):
-        low, high = ranking.rank_low[i], ranking.rank_high[i]
-        text = f"{low}" if low == high else f"{low} to {high}"
+        text = rank_range(int(ranking.rank_low[i]), int(ranking.rank_high[i]))
         ax.text(1.03, i, text, transform=side, color=INK, fontsize=SIZE, va="center")
     _brackets(ax, ranking, n)
     return ax

@@ -39,27 +39,31 @@ def measure() -> Iterator[Measurement]:
 
 
 def _workers() -> Iterator[Measurement]:
-    """Time the same trials on one process and on two."""
-    config = ExperimentConfig("workers", ["gohr-paper"], [DQN], trials=150)
-    note = f"{config.n_trials} DQN trials, after the start of the processes"
+    """Time the same trials on one process and on two, with Dask and without."""
+    config = ExperimentConfig("workers", ["gohr-paper"], [DQN], trials=200)
+    note = f"the second half of {config.n_trials} DQN trials"
     _rate(ExperimentConfig("warm", ["gohr-paper"], [DQN], trials=1), 1)  # compiles, where need be
-    one, two = (_rate(config, workers) for workers in (1, 2))
+    one = _rate(config, 1)
     yield Measurement("1 worker", one, "trials/s", note=note)
-    yield Measurement("2 workers", two, "trials/s", note=note)
-    yield Measurement("2 workers over 1", two / one, "x", note="of two cores")
+    for scheduler, name in (("processes", "processes"), ("local", "a local Dask cluster")):
+        two = _rate(config, 2, scheduler)
+        yield Measurement(f"2 workers, {name}", two, "trials/s", note=note)
+        yield Measurement(f"2 workers, {name}, over 1", two / one, "x", note="of two cores")
 
 
-def _rate(config: ExperimentConfig, workers: int) -> float:
-    """Return trials a second, without the first of each worker, which waits for its process."""
+def _rate(config: ExperimentConfig, workers: int, scheduler: str | None = None) -> float:
+    """Return trials a second over the second half, when all workers have begun."""
     marks: list[float] = []
     with tempfile.TemporaryDirectory() as out:
         run(
             config,
             Path(out) / "run",
             workers=workers,
+            scheduler=scheduler,
             progress=lambda n_played, n_to_play: marks.append(time.perf_counter()),
         )
-    return (len(marks) - 1 - workers) / (marks[-1] - marks[workers])
+    middle = len(marks) // 2
+    return (len(marks) - 1 - middle) / (marks[-1] - marks[middle])
 
 
 def _many_trials() -> Iterator[Measurement]:

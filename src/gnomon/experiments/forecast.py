@@ -24,7 +24,7 @@ from gnomon.experiments.trial import Trial, trials_of
 __all__ = ["Forecast", "LearnerCost", "forecast"]
 
 #: Seconds that the pilot of a learner may take, and on how many rules it plays at most.
-_PILOT_S, _PILOT_RULES = 1.0, 6
+_PILOT_S, _PILOT_RULES = 5.0, 6
 #: Files take whole blocks of the disk; a row of the journal takes some bytes more.
 _BLOCK, _ROW = 4096, 300
 
@@ -94,8 +94,8 @@ def forecast(config: ExperimentConfig, out: str | Path, *, workers: int = 1) -> 
     Returns
     -------
     Forecast
-        The pilot is short (a second for each learner) and a learner that learns gets faster, so
-        times are about right at best.
+        The pilot is short (some five seconds for each learner) and a learner that learns gets
+        faster, so times are about right at best.
 
     Raises
     ------

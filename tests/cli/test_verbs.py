@@ -183,6 +183,9 @@ def test_score(gnomon, folder):
     said = gnomon("score", str(folder))
     assert said.status == 0
     assert len([line for line in said.out.splitlines() if "clockwise" in line]) == 8
+    assert "tce, errors; experiment small; attempts on empty cells counted as errors" in said.out
+    said = gnomon("score", str(folder), "--leave-out-empty-cells")
+    assert "attempts on empty cells left out, as the captive server does" in said.out
     answer = answer_of(gnomon("score", str(folder), "--json"), "score")
     table = score_table(_open(folder))
     assert answer["results"] == table.to_records()

@@ -27,6 +27,8 @@ def score(
     """Turn the attempts of a run into scores, one for each trial."""
     with answering("score", as_json=as_json) as answer:
         table = scores_of(source, metric, reading)
+        # Whether attempts on empty cells are errors stands here, for a table of errors.
+        origin = "; ".join(table.provenance)
         if out is not None:
             from gnomon.scores.formats import write_scores
 
@@ -34,6 +36,7 @@ def score(
                 raise ScoreDataError(f"{out.parent}: expected a folder to write to; there is none")
             write_scores(table, out)
             answer.results(table.to_records())
-            answer.say(f"{table.describe()}\nwritten to {out}")
+            answer.say(f"{table.describe()}\n{origin}\nwritten to {out}")
         else:
+            answer.say(f"{table.scale}; {origin}")
             answer.records(table.to_records())

@@ -1,9 +1,10 @@
 """The batched transition: one kernel that steps ``num_envs`` boards at once.
 
-The kernel is one function that passes no array to another: every array handed to an inner compiled
-function costs atomic reference counts, which together made an earlier form twenty times slower. It
-takes few arrays, since each costs 0.05 microseconds to hand over, which is what a single board
-feels (``docs/decisions/001-numba.md``). So it is long, and is read from top to bottom.
+The kernel is one function that passes no array to another, but for the rare question that rules
+with further conditions put to :mod:`gnomon.game.acceptance`: every array handed to an inner
+compiled function costs atomic reference counts, which together made an earlier form twenty times
+slower. It takes few arrays, since each costs 0.05 microseconds to hand over, which is what a single
+board feels (``docs/decisions/001-numba.md``). So it is long, and is read from top to bottom.
 """
 
 from __future__ import annotations

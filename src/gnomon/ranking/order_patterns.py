@@ -1,6 +1,6 @@
-"""What holds of any six in an order, beside that no three run in a circle.
+"""What holds of any three and of any six in an order.
 
-A pattern says of each two of six whether it counts that the first stands before the second (1) or
+A pattern says of each two of them whether it counts that the first stands before the second (1) or
 behind it (-1). A pair that does counts 1/2, one that does not -1/2, and no order gets more than the
 bound. Solutions with fractions do: so these bounds cut them off.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from gnomon.scores.table import FloatArray
 
-__all__ = ["PATTERNS", "Pattern", "largest_sum"]
+__all__ = ["CIRCLE", "PATTERNS", "Pattern", "largest_sum"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Pattern:
 
     Parameters
     ----------
-    signs : ndarray of float, shape (6, 6)
+    signs : ndarray of float, shape (3, 3) or (6, 6)
         Antisymmetric.
     bound : float
     """
@@ -52,6 +52,8 @@ def largest_sum(signs: FloatArray) -> float:
     return max(float(np.triu(signs[np.ix_(o, o)]).sum()) / 2.0 for o in orders)
 
 
+#: Of three, at most two stand before the next one around.
+CIRCLE = Pattern(_antisymmetric([[1, -1], [1]]), bound=0.5)
 #: The 3-fence, and Moebius ladders on six; the tests prove each of them a facet (Groetschel,
 #: Juenger and Reinelt 1985, Facets of the linear ordering polytope, Mathematical Programming 33).
 PATTERNS = (

@@ -110,6 +110,15 @@ def test_a_band_without_width_has_a_word(gnomon):
     assert ratios["warnings"] == ["profiles of kind ratio have no band: low and high are empty"]
 
 
+def test_options_that_say_nothing_are_refused(gnomon):
+    for command, message in (
+        ("compare scores.csv dqn sac --correction max_t", "is for all pairs"),
+        ("curves scores.csv --threshold 3", "is for --summary time_to_threshold"),
+        ("curves scores.csv --summary area --threshold 3", "is for --summary time_to_threshold"),
+    ):
+        assert message in gnomon(command, status=2).err
+
+
 def test_profiles_at_thresholds(gnomon):
     found = records(gnomon("profile scores.csv --tau 1 --tau 0.5 --band none --json"))
     assert [r["tau"] for r in found] == [0.5, 1.0] * 3

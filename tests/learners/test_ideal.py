@@ -121,7 +121,7 @@ def test_a_rule_outside_the_space_is_played_without_hypotheses():
     )
     rng = np.random.default_rng(4)
     learner = Ideal(rng=rng)
-    log = play_trial(learner, odd, draw_boards(8, rng=rng))
+    log = play_trial(learner, odd, draw_boards(8, rng=rng), horizon=1000)
     assert len(learner.belief.alive) == 0
     assert learner.belief.likeliest() == ()
     assert np.isnan(learner.belief.forecast().accepted).all()

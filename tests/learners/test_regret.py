@@ -37,10 +37,9 @@ def test_once_the_rule_is_known_regret_is_the_chance_to_err():
     # The observer is certain: the best attempt is accepted for sure, so each error costs one.
     log = played("uniform", "clockwise", n_boards=12)
     found = regret(log)
-    known = found.remaining_bits < 1e-12
-    if not known.any():
-        known = found.remaining_bits < 3
-    late = np.flatnonzero(known)[-200:]
+    # Texts that play alike here are never told apart, so some bits remain.
+    late = np.flatnonzero(found.remaining_bits < 3)[-200:]
+    assert late.size > 20
     assert found.attempts[late].tolist() == (log.outcomes[late] != 0).tolist()
 
 

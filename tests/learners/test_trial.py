@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from gnomon.game import engine
 from gnomon.game.board import draw_boards
 from gnomon.game.compiler import compile_rule
-from gnomon.learners import base, trial
+from gnomon.learners import trial
 from gnomon.learners.linear_dqn import LinearDQN
 from gnomon.learners.rule_player import RulePlayer
 from gnomon.learners.trial import play_trial, play_unfused
@@ -33,11 +32,6 @@ def test_a_rule_that_does_not_compile_is_played_by_the_reference():
     assert log.n_attempts.tolist() == [9, 9, 9]
     rows = log.actions.reshape(3, 9) // 24
     assert (np.diff(rows.astype(int), axis=1) <= 0).all()  # from the top row down
-
-
-@pytest.mark.parametrize("name", ["ACCEPTED", "DENIED", "IMMOVABLE", "EPISODE_OVER"])
-def test_outcomes_are_the_engines(name):
-    assert getattr(base, name) == getattr(engine, name)
 
 
 def test_misuse_is_told():

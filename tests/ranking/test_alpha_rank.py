@@ -30,10 +30,18 @@ def test_the_distribution_is_open_spiels(alpha, n):
 @settings(max_examples=50)
 @given(flows(), st.sampled_from([0.01, 1.0]))
 def test_the_distribution_is_stationary(f, alpha):
+    """What flows out of everybody flows in: from s to r as often as r takes over."""
     p = 1 / (1 + np.exp(-f))
-    law = alpha_rank(p, alphas=[alpha]).ratings
+    m = 20
+    law = alpha_rank(p, population=m, alphas=[alpha]).ratings
     assert law.sum() == pytest.approx(1)
     assert (law >= 0).all()
+    u = alpha * (p - p.T)
+    with np.errstate(invalid="ignore"):
+        taken = np.where(np.abs(u) < 1e-12, 1 / m, np.expm1(-u) / np.expm1(-m * u))
+    np.fill_diagonal(taken, 0.0)
+    flow = taken.T * law[:, None]  # from s, the row, to r
+    assert flow.sum(axis=0) == pytest.approx(flow.sum(axis=1), rel=1e-6, abs=1e-12)
 
 
 def test_elimination_finds_the_eigenvector():

@@ -59,6 +59,8 @@ def compare(
         table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
         options = {"paired": paired, "method": by, **draws.arguments()}
         pair = chosen_pair(table, a, b)
+        if pair is not None and correction == "max_t":
+            raise typer.BadParameter("--correction max_t is for all pairs, found two algorithms")
         found = (
             _all_pairs(table, wanted, correction, per_task, options)
             if pair is None

@@ -57,6 +57,8 @@ def curves(
     """Show metrics along the steps of training, with bands, or numbers about whole curves."""
     if summary is not None and method not in ("auto", "percentile"):
         raise typer.BadParameter(f"--summary has percentile intervals, found --method {method}")
+    if threshold is not None and summary != "time_to_threshold":
+        raise typer.BadParameter("--threshold is for --summary time_to_threshold")
     with answering("curves", as_json=as_json) as answer:
         table = scores_of(source, score, reading).select(algorithms=algorithm)
         table, options = normalized(table, normalize), draws.arguments()

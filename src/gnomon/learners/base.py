@@ -18,21 +18,7 @@ import numpy.typing as npt
 from gnomon.game.board import N_BUCKETS
 from gnomon.game.compiler import CompiledRule
 
-__all__ = [
-    "ACCEPTED",
-    "DENIED",
-    "EPISODE_OVER",
-    "IMMOVABLE",
-    "FusedLearner",
-    "Learner",
-    "Observation",
-    "Transition",
-    "TrialLog",
-]
-
-#: Outcomes of attempts, as far as learners tell them apart. They are those of
-#: :mod:`gnomon.game.engine`, which takes Numba and so a second to import.
-ACCEPTED, DENIED, IMMOVABLE, EPISODE_OVER = 0, 4, 7, -4
+__all__ = ["FusedLearner", "Learner", "Observation", "Transition", "TrialLog"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +59,7 @@ class Transition:
     """One attempt: what was seen, what was done, and what came of it.
 
     ``reward`` is 0 for an accepted attempt (and for any on a board already cleared), else -1;
-    ``outcome`` the game's code for it (:mod:`gnomon.game.engine`). After ``terminated`` or
+    ``outcome`` the game's code for it (:mod:`gnomon.game.outcomes`). After ``terminated`` or
     ``truncated`` the next observation that :meth:`Learner.act` sees is a new board's.
     """
 

@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, IN_PROGRESS, RESET
 from gnomon.game.views import N_REPLIES
-from gnomon.learners.base import ACCEPTED, DENIED, IMMOVABLE
 from gnomon.learners.hypotheses import Hypothesis
 from gnomon.learners.hypothesis_space import hypothesis_space
 
 __all__ = ["Belief", "Forecast"]
 
-_RESET = -1
 _N_ATTEMPTS = N_CELLS * N_BUCKETS
 
 
@@ -96,8 +95,8 @@ class Belief:
     def begin(self, board: npt.NDArray[np.uint8]) -> None:
         """Go on to a new board, shape (36,), on which something can be moved."""
         self._deck[0] = board
-        self._play(_RESET)
-        self._keep(self._finish[self.alive] == 0)
+        self._play(RESET)
+        self._keep(self._finish[self.alive] == IN_PROGRESS)
 
     def update(self, *, action: int, outcome: int, over: bool) -> None:
         """Take in what came of an attempt.
@@ -120,7 +119,7 @@ class Belief:
         self._keep(foretold == outcome)
         if outcome == ACCEPTED:
             self._play(action)
-            self._keep((self._finish[self.alive] != 0) == over)
+            self._keep((self._finish[self.alive] != IN_PROGRESS) == over)
 
     def forecast(self) -> Forecast:
         """Return what is believed to come of each attempt now; NaN if no hypothesis is left."""

@@ -20,20 +20,28 @@ from gnomon.game.captive.commands import (
 from gnomon.game.captive.pictures import board_picture
 from gnomon.game.captive.session import PROTOCOL_VERSION
 from gnomon.game.deals import Deal
-from gnomon.learners.base import ACCEPTED, Transition
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    CLEARED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IN_PROGRESS,
+    NEW_BOARD,
+    STALEMATE,
+)
+from gnomon.learners.base import Transition
 
 __all__ = ["CaptiveTalk"]
 
 # Codes of an answer, beside those of an attempt, and how an episode stands.
-_EMPTY_CELL, _NEW_EPISODE, _INVALID_COMMAND, _INVALID_ARGUMENTS = 3, 6, -1, -2
-_NO_GAME, _NO_SUCH_PIECE = -4, -10
-_CLEARED, _STALEMATE, _CUT_OFF = 1, 2, 3
+_INVALID_COMMAND, _INVALID_ARGUMENTS, _NO_SUCH_PIECE = -1, -2, -10
+_CUT_OFF = 3
 
 _BUCKETS = {(7, 0): 0, (7, 7): 1, (0, 7): 2, (0, 0): 3}
 _REMARKS = {
-    0: "null",
-    _CLEARED: "Game cleared - the board is clear",
-    _STALEMATE: "Stalemate - no piece can be moved any more. Apology for these rules!",
+    IN_PROGRESS: "null",
+    CLEARED: "Game cleared - the board is clear",
+    STALEMATE: "Stalemate - no piece can be moved any more. Apology for these rules!",
     _CUT_OFF: "Cut off: no more attempts on this board. Use NEW to go on to the next",
 }
 
@@ -106,7 +114,7 @@ class CaptiveTalk:
         if accepted:
             self._pieces = {k: p for k, p in self._pieces.items() if p.pos != cell + 1}
         if transition.terminated:
-            self._finish = _STALEMATE if self._pieces else _CLEARED
+            self._finish = STALEMATE if self._pieces else CLEARED
         elif transition.truncated:
             self._finish = _CUT_OFF
         remark = _REMARKS[self._finish]
@@ -121,7 +129,7 @@ class CaptiveTalk:
         self._episode += 1
         hello = f"Hello. This is Gnomon ver. {__version__}. Starting a new episode "
         hello += f"(no. {self._episode})"
-        return self._status(_NEW_EPISODE, hello) + self._display(self._mode == "FULL")
+        return self._status(NEW_BOARD, hello) + self._display(self._mode == "FULL")
 
     def _obey(self, command: Command) -> list[str]:
         """Answer whatever is not a MOVE."""
@@ -166,7 +174,7 @@ class CaptiveTalk:
         except InvalidMoveError as error:
             return None, self._status(_INVALID_ARGUMENTS, str(error))
         if self._waits or self._finish:
-            return None, self._after_move(_NO_GAME, "No game is on right now. Use NEW")
+            return None, self._after_move(EPISODE_OVER, "No game is on right now. Use NEW")
         if len(numbers) == 2:
             piece, bucket = self._pieces.get(numbers[0]), numbers[1]
             if bucket >= N_BUCKETS:
@@ -180,7 +188,7 @@ class CaptiveTalk:
                 return None, self._after_move(_INVALID_ARGUMENTS, "Invalid input: out of range")
             pos = column + 6 * (row - 1)
             piece = next((p for p in self._pieces.values() if p.pos == pos), None)
-            missing = _EMPTY_CELL
+            missing = EMPTY_CELL
         if piece is None:
             return None, self._after_move(missing, "null")
         return N_BUCKETS * (piece.pos - 1) + bucket, []

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.compiler import CompiledRule
-from gnomon.learners.base import EPISODE_OVER, Learner, Observation, Transition, TrialLog
+from gnomon.game.outcomes import EPISODE_OVER
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
 from gnomon.learners.trial import compiled, play_trial
 from gnomon.rules.syntax import RuleSet
 

@@ -9,15 +9,8 @@ import numpy.typing as npt
 
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.compiler import CompiledRule
-from gnomon.learners.base import (
-    ACCEPTED,
-    DENIED,
-    IMMOVABLE,
-    Learner,
-    Observation,
-    Transition,
-    TrialLog,
-)
+from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
 from gnomon.learners.draws import Draws
 
 __all__ = ["Frugal", "note_failure"]

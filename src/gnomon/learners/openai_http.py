@@ -12,14 +12,8 @@ import numpy as np
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec, Piece
-from gnomon.learners.base import (
-    ACCEPTED,
-    DENIED,
-    IMMOVABLE,
-    Learner,
-    Observation,
-    Transition,
-)
+from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
+from gnomon.learners.base import Learner, Observation, Transition
 from gnomon.learners.frugal import note_failure
 from gnomon.learners.setting_ranges import LONGEST_S, check_choice, check_range
 

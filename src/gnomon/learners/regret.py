@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
-from gnomon.learners.base import ACCEPTED, EPISODE_OVER, TrialLog
+from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, STALEMATE
+from gnomon.learners.base import TrialLog
 from gnomon.learners.belief import Belief
 
 __all__ = ["Regret", "regret"]
 
-_STALEMATE = 2
 _Float = npt.NDArray[np.float64]
 
 
@@ -84,7 +84,7 @@ def regret(log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> Regret:
     for board, n_attempts, finish in zip(log.boards, log.n_attempts, log.finish, strict=True):
         rows = slice(row, row := row + int(n_attempts))
         found[rows] = list(
-            _of_episode(belief, board, log.actions[rows], log.outcomes[rows], finish == _STALEMATE)
+            _of_episode(belief, board, log.actions[rows], log.outcomes[rows], finish == STALEMATE)
         )
     return Regret(*found.T)
 

@@ -12,15 +12,8 @@ import numpy.typing as npt
 from gnomon.errors import NotCompilableError
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec
 from gnomon.game.compiler import CompiledRule, compile_rule
-from gnomon.learners.base import (
-    ACCEPTED,
-    EPISODE_OVER,
-    FusedLearner,
-    Learner,
-    Observation,
-    Transition,
-    TrialLog,
-)
+from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER
+from gnomon.learners.base import FusedLearner, Learner, Observation, Transition, TrialLog
 from gnomon.rules.syntax import RuleSet
 
 __all__ = ["compiled", "play_trial", "play_unfused"]

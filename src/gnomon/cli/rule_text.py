@@ -6,10 +6,11 @@ import os
 import sys
 from pathlib import Path
 
-from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
+from gnomon.errors import RuleSyntaxError, UnknownNameError
 from gnomon.excerpt import visible
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.rules.lexer import tokenize
+from gnomon.text_file import read_text
 
 __all__ = ["printable", "read_rule_text"]
 
@@ -32,20 +33,9 @@ def read_rule_text(name_or_path: str) -> str:
     """
     if name_or_path in available_rules():
         return load_rule_text(name_or_path)
-    path = Path(name_or_path)
     if not os.path.exists(name_or_path):
         raise UnknownNameError("rule or file", name_or_path, available_rules())
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-        if len(data) > _MOST_BYTES:
-            raise GnomonError(f"{path}: expected a rule file of at most {_MOST_BYTES:,} bytes")
-        return data.decode("utf-8")
-    except OSError as error:
-        raise GnomonError(f"{path}: cannot read this rule file: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        found = f"byte 0x{error.object[error.start]:02x} at offset {error.start}"
-        raise GnomonError(f"{path}: expected UTF-8 text, found {found}") from None
+    return read_text(Path(name_or_path), noun="rule file", most_bytes=_MOST_BYTES)
 
 
 def printable(text: str) -> str:

@@ -14,6 +14,7 @@ from gnomon.experiments.entries import LearnerEntry, RuleEntry, content_hash
 from gnomon.experiments.predefined_boards import PredefinedBoards
 from gnomon.experiments.suites import available_suites, load_suite
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.text_file import read_text
 
 if TYPE_CHECKING:
     from gnomon.experiments.config_fields import BoardFields, ExperimentFields, RuleFields
@@ -176,12 +177,7 @@ class ExperimentConfig:
             One line that begins with the name of the file.
         """
         path = Path(path)
-        try:
-            text = path.read_bytes().decode()
-        except OSError as error:
-            raise ConfigError(f"{path}: cannot read this config: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise ConfigError(f"{path}: expected UTF-8 text") from None
+        text = read_text(path, noun="config", error=ConfigError)
         return cls.from_toml_text(text, file=str(path), base=path.parent, changes=changes)
 
     @classmethod

@@ -18,6 +18,7 @@ from gnomon.game.board import BoardSpec
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import RuleSet
+from gnomon.text_file import read_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -209,9 +210,4 @@ def _parsed(text: str) -> RuleSet:
 
 def _text_of(path: Path) -> str:
     """Return the text of a rule file."""
-    try:
-        return path.read_bytes().decode()
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot read this rule file: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: expected UTF-8 text") from None
+    return read_text(path, noun="rule file", error=ConfigError)

@@ -27,6 +27,7 @@ from gnomon.experiments.game_log_rows import (
     Rows,
 )
 from gnomon.experiments.scoring import METRICS
+from gnomon.text_file import read_text
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
@@ -150,14 +151,7 @@ def read_game_log(path: str | Path, metric: str = "tce") -> ScoreTable:
 def read_runs(path: str | Path) -> list[PlayedRun]:
     """Read the runs of a result file or a transcript; errors as :func:`read_game_log`."""
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ScoreDataError(f"{path}: cannot read this file: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        found = f"byte 0x{error.object[error.start]:02x} at offset {error.start}"
-        raise ScoreDataError(f"{path}: expected UTF-8 text, found {found}") from None
-    lines = text.splitlines()
+    lines = read_text(path, error=ScoreDataError).removeprefix("\ufeff").splitlines()
     read = _format_of(lines[0]) if lines else None
     if read is None:
         raise ScoreDataError(

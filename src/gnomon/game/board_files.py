@@ -11,6 +11,7 @@ from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.game.board import Board, Piece
 from gnomon.game.deals import Deal
 from gnomon.game.picture_pieces import find_picture
+from gnomon.text_file import read_text
 
 __all__ = ["BoardFiles", "BoardOrder", "read_board_file", "read_board_list"]
 
@@ -85,7 +86,7 @@ def read_board_list(path: str | Path) -> list[str]:
         The file cannot be read, or names no board.
     """
     path = Path(path)
-    lines = [line for line in _read_text(path).splitlines() if not line.lstrip().startswith("#")]
+    lines = [line for line in _text_of(path).splitlines() if not line.lstrip().startswith("#")]
     names = [name.strip() for line in lines for name in line.split(",") if name.strip()]
     if not names:
         raise GnomonError(f"{path}: expected names of board files; found none")
@@ -258,18 +259,12 @@ def _shown(value: Any) -> str:
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(_read_text(path))
+        return json.loads(_text_of(path))
     except RecursionError:
         raise GnomonError(f"{path}: expected a board; the JSON is nested too deeply") from None
     except ValueError as error:
         raise GnomonError(f"{path}: expected JSON: {error}") from None
 
 
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise GnomonError(f"{path}: cannot read this file: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        found = f"byte 0x{error.object[error.start]:02x} at offset {error.start}"
-        raise GnomonError(f"{path}: expected UTF-8 text, found {found}") from None
+def _text_of(path: Path) -> str:
+    return read_text(path).removeprefix("\ufeff")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import GnomonError
+from gnomon.text_file import read_text
 
 __all__ = ["ParameterSet", "read_trial_list"]
 
@@ -103,12 +104,7 @@ def read_trial_list(path: str | Path) -> tuple[ParameterSet, ...]:
 
 
 def _rows(path: Path) -> list[list[str]]:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise GnomonError(f"{path}: cannot read this file: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise GnomonError(f"{path}: expected UTF-8 text") from None
+    lines = read_text(path).removeprefix("\ufeff").splitlines()
     kept = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
     try:
         return list(csv.reader(kept))

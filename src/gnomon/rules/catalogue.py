@@ -19,9 +19,10 @@ from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 
-from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
+from gnomon.errors import RuleSyntaxError, UnknownNameError
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import RuleSet
+from gnomon.text_file import read_text
 
 __all__ = [
     "FAMILIES",
@@ -203,14 +204,8 @@ def read_rule_file(path: str | Path) -> RuleSet:
     RuleSyntaxError
         If it is no rule; the message begins with the file's name.
     """
-    path = Path(path)
     try:
-        return parse(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise GnomonError(f"{path}: cannot read this rule file: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        found = f"byte 0x{error.object[error.start]:02x} at offset {error.start}"
-        raise GnomonError(f"{path}: expected UTF-8 text, found {found}") from None
+        return parse(read_text(Path(path), noun="rule file"))
     except RuleSyntaxError as error:
         raise error.in_file(str(path)) from None
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
 from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.parser import parse
+from gnomon.text_file import read_text
 
 __all__ = ["GeneratedRule", "available_templates", "generate", "load_template"]
 
@@ -83,15 +84,14 @@ def load_template(name_or_path: str | Path) -> str:
     ------
     UnknownNameError
         If it is neither, with the nearest names.
+    GnomonError
+        If the file cannot be read, or is not UTF-8 text.
     """
     name = str(name_or_path)
     if name in available_templates():
         return (_library() / f"{name}.txt").read_text(encoding="utf-8")
     if os.path.isfile(name):
-        try:
-            return Path(name).read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise GnomonError(f"{name}: expected UTF-8 text, found {error.reason}") from None
+        return read_text(Path(name), noun="template")
     raise UnknownNameError("template or file", name, available_templates())
 
 

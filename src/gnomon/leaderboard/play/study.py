@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from gnomon.errors import ConfigError, GnomonError
+from gnomon.errors import ConfigError
 from gnomon.game.board import BoardSpec
+from gnomon.text_file import read_text
 
 __all__ = ["BoardPlan", "StudyPlan", "read_plan"]
 
@@ -122,10 +123,4 @@ def read_plan(path: str | Path) -> StudyPlan:
         A field is misspelt, missing, or of the wrong kind.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise GnomonError(f"{path}: cannot read this plan: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise GnomonError(f"{path}: expected UTF-8 text") from None
-    return StudyPlan.from_toml(text, str(path))
+    return StudyPlan.from_toml(read_text(path, noun="plan"), str(path))

@@ -106,7 +106,7 @@ class OrderProgram:
         self._binds = np.empty(0, dtype=bool)
 
     def relaxed(self, known: float, deadline: float) -> None:
-        """Lower the limit until no three run in a circle, or it is down to what is known.
+        """Solve what is asked, and ask more until no three run in a circle or the limit is low.
 
         Parameters
         ----------
@@ -135,7 +135,6 @@ class OrderProgram:
             self._drop()
             if not self._ask_patterns(n_starts):
                 break
-            self._solve()
             self.relaxed(known, deadline)
             if before - self.limit < LEAST_GAIN * (before - known):
                 break

@@ -3,7 +3,7 @@
 ``/composite/v2/d=11/b=12/gs/rq`` is a column of two elements, small ones (``d``), the first pale
 (``b``): a green star and a red square. The grammar and the properties are those of the 186
 different composite pieces in the recorded episodes of the reference system, which
-:func:`composite_picture` gives back to the last digit.
+:func:`composite_properties` gives back to the last digit.
 """
 
 from __future__ import annotations

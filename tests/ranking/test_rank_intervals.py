@@ -200,6 +200,19 @@ def test_every_method_has_rank_intervals(method):
     assert found.method == method
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_intervals_of_ratings_keep_to_what_the_method_can_give(method):
+    rng = np.random.default_rng(2)
+    found = rank(simulated(rng, (0, 0.2, 0.4, 0.5), 3, 6), method, n_resamples=60, rng=rng)
+    least, most = METHODS[method].bounds(4)
+    known = ~np.isnan(found.low)
+    assert known.any()
+    assert (least <= found.low)[known].all()
+    assert (found.low <= found.ratings)[known].all()
+    assert (found.ratings <= found.high)[known].all()
+    assert (found.high <= most)[known].all()
+
+
 def test_rules_are_ranked_by_difficulty():
     rng = np.random.default_rng(0)
     scores = {name: rng.poisson([20, 21, 200], (20, 3)) for name in ("dqn", "tabular")}

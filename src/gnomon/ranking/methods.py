@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,6 +49,9 @@ class Method:
         how certain they are, so which pairs are separated is decided by ``hodge``.
     errors : callable, optional
         Standard errors of the ratings, where the method has some of its own.
+    bounds : callable
+        From the number of contestants to the least and the greatest rating that there can be;
+        intervals keep to them.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Method:
     pooled: bool = True
     steps: bool = False
     errors: Callable[[Tournament, Contest], FloatArray] | None = None
+    bounds: Callable[[int], tuple[float, float]] = lambda _: (-math.inf, math.inf)
 
 
 def _hodge(tournament: Tournament, _: Contest) -> FloatArray:
@@ -126,6 +131,7 @@ METHODS: Mapping[str, Method] = _table(
         "GOHR server; Saaty 1977",
         "to compare with the ranking of the GOHR site",
         "where some win nearly all: extreme ratios rule the vector",
+        bounds=lambda _: (0.0, 1.0),
     ),
     Method(
         "bradley-terry",
@@ -152,6 +158,7 @@ METHODS: Mapping[str, Method] = _table(
         "Borda 1781; probability of improvement, Agarwal et al. 2021",
         "where all share all tasks and a mean win rate is the question",
         "with near copies in the pool: they shift all others",
+        bounds=lambda _: (0.0, 1.0),
     ),
     Method(
         "mean-rank",
@@ -161,6 +168,7 @@ METHODS: Mapping[str, Method] = _table(
         "beside a critical-difference diagram",
         "where subsets of tasks differ, or the pool of competitors changes",
         pooled=False,
+        bounds=lambda n: (-n, -1),
     ),
     Method(
         "copeland",
@@ -170,6 +178,7 @@ METHODS: Mapping[str, Method] = _table(
         "where only the direction of each comparison is trusted",
         "for fine differences: many ties, and close pairs count in full",
         steps=True,
+        bounds=lambda n: (1 - n, n - 1),
     ),
     Method(
         "kemeny",
@@ -179,6 +188,7 @@ METHODS: Mapping[str, Method] = _table(
         f"for one order that contradicts the fewest comparisons, up to {MOST}",
         "for distances: it gives places, no ratings",
         steps=True,
+        bounds=lambda n: (1, n),
     ),
     Method(
         "nash",
@@ -188,6 +198,7 @@ METHODS: Mapping[str, Method] = _table(
         "where copies of a contestant must change nothing, or winners run in cycles",
         "for an order of the top: all in the equilibrium are equal",
         steps=True,
+        bounds=lambda _: (-math.inf, 0.0),
     ),
     Method(
         "alpha-rank",
@@ -197,6 +208,7 @@ METHODS: Mapping[str, Method] = _table(
         "to find which contestants last where wins run in cycles",
         "for an order of the rest: their shares are all but 0",
         steps=True,
+        bounds=lambda _: (0.0, 1.0),
     ),
 )
 

@@ -39,7 +39,8 @@ def nash_averaging(log_odds: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """
     f = np.asarray(log_odds, dtype=np.float64)
     p = max_entropy_equilibrium(f)
-    return f @ p, p
+    # Nobody beats an equilibrium, but for rounding.
+    return np.minimum(f @ p, 0.0), p
 
 
 def max_entropy_equilibrium(payoff: npt.ArrayLike) -> FloatArray:

@@ -37,7 +37,7 @@ class Ranking:
     ----------
     names : tuple of str
     ratings, low, high : ndarray of float, shape (n,)
-        Ratings with their intervals; NaN where not estimable.
+        Ratings with their intervals, inside what the method can give; NaN where not estimable.
     rank_low, rank_high : ndarray of int, shape (n,)
         Ranks from best to worst possible; simultaneous: all of them hold together.
     marginal_rank_low, marginal_rank_high : ndarray of int, shape (n,)
@@ -193,7 +193,7 @@ def rank(
     beyond_chance = spread_p_value(edges, tournament, key=draw_key(rng)) <= 1.0 - level
     noise = rating_noise(edges, tournament, replicates, level, how.name == "hodge", beyond_chance)
     _warn_of_degenerate(contest, tournament, noise)
-    low, high = noise.rating_interval(ratings)
+    low, high = np.clip(noise.rating_interval(ratings), *how.bounds(len(ratings)))
     deciding = ratings
     if how.steps:
         steady = method_named("hodge")

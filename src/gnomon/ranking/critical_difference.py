@@ -135,29 +135,14 @@ def critical_difference(
     means = np.array([[_middle(x) for x in contest.samples[g]] for g in shared])
     ranks = stats.rankdata(-means, axis=1)
     mean_ranks = ranks.mean(axis=0)
-    n_tasks, k = ranks.shape
     order = np.argsort(mean_ranks, kind="stable")
-    p_values, difference = np.full((k, k), np.nan), math.nan
+    difference = math.nan
     if test == "nemenyi":
-        error = math.sqrt(k * (k + 1) / (6.0 * n_tasks))
-        q = float(stats.studentized_range.ppf(level, k, np.inf)) / math.sqrt(2.0)
-        difference = q * error
-        gap = np.abs(mean_ranks[:, None] - mean_ranks[None, :])
-        p_values = stats.studentized_range.sf(gap / error * math.sqrt(2.0), k, np.inf)
-        np.fill_diagonal(p_values, np.nan)
-        separated = gap > difference
+        p_values, difference = _nemenyi(mean_ranks, len(ranks), level)
     else:
-        pairs = list(combinations(range(k), 2))
         margin = contest.probability[shared] - 0.5
-        with np.errstate(invalid="ignore"):  # never learned minus never learned: no difference
-            lead = np.nan_to_num(
-                means[:, :, None] - means[:, None, :], posinf=np.inf, neginf=-np.inf
-            )
-        each = margin if differences == "wins" else lead
-        adjusted = holm([wilcoxon_p_value(each[:, i, j]) for i, j in pairs])
-        for (i, j), p in zip(pairs, adjusted, strict=True):
-            p_values[i, j] = p_values[j, i] = p
-        separated = p_values <= 1.0 - level
+        p_values = _wilcoxon_holm(margin if differences == "wins" else _leads(means))
+    separated = p_values <= 1.0 - level
     names = tuple(contest.names[i] for i in order)
     groups = tie_groups(names, contest.names, separated)
     return CriticalDifference(
@@ -167,11 +152,42 @@ def critical_difference(
         p_values[np.ix_(order, order)],
         _friedman(ranks),
         difference,
-        n_tasks,
+        len(ranks),
         test,
         level,
         contest.by,
     )
+
+
+def _nemenyi(mean_ranks: FloatArray, n_tasks: int, level: float) -> tuple[FloatArray, float]:
+    """Return the p-values of all pairs, NaN on the diagonal, and the critical difference."""
+    from scipy import stats
+
+    k = len(mean_ranks)
+    # Nemenyi's q is the studentized range over the root of 2.
+    unit = math.sqrt(k * (k + 1) / (6.0 * n_tasks) / 2.0)
+    gap = np.abs(mean_ranks[:, None] - mean_ranks)
+    p_values = np.asarray(stats.studentized_range.sf(gap / unit, k, np.inf))
+    np.fill_diagonal(p_values, np.nan)
+    return p_values, float(stats.studentized_range.ppf(level, k, np.inf)) * unit
+
+
+def _leads(means: FloatArray) -> FloatArray:
+    """Return the differences of all pairs on each task, (tasks, n, n)."""
+    with np.errstate(invalid="ignore"):  # never learned minus never learned: no difference
+        lead = means[:, :, None] - means[:, None, :]
+    return np.nan_to_num(lead, posinf=np.inf, neginf=-np.inf)
+
+
+def _wilcoxon_holm(each: FloatArray) -> FloatArray:
+    """Return the p-values of all pairs, corrected; NaN on the diagonal."""
+    k = each.shape[1]
+    pairs = list(combinations(range(k), 2))
+    p_values = np.full((k, k), np.nan)
+    adjusted = holm([wilcoxon_p_value(each[:, i, j]) for i, j in pairs])
+    for (i, j), p in zip(pairs, adjusted, strict=True):
+        p_values[i, j] = p_values[j, i] = p
+    return p_values
 
 
 def _middle(x: FloatArray) -> float:

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     import numpy as np
+    import rich.progress
 
     from gnomon.distill.prepared import PreparedScores
     from gnomon.distill.progress import Progress
     from gnomon.execution.executor import Executor
 
-__all__ = ["SearchOptions", "announce", "check_writable", "progress_bar"]
+__all__ = ["SearchOptions", "announce", "check_writable", "progress_bar", "waiting"]
 
 Workers = Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")]
 Scheduler = Annotated[
@@ -154,12 +155,39 @@ def _bar(what: str) -> Iterator[Progress]:
         before = done
         bar.update(task, completed=done, total=total)
 
-    # Also where the first piece of work takes longer than that.
+    with _shown_late(bar):
+        yield update
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show what is waited for, and how long already, where nobody can tell how far it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich import progress
+    from rich.console import Console
+
+    bar = progress.Progress(
+        progress.SpinnerColumn(),
+        progress.TextColumn(what),
+        progress.TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.add_task(what, total=None)
+    with _shown_late(bar):
+        yield
+
+
+@contextmanager
+def _shown_late(bar: rich.progress.Progress) -> Iterator[None]:
+    """Show a bar once there is something to wait for, also within the first piece of work."""
     begin = Timer(_SHORT_S, bar.start)
     begin.daemon = True
     begin.start()
     try:
-        yield update
+        yield
     finally:
         begin.cancel()
         begin.join()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
+from gnomon.cli.long_search import waiting
 from gnomon.cli.option_groups import with_groups
 from gnomon.cli.score_options import (
     FigureFile,
@@ -251,7 +252,8 @@ def _answer_methods(answer: Answer, contest: Contest, as_json: bool) -> None:
     from gnomon.ranking.tournament import Tournament
 
     tournament = Tournament.of(contest)
-    orders = orders_by_method(contest, tournament)
+    with waiting("ranking by every method; Kemeny's may take 10 minutes"):
+        orders = orders_by_method(contest, tournament)
     records = [
         {
             "method": order.method,
@@ -324,7 +326,8 @@ def audit(
     with answering("audit", as_json=as_json) as answer:
         table = scores_of(source, score, reading)
         rng = np.random.default_rng(seed)
-        found = audited(table, level=level, n_resamples=resamples, rng=rng)
+        with waiting("ranking by every method; Kemeny's may take 10 minutes"):
+            found = audited(table, level=level, n_resamples=resamples, rng=rng)
         answer.results([finding.as_record() for finding in found.findings])
         answer.say(found.text())
         for note in found.notes:

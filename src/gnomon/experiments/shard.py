@@ -81,10 +81,10 @@ def frame_of(log: TrialLog, counts: AttemptCounts | None = None) -> pl.DataFrame
 
 def _coded_chances(counts: AttemptCounts) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
     """Return the different chances of a random player, and which of them each attempt had."""
-    pair = counts.n_possible * (_MOST_POSSIBLE + 1) + counts.n_permitted
+    pair = counts.n_possible // N_BUCKETS * (_MOST_POSSIBLE + 1) + counts.n_permitted
     there = np.bincount(pair, minlength=1) > 0
-    n_possible, n_permitted = np.divmod(np.flatnonzero(there), _MOST_POSSIBLE + 1)
-    return n_permitted / np.maximum(n_possible, 1), (np.cumsum(there) - 1)[pair]
+    n_pieces, n_permitted = np.divmod(np.flatnonzero(there), _MOST_POSSIBLE + 1)
+    return n_permitted / np.maximum(N_BUCKETS * n_pieces, 1), (np.cumsum(there) - 1)[pair]
 
 
 def _finish_of_rows(
@@ -94,7 +94,12 @@ def _finish_of_rows(
 
     A learner that plays on after the end adds rows that say so; the end is where they begin.
     """
-    live = np.flatnonzero(outcomes != _OVER)
+    over = outcomes == _OVER
+    if not over.any():  # nearly always, and this takes a tenth of the time
+        state = np.zeros(outcomes.size, dtype=np.int8)
+        state[np.flatnonzero(np.diff(episode, append=-1))] = finish
+        return state
+    live = np.flatnonzero(~over)
     end = np.full(finish.size, -1, dtype=np.int64)
     end[episode[live]] = live  # the last of several is what stays
     ended = np.arange(outcomes.size) >= end[episode]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
@@ -25,14 +24,9 @@ def measure() -> Iterator[Measurement]:
     """Measure DQN trials in a loop and in a run, and what is done with a run folder."""
     learners = [{"kind": "linear_dqn", "learning_rate": 0.03}]
     config = ExperimentConfig("runner", list(SAMPLE_RULES.values()), learners, trials=N_TRIALS)
-    _seconds(lambda: _play(config))
-    # In turns, so that whatever else the machine does meets both.
-    rounds = []
-    for _ in range(N_ROUNDS):
-        with tempfile.TemporaryDirectory() as out:  # to remove it is not the runner's work
-            folder = Path(out) / "run"
-            bare, full = _seconds(lambda: _play(config)), _seconds(partial(run, config, folder))
-        rounds.append((bare, full))
+    for trial in list(trials_of(config))[: len(config.rules)]:
+        trial.play()  # compiles, where need be
+    rounds = [_side_by_side(config) for _ in range(N_ROUNDS)]
     note = f"{config.n_trials} DQN trials of {config.episodes} episodes, one process"
     yield Measurement("bare loop", median(bare[0] for bare, _ in rounds), "s", note=note)
     yield Measurement("runner", median(full[0] for _, full in rounds), "s", note=note)
@@ -43,22 +37,33 @@ def measure() -> Iterator[Measurement]:
             "%",
             10.0,
             higher_is_better=False,
-            note=f"median of {N_ROUNDS} pairs; every attempt on the disk, with its p0",
+            note=f"median of {N_ROUNDS} runs; every attempt on the disk, with its p0",
         )
     yield from _of_a_folder(config)
 
 
-def _seconds(work: Callable[[], object]) -> tuple[float, float]:
-    """Return the time that passed, and the processors' time."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - wall, time.process_time() - cpu
+def _side_by_side(config: ExperimentConfig) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the times of a bare loop and of a run: the time that passed, the processors' time.
 
+    After each trial of the run the same trial is played with nothing kept, so that whatever else
+    the machine does meets both: its speed may change by a third between one second and the next.
+    """
+    trials = list(trials_of(config))
+    wall = cpu = 0.0
 
-def _play(config: ExperimentConfig) -> None:
-    """Play the trials with nothing kept."""
-    for trial in trials_of(config):
-        trial.play()
+    def play_bare(n_played: int, n_to_play: int) -> None:
+        nonlocal wall, cpu
+        if n_played:
+            began, busy = time.perf_counter(), time.process_time()
+            trials[n_played - 1].play()
+            wall += time.perf_counter() - began
+            cpu += time.process_time() - busy
+
+    with tempfile.TemporaryDirectory() as out:  # to remove it is not the runner's work
+        began, busy = time.perf_counter(), time.process_time()
+        run(config, Path(out) / "run", progress=play_bare)
+        whole = time.perf_counter() - began, time.process_time() - busy
+    return (wall, cpu), (whole[0] - wall, whole[1] - cpu)
 
 
 def _of_a_folder(config: ExperimentConfig) -> Iterator[Measurement]:

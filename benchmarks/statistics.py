@@ -14,6 +14,7 @@ import sys
 import tempfile
 import venv
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -188,7 +189,8 @@ def _growth() -> Iterator[Measurement]:
     Little work is done by NumPy, before Numba is worth loading; here all is done by Numba. From
     some hundred thousand scores on they leave the processor's cache, and a draw waits for memory.
     """
-    import gnomon.stats.kernels  # noqa: F401 - once loaded, it does all draws
+    # Estimators draw by NumPy until the kernels are loaded: from here on every draw is theirs.
+    import_module("gnomon.stats.kernels")
 
     for n_runs, n_tasks, n_resamples in (
         (10, 26, 2_000),

@@ -18,7 +18,8 @@ _LARGEST_ANSWER = 64 << 20
 _BUSY = (429, 502, 503, 504)
 
 
-class Refused(LeaderboardError):  # noqa: N818 - names the answer
+# Not RefusedError: to refuse is the server's right answer, and no error of server or client.
+class Refused(LeaderboardError):  # noqa: N818 - the name is the server's answer, as said above
     """The server said no; ``status`` is that of the answer."""
 
     def __init__(self, message: str, status: int) -> None:

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
@@ -73,7 +74,9 @@ class WebsocketLine:
     """
 
     def __init__(self, url: str, token: str, *, patience_s: float = 30.0) -> None:
-        import websockets.sync.client  # noqa: F401 - raises here, not in a thread
+        # The thread that opens the connection imports it again; if it is missing, that must be
+        # told to the caller, here, and not be lost in the thread.
+        import_module("websockets.sync.client")
 
         self._url = "ws" + url.removeprefix("http") + "/api/remote/play"
         self._token, self._patience_s = token, patience_s

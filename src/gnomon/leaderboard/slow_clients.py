@@ -24,7 +24,9 @@ def impatient(seconds: float) -> type[asyncio.Protocol]:
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     # Whichever of the library's protocols it is, `cycle` is the request whose head has come.
-    class Impatient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # a class in a variable
+    # The library chooses that one at run time, by what is installed, and keeps it in a variable; as
+    # a base class mypy takes only what a class statement names.
+    class Impatient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             # As if it had been looked at, with no request yet.

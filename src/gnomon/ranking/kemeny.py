@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.linear_ordering import OrderProgram, improved, order_search, worth
+from gnomon.ranking.linear_ordering import circle_relaxation, improved, order_search, worth
 from gnomon.ranking.order_proof import best_order
 from gnomon.ranking.reachability import strong_components
 from gnomon.scores.table import FloatArray
@@ -52,15 +52,15 @@ def kemeny_order(margins: npt.ArrayLike, *, time_limit_s: float = math.inf) -> K
 
     A group of which nobody is beaten from outside stands first (the extended Condorcet criterion),
     so each group around which wins run in circles is ordered by itself: by a search of random
-    moves, and by linear programs (HiGHS) that say what no order exceeds (threes, then patterns of
-    six). Where the two do not meet, the order is settled from both ends, one at a time, with such a
-    program for those in the middle (:mod:`gnomon.ranking.order_proof`).
+    moves, and by a linear program (HiGHS) that says what no order exceeds. Where the two do not
+    meet, the order is settled from both ends, one at a time, with a limit of the same kind on those
+    in the middle (:mod:`gnomon.ranking.order_proof`).
 
     Forty contestants on common tasks take a second or two, identical ones too, since margins from
     the same runs mostly agree with one another. Margins drawn one by one, without anything in
-    common, are the worst there is: from a normal distribution, up to 36 take seconds, and forty
-    took one to eleven minutes. Mere wins and losses drawn so are proven to about 30. Hence
-    `time_limit_s`; an interrupt stops it at once.
+    common, are much harder: forty from a normal distribution took 2 to 20 s, mere wins and losses
+    some minutes. Worst is what looks the same from everybody's place. Hence `time_limit_s`; an
+    interrupt stops it at once.
 
     Parameters
     ----------
@@ -82,8 +82,7 @@ def kemeny_order(margins: npt.ArrayLike, *, time_limit_s: float = math.inf) -> K
     References
     ----------
     Kemeny (1959), Daedalus 88; Young and Levenglick (1978); Groetschel, Juenger and Reinelt (1984),
-    A cutting plane algorithm for the linear ordering problem, Operations Research 32; the same
-    (1985), Facets of the linear ordering polytope, Mathematical Programming 33; Held and Karp
+    A cutting plane algorithm for the linear ordering problem, Operations Research 32; Held and Karp
     (1962), A dynamic programming approach to sequencing problems, Journal of SIAM 10.
 
     Examples
@@ -123,8 +122,7 @@ def _best_order(margins: FloatArray, deadline: float) -> tuple[list[int], float]
         return list(range(len(margins))), 0.0
     scale = float(np.abs(margins).max())
     m = margins / scale
-    program = OrderProgram(m)
-    program.relaxed(-math.inf, math.inf)
+    program = circle_relaxation(m)
     starts = [np.argsort(-s.sum(axis=1), kind="stable").tolist() for s in (program.ahead, m)]
     order = max((improved(start, m) for start in starts), key=lambda o: worth(o, m))
     limit, least = program.limit, _least_gain(m)
@@ -134,7 +132,7 @@ def _best_order(margins: FloatArray, deadline: float) -> tuple[list[int], float]
             (order_search(start, m) for start in (order, *starts)), key=lambda o: worth(o, m)
         )
     if worth(order, m) + least < limit:
-        order, limit = best_order(program, order, least, deadline)
+        order, limit = best_order(m, order, limit, least, deadline)
     gap = limit - worth(order, m)
     return order, scale * gap if gap > least else 0.0
 

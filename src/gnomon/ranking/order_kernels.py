@@ -1,7 +1,6 @@
 """The compiled searches behind Kemeny's order. Importing this module loads Numba.
 
-Margins and positions are antisymmetric arrays of floats; draws come from a counter, so the same
-margins give the same order each time.
+Draws come from a counter, so the same margins give the same order each time.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from numba import njit
 
 from gnomon.stats.kernels import STRIDE, mix
 
-__all__ = ["climb", "search_orders", "search_violations"]
+__all__ = ["climb", "search_orders"]
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -108,54 +107,3 @@ def _difference(one: I64, other: I64, margins: F64) -> float:
         for j in range(i):
             more += margins[one[j], one[i]] - margins[other[j], other[i]]
     return more
-
-
-@njit(cache=True, nogil=True)
-def search_violations(
-    ahead: F64, pattern: F64, bound: float, n_starts: int, first: int, found: I64
-) -> int:
-    """Look for places at which a pattern of some contestants exceeds its bound.
-
-    From random places on, one contestant is exchanged for another as long as that gains. Rows of
-    `found` are filled with those for whom ``sum pattern[a, b] ahead[s_a, s_b]`` over a < b exceeds
-    the bound; their number is returned. `first` numbers the first start.
-    """
-    n, k = len(ahead), len(pattern)
-    who = np.arange(n)
-    n_found = 0
-    for start in range(n_starts):
-        state = mix(np.uint64(first + start + 1) * STRIDE)
-        for a in range(k):
-            state += STRIDE
-            b = a + _below(state, n - a)
-            who[a], who[b] = who[b], who[a]
-        improved = True
-        while improved:
-            improved = False
-            for a in range(k):
-                best, to = _LEAST, -1
-                for b in range(a + 1, n):
-                    # The first k of `who` stand in the pattern; others may come in for them.
-                    gain = 0.0
-                    for c in range(k):
-                        if b >= k:
-                            gain += pattern[a, c] * (ahead[who[b], who[c]] - ahead[who[a], who[c]])
-                        elif c != a and c != b:
-                            gain += (pattern[a, c] - pattern[b, c]) * (
-                                ahead[who[b], who[c]] - ahead[who[a], who[c]]
-                            )
-                    if b < k:
-                        gain -= 2.0 * pattern[a, b] * ahead[who[a], who[b]]
-                    if gain > best:
-                        best, to = gain, b
-                if to >= 0:
-                    who[a], who[to] = who[to], who[a]
-                    improved = True
-        total = 0.0
-        for a in range(k):
-            for b in range(a):
-                total += pattern[b, a] * ahead[who[b], who[a]]
-        if total > bound + 1e-4 and n_found < len(found):
-            found[n_found] = who[:k]
-            n_found += 1
-    return n_found

@@ -15,13 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.ranking.linear_ordering import OrderProgram, improved, worth
+from gnomon.ranking.linear_ordering import improved, worth
 from gnomon.scores.table import FloatArray
 
 __all__ = ["best_order"]
 
-#: From how many places patterns are looked for, among all, and among those in the middle.
-STARTS, STARTS_INSIDE = 5000, 500
 #: What is lost by less is rounding.
 SLIGHT = 1e-9
 
@@ -33,17 +31,13 @@ class _Middle:
     Parameters
     ----------
     who : ndarray of int
-        Those in the middle.
+        Those in the middle, ascending.
     front, back : tuple of int
         Those before and behind them.
     outside : float
         What all pairs are worth of which one is not in the middle.
     limit : float
         No order with these in the middle is worth more.
-    wider : OrderProgram
-        Of these and one more.
-    gone : int
-        Where that one is in it; -1 if the program is that of the middle itself.
     """
 
     who: npt.NDArray[np.int64]
@@ -51,24 +45,44 @@ class _Middle:
     back: tuple[int, ...]
     outside: float
     limit: float
-    wider: OrderProgram
-    gone: int
 
-    def program(self) -> OrderProgram:
-        return self.wider if self.gone < 0 else self.wider.without(self.gone)
+
+class _Limits:
+    """What middles can be worth: each limit is found from that of the one before it."""
+
+    def __init__(self, margins: FloatArray) -> None:
+        n = len(margins)
+        self._margins = np.ascontiguousarray(margins, dtype=np.float64)
+        self._taken = np.zeros((n, n, n), dtype=np.float32)
+        self._ahead = np.zeros((n, n), dtype=np.float32)
+
+    def of(self, who: npt.NDArray[np.int64], enough: float) -> tuple[float, FloatArray]:
+        """Return the limit of some, as low as it gets or as is enough, and those without each."""
+        from gnomon.ranking.circle_kernels import limit_of_middle
+
+        without = np.empty(len(who))
+        args = self._margins, who, self._taken, self._ahead, enough, without
+        return float(limit_of_middle(*args)), without
+
+    def in_line(self, who: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return some as they stand in the solution that was found with their limit."""
+        above = self._ahead[np.ix_(who, who)]
+        return who[np.argsort(above.sum(axis=0) - above.sum(axis=1), kind="stable")]
 
 
 def best_order(
-    program: OrderProgram, order: list[int], least: float, deadline: float
+    margins: FloatArray, order: list[int], limit: float, least: float, deadline: float
 ) -> tuple[list[int], float]:
     """Return the best order, and what no order exceeds.
 
     Parameters
     ----------
-    program : OrderProgram
-        Of all that are to be ordered, relaxed.
+    margins : ndarray of float, shape (n, n)
+        Antisymmetric, the largest about 1.
     order : list of int
         A good one: only what may be better is looked at.
+    limit : float
+        What no order exceeds, as far as is known.
     least : float
         By what a better one is better at least; what gains less is not looked for.
     deadline : float
@@ -79,24 +93,26 @@ def best_order(
     Layer by layer, each of middles with one fewer: so the best way to arrange the others around a
     middle is known before it is looked at.
     """
-    margins = program.margins
-    everyone = np.arange(len(margins))
-    layer = {everyone.tobytes(): _Middle(everyone, (), (), 0.0, program.limit, program, -1)}
+    limits = _Limits(margins)
+    everyone, best = np.arange(len(margins)), worth(order, margins)
+    layer = {everyone.tobytes(): _Middle(everyone, (), (), 0.0, limit)}
     while layer:
         narrower: dict[bytes, _Middle] = {}
         waiting = list(layer.values())
         for at, middle in enumerate(waiting):
             if time.monotonic() >= deadline:
                 still = [*waiting[at:], *narrower.values()]
-                return order, max(worth(order, margins), *(one.limit for one in still))
-            inside = _bounded(middle, worth(order, margins) + least, deadline)
-            order = max(order, _rounded(middle, inside, margins), key=lambda o: worth(o, margins))
-            known = worth(order, margins) + least
-            if middle.outside + inside.limit > known:
-                for child in _children(middle, inside, margins, known):
-                    _follow(narrower, child)
+                return order, max(best, *(one.limit for one in still))
+            inside, without = limits.of(middle.who, best + least - middle.outside)
+            if middle.outside + inside <= best + least:
+                continue
+            other = improved([*middle.front, *limits.in_line(middle.who), *middle.back], margins)
+            if worth(other, margins) > best:
+                order, best = other, worth(other, margins)
+            for child in _children(middle, without, margins, best + least):
+                _follow(narrower, child)
         layer = narrower
-    return order, worth(order, margins)
+    return order, best
 
 
 def _follow(layer: dict[bytes, _Middle], middle: _Middle) -> None:
@@ -106,42 +122,26 @@ def _follow(layer: dict[bytes, _Middle], middle: _Middle) -> None:
         layer[middle.who.tobytes()] = middle
 
 
-def _bounded(middle: _Middle, known: float, deadline: float) -> OrderProgram:
-    """Return the program of a middle, its limit as low as it gets, or as it need be."""
-    program = middle.program()
-    enough = known - middle.outside
-    program.relaxed(enough, deadline)
-    program.tightened(enough, deadline, STARTS if middle.gone < 0 else STARTS_INSIDE)
-    return program
-
-
-def _rounded(middle: _Middle, program: OrderProgram, margins: FloatArray) -> list[int]:
-    """Return the order that a solution comes next to."""
-    inside = middle.who[np.argsort(-program.ahead.sum(axis=1), kind="stable")]
-    return improved([*middle.front, *inside, *middle.back], margins)
-
-
 def _children(
-    middle: _Middle, program: OrderProgram, margins: FloatArray, known: float
+    middle: _Middle, without: FloatArray, margins: FloatArray, known: float
 ) -> Iterator[_Middle]:
     """Yield the middles with one fewer that an order better than what is known may have.
 
     One goes to the front, or one goes to the back: that side on which fewer can.
     """
+    over = margins[np.ix_(middle.who, middle.who)].sum(axis=1)
     sides = []
     for side in (1.0, -1.0):
-        limits = middle.outside + program.limit + np.minimum(side * program.price, 0.0).sum(axis=1)
+        limits = middle.outside + side * over + without
         can = np.flatnonzero((limits > known) & _stays(middle, margins, side))
-        # How many places it takes, in the solution, to bring one to the end.
-        far = 0.5 * (len(middle.who) - 1) - side * program.ahead.sum(axis=1)
-        sides.append((float(np.exp(-far[can] / 4.0).sum()), side, can, limits))
+        sides.append((len(can), side, can, limits))
     _, side, can, limits = min(sides, key=lambda s: s[0])
     for k in can.tolist():
         one, who = int(middle.who[k]), np.delete(middle.who, k)
-        outside = middle.outside + side * float(margins[one, who].sum())
+        outside = middle.outside + side * float(over[k])
         front, back = middle.front, middle.back
         front, back = ((*front, one), back) if side > 0 else (front, (one, *back))
-        yield _Middle(who, front, back, outside, float(limits[k]), program, k)
+        yield _Middle(who, front, back, outside, float(limits[k]))
 
 
 def _stays(middle: _Middle, margins: FloatArray, side: float) -> npt.NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 import gnomon  # registers the environments
 from benchmarks.record import Measurement, best_seconds
-from gnomon.game import engine
+from gnomon.game import engine, outcomes
 from gnomon.game.board import draw_boards
 from gnomon.game.compiler import CompiledRule, compile_rule
 from gnomon.game.env import HiddenRulesEnv
@@ -41,14 +41,14 @@ def _legal_tape(rule: CompiledRule, num_envs: int, n_steps: int) -> tuple[np.nda
     rng = np.random.default_rng(0)
     deck = draw_boards(num_envs * (2 + n_steps // 9), rng=rng)
     boards = engine.Boards.empty(rule, num_envs)
-    n_dealt = engine.advance(rule, boards, np.full(num_envs, engine.RESET), deck)
+    n_dealt = engine.advance(rule, boards, np.full(num_envs, outcomes.RESET), deck)
     tape = np.empty((n_steps, num_envs), dtype=np.int64)
     for actions in tape:
         mask = engine.permitted_attempts(rule, boards).cumsum(axis=1)
         pick = (rng.random(num_envs) * mask[:, -1]).astype(np.int64)
         actions[:] = (mask > pick[:, None]).argmax(axis=1)
         n_dealt = engine.advance(
-            rule, boards, actions, deck, n_dealt=n_dealt, autoreset=engine.Autoreset.SAME_STEP
+            rule, boards, actions, deck, n_dealt=n_dealt, autoreset=outcomes.Autoreset.SAME_STEP
         )
     return tape, deck
 
@@ -58,7 +58,7 @@ def _replay(rule: CompiledRule, tape: np.ndarray, deck: np.ndarray, horizon: int
     boards = engine.Boards.empty(rule, tape.shape[1])
 
     def play() -> None:
-        n_dealt = engine.advance(rule, boards, np.full(tape.shape[1], engine.RESET), deck)
+        n_dealt = engine.advance(rule, boards, np.full(tape.shape[1], outcomes.RESET), deck)
         for actions in tape:
             n_dealt = engine.advance(
                 rule,
@@ -67,7 +67,7 @@ def _replay(rule: CompiledRule, tape: np.ndarray, deck: np.ndarray, horizon: int
                 deck,
                 n_dealt=n_dealt,
                 horizon=horizon,
-                autoreset=engine.Autoreset.SAME_STEP,
+                autoreset=outcomes.Autoreset.SAME_STEP,
             )
 
     return tape.size / best_seconds(play)

@@ -61,8 +61,10 @@ def _side_by_side(config: ExperimentConfig) -> tuple[tuple[float, float], tuple[
 
     with tempfile.TemporaryDirectory() as out:  # to remove it is not the runner's work
         began, busy = time.perf_counter(), time.process_time()
-        run(config, Path(out) / "run", progress=play_bare)
+        summary = run(config, Path(out) / "run", progress=play_bare)
         whole = time.perf_counter() - began, time.process_time() - busy
+    if summary.failed:
+        raise RuntimeError(f"expected to play every trial, found {summary.errors[0]}")
     return (wall, cpu), (whole[0] - wall, whole[1] - cpu)
 
 

@@ -17,6 +17,9 @@ from gnomon.experiments.scoring import score_table
 from gnomon.experiments.status import status_of
 
 DQN = {"kind": "linear_dqn", "learning_rate": 0.03}
+#: What can be had of two cores: less than 2 where others are at work.
+COUNT = "for _ in range(60_000_000): pass"
+COUNTED = "what the machine gave to two at that time: no more can be hoped for below"
 #: Scores a folder in a process of its own, and tells its attempts, seconds and most megabytes.
 SCORE = """
 import resource, sys, time
@@ -45,10 +48,23 @@ def _workers() -> Iterator[Measurement]:
     _rate(ExperimentConfig("warm", ["gohr-paper"], [DQN], trials=1), 1)  # compiles, where need be
     one = _rate(config, 1)
     yield Measurement("1 worker", one, "trials/s", note=note)
+    yield Measurement("2 processes of mere counting, over 1", _counted(), "x", note=COUNTED)
     for scheduler, name in (("processes", "processes"), ("local", "a local Dask cluster")):
         two = _rate(config, 2, scheduler)
         yield Measurement(f"2 workers, {name}", two, "trials/s", note=note)
         yield Measurement(f"2 workers, {name}, over 1", two / one, "x", note="of two cores")
+
+
+def _counted() -> float:
+    """Return how many times the work of one process two do together, with nothing in common."""
+    seconds = []
+    for n in (1, 2):
+        began = time.perf_counter()
+        processes = [subprocess.Popen([sys.executable, "-c", COUNT]) for _ in range(n)]
+        for process in processes:
+            process.wait()
+        seconds.append(time.perf_counter() - began)
+    return 2.0 * seconds[0] / seconds[1]
 
 
 def _rate(config: ExperimentConfig, workers: int, scheduler: str | None = None) -> float:

@@ -78,8 +78,34 @@ def test_components(paper):
 
 def test_components_need_complete_tasks(make_scores):
     data = make_scores()
-    with pytest.raises(ScoreDataError, match="at least 2 tasks without gaps, found 1"):
+    with pytest.raises(
+        ScoreDataError, match="at least 2 tasks without gaps on which scores differ, found 1"
+    ):
         principal_components(replace(data, candidates=("t00",)))
+
+
+def test_a_task_on_which_all_score_the_same_is_like_no_other(make_scores):
+    data = make_scores(gaps=0.0)
+    x = data.x.copy()
+    x[:, :2] = np.log10([48.3, 7.1])  # sums of their squares do not cancel to 0
+    flat = replace(data, x=x)
+    r, _ = correlations(flat)
+    assert np.isnan(r[:2]).all()
+    assert np.isfinite(r[2:, 2:]).all()
+    assert {single.task for single in single_tasks(flat)} == set(data.tasks[2:])
+    components = principal_components(flat)
+    assert components.tasks == data.tasks[2:]
+    assert components.explained.sum() == pytest.approx(1.0)
+    alike = replace(data, target=np.full(len(data.target), 0.1))
+    assert np.isnan(principal_components(alike).target_correlation).all()
+    assert single_tasks(alike) == []
+
+
+def test_correlations_stand_large_numbers(make_scores):
+    data = make_scores(gaps=0.2)
+    r, _ = correlations(data)
+    moved, _ = correlations(replace(data, x=1e9 * (data.x + 1e3)))
+    np.testing.assert_allclose(moved, r, atol=1e-9)
 
 
 def test_fairness_finds_a_difference_that_is_there():

@@ -22,7 +22,7 @@ from gnomon.experiments.config_fields import BoardFields, ExperimentFields
 from gnomon.experiments.scoring import METRICS as SCORES
 from gnomon.experiments.shard import frame_of
 from gnomon.experiments.suites import available_suites, load_suite
-from gnomon.game import engine
+from gnomon.game import outcomes
 from gnomon.game.compiler import compile_rule
 from gnomon.learners import available_learners, learner_fields, make_learner
 from gnomon.learners.trial import play_trial
@@ -300,7 +300,7 @@ def test_families_tags_and_environments_are_documented():
 def test_every_outcome_is_documented():
     names = ("ACCEPTED", "DENIED", "IMMOVABLE", "EMPTY_CELL", "NEW_BOARD", "EPISODE_OVER")
     text = section("game.md", "Outcomes")
-    assert all(f"| {getattr(engine, name)} | `{name}` |" in text for name in names)
+    assert all(f"| {getattr(outcomes, name)} | `{name}` |" in text for name in names)
 
 
 def test_every_figure_is_in_the_gallery():

@@ -74,8 +74,8 @@ def test_several_workers_are_a_local_cluster_where_there_is_dask(tmp_path, monke
 def test_short_trials_are_written_down_some_at_a_time_and_a_long_one_at_once(
     tmp_path, serial, monkeypatch
 ):
-    """What waits took a tenth of a second to play at most, and an error does not wait."""
-    times = iter([0.04, 0.04, 0.04, 5.0, 0.09, math.inf] + [0.01] * 6)
+    """What waits took half a second to play at most, and an error does not wait."""
+    times = iter([0.2, 0.2, 0.2, 5.0, 0.45, math.inf] + [0.05] * 6)
     written: list[int] = []
 
     class Timed:

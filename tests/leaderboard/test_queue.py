@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import threading
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import select, update
@@ -160,3 +161,16 @@ def test_a_failure_of_the_server_is_told_and_tried_again(
     with database.reading() as session:
         job = session.scalars(select(Job).where(Job.submission_id == queued[0])).all()[-1]
         assert (job.state, job.n_attempts) == ("error", 3)
+
+
+def test_a_worker_that_is_stopped_costs_a_submission_no_attempt(
+    database: Database, settings: ServerSettings, queued: list[int]
+) -> None:
+    settings = replace(settings, heartbeat_s=0.05, max_job_attempts=1)
+    stopped = threading.Event()
+    stopped.set()
+    for _ in range(2):
+        assert work_on_one(database, settings, "w", stopped)
+        state, reason = look(database, queued[0])
+        assert state == "queued"
+        assert reason.endswith("the worker was stopped")

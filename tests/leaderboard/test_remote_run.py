@@ -17,10 +17,10 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon.errors import LeaderboardError
+from gnomon.errors import LeaderboardError, UnknownNameError
 from gnomon.experiments.shard import shard_bytes
 from gnomon.game.board import BoardSpec
-from gnomon.leaderboard.api_client import Refused
+from gnomon.leaderboard.api_client import RefusedError
 from gnomon.leaderboard.assignment import Assignment
 from gnomon.leaderboard.database.engine import Database
 from gnomon.leaderboard.database.remote_tables import RemoteTrial
@@ -237,7 +237,7 @@ def test_another_learner_cannot_go_on_with_the_trials_of_one(board, plan):
     (reply,) = line.move([Move(trial=play.trials[0].trial, position=0, actions=[143, 143])])
     assert reply.position == 2
     line.close()
-    with pytest.raises(Refused, match=r"attempt 0 was 143, and not \d+; a trial goes on from"):
+    with pytest.raises(RefusedError, match=r"attempt 0 was 143, and not \d+; a trial goes on from"):
         play_remotely(plan, board)
 
 
@@ -247,10 +247,17 @@ def test_a_yardstick_does_not_play(board, plan):
         play_remotely(plan, board)
 
 
+def test_a_misspelt_learner_is_told_before_the_server_hears_of_it():
+    plan = RemotePlan.from_record({"season": "s", "learner": "unifrom"})
+    nowhere = RemoteBoard("http://127.0.0.1:1", "t", patience_s=1)
+    with pytest.raises(UnknownNameError, match="unknown learner 'unifrom'; did you mean 'uniform'"):
+        play_remotely(plan, nowhere)
+
+
 def test_who_has_no_token_does_not_play(place):
     for websocket in (True, False):
         nobody = RemoteBoard(place.server.url, "gnomon_0_0", websocket=websocket, patience_s=2)
-        with pytest.raises(Refused) as refusal:
+        with pytest.raises(RefusedError) as refusal:
             nobody.line().move([Move(trial=1, position=0, actions=[])])
         assert refusal.value.status in (401, 403)
 

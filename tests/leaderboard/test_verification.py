@@ -569,7 +569,7 @@ def test_a_shard_that_is_no_table_is_found(folder):
     assert "\n" not in bad.reason
 
 
-def edits_of_the_journal() -> dict[str, tuple[str, str]]:
+def edits_of_the_journal() -> dict[str, str]:
     return {
         "DELETE FROM trials WHERE rule = 'red-first' AND trial = 0": "missing: it was not played",
         "UPDATE trials SET status = 'failed', error = 'died' WHERE rule = 'red-first' AND "
@@ -580,7 +580,7 @@ def edits_of_the_journal() -> dict[str, tuple[str, str]]:
         "UPDATE trials SET shard = '../config.json' WHERE rule = 'red-first' AND trial = 0": (
             "the journal names another trial's file"
         ),
-    }  # type: ignore[return-value]
+    }
 
 
 @pytest.mark.parametrize("statement", edits_of_the_journal())

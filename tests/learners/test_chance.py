@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from gnomon.game.board import DEFAULT_SPEC, Board, draw_boards
+from gnomon.game.board import DEFAULT_SPEC, Board, BoardSpec, draw_boards
 from gnomon.game.reference import ReferenceGame
 from gnomon.learners import make_learner
 from gnomon.learners.chance import AttemptCounts, chance_of_success, count_attempts
 from gnomon.learners.trial import play_trial
+from gnomon.learners.uniform import Uniform
 from gnomon.rules.catalogue import load_rule
 from gnomon.rules.parser import parse
 
@@ -43,7 +46,7 @@ def by_the_reference(rule, log):
 )
 def test_counts_are_the_reference_s(rule, kind, settings):
     rule = load_rule(rule)
-    log = played(kind, rule, **settings)
+    log = played(kind, rule, n_boards=23, **settings)  # more than are replayed side by side
     counts = count_attempts(rule, log)
     expected = np.array(list(by_the_reference(rule, log)))
     assert counts.n_possible.tolist() == expected[:, 0].tolist()
@@ -102,6 +105,37 @@ def test_misuse_is_told():
         chance_of_success(rule, log, player="lucky")
     with pytest.raises(ValueError, match="played under this rule, found other outcomes"):
         chance_of_success(load_rule("color-match"), log)
+
+
+@pytest.mark.parametrize("code", [0, 3, 4, 7, -4])
+def test_no_other_outcome_is_believed(code):
+    rule = parse("(*,star,*,*,0)")
+    log = played("linear_dqn", rule, n_boards=23, plays_on=True)
+    assert set(log.outcomes.tolist()) == {0, 3, 4, 7, -4}
+    for row in np.flatnonzero(log.outcomes != code)[::97]:
+        outcomes = log.outcomes.copy()
+        outcomes[row] = code
+        with pytest.raises(ValueError, match="played under this rule"):
+            count_attempts(rule, replace(log, outcomes=outcomes))
+
+
+def test_an_attempt_that_is_none_is_no_attempt_of_the_rule():
+    rule = load_rule("clockwise")
+    log = played("uniform", rule)
+    log.actions[5] = 144
+    with pytest.raises(ValueError, match="played under this rule"):
+        count_attempts(rule, log)
+
+
+def test_episodes_without_attempts_are_passed_over():
+    rule = parse("(*,star,*,*,[0,2])")
+    spec = BoardSpec(pieces=(1, 3), shapes=0, colors=0)
+    rng = np.random.default_rng(1)
+    log = play_trial(Uniform(rng=rng), rule, draw_boards(60, spec, rng=rng), board_spec=spec)
+    assert 10 < (log.n_attempts == 0).sum() < 50
+    counts = count_attempts(rule, log, board_spec=spec)
+    expected = np.array(list(by_the_reference(rule, log)))
+    assert counts.n_permitted.tolist() == expected[:, 1].tolist()
 
 
 def test_a_trial_without_attempts_has_no_chances():

@@ -1,9 +1,13 @@
 """The numbers of a report are those of the statistics, computed once and from one seed."""
 
+import json
+import shutil
+
 import numpy as np
 import pytest
 
-from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.run_folder import MANIFEST, RunFolder
 from gnomon.experiments.scoring import cumulated_errors, score_table
 from gnomon.report.findings import Duel, findings_of
 from gnomon.stats.tests import difficulty_order, mann_whitney
@@ -55,6 +59,18 @@ def test_duels_say_who_makes_fewer_errors(findings):
 
 def test_who_was_shown_the_rule_is_known(findings):
     assert findings.revealed == ("rule_player",)
+
+
+def test_a_run_of_a_learner_that_is_not_ours_is_reported(lonely_folder, tmp_path):
+    path = tmp_path / "run"
+    shutil.copytree(lonely_folder.path, path)
+    record = lonely_folder.config.to_record()
+    record["learners"][0]["kind"] = "of another version"
+    (path / "config.json").write_text(json.dumps(record))
+    theirs = ExperimentConfig.from_record(record, try_learners=False)
+    manifest = json.loads((path / MANIFEST).read_text()) | {"config_hash": theirs.hash}
+    (path / MANIFEST).write_text(json.dumps(manifest))
+    assert findings_of(RunFolder.open(path), n_resamples=20).revealed == ()
 
 
 def test_the_seed_decides_and_nothing_else(run_folder):

@@ -280,7 +280,9 @@ def test_what_is_just_not_too_deep_can_be_printed_compared_and_hashed() -> None:
 
 def test_wide_lists_are_not_deep() -> None:
     text = "(bucket:[" + ",".join(["(p+1)"] * 20_000) + "])"
-    assert len(parse(text).lines[0].atoms[0].buckets.items) == 20_000  # type: ignore[union-attr]
+    buckets = parse(text).lines[0].atoms[0].buckets
+    assert isinstance(buckets, ListOf)
+    assert len(buckets.items) == 20_000
 
 
 FRAGMENTS = [

@@ -60,6 +60,13 @@ def test_what_tells_of_a_model_is_no_task(tmp_path):
     assert table.tasks == ("IFEval", "Rank of words")
 
 
+def test_a_number_in_a_name_makes_it_a_task(tmp_path):
+    path = written(tmp_path, "board.csv", "model,hub1,hub 2,Total (3)\na,1,2,3\nb,3,4,7\n")
+    with pytest.warns(DegenerateScoresWarning, match=r"they are no tasks: Total \(3\)"):
+        table = read_leaderboard_dump(path)
+    assert table.tasks == ("hub1", "hub 2")
+
+
 def test_a_wrong_cell_of_a_wide_table_is_named(tmp_path):
     path = written(tmp_path, "paper.csv", "model,pong,chess\na,1,2\n\nb,x7,3\n")
     with pytest.raises(ScoreDataError) as error:

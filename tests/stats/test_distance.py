@@ -63,6 +63,18 @@ def test_the_permutation_version_agrees_in_order():
     np.testing.assert_allclose(found[near], expected[near], atol=0.4)
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e-12, 1e12])
+def test_permutation_distances_do_not_depend_on_the_unit(unit):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(0, 1, (6, 2)), rng.normal(2, 1, (6, 2))
+    found, same = (
+        permutation_distances([x * u, y * u], n_permutations=99, rng=np.random.default_rng(1))
+        for u in (unit, 1.0)
+    )
+    np.testing.assert_array_equal(found, same)
+    assert found.max() > 1.0
+
+
 def test_ratios_by_hand():
     ratios = ratios_to_best({"a": [1.0, 6.0, np.nan], "b": [2.0, 3.0, 4.0]})
     assert ratios["a"].tolist() == [1.0, 2.0, np.inf]

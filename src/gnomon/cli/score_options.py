@@ -161,30 +161,16 @@ class ShowOptions:
 
 
 def scores_of(source: Path, metric: str | None, options: ReadOptions) -> ScoreTable:
-    """Return the scores of a run folder, or of a file."""
-    measured = _measured(source, metric)
-    if measured is not None:
-        return measured
-    for read in (_dump, _foreign):
-        found = read(source, metric, options)
-        if found is not None:
-            return found
-    if source.is_dir():
-        from gnomon.experiments.run_folder import RunFolder
-        from gnomon.experiments.scoring import score_table
+    """Return the scores of a source, read as the options say."""
+    from gnomon.experiments.score_sources import read_source
 
-        count_empty = not options.leave_out_empty_cells
-        return score_table(RunFolder.open(source), metric or "tce", count_empty=count_empty)
-    from gnomon.experiments.game_logs import is_game_log, read_game_log
-    from gnomon.scores.formats import read_scores
-
-    if is_game_log(source):
-        return read_game_log(source, metric or "tce")
-    return read_scores(
+    return read_source(
         source,
-        step_column=options.step_column,
+        metric=metric,
         where=conditions(options.where),
-        higher_is_better=False if options.lower_is_better else None,
+        step_column=options.step_column,
+        lower_is_better=options.lower_is_better,
+        count_empty=not options.leave_out_empty_cells,
     )
 
 
@@ -232,36 +218,6 @@ def _stand_ins(source: Path, options: ReadOptions, normalize: str | None) -> Sco
     found = read_summaries(source, where=conditions(options.where))
     table = stand_in_runs(found, higher_is_better=not options.lower_is_better)
     return normalized(table, normalize)
-
-
-def _measured(source: Path, metric: str | None) -> ScoreTable | None:
-    """Return the scores that come with Gnomon, if that is what a name that is no path means."""
-    from gnomon.scores.measured import MEASURED, load_measured
-
-    if str(source) not in MEASURED or source.exists():
-        return None
-    return load_measured(str(source), metric)
-
-
-def _dump(source: Path, metric: str | None, options: ReadOptions) -> ScoreTable | None:
-    """Return the scores of a leaderboard's dump, if it is one."""
-    if source.suffix.lower() not in (".csv", ".tsv", ".json", ".gz") and not source.is_dir():
-        return None
-    from gnomon.scores.leaderboard_dump import read_leaderboard_dump
-
-    where = conditions(options.where)
-    higher = not options.lower_is_better
-    return read_leaderboard_dump(source, metric=metric, higher_is_better=higher, where=where)
-
-
-def _foreign(source: Path, metric: str | None, options: ReadOptions) -> ScoreTable | None:
-    """Return the scores that another tool has written, if they are such."""
-    is_folder = source.is_dir() and not (source / "gnomon-run.json").exists()
-    if source.suffix.lower() != ".json" and not is_folder:
-        return None
-    from gnomon.scores.foreign_paths import read_foreign
-
-    return read_foreign(source, metric=metric, higher_is_better=not options.lower_is_better)
 
 
 def conditions(where: list[str] | None) -> dict[str, str]:

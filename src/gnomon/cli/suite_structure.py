@@ -156,7 +156,10 @@ def components(
             {"component": i, "explained": share, "target_correlation": r}
             for i, (share, r) in enumerate(pairs, start=1)
         ])  # fmt: skip
-        answer.say(f"of {len(found.tasks)} tasks without gaps, {len(data.algorithms)} algorithms")
+        answer.say(
+            f"of {len(found.tasks)} tasks without gaps whose scores differ, "
+            f"{len(data.algorithms)} algorithms"
+        )
 
 
 def _subset(data: PreparedScores, tasks: Names, size: int, procedure: str) -> tuple[str, ...]:

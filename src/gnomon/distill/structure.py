@@ -31,6 +31,8 @@ __all__ = [
 
 #: Fewer rows in common say nothing of a correlation.
 _LEAST_COMMON = 3
+#: A variance that is none, as a share of the squares that it is left over from.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -127,15 +129,27 @@ def correlations(data: PreparedScores) -> tuple[FloatArray, FloatArray]:
         NaN where fewer than 3 rows have both, or a task does not vary on them.
     n_rows : ndarray of float, shape (tasks, tasks)
     """
-    seen = (~np.isnan(data.x)).astype(np.float64)
-    x = np.where(np.isnan(data.x), 0.0, data.x)
+    there = ~np.isnan(data.x)
+    x, seen = _about_zero(data.x, there), there.astype(np.float64)
     n = seen.T @ seen
     sums, squares, products = x.T @ seen, (x * x).T @ seen, x.T @ x
     with np.errstate(divide="ignore", invalid="ignore"):
         covariance = products - sums * sums.T / n
         variance = squares - sums * sums / n
+        variance[variance <= _ROUNDING * squares] = 0.0
         r = covariance / np.sqrt(variance * variance.T)
     return np.where((n >= _LEAST_COMMON) & np.isfinite(r), np.clip(r, -1, 1), np.nan), n
+
+
+def _about_zero(x: FloatArray, there: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return columns of mean 0 within -1 and 1, and 0 for what is not there.
+
+    Sums of squares of large numbers would lose what the numbers differ by.
+    """
+    means = np.where(there, x, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    centred = np.where(there, x - means, 0.0)
+    least = np.finfo(np.float64).tiny
+    return np.asarray(centred / np.maximum(np.abs(centred).max(axis=0), least))
 
 
 def edges(
@@ -172,12 +186,16 @@ def edges(
 
 
 def single_tasks(data: PreparedScores) -> list[SingleTask]:
-    """Return how well each task alone predicts the summary, best first (figure 2)."""
+    """Return how well each task alone predicts the summary, best first (figure 2).
+
+    Tasks with fewer than 3 scores are left out, and those on which they, or the summaries beside
+    them, do not vary.
+    """
     found = []
     for task in data.tasks:
         x = data.x[:, data.tasks.index(task)]
         whole = ~np.isnan(x) & ~np.isnan(data.target)
-        if whole.sum() < _LEAST_COMMON or not np.ptp(x[whole]):
+        if whole.sum() < _LEAST_COMMON or not (np.ptp(x[whole]) and np.ptp(data.target[whole])):
             continue
         slope, intercept = np.polyfit(x[whole], data.target[whole], 1)
         r = np.corrcoef(x[whole], data.target[whole])[0, 1]
@@ -218,19 +236,28 @@ def _explained(
 def principal_components(data: PreparedScores) -> Components:
     """Return the principal components of the standardised scores on complete tasks.
 
+    Tasks on which all algorithms score the same are left out. The correlations are NaN if all have
+    the same summary.
+
     Raises
     ------
     ScoreDataError
-        Fewer than two tasks are complete.
+        Fewer than two tasks are complete and vary.
     """
-    tasks = data.complete_tasks()
+    complete = data.complete_tasks()
+    varies = data.varies(complete)
+    tasks = tuple(task for task, differs in zip(complete, varies, strict=True) if differs)
     if len(tasks) < 2:
-        raise ScoreDataError(f"expected at least 2 tasks without gaps, found {len(tasks)}")
+        raise ScoreDataError(
+            f"expected at least 2 tasks without gaps on which scores differ, found {len(tasks)}"
+        )
     x = data.x[:, data.columns(tasks)]
-    z = (x - x.mean(axis=0)) / x.std(axis=0)
-    u, d, directions = np.linalg.svd(z, full_matrices=False)
-    y = data.target - data.target.mean()
-    correlation = np.abs(u.T @ y) / np.linalg.norm(y)
+    z = _about_zero(x, np.ones_like(x, dtype=np.bool_))
+    u, d, directions = np.linalg.svd(z / z.std(axis=0), full_matrices=False)
+    correlation = np.full(d.size, np.nan)
+    if np.ptp(data.target):
+        y = data.target - data.target.mean()
+        correlation = np.abs(u.T @ y) / np.linalg.norm(y)
     return Components(tasks, d**2 / (d**2).sum(), directions, correlation)
 
 

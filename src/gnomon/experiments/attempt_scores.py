@@ -12,12 +12,11 @@ import numpy.typing as npt
 from gnomon.experiments.chance_measures import aai_curves, corrected_success
 from gnomon.experiments.mastery import TARGET_STREAK, attempts_to_master
 from gnomon.game.board import BoardSpec
+from gnomon.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER
 from gnomon.learners.base import TrialLog
 from gnomon.rules.syntax import RuleSet
 
 __all__ = ["ATTEMPT_METRICS", "AttemptMetric", "TrialAttempts"]
-
-_ACCEPTED, _EMPTY_CELL, _OVER = 0, 3, -4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,13 +42,13 @@ class TrialAttempts:
     @property
     def counted(self) -> npt.NDArray[np.bool_]:
         """Which rows of the log are attempts: none after the end of an episode."""
-        there: npt.NDArray[np.bool_] = self.log.outcomes != _OVER
-        return there if self.count_empty else there & (self.log.outcomes != _EMPTY_CELL)
+        there: npt.NDArray[np.bool_] = self.log.outcomes != EPISODE_OVER
+        return there if self.count_empty else there & (self.log.outcomes != EMPTY_CELL)
 
     @property
     def accepted(self) -> npt.NDArray[np.bool_]:
         """Whether each attempt was a success."""
-        good: npt.NDArray[np.bool_] = self.log.outcomes[self.counted] == _ACCEPTED
+        good: npt.NDArray[np.bool_] = self.log.outcomes[self.counted] == ACCEPTED
         return good
 
     def chances(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -228,7 +228,9 @@ class ExperimentConfig:
     @property
     def revealed_to(self) -> list[str]:
         """Names of the learners that are shown what the rule permits."""
-        return [x.name for x in self.learners if x.is_shown_the_rule(self.board)]
+        from gnomon.learners.registry import is_shown_the_rule
+
+        return [x.name for x in self.learners if is_shown_the_rule(x.kind)]
 
     @property
     def n_trials(self) -> int:

@@ -24,6 +24,7 @@ from gnomon.errors import GnomonError
 from gnomon.experiments.journal import TrialRecord
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring import episode_errors
+from gnomon.game.outcomes import IN_PROGRESS
 
 __all__ = ["write_csv", "write_curves", "write_event_files"]
 
@@ -88,7 +89,7 @@ def _curves(folder: RunFolder, record: TrialRecord) -> Iterator[tuple[int, int, 
     """Yield errors, errors so far, and 1 for finished, of each episode."""
     log = folder.log(record)
     errors = episode_errors(log)
-    finished = (log.finish != 0).astype(int)
+    finished = (log.finish != IN_PROGRESS).astype(int)
     yield from zip(errors.tolist(), np.cumsum(errors).tolist(), finished.tolist(), strict=True)
 
 

@@ -168,12 +168,6 @@ class LearnerEntry:
         defaults = {name: field.default for name, field in fields.items()}
         return replace(self, params=defaults | given)
 
-    def is_shown_the_rule(self, board_spec: BoardSpec) -> bool:
-        """Whether the learner sees what the rule permits: a yardstick, then, and no learner."""
-        import numpy as np
-
-        return self.make(board_spec, rng=np.random.default_rng(0)).reveal
-
     def to_record(self) -> dict[str, Any]:
         """Return the entry as a table of a config file."""
         return {"kind": self.kind, "name": self.name, **self.params}
@@ -190,16 +184,20 @@ def _in_a_name(value: Any) -> str:
 
 def _all_learners(board_spec: BoardSpec) -> list[LearnerEntry]:
     """Return every kind that plays as it is: without settings, extras, or sight of the rule."""
+    import numpy as np
+
     from gnomon.learners import available_learners
+    from gnomon.learners.registry import is_shown_the_rule
 
     entries = []
     for kind in available_learners():
         entry = LearnerEntry(kind, kind)
         try:
-            if not entry.is_shown_the_rule(board_spec):
-                entries.append(entry)
+            entry.make(board_spec, rng=np.random.default_rng(0))
         except (ConfigError, ImportError):
             continue
+        if not is_shown_the_rule(kind):
+            entries.append(entry)
     return entries
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gnomon.errors import ScoreDataError
 
-__all__ = ["BUCKET_PLACES", "COMPACT", "COMPACT_RUN", "LONG", "TRANSCRIPT", "Row", "Rows"]
+__all__ = ["COMPACT", "COMPACT_RUN", "LONG", "TRANSCRIPT", "Row", "Rows"]
 
 #: Headers: of a line an episode, of a line a run and those of its episodes, of a line an attempt.
 LONG = "nickname,rule_name,trial_id,board_id,number_of_pieces,number_of_moves,move_acc,if_clear"
@@ -21,9 +21,6 @@ TRANSCRIPT = (
     "playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,moveNo,timestamp,mover,reactionTime,"
     "objectType,objectId,y,x,bucketId,by,bx,code,objectCnt"
 )
-
-#: Row and column at which the buckets stand.
-BUCKET_PLACES = ((7, 0), (7, 7), (0, 7), (0, 0))
 
 
 class Rows:

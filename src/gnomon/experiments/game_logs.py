@@ -18,7 +18,6 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.experiments.game_log_rows import (
-    BUCKET_PLACES,
     COMPACT,
     COMPACT_RUN,
     LONG,
@@ -27,14 +26,14 @@ from gnomon.experiments.game_log_rows import (
     Rows,
 )
 from gnomon.experiments.scoring import METRICS
+from gnomon.game.board import BUCKET_PLACES
+from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gnomon.text_file import read_text
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
 __all__ = ["PlayedRun", "is_game_log", "read_game_log", "read_runs"]
-
-_ACCEPTED, _DENIED, _IMMOVABLE = 0, 4, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +265,11 @@ def _take_attempt(row: Row, at: _Progress, episode: int) -> None:
     at.move += 1
     code, left = row.integer("code", -99, 99), row.integer("objectCnt", 0, 36)
     is_pick = _is_pick(row)
-    removed = code == _ACCEPTED and not is_pick
+    removed = code == ACCEPTED and not is_pick
     if at.left >= 0 and left != at.left - removed:
         raise row.error("objectCnt", f"{at.left - removed} pieces left after code {code}")
     at.left = left
-    at.run.errors[-1] += code in (_DENIED, _IMMOVABLE)
+    at.run.errors[-1] += code in (DENIED, IMMOVABLE)
     at.run.cleared[-1] = left == 0
 
 

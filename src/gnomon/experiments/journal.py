@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal
 
@@ -53,6 +54,8 @@ class TrialRecord:
 
 _COLUMNS = ", ".join(field.name for field in fields(TrialRecord))
 _MARKS = ", ".join("?" for _ in fields(TrialRecord))
+_INSERT = f"INSERT OR REPLACE INTO trials ({_COLUMNS}) VALUES ({_MARKS})"
+_VALUES = attrgetter(*(field.name for field in fields(TrialRecord)))
 _SCHEMA = """
 CREATE TABLE trials (
     key TEXT PRIMARY KEY, learner TEXT NOT NULL, rule TEXT NOT NULL, trial INTEGER NOT NULL,
@@ -96,29 +99,38 @@ class Journal:
         """Return every row."""
         return _rows(self._connection)
 
-    def record(self, record: TrialRecord) -> None:
-        """Write down what has become of a trial, in place of what was written before.
+    def record(self, *records: TrialRecord) -> None:
+        """Write down what has become of trials, in place of what was written before.
 
-        On a full disk the record is kept, and tried again with the next one.
+        On a full disk a record is kept, and tried again with the next ones.
         """
-        self._unwritten.append(record)
+        self._unwritten += records
         self.flush()
 
     def flush(self) -> tuple[TrialRecord, ...]:
         """Write what is still to be written; return what there is no room for."""
+        n_together = len(self._unwritten)
         while self._unwritten:
-            try:
-                self._connection.execute(
-                    f"INSERT OR REPLACE INTO trials ({_COLUMNS}) VALUES ({_MARKS})",
-                    astuple(self._unwritten[0]),
-                )
-            except sqlite3.OperationalError as error:
-                # The low byte is the kind of error; a full disk can show as either.
-                if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-                    raise
+            if self._has_room_for(self._unwritten[:n_together]):
+                del self._unwritten[:n_together]
+            elif n_together > 1:
+                n_together = 1
+            else:
                 break
-            del self._unwritten[0]
         return tuple(self._unwritten)
+
+    def _has_room_for(self, records: Sequence[TrialRecord]) -> bool:
+        """Write records, which costs some of them hardly more than one; all of them or none."""
+        try:
+            with self._connection:
+                self._connection.execute("BEGIN")
+                self._connection.executemany(_INSERT, map(_VALUES, records))
+        except sqlite3.OperationalError as error:
+            # The low byte is the kind of error; a full disk can show as either.
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                raise
+            return False
+        return True
 
 
 def create_journal(path: Path) -> None:

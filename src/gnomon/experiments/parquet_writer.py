@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any, Literal
 
 import numpy as np
@@ -38,6 +39,9 @@ _TYPES = {
     "float64": (_DOUBLE, None),
     "bytes": (_BYTE_ARRAY, None),
 }
+#: By number of bits, what codes are before they are packed, and what each is worth in its byte.
+_DTYPES = {bits: np.dtype(f"<u{max(1, bits // 8)}") for bits in (1, 2, 4, 8, 16, 32)}
+_PLACES = {bits: np.uint8(1) << np.arange(0, 8, bits, dtype=np.uint8) for bits in (1, 2, 4)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,16 +92,11 @@ def parquet_bytes(columns: Sequence[Column], n_rows: int) -> bytes:
     out = bytearray(_MAGIC)
     chunks = []
     for column in columns:
-        start, n_bytes = len(out), 0
-        places = []
-        for kind, data, header in _pages(column, n_rows):
-            packed = _gzip(data) if column.compressed else data
-            sizes = {1: _i32(kind), 2: _i32(len(data)), 3: _i32(len(packed))}
-            head = _struct(sizes | {5 if kind == _DATA_PAGE else 7: (12, header)})
-            places.append(len(out))
-            n_bytes += len(head) + len(data)
-            out += head + packed
-        chunks.append(_chunk(column, n_rows, places, n_bytes, len(out) - start))
+        pages = _pages(column, n_rows)
+        places = list(accumulate((len(page) for page, _ in pages), initial=len(out)))
+        n_bytes = sum(n for _, n in pages)
+        chunks.append(_chunk(column, n_rows, places, n_bytes))
+        out += b"".join(page for page, _ in pages)
     row_group = _struct({1: _list(12, chunks), 2: _i64(len(out)), 3: _i64(n_rows)})
     footer = _struct(
         {
@@ -111,45 +110,72 @@ def parquet_bytes(columns: Sequence[Column], n_rows: int) -> bytes:
     return bytes(out + footer + struct.pack("<i", len(footer)) + _MAGIC)
 
 
-def _pages(column: Column, n_rows: int) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield the kind, the data and the header of each page of a column."""
+def _pages(column: Column, n_rows: int) -> list[_Page]:
+    """Return the pages of a column: its values, where they are given as such, and its rows."""
     levels = _levels(column.present, n_rows)
     if column.codes is None:
-        encoding = _PLAIN
-        length = np.frombuffer(struct.pack("<i", column.values.shape[1]), dtype=np.uint8)
-        lengths = np.broadcast_to(length, (len(column.values), 4))
-        data = levels + np.hstack([lengths, column.values.astype(np.uint8)]).tobytes()
-    else:
-        encoding = _RLE_DICTIONARY
-        n_distinct = len(column.values)
-        plain = column.values.astype("<f8" if column.kind == "float64" else "<i4").tobytes()
-        yield _DICTIONARY_PAGE, plain, _struct({1: _i32(n_distinct), 2: _i32(_PLAIN)})
-        data = levels + _packed(column.codes, n_distinct)
-    counts = {1: _i32(n_rows), 2: _i32(encoding), 3: _i32(_RLE), 4: _i32(_RLE)}
-    yield _DATA_PAGE, data, _struct(counts)
+        cells = np.empty((len(column.values), 4 + column.values.shape[1]), dtype=np.uint8)
+        cells[:, :4] = list(struct.pack("<i", column.values.shape[1]))
+        cells[:, 4:] = column.values
+        rows, header = levels + cells.tobytes(), _data_header(n_rows, _PLAIN)
+        return [_page(_DATA_PAGE, rows, header, column.compressed)]
+    plain = column.values.astype("<f8" if column.kind == "float64" else "<i4").tobytes()
+    rows = levels + _packed(column.codes, len(column.values))
+    return [
+        _dictionary_page(plain, len(column.values), column.compressed),
+        _page(_DATA_PAGE, rows, _data_header(n_rows, _RLE_DICTIONARY), column.compressed),
+    ]
+
+
+#: The bytes of a page, and how many they would be if they were not compressed.
+_Page = tuple[bytes, int]
+
+
+def _page(kind: int, data: bytes, header: bytes, compressed: bool) -> _Page:
+    packed = _gzip(data) if compressed else data
+    sizes = {1: _i32(kind), 2: _i32(len(data)), 3: _i32(len(packed))}
+    head = _struct(sizes | {5 if kind == _DATA_PAGE else 7: (12, header)})
+    return head + packed, len(head) + len(data)
+
+
+@lru_cache(256)
+def _dictionary_page(plain: bytes, n_distinct: int, compressed: bool) -> _Page:
+    """Return the values that a column can have, which nearly every table has again."""
+    header = _struct({1: _i32(n_distinct), 2: _i32(_PLAIN)})
+    return _page(_DICTIONARY_PAGE, plain, header, compressed)
+
+
+@lru_cache
+def _data_header(n_rows: int, encoding: int) -> bytes:
+    return _struct({1: _i32(n_rows), 2: _i32(encoding), 3: _i32(_RLE), 4: _i32(_RLE)})
 
 
 def _packed(codes: npt.NDArray[np.integer], n_distinct: int) -> bytes:
     """Return codes as one bit-packed run, behind the number of bits of each."""
-    n_bits = next(bits for bits in (1, 2, 4, 8, 16, 32) if n_distinct <= 1 << bits)
+    n_bits = next(bits for bits in _DTYPES if n_distinct <= 1 << bits)
     n_groups = -(-codes.size // 8)
-    padded = np.zeros(8 * n_groups, dtype=f"<u{max(1, n_bits // 8)}")
+    padded = np.zeros(8 * n_groups, dtype=_DTYPES[n_bits])
     padded[: codes.size] = codes
     if n_bits < 8:
-        n_in_byte = 8 // n_bits
-        parts = [padded[k::n_in_byte] << np.uint8(k * n_bits) for k in range(n_in_byte)]
-        padded = reduce(np.bitwise_or, parts)
+        padded = padded.reshape(-1, 8 // n_bits) @ _PLACES[n_bits]
     return bytes([n_bits]) + _varint(n_groups << 1 | 1) + padded.tobytes()
 
 
 def _levels(present: npt.NDArray[np.bool_] | None, n_rows: int) -> bytes:
     """Return which rows have a value, as the format has it, behind its length."""
     if present is None:
-        run = _varint(n_rows << 1) + b"\1"
-    else:
-        bits = np.packbits(present, bitorder="little").tobytes()
-        run = _varint(len(bits) << 1 | 1) + bits
-    return struct.pack("<i", len(run)) + run
+        return _all_present(n_rows)
+    bits = np.packbits(present, bitorder="little").tobytes()
+    return _behind_length(_varint(len(bits) << 1 | 1) + bits)
+
+
+@lru_cache
+def _all_present(n_rows: int) -> bytes:
+    return _behind_length(_varint(n_rows << 1) + b"\1")
+
+
+def _behind_length(data: bytes) -> bytes:
+    return struct.pack("<i", len(data)) + data
 
 
 def _gzip(data: bytes) -> bytes:
@@ -175,37 +201,53 @@ def _element(name: str, kind: str) -> bytes:
     return _struct(fields if read_as is None else fields | {6: _i32(read_as)})
 
 
-def _chunk(
-    column: Column, n_rows: int, places: Sequence[int], n_bytes: int, n_packed: int
-) -> bytes:
-    """Return where the pages of a column are, the data page last, and what is in them."""
-    encodings = [_zigzag(_PLAIN), _zigzag(_RLE), _zigzag(_RLE_DICTIONARY)]
+def _chunk(column: Column, n_rows: int, places: Sequence[int], n_bytes: int) -> bytes:
+    """Return what is in the pages of a column, and where they begin and the last one ends.
+
+    The last is the data page.
+    """
     fields = {
-        1: _i32(_TYPES[column.kind][0]),
-        2: _list(5, encodings),
-        3: _list(8, [_text(column.name)[1]]),
-        4: _i32(_GZIP if column.compressed else _UNCOMPRESSED),
         5: _i64(n_rows),
         6: _i64(n_bytes),
-        7: _i64(n_packed),
-        9: _i64(places[-1]),
+        7: _i64(places[-1] - places[0]),
+        9: _i64(places[-2]),
     }
-    if len(places) == 2:
+    if len(places) == 3:
         fields[11] = _i64(places[0])
-    return _struct({2: _i64(places[0]), 3: (12, _struct(fields))})
+    described = _description(column.name, column.kind, column.compressed)
+    return _struct({2: _i64(places[0]), 3: (12, described + _fields(fields, after=4) + b"\0")})
+
+
+@lru_cache
+def _description(name: str, kind: str, compressed: bool) -> bytes:
+    """Return the first four fields of what the file says of a column's pages."""
+    encodings = [_zigzag(_PLAIN), _zigzag(_RLE), _zigzag(_RLE_DICTIONARY)]
+    return _fields(
+        {
+            1: _i32(_TYPES[kind][0]),
+            2: _list(5, encodings),
+            3: _list(8, [_text(name)[1]]),
+            4: _i32(_GZIP if compressed else _UNCOMPRESSED),
+        }
+    )
 
 
 def _struct(fields: dict[int, _Field]) -> bytes:
-    """Return a record: each field behind its type and how far its number is from the last one.
+    """Return a record."""
+    return _fields(fields) + b"\0"
 
-    The fields stand in the order of their numbers.
+
+def _fields(fields: dict[int, _Field], after: int = 0) -> bytes:
+    """Return fields, each behind its type and how far its number is from the last one.
+
+    They stand in the order of their numbers, which are larger than ``after``.
     """
     out = bytearray()
-    last = 0
     for number, (kind, data) in fields.items():
-        out += bytes([(number - last) << 4 | kind]) + data
-        last = number
-    return bytes(out + b"\0")
+        out.append((number - after) << 4 | kind)
+        out += data
+        after = number
+    return bytes(out)
 
 
 def _list(kind: int, items: Sequence[bytes]) -> _Field:

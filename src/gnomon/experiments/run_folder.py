@@ -39,12 +39,13 @@ if TYPE_CHECKING:
 
     from gnomon.learners.base import TrialLog
 
-__all__ = ["FORMAT", "RunFolder"]
+__all__ = ["FORMAT", "MANIFEST", "RunFolder"]
 
 #: Counts up when the layout changes so that older programs cannot read it.
 FORMAT = 2
 
-_MANIFEST = "gnomon-run.json"
+#: The file that makes a folder a run folder.
+MANIFEST = "gnomon-run.json"
 _CONFIG = "config.json"
 _JOURNAL = "journal.sqlite"
 _SHARDS = "shards"
@@ -100,7 +101,7 @@ class RunFolder:
             _fill(path, config)
         except BaseException:
             shutil.rmtree(path / _SHARDS, ignore_errors=True)
-            for name in (_CONFIG, _JOURNAL, _MANIFEST):
+            for name in (_CONFIG, _JOURNAL, MANIFEST):
                 (path / name).unlink(missing_ok=True)
             raise
         return cls(path, config, __version__)
@@ -118,9 +119,9 @@ class RunFolder:
         if not path.is_dir():
             instead = "found a file" if path.exists() else "there is none"
             raise RunFolderError(f"{path}: expected a run folder, {instead}")
-        if not (path / _MANIFEST).exists():
+        if not (path / MANIFEST).exists():
             raise RunFolderError(f"{path}: {_why_not(path)}")
-        manifest = _read_json(path / _MANIFEST)
+        manifest = _read_json(path / MANIFEST)
         found = manifest.get("format")
         if found != FORMAT:
             raise RunFolderError(
@@ -169,7 +170,7 @@ class RunFolder:
             As :meth:`open_or_create`.
         """
         path = Path(path)
-        if not (path / _MANIFEST).exists():
+        if not (path / MANIFEST).exists():
             _check_free(path)
             return None
         folder = cls.open(path)
@@ -200,7 +201,7 @@ class RunFolder:
         RunFolderError
             If another process holds it.
         """
-        with (self.path / _MANIFEST).open() as manifest:
+        with (self.path / MANIFEST).open() as manifest:
             _lock(manifest.fileno(), self.path)
             for place in (self.path, self.shards):
                 for leftover in place.glob(".*.partial"):
@@ -211,7 +212,7 @@ class RunFolder:
     @property
     def is_being_written(self) -> bool:
         """Whether a process is playing into it now."""
-        return _is_held(self.path / _MANIFEST)
+        return _is_held(self.path / MANIFEST)
 
     def trials(self) -> list[TrialRecord]:
         """Return what has become of every trial that was played, in the order of the experiment.
@@ -321,7 +322,7 @@ def _fill(path: Path, config: ExperimentConfig) -> None:
         "attempts_on_empty_cells": "recorded",
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
-    write_atomically(path / _MANIFEST, _json_bytes(manifest))
+    write_atomically(path / MANIFEST, _json_bytes(manifest))
 
 
 @contextmanager
@@ -393,18 +394,18 @@ def _check_free(path: Path) -> None:
 
 def _why_not(path: Path) -> str:
     """Return what a folder is that is no whole run folder."""
-    if (path / _MANIFEST).exists():
+    if (path / MANIFEST).exists():
         return "a run folder already; open it, or choose another"
     if _is_held(path):
         return _OTHER_RUN
     if any((path / _SHARDS).glob("*.parquet")):
-        return f"a damaged run folder: {_MANIFEST} is missing"
+        return f"a damaged run folder: {MANIFEST} is missing"
     if any((path / name).exists() for name in (_CONFIG, _JOURNAL, _SHARDS)):
-        why = f"{_MANIFEST} is missing, and no trial was played"
+        why = f"{MANIFEST} is missing, and no trial was played"
         return f"a half-written run folder ({why}); remove it or choose another"
     if any(path.iterdir()):
-        return f"not a run folder ({_MANIFEST} is missing), and not empty"
-    return f"not a run folder ({_MANIFEST} is missing)"
+        return f"not a run folder ({MANIFEST} is missing), and not empty"
+    return f"not a run folder ({MANIFEST} is missing)"
 
 
 def _difference(there: ExperimentConfig, here: ExperimentConfig) -> str:

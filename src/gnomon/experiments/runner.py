@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -31,9 +31,12 @@ __all__ = ["Progress", "RunSummary", "run"]
 
 Result = TypeVar("Result")
 
-#: Trials are written down once they took so many seconds: to write some at a time, while the
-#: processor remembers how, costs half as much as one after each trial.
-_TOGETHER_S = 0.1
+#: Trials are written down once they took so many seconds, or are so many: to write some at a time,
+#: while the processor remembers how, costs half as much as one after each trial. The journal hears
+#: of fewer at a time: on a disk that becomes full those count as done that it still has room for.
+_TOGETHER_S = 0.5
+_TOGETHER = 32
+_A_TRANSACTION = 8
 
 
 class Progress(Protocol):
@@ -205,19 +208,23 @@ class _Writer(Generic[Result]):
         """Write a trial down, now or soon."""
         self.waiting.append(outcome)
         self.waiting_s += outcome.time_s
-        if self.waiting_s >= _TOGETHER_S:
+        if self.waiting_s >= _TOGETHER_S or len(self.waiting) >= _TOGETHER:
             self.write()
 
     def write(self) -> None:
         """Write down what waits; Ctrl-C must wait for it, for it would cut a file in two."""
         with undisturbed():
-            for outcome in self.waiting:
-                record = _record_of(outcome, self.finish)
-                self.journal.record(record)
-                self.adding.add(record)
-                if record.error is not None:
-                    self.errors[record.key] = _told(record, record.error)
+            for first in range(0, len(self.waiting), _A_TRANSACTION):
+                self._write(self.waiting[first : first + _A_TRANSACTION])
             self.waiting, self.waiting_s = [], 0.0
+
+    def _write(self, outcomes: Sequence[Outcome[Trial, Result]]) -> None:
+        records = [_record_of(outcome, self.finish) for outcome in outcomes]
+        self.journal.record(*records)
+        for record in records:
+            self.adding.add(record)
+            if record.error is not None:
+                self.errors[record.key] = _told(record, record.error)
 
 
 def _told(record: TrialRecord, error: str) -> str:

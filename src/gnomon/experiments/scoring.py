@@ -24,6 +24,7 @@ import numpy.typing as npt
 from gnomon.errors import UnknownNameError
 from gnomon.experiments.attempt_scores import ATTEMPT_METRICS, AttemptMetric, TrialAttempts
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER, IN_PROGRESS
 
 if TYPE_CHECKING:
     from gnomon.experiments.journal import TrialRecord
@@ -45,8 +46,6 @@ __all__ = [
 
 #: Number of finished, error-free episodes in a row after which a rule counts as learned.
 STREAK = 10
-
-_ACCEPTED, _EMPTY_CELL, _OVER = 0, 3, -4
 
 Errors = npt.NDArray[np.int64]
 Finish = npt.NDArray[np.int8]
@@ -90,9 +89,9 @@ def episode_errors(log: TrialLog, *, count_empty: bool = True) -> Errors:
     -------
     numpy.ndarray of int64, shape (episodes,)
     """
-    wrong = (log.outcomes != _ACCEPTED) & (log.outcomes != _OVER)
+    wrong = (log.outcomes != ACCEPTED) & (log.outcomes != EPISODE_OVER)
     if not count_empty:
-        wrong &= log.outcomes != _EMPTY_CELL
+        wrong &= log.outcomes != EMPTY_CELL
     episode = np.repeat(np.arange(log.n_attempts.size), log.n_attempts)
     return np.bincount(episode[wrong], minlength=log.n_attempts.size).astype(np.int64)
 
@@ -100,7 +99,7 @@ def episode_errors(log: TrialLog, *, count_empty: bool = True) -> Errors:
 def _streak_start(errors: Errors, finish: Finish) -> int | None:
     """Return the episode with which the first streak begins, from 0; None if there is no streak."""
     length = 0
-    for episode, good in enumerate(((errors == 0) & (finish != 0)).tolist()):
+    for episode, good in enumerate(((errors == 0) & (finish != IN_PROGRESS)).tolist()):
         length = length + 1 if good else 0
         if length == STREAK:
             return episode - STREAK + 1

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from gnomon.experiments.parquet_writer import Column, parquet_bytes
 from gnomon.game.board import N_BUCKETS, N_CELLS
+from gnomon.game.outcomes import ACCEPTED, DENIED, EMPTY_CELL, EPISODE_OVER, IMMOVABLE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,9 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["frame_of", "log_of", "shard_bytes", "shard_frame"]
 
-_OVER = -4
 #: Codes of outcomes and of ends of episodes, in order.
-_OUTCOMES = np.array([_OVER, 0, 3, 4, 7])
+_OUTCOMES = np.array([EPISODE_OVER, ACCEPTED, EMPTY_CELL, DENIED, IMMOVABLE])
 _OUTCOME_CODES = np.zeros(256, dtype=np.uint8)  # -4 counts from the end
 _OUTCOME_CODES[_OUTCOMES] = np.arange(_OUTCOMES.size)
 _FINISHES = np.arange(3)
@@ -48,17 +48,18 @@ def shard_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
     """
     n_rows = np.maximum(log.n_attempts, 1)
     episode = np.repeat(np.arange(n_rows.size, dtype=np.int32), n_rows)
-    first = np.cumsum(n_rows) - n_rows
+    stop = np.cumsum(n_rows)
+    first = stop - n_rows
     attempt = np.arange(episode.size) - np.repeat(first, n_rows)
     played, outcomes = None, log.outcomes
     if not log.n_attempts.all():
         played = np.repeat(log.n_attempts > 0, n_rows)
         attempt = attempt[played]
-        outcomes = np.full(episode.size, _OVER, dtype=np.int8)
+        outcomes = np.full(episode.size, EPISODE_OVER, dtype=np.int8)
         outcomes[played] = log.outcomes
     begins = np.zeros(episode.size, dtype=np.bool_)
     begins[first] = True
-    finish = _finish_of_rows(outcomes, episode, log.finish)
+    finish = _finish_of_rows(outcomes, episode, stop, log.finish)
     numbers = np.arange(1, n_rows.max(initial=1) + 1)
     columns = [
         Column("episode", "int32", np.arange(n_rows.size), episode, compressed=True),
@@ -88,16 +89,19 @@ def _coded_chances(counts: AttemptCounts) -> tuple[npt.NDArray[np.float64], npt.
 
 
 def _finish_of_rows(
-    outcomes: npt.NDArray[np.int8], episode: npt.NDArray[np.int32], finish: npt.NDArray[np.int8]
+    outcomes: npt.NDArray[np.int8],
+    episode: npt.NDArray[np.int32],
+    stop: npt.NDArray[np.int64],
+    finish: npt.NDArray[np.int8],
 ) -> npt.NDArray[np.int8]:
     """Return the state of the episode after each row: it ends with its last row that is not over.
 
     A learner that plays on after the end adds rows that say so; the end is where they begin.
     """
-    over = outcomes == _OVER
+    over = outcomes == EPISODE_OVER
     if not over.any():  # nearly always, and this takes a tenth of the time
         state = np.zeros(outcomes.size, dtype=np.int8)
-        state[np.flatnonzero(np.diff(episode, append=-1))] = finish
+        state[stop - 1] = finish
         return state
     live = np.flatnonzero(~over)
     end = np.full(finish.size, -1, dtype=np.int64)

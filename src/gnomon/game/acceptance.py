@@ -10,6 +10,7 @@ import numpy.typing as npt
 from numba import njit
 
 from gnomon.game import program as p
+from gnomon.game import views
 from gnomon.game.board import N_CELLS, nearest_bucket
 from gnomon.game.conditions import MOST_ORDERS, UNRANKED
 from gnomon.game.value_sets import MOST_INSTRUCTIONS
@@ -20,7 +21,8 @@ _ORDERS = p.ORDERS
 _WORDS, _LINES, _CONDITIONS, _FEATURES = p.WORDS, p.LINES, p.CONDITIONS, p.FEATURES
 _WIDTH, _N_CLASSES, _N_COLORS = p.WIDTH, p.N_CLASSES, p.N_COLORS
 _CELLS, _ACCEPTS, _RECORDS, _FINAL = p.CELLS, p.ACCEPTS, p.RECORDS, p.FINAL
-_N_PIECES = 2
+_N_PIECES = p.N_PIECES
+_BUCKET = views.BUCKET
 
 #: The bucket nearest to each cell.
 QUADRANT = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)], dtype=np.uint8)
@@ -125,7 +127,7 @@ def look(
         for k in range(n_pieces):
             code = np.int64(seen[i, cells[k]])
             feature = program[_FEATURES] + 4 * code
-            memory = replies[3, i] * 5 + state[i, program[feature + 2]]
+            memory = replies[_BUCKET, i] * 5 + state[i, program[feature + 2]]
             memory = memory * 5 + state[i, program[feature + 3]]
             masks[k] = (
                 program[row + code - 1]

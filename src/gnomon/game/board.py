@@ -20,6 +20,7 @@ import numpy.typing as npt
 from gnomon.errors import NotCompilableError
 
 __all__ = [
+    "BUCKET_PLACES",
     "COLORS",
     "DEFAULT_SPEC",
     "N_BUCKETS",
@@ -34,6 +35,9 @@ __all__ = [
 
 N_CELLS = 36
 N_BUCKETS = 4
+
+#: Row and column at which each bucket stands, one step outside of the cells.
+BUCKET_PLACES = ((7, 0), (7, 7), (0, 7), (0, 0))
 
 #: The palettes of the game, in the order in which its random generator numbers them.
 SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")

@@ -18,36 +18,11 @@ from gnomon.game import program as layout
 from gnomon.game import views
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.game.compiler import CompiledRule
-from gnomon.game.outcomes import (
-    ACCEPTED,
-    CLEARED,
-    DENIED,
-    EMPTY_CELL,
-    EPISODE_OVER,
-    IMMOVABLE,
-    IN_PROGRESS,
-    LEAVE,
-    NEW_BOARD,
-    RESET,
-    STALEMATE,
-    Autoreset,
-)
-from gnomon.game.transition import LINE, LINE_LEFT, Int, permitted, step
+from gnomon.game.outcomes import LEAVE, Autoreset
+from gnomon.game.transition import Int, permitted, step
 from gnomon.game.views import BoardViews
 
 __all__ = [
-    "ACCEPTED",
-    "CLEARED",
-    "DENIED",
-    "EMPTY_CELL",
-    "EPISODE_OVER",
-    "IMMOVABLE",
-    "IN_PROGRESS",
-    "LEAVE",
-    "NEW_BOARD",
-    "RESET",
-    "STALEMATE",
-    "Autoreset",
     "Boards",
     "Int",
     "advance",
@@ -92,7 +67,7 @@ class Boards(BoardViews):
     @property
     def line(self) -> Int:
         """The active rule line of each board, counted from 0; shape (num_envs,)."""
-        return self.state[:, LINE]
+        return self.state[:, layout.LINE]
 
     @property
     def final(self) -> Int:
@@ -101,12 +76,12 @@ class Boards(BoardViews):
 
     def counts_left(self, env: int, rule: CompiledRule) -> tuple[int, list[int]]:
         """Return what is left of the counts of the active line and its atoms, -1 if not metered."""
-        start, stop, _ = rule.lines[self.state[env, LINE]]
+        start, stop, _ = rule.lines[self.state[env, layout.LINE]]
         atoms = rule.counts[start:stop].astype(np.int64)
         if (atoms > 0).any():  # of a line without meters the engine keeps no counts
             left = int(rule.program[layout.LEFT])
             atoms = self.state[env, left : left + stop - start]
-        return int(self.state[env, LINE_LEFT]), atoms.tolist()
+        return int(self.state[env, layout.LINE_LEFT]), atoms.tolist()
 
 
 def advance(

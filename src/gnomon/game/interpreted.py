@@ -24,7 +24,16 @@ from gnomon.game.outcomes import (
     RESET,
     Autoreset,
 )
-from gnomon.game.views import N_REPLIES, BoardViews
+from gnomon.game.views import (
+    ACTION,
+    BUCKET,
+    N_REPLIES,
+    OUTCOME,
+    SHAPE,
+    STANDS,
+    TRUNCATED,
+    BoardViews,
+)
 from gnomon.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
@@ -74,9 +83,9 @@ class InterpretedBoards(BoardViews):
         self, deck: npt.NDArray[np.uint8], n_dealt: int, horizon: int, autoreset: int
     ) -> int:
         """Make the attempts ``replies[0]``, as the engine's step does; return the new n_dealt."""
-        for i, action in enumerate(self.replies[0].tolist()):
+        for i, action in enumerate(self.replies[ACTION].tolist()):
             if action == LEAVE:
-                self.replies[4:8, i] = LEAVE, 0, 0, 0
+                self.replies[OUTCOME : TRUNCATED + 1, i] = LEAVE, 0, 0, 0
                 continue
             if action == RESET or (autoreset == Autoreset.NEXT_STEP and self._told[i]):
                 self._deal(i, deck[n_dealt])
@@ -90,7 +99,7 @@ class InterpretedBoards(BoardViews):
             self._reply(i, outcome, terminated=terminated, truncated=truncated)
             self._told[i] = terminated or truncated
             if self._told[i] and autoreset == Autoreset.SAME_STEP:
-                self.final[i] = [*self.seen[i, :N_CELLS], *self.replies[1:4, i]]
+                self.final[i] = [*self.seen[i, :N_CELLS], *self.replies[SHAPE : BUCKET + 1, i]]
                 self._deal(i, deck[n_dealt])
                 n_dealt += 1
         return n_dealt
@@ -120,8 +129,8 @@ class InterpretedBoards(BoardViews):
         self._told[i] = False
         self.seen[i, :N_CELLS] = codes
         self.seen[i, N_CELLS:] = np.repeat(codes > 0, N_BUCKETS)
-        self.replies[1:4, i] = 0
-        self.replies[8, i] = self._game(i).finish
+        self.replies[SHAPE : BUCKET + 1, i] = 0
+        self.replies[STANDS, i] = self._game(i).finish
 
     def _attempt(self, i: int, action: int) -> int:
         """Make one attempt and note what the player sees of it; return its outcome."""
@@ -135,7 +144,7 @@ class InterpretedBoards(BoardViews):
             self._n_attempts[i] += 1
         if outcome == ACCEPTED:
             shape, color = divmod(code - 1, len(self._spec.color_palette))
-            self.replies[1:4, i] = 1 + shape, 1 + color, 1 + bucket
+            self.replies[SHAPE : BUCKET + 1, i] = 1 + shape, 1 + color, 1 + bucket
             self.seen[i, cell] = 0
             self.seen[i, N_CELLS + N_BUCKETS * cell : N_CELLS + N_BUCKETS * (cell + 1)] = 0
         return outcome
@@ -145,4 +154,4 @@ class InterpretedBoards(BoardViews):
     ) -> None:
         reward = 0 if outcome in (ACCEPTED, EPISODE_OVER, NEW_BOARD) else -1
         finish = self._game(i).finish
-        self.replies[4:9, i] = outcome, reward, terminated, truncated, finish
+        self.replies[OUTCOME : STANDS + 1, i] = outcome, reward, terminated, truncated, finish

@@ -46,8 +46,14 @@ FINAL = 14  # what the episode ended with
 N_COLUMNS = 15
 HEADER_SIZE = 16
 
-#: Columns of the state that stand at the same place for every rule; the words of the atoms that are
-#: alive follow, beside them in memory because every attempt looks at both.
+# Columns of the state that stand at the same place for every rule. The words that tell which atoms
+# are alive follow, beside them in memory because every attempt looks at both.
+LINE = 0  # the active one
+LINE_LEFT = 1  # of its count
+N_PIECES = 2  # on the board
+FINISH = 3  # how the episode stands
+ROW = 4  # where the active line's words begin
+N_WORDS = 5  # how many there are
 LIVE = 6
 
 N_FINAL = N_CELLS + 3

@@ -33,17 +33,12 @@ from gnomon.game.outcomes import (
     Autoreset,
 )
 
-__all__ = ["LINE", "LINE_LEFT", "Int", "permitted", "step"]
+__all__ = ["Int", "permitted", "step"]
 
-# Columns of a board's state that stand at the same place for every rule. The words that tell which
-# atoms are alive follow, and then what gnomon.game.program lays out.
-LINE = 0
-LINE_LEFT = 1
-_N_PIECES = 2
-_FINISH = 3
-_ROW = 4  # where the active line's words begin, and how many there are
-_N_WORDS = 5
-_LIVE = layout.LIVE
+# Columns of a board's state that stand at the same place for every rule.
+_LINE, _LINE_LEFT = layout.LINE, layout.LINE_LEFT
+_N_PIECES, _FINISH = layout.N_PIECES, layout.FINISH
+_ROW, _N_WORDS, _LIVE = layout.ROW, layout.N_WORDS, layout.LIVE
 
 # Where the header of a program says what stands where.
 _WORDS, _LINES, _COUNTS, _FEATURES = layout.WORDS, layout.LINES, layout.COUNTS, layout.FEATURES
@@ -185,7 +180,7 @@ def step(
                     reward = -1
                 else:
                     outcome = ACCEPTED
-                    line_at = lines_at + _index(6 * state[i, LINE])
+                    line_at = lines_at + _index(6 * state[i, _LINE])
                     if program[line_at + 5] != 0:
                         # Every atom that accepts the attempt pays for it, not the first alone.
                         for a in range(program[line_at + 3]):
@@ -204,8 +199,8 @@ def step(
                                 state[i, left + a] -= 1
                                 if state[i, left + a] == 0:
                                     state[i, _LIVE + w] &= ~(15 << shift)
-                    if state[i, LINE_LEFT] > 0:
-                        state[i, LINE_LEFT] -= 1
+                    if state[i, _LINE_LEFT] > 0:
+                        state[i, _LINE_LEFT] -= 1
                     state[i, by_color] = 1 + bucket
                     state[i, by_shape] = 1 + bucket
                     shape, color = program[feature], program[feature + 1]
@@ -267,7 +262,7 @@ def step(
             # accepted attempt the active line is looked at as it stands; then the lines after it
             # are entered in turn, each with fresh counts, the finished one last of all.
             if first != -1:
-                line = _index(state[i, LINE]) if first == -2 else _index(first)
+                line = _index(state[i, _LINE]) if first == -2 else _index(first)
                 entered = -1 if first == -2 else 0
                 playable = False
                 while entered < n_lines:
@@ -275,8 +270,8 @@ def step(
                     first_row = words_at + _index(program[line_at] * width)
                     n_words = program[line_at + 1]
                     if entered >= 0:
-                        state[i, LINE] = line
-                        state[i, LINE_LEFT] = program[line_at + 4]
+                        state[i, _LINE] = line
+                        state[i, _LINE_LEFT] = program[line_at + 4]
                         state[i, _ROW] = first_row
                         state[i, _N_WORDS] = n_words
                         for w in range(n_words):
@@ -285,7 +280,7 @@ def step(
                         if program[line_at + 5] != 0:
                             for a in range(program[line_at + 3]):
                                 state[i, left + a] = program[counts_at + program[line_at + 2] + a]
-                    if state[i, LINE_LEFT] != 0:
+                    if state[i, _LINE_LEFT] != 0:
                         if further:
                             look(program, state, seen, replies, i, line)
                         for k in range(state[i, _N_PIECES]):
@@ -320,7 +315,7 @@ def step(
                 if not playable:
                     # Every line has been entered in vain, and the search is back where it began.
                     state[i, _FINISH] = STALEMATE
-                    state[i, LINE] = line
+                    state[i, _LINE] = line
 
             replies[_STANDS, i] = state[i, _FINISH]
             if fresh:
@@ -363,7 +358,7 @@ def permitted(
     for i in range(seen.shape[0]):
         for attempt in range(144):
             mask[i, attempt] = 0
-        line_at = program[_LINES] + 6 * state[i, LINE]
+        line_at = program[_LINES] + 6 * state[i, _LINE]
         first_row = program[_WORDS] + program[line_at] * width
         n_pieces = state[i, _N_PIECES] if state[i, _FINISH] == IN_PROGRESS else 0
         for k in range(n_pieces):

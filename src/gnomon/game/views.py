@@ -10,7 +10,22 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_CELLS
 
-__all__ = ["BoardViews"]
+__all__ = [
+    "ACTION",
+    "BUCKET",
+    "BUSY",
+    "COLOR",
+    "N_ATTEMPTS",
+    "N_REPLIES",
+    "OUTCOME",
+    "OVER",
+    "REWARD",
+    "SHAPE",
+    "STANDS",
+    "TERMINATED",
+    "TRUNCATED",
+    "BoardViews",
+]
 
 # Rows of the replies: what goes in, and what comes out.
 ACTION = 0
@@ -70,7 +85,7 @@ class BoardViews(ABC):
 
     @property
     def outcome(self) -> Int:
-        """Of the last step, one of the codes above; shape (num_envs,)."""
+        """Of the last step, one of the codes of :mod:`gnomon.game.outcomes`; shape (num_envs,)."""
         return self._row(OUTCOME)
 
     @property

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from gnomon.game.board import N_BUCKETS, N_CELLS
+from gnomon.game.outcomes import ACCEPTED
 
 __all__ = ["FullHistory", "HistoryStack", "LastSuccess"]
 
@@ -114,7 +115,7 @@ class HistoryStack(
         shape, color = divmod(int(before[cell]) - 1, self._n_colors)
         piece = (1 + shape, 1 + color) if before[cell] else (0, 0)
         self._history[:-1] = self._history[1:]
-        self._history[-1] = (1 + cell, 1 + bucket, *piece, info["outcome"] == 0)
+        self._history[-1] = (1 + cell, 1 + bucket, *piece, info["outcome"] == ACCEPTED)
         return self._with_history(observation), float(reward), terminated, truncated, info
 
     def _with_history(self, observation: dict[str, Any]) -> dict[str, Any]:

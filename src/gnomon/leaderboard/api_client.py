@@ -11,15 +11,14 @@ from urllib import error, parse, request
 
 from gnomon.errors import LeaderboardError
 
-__all__ = ["ApiClient", "Refused"]
+__all__ = ["ApiClient", "RefusedError"]
 
 _LARGEST_ANSWER = 64 << 20
 #: Statuses that may be others the next time.
 _BUSY = (429, 502, 503, 504)
 
 
-# Not RefusedError: to refuse is the server's right answer, and no error of server or client.
-class Refused(LeaderboardError):  # noqa: N818 - the name is the server's answer, as said above
+class RefusedError(LeaderboardError):
     """The server said no; ``status`` is that of the answer."""
 
     def __init__(self, message: str, status: int) -> None:
@@ -75,7 +74,7 @@ class ApiClient:
 
         Raises
         ------
-        Refused
+        RefusedError
             The server said no.
         LeaderboardError
             There was no answer in time, or not of a leaderboard.
@@ -117,7 +116,7 @@ def _until_answered(ask: Callable[[], bytes], url: str, patience_s: float) -> by
                 reason = _reason(refusal)
             wait = max(pause, _seconds(refusal.headers.get("Retry-After")))
             if refusal.code not in _BUSY or time.monotonic() + wait > end:
-                raise Refused(f"{url}: {reason}", refusal.code) from None
+                raise RefusedError(f"{url}: {reason}", refusal.code) from None
         except (OSError, http.client.HTTPException) as failure:
             wait = pause
             if time.monotonic() + wait > end:

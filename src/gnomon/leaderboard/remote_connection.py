@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.api_client import ApiClient, Refused
+from gnomon.leaderboard.api_client import ApiClient, RefusedError
 from gnomon.leaderboard.remote_protocol import AttemptPlay, Move, Replies, Reply, TrialView
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ class WebsocketLine:
         text = json.dumps({"moves": [move.model_dump() for move in moves]})
         answer = json.loads(self._ask(text))
         if "detail" in answer:
-            raise Refused(f"{self._url}: {answer['status']}: {answer['detail']}", answer["status"])
+            raise RefusedError(
+                f"{self._url}: {answer['status']}: {answer['detail']}", answer["status"]
+            )
         return Replies.model_validate(answer).replies
 
     def close(self) -> None:
@@ -110,7 +112,7 @@ class WebsocketLine:
             except InvalidStatus as refusal:
                 status = refusal.response.status_code
                 if status not in (429, 502, 503, 504):
-                    raise Refused(f"{self._url}: {status}: refused", status) from None
+                    raise RefusedError(f"{self._url}: {status}: refused", status) from None
                 failure: Exception = refusal
             except (OSError, WebSocketException) as error:
                 failure = error

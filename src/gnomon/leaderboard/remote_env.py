@@ -11,14 +11,13 @@ from gymnasium import spaces
 
 from gnomon.errors import LeaderboardError
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
+from gnomon.game.outcomes import ACCEPTED, IN_PROGRESS, STALEMATE
 from gnomon.game.spaces import action_space, observation_space
 from gnomon.leaderboard.remote_connection import Line
 from gnomon.leaderboard.remote_protocol import Move, Reply, TrialView
 from gnomon.leaderboard.seen_board import SeenBoard
 
 __all__ = ["RemoteEnv"]
-
-_STALEMATE = 2
 
 
 class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
@@ -96,9 +95,9 @@ class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
         self._board.attempted(number, outcome)
         self._in_play = not reply.ended
         self._take(reply)
-        terminated = reply.finish != 0
-        info = self._info(outcome=outcome, stalemate=reply.finish == _STALEMATE)
-        reward = 0.0 if outcome == 0 else -1.0
+        terminated = reply.finish != IN_PROGRESS
+        info = self._info(outcome=outcome, stalemate=reply.finish == STALEMATE)
+        reward = 0.0 if outcome == ACCEPTED else -1.0
         truncated = reply.ended and not terminated
         return self._board.observation(), reward, terminated, truncated, info
 

@@ -16,15 +16,12 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.interpreted import InterpretedBoards
-from gnomon.leaderboard.compiled_rules import compiled
+from gnomon.game.outcomes import IN_PROGRESS, RESET, STALEMATE, Autoreset
 from gnomon.learners.base import TrialLog
+from gnomon.learners.trial import compiled
 from gnomon.rules.syntax import RuleSet
 
 __all__ = ["RemoteGame", "Stretch"]
-
-_RESET = -1
-_STALEMATE = 2
-_DISABLED = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +185,7 @@ class RemoteGame:
         stops = np.array([*self._starts[1:], self.position])
         n_attempts = stops - np.array(self._starts)
         pairs = zip(stops.tolist(), self._stuck, strict=True)
-        finish = [_STALEMATE if stuck else self._finish[stop - 1] for stop, stuck in pairs]
+        finish = [STALEMATE if stuck else self._finish[stop - 1] for stop, stuck in pairs]
         return TrialLog(
             self._deck,
             n_attempts.astype(np.int64),
@@ -207,7 +204,7 @@ class RemoteGame:
         return tuple(self._deck[i].tobytes() for i in range(first, stop))
 
     def _episode_over(self) -> bool:
-        return self._stuck[-1] or self._stands() != 0 or self.n_attempts >= self._horizon
+        return self._stuck[-1] or self._stands() != IN_PROGRESS or self.n_attempts >= self._horizon
 
     def _stands(self) -> int:
         return int(self._table.finish[0])
@@ -215,9 +212,9 @@ class RemoteGame:
     def _deal(self) -> None:
         """Deal boards up to one that can be played."""
         while len(self._starts) < len(self._deck):
-            self._advance(_RESET)
+            self._advance(RESET)
             self._starts.append(self.position)
-            self._stuck.append(self._stands() != 0)
+            self._stuck.append(self._stands() != IN_PROGRESS)
             if not self._stuck[-1]:
                 return
 
@@ -235,10 +232,10 @@ class RemoteGame:
 
     def _advance(self, action: int) -> None:
         """Let whichever interpreter it is make an attempt, or deal the next board."""
-        deck = self._deck[len(self._starts) :] if action == _RESET else self._deck[:1]
+        deck = self._deck[len(self._starts) :] if action == RESET else self._deck[:1]
         if isinstance(self._table, InterpretedBoards):
             self._table.replies[0, 0] = action
-            self._table.advance(deck, 0, 0, _DISABLED)
+            self._table.advance(deck, 0, 0, Autoreset.DISABLED)
         else:
             assert self._compiled is not None
             self._action[0] = action

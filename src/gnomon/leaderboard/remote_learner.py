@@ -7,13 +7,12 @@ from collections.abc import Generator
 import numpy as np
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
+from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS
 from gnomon.leaderboard.remote_protocol import Reply
 from gnomon.leaderboard.seen_board import SeenBoard
 from gnomon.learners.base import Learner, Transition
 
 __all__ = ["attempts_of"]
-
-_OVER = -4
 
 
 def attempts_of(
@@ -59,13 +58,13 @@ def _episode(learner: Learner, board: SeenBoard, horizon: int) -> Generator[int,
             (outcome,) = last.outcomes
         else:
             # A learner that plays on after the end: the server need not hear of it.
-            outcome = _OVER
+            outcome = EPISODE_OVER
         n_attempts += 1
         board.attempted(action, outcome)
-        terminated = last.finish != 0 and not learner.plays_on
+        terminated = last.finish != IN_PROGRESS and not learner.plays_on
         truncated = n_attempts >= horizon
         after = board.seen()
-        reward = 0.0 if outcome in (0, _OVER) else -1.0
+        reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
         learner.observe(Transition(seen, action, reward, outcome, after, terminated, truncated))
         seen = after
         if terminated or truncated:

@@ -25,7 +25,7 @@ from gnomon.leaderboard.remote_connection import Line, RemoteBoard
 from gnomon.leaderboard.remote_learner import attempts_of
 from gnomon.leaderboard.remote_protocol import MAX_MOVES, AttemptPlay, Move, Reply, TrialState
 from gnomon.leaderboard.toml_file import read_toml
-from gnomon.learners.registry import is_shown_the_rule
+from gnomon.learners.registry import is_shown_the_rule, learner_fields
 
 __all__ = ["RemotePlan", "RemoteSummary", "learner_rng", "play_remotely"]
 
@@ -150,6 +150,7 @@ def play_remotely(
     GnomonError
         The plan cannot be played, the server refuses, or it is gone.
     """
+    learner_fields(plan.learner.kind)  # no such kind: said before the server makes an entry for it
     if is_shown_the_rule(plan.learner.kind):
         raise LeaderboardError(
             f"learner {plan.learner.kind!r} must be shown the rule, and the server keeps it"

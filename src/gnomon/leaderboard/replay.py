@@ -8,21 +8,30 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, Board, BoardSpec
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    CLEARED,
+    DENIED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IMMOVABLE,
+    IN_PROGRESS,
+    STALEMATE,
+)
 from gnomon.leaderboard.attempt_rows import AttemptRows, Fault
-from gnomon.leaderboard.compiled_rules import compiled
+from gnomon.learners.trial import compiled
 from gnomon.rules.syntax import RuleSet
 
 __all__ = ["Replay", "first_difference", "replay"]
 
-_OVER = -4
 _OUTCOMES = {
-    0: "accepted",
-    3: "on an empty cell",
-    4: "denied",
-    7: "immovable",
-    _OVER: "after the end of the episode",
+    ACCEPTED: "accepted",
+    EMPTY_CELL: "on an empty cell",
+    DENIED: "denied",
+    IMMOVABLE: "immovable",
+    EPISODE_OVER: "after the end of the episode",
 }
-_STANDS = {0: "going on", 1: "cleared", 2: "a stalemate"}
+_STANDS = {IN_PROGRESS: "going on", CLEARED: "cleared", STALEMATE: "a stalemate"}
 
 Int = npt.NDArray[np.int64]
 
@@ -114,7 +123,7 @@ def _by_reference(
         for row in range(end - n_rows, end):
             cell, bucket = divmod(int(rows.actions[row]), N_BUCKETS)
             stuck = bool(rows.stuck[episode])
-            result.outcomes[row] = _OVER if stuck else game.attempt_at(cell + 1, bucket)
+            result.outcomes[row] = EPISODE_OVER if stuck else game.attempt_at(cell + 1, bucket)
             result.stands[row] = game.finish
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.game.engine import RESET, Int
+from gnomon.game.engine import Int
+from gnomon.game.outcomes import EPISODE_OVER, RESET
 from gnomon.learners.one_board import OneBoard, attempt
 
 __all__ = ["replay_rows"]
@@ -29,7 +30,7 @@ def replay_rows(
         stands_first[episode] = game.finish[0]
         for _ in range(n_rows[episode]):
             if stuck[episode]:
-                outcomes[row] = -4
+                outcomes[row] = EPISODE_OVER
             else:
                 outcomes[row] = attempt(game, actions[row], 0)
             stands[row] = game.finish[0]

@@ -22,6 +22,7 @@ import numpy as np
 from gnomon.errors import LeaderboardError, NotCompilableError, UnknownNameError
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec, draw_boards
 from gnomon.game.compiler import compile_rule
+from gnomon.game.outcomes import CLEARED, STALEMATE
 from gnomon.game.stalemate import find_stalemate
 from gnomon.leaderboard.rule_drafts import ELEMENTS, draw_draft
 from gnomon.learners.chance import chance_of_success
@@ -45,8 +46,6 @@ __all__ = [
 _N_BOARDS = 60
 #: Drafts for each rule that is wanted, after which the difficulty is too narrow.
 _MOST_DRAFTS = 200
-
-_CLEARED, _STALEMATE = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +220,9 @@ def reason_against(
         horizon=horizon,
         board_spec=board_spec,
     )
-    if (knows.finish == _STALEMATE).any():
+    if (knows.finish == STALEMATE).any():
         return "it can get stuck"
-    if (knows.finish != _CLEARED).any():
+    if (knows.finish != CLEARED).any():
         return f"one who knows it does not clear a board in {horizon} attempts"
     chance = chance_at_random(rule_set, board_spec, horizon)
     low, high = difficulty.chance

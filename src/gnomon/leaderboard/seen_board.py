@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, BoardSpec
+from gnomon.game.outcomes import ACCEPTED
 from gnomon.learners.base import Observation
 
 __all__ = ["SeenBoard"]
@@ -44,7 +45,7 @@ class SeenBoard:
 
     def attempted(self, action: int, outcome: int) -> None:
         """Take in what came of an attempt."""
-        if outcome == 0:
+        if outcome == ACCEPTED:
             cell, bucket = divmod(action, N_BUCKETS)
             shape, color = divmod(int(self.codes[cell]) - 1, self._n_colors)
             self.codes[cell] = 0

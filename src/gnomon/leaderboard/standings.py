@@ -31,6 +31,7 @@ from gnomon.leaderboard.standing_records import (
     Standings,
     Why,
 )
+from gnomon.stats.notes import noted
 
 if TYPE_CHECKING:
     from gnomon.ranking.rank_intervals import Ranking
@@ -116,15 +117,13 @@ def standings_of(board: Board) -> Standings:
     >>> [(s.contender.name, s.why) for s in found.unranked]
     [('late', 'incomplete')]
     """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DegenerateScoresWarning)
+    with noted() as notes:
         counts = _counts(board)
         why = {c.entry_id: _why_unranked(board, c, counts) for c in board.contenders}
         ranked = [c for c in board.contenders if why[c.entry_id] is None]
         unranked = [c for c in board.contenders if why[c.entry_id] is not None]
         n_resamples = _RESAMPLES if len(ranked) <= _MANY else _FEWER_RESAMPLES
         lines, rules = _ranked_lines(board, ranked, n_resamples, counts)
-    ours = (w for w in caught if issubclass(w.category, DegenerateScoresWarning))
     return Standings(
         board.season,
         board.version,
@@ -134,7 +133,7 @@ def standings_of(board: Board) -> Standings:
             for c in sorted(unranked, key=lambda c: c.name.casefold())
         ),
         rules,
-        board.notes + tuple(dict.fromkeys(str(w.message) for w in ours)),
+        board.notes + tuple(notes),
         n_resamples=n_resamples,
         n_trials=sum(line.n_trials for line in lines),
     )

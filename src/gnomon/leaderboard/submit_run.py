@@ -18,7 +18,7 @@ from gnomon.errors import LeaderboardError
 from gnomon.experiments.card import read_card
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring import score_trial
-from gnomon.leaderboard.api_client import ApiClient, Refused
+from gnomon.leaderboard.api_client import ApiClient, RefusedError
 
 __all__ = ["Packed", "entry_of", "pack_run", "refusal_of", "submit", "wait_for_verdict"]
 
@@ -132,7 +132,7 @@ def refusal_of(client: ApiClient, packed: Packed, entry: int, attempt: int) -> s
 
     try:
         text = client.text(f"/api/entries/{entry}/attempts/{attempt}/config")
-    except Refused as refused:
+    except RefusedError as refused:
         if refused.status == 403:
             return None
         raise

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import LeaderboardError
+from gnomon.text_file import read_text
 
 __all__ = ["read_toml"]
 
@@ -19,9 +20,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     LeaderboardError
         The file cannot be read, or is not TOML: one line that begins with its name.
     """
+    text = read_text(path, error=LeaderboardError)
     try:
-        return tomllib.loads(path.read_bytes().decode())
-    except OSError as error:
-        raise LeaderboardError(f"{path}: cannot read this: {error.strerror}") from None
-    except ValueError as error:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise LeaderboardError(f"{path}: not a TOML file: {error}") from None

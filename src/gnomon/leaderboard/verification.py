@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gnomon.errors import GnomonError, LeaderboardError, UnknownNameError
+from gnomon.errors import GnomonError, LeaderboardError
 from gnomon.excerpt import visible
 from gnomon.experiments.entries import LearnerEntry, RuleEntry
 from gnomon.experiments.journal import TrialRecord, read_journal
@@ -36,7 +36,6 @@ __all__ = [
     "TOTALS",
     "Totals",
     "Verdict",
-    "shown_the_rule",
     "verify_log",
     "verify_run",
     "verify_trial",
@@ -143,24 +142,10 @@ def _refusal(
     """Say why a learner of a run is refused as a whole, if it is."""
     if assignment is None:
         return None
-    if shown_the_rule(learner.kind):
+    if is_shown_the_rule(learner.kind):
         return "the learner was shown the rule"
     difference = assignment.difference(played)
     return None if difference is None else f"not what was assigned: {difference}"
-
-
-def shown_the_rule(kind: str) -> bool:
-    """Tell whether a kind of learner sees what the rule permits; no, for one that is not ours.
-
-    Examples
-    --------
-    >>> shown_the_rule("rule_player"), shown_the_rule("somebody's")
-    (True, False)
-    """
-    try:
-        return is_shown_the_rule(kind)
-    except UnknownNameError:
-        return False
 
 
 def _verify_record(

@@ -17,10 +17,12 @@ import numpy as np
 from gnomon.errors import GnomonError
 from gnomon.experiments.scoring import episode_errors, score_trial
 from gnomon.experiments.shard import shard_bytes
+from gnomon.game.outcomes import ACCEPTED, CLEARED
 from gnomon.leaderboard.assignment import Assignment
 from gnomon.leaderboard.limited_process import answer_one_request
-from gnomon.leaderboard.verification import Verdict, shown_the_rule, verify_log
+from gnomon.leaderboard.verification import Verdict, verify_log
 from gnomon.learners.base import TrialLog
+from gnomon.learners.registry import is_shown_the_rule
 
 __all__ = ["trial_record"]
 
@@ -58,7 +60,7 @@ def _refusal_of_config(assignment: Assignment, manifest: Mapping[str, Any]) -> s
         return f"not what was assigned: {difference}"
     for learner in config.get("learners", ()):
         kind = learner.get("kind") if isinstance(learner, Mapping) else learner
-        if shown_the_rule(str(kind)):
+        if is_shown_the_rule(str(kind)):
             return f"the learner {str(kind)[:64]!r} was shown the rule"
     return None
 
@@ -84,8 +86,8 @@ def trial_record(rule: str, number: int, log: TrialLog) -> dict[str, Any]:
         "errors_to_learn": to_learn if math.isfinite(to_learn) else None,
         "n_episodes": int(log.n_attempts.size),
         "n_attempts": int(log.n_attempts.sum()),
-        "n_moves": int(np.count_nonzero(log.outcomes == 0)),
-        "n_cleared": int(np.count_nonzero(log.finish == 1)),
+        "n_moves": int(np.count_nonzero(log.outcomes == ACCEPTED)),
+        "n_cleared": int(np.count_nonzero(log.finish == CLEARED)),
         "curve": np.cumsum(errors).astype(int).tolist(),
         "log_sha256": hashlib.sha256(shard_bytes(log)).hexdigest(),
     }

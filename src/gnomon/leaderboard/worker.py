@@ -77,9 +77,13 @@ def work_on_one(
         return False
     began = time.monotonic()
 
+    most = settings.max_job_attempts
+
     def tick() -> None:
+        nonlocal most
         queue.heartbeat(database, held, lease_s=settings.lease_s)
         if stopped is not None and stopped.is_set():
+            most = held.n_attempts + 1  # that was nothing of the submission's doing
             raise ProcessFailure("the worker was stopped")
 
     try:
@@ -99,11 +103,11 @@ def work_on_one(
     except queue.LeaseLost:
         _log.warning("job %d was given to another worker", held.job_id)
     except ProcessFailure as failure:
-        queue.give_back(database, held, str(failure), most=settings.max_job_attempts)
+        queue.give_back(database, held, str(failure), most=most)
     except Exception as error:
         _log.exception("job %d", held.job_id)
         reason = f"the server failed: {type(error).__name__}"
-        queue.give_back(database, held, reason, most=settings.max_job_attempts)
+        queue.give_back(database, held, reason, most=most)
     return True
 
 

@@ -7,14 +7,11 @@ import numpy.typing as npt
 from numba import njit
 
 from gnomon.game.engine import permitted, step
+from gnomon.game.views import ACTION, STANDS
 
 __all__ = ["play_all", "predict"]
 
 _Int = npt.NDArray[np.int64]
-
-# Rows of the engine's replies.
-_ACTION = 0
-_STANDS = 8
 
 
 # Handing the slices on costs some reference counts, half a microsecond for each rule: as much as
@@ -40,10 +37,10 @@ def play_all(
     for k in range(alive.shape[0]):
         h = alive[k]
         program = programs[starts[h] : starts[h + 1]]
-        replies[h, _ACTION, 0] = action
+        replies[h, ACTION, 0] = action
         step(program, state[h], seen[h], replies[h], deck, 0, 0, 0)
         permitted(program, state[h], seen[h], replies[h], masks[h])
-        finish[h] = replies[h, _STANDS, 0]
+        finish[h] = replies[h, STANDS, 0]
 
 
 @njit(cache=True)

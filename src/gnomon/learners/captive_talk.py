@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gnomon import __version__
 from gnomon.errors import GnomonError
-from gnomon.game.board import N_BUCKETS, Board, BoardSpec, Piece
+from gnomon.game.board import BUCKET_PLACES, N_BUCKETS, Board, BoardSpec, Piece
 from gnomon.game.captive.board_json import board_json, compact_json, piece_parts
 from gnomon.game.captive.commands import (
     HELP,
@@ -37,7 +37,6 @@ __all__ = ["CaptiveTalk"]
 _INVALID_COMMAND, _INVALID_ARGUMENTS, _NO_SUCH_PIECE = -1, -2, -10
 _CUT_OFF = 3
 
-_BUCKETS = {(7, 0): 0, (7, 7): 1, (0, 7): 2, (0, 0): 3}
 _REMARKS = {
     IN_PROGRESS: "null",
     CLEARED: "Game cleared - the board is clear",
@@ -182,10 +181,10 @@ class CaptiveTalk:
                 return None, self._after_move(_INVALID_ARGUMENTS, message)
             missing = _NO_SUCH_PIECE
         else:
-            row, column, *where = numbers
-            bucket = _BUCKETS.get((where[0], where[1]), -1)
-            if not (1 <= row <= 6 and 1 <= column <= 6) or bucket < 0:
+            row, column, *place = numbers
+            if not (1 <= row <= 6 and 1 <= column <= 6) or tuple(place) not in BUCKET_PLACES:
                 return None, self._after_move(_INVALID_ARGUMENTS, "Invalid input: out of range")
+            bucket = BUCKET_PLACES.index((place[0], place[1]))
             pos = column + 6 * (row - 1)
             piece = next((p for p in self._pieces.values() if p.pos == pos), None)
             missing = EMPTY_CELL

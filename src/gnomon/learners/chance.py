@@ -24,6 +24,9 @@ __all__ = ["AttemptCounts", "chance_of_success", "count_attempts"]
 
 _Int = npt.NDArray[np.int64]
 
+#: How many boards are replayed together: more of them no longer fit into the nearest memory.
+_SIDE_BY_SIDE = 20
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttemptCounts:
@@ -148,14 +151,15 @@ def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
 
 def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
     """Count the permitted attempts of a rule that compiles."""
+    from gnomon.game.engine import Boards
     from gnomon.learners.chance_kernels import count_permitted
-    from gnomon.learners.one_board import one_board
+    from gnomon.learners.one_board import deck_of
 
     n_permitted = np.zeros(len(log.actions), dtype=np.int64)
-    mask = np.zeros((1, N_CELLS * N_BUCKETS), dtype=np.int8)
-    game = one_board(rule, log.boards)
+    mask = np.zeros((_SIDE_BY_SIDE, N_CELLS * N_BUCKETS), dtype=np.int8)
+    boards = Boards.empty(rule, _SIDE_BY_SIDE)
     played = (log.n_attempts, log.actions, log.outcomes)
-    arrays = (game.program, game.state, game.seen, game.replies, game.deck)
+    arrays = (rule.program, boards.state, boards.seen, boards.replies, deck_of(rule, log.boards))
     if not count_permitted(*arrays, *played, mask, n_permitted):
         raise _other_rule()
     return n_permitted

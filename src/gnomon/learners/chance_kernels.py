@@ -6,7 +6,18 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.game.engine import ACCEPTED, DENIED, IMMOVABLE, RESET, permitted, step
+from gnomon.game.engine import permitted, step
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    DENIED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IMMOVABLE,
+    IN_PROGRESS,
+    LEAVE,
+    RESET,
+)
+from gnomon.game.views import ACTION, STANDS
 
 __all__ = ["count_known", "count_permitted"]
 
@@ -29,25 +40,52 @@ def count_permitted(
     """Replay a trial and count what the rule permits; return whether the outcomes are the same.
 
     The runner does this for every trial: the arrays come one by one, since a bundle of them would
-    cost as much again.
+    cost as much again. As many episodes as ``seen`` has rows are replayed side by side, which takes
+    two thirds of the time of one after the other; and only their moves, since a rejected attempt
+    changes nothing.
     """
-    # Rows of the engine's replies: 0 is the action, 4 the outcome.
-    row = 0
-    for episode in range(n_attempts.shape[0]):
-        replies[0, 0] = RESET
-        step(program, state, seen, replies, deck, episode, 0, 0)
-        changed = True
-        for _ in range(n_attempts[episode]):
-            if changed:
-                n_permitted[row] = permitted(program, state, seen, replies, mask)
-            else:
-                n_permitted[row] = n_permitted[row - 1]
-            replies[0, 0] = actions[row]
-            step(program, state, seen, replies, deck, 0, 0, 0)
-            if replies[4, 0] != outcomes[row]:
-                return False
-            changed = replies[4, 0] == ACCEPTED
-            row += 1
+    n_episodes, n_boards = n_attempts.shape[0], seen.shape[0]
+    row = np.zeros(n_boards, dtype=np.int64)
+    stop = np.zeros(n_boards, dtype=np.int64)
+    by_piece = mask.view(np.int32)  # 0 where none of the four attempts on a piece is permitted
+    n_rows = 0
+    for first in range(0, n_episodes, n_boards):
+        for i in range(n_boards):
+            replies[ACTION, i] = RESET if first + i < n_episodes else LEAVE
+            row[i] = n_rows
+            n_rows += n_attempts[first + i] if first + i < n_episodes else 0
+            stop[i] = n_rows
+        n_dealt, n_moving = first, n_boards
+        while n_moving > 0:
+            n_dealt = step(program, state, seen, replies, deck, n_dealt, 0, 0)
+            permitted(program, state, seen, replies, mask)
+            n_moving = 0
+            for i in range(n_boards):
+                replies[ACTION, i] = LEAVE
+                n_here = 0
+                for attempt in range(mask.shape[1]):
+                    n_here += mask[i, attempt]
+                # The attempts up to the next move, and that, are all made on this board.
+                while row[i] < stop[i] and replies[ACTION, i] == LEAVE:
+                    action = int(actions[row[i]])
+                    if action >= mask.shape[1]:
+                        return False
+                    if replies[STANDS, i] != IN_PROGRESS:
+                        outcome = EPISODE_OVER
+                    elif seen[i, action >> 2] == 0:
+                        outcome = EMPTY_CELL
+                    elif mask[i, action] != 0:
+                        outcome = ACCEPTED
+                        replies[ACTION, i] = action
+                        n_moving += 1
+                    elif by_piece[i, action >> 2] != 0:
+                        outcome = DENIED
+                    else:
+                        outcome = IMMOVABLE
+                    if outcomes[row[i]] != outcome:
+                        return False
+                    n_permitted[row[i]] = n_here
+                    row[i] += 1
     return True
 
 

@@ -12,10 +12,11 @@ from numba import njit
 from gnomon.game.board import N_CELLS
 from gnomon.game.compiler import CompiledRule
 from gnomon.game.engine import Boards, Int, step
+from gnomon.game.views import ACTION, OUTCOME
 from gnomon.learners.base import TrialLog
 from gnomon.learners.draws import Draws
 
-__all__ = ["OneBoard", "OpenLog", "Play", "attempt", "one_board", "play_boards"]
+__all__ = ["OneBoard", "OpenLog", "Play", "attempt", "deck_of", "one_board", "play_boards"]
 
 # Two bundles of arrays, so that a loop takes few arguments. Handing them to a compiled function
 # costs a reference count for each array, some 0.05 us an attempt together: much for the engine,
@@ -65,23 +66,27 @@ def play_boards(
 
 def one_board(rule: CompiledRule, boards: npt.NDArray[np.uint8]) -> OneBoard:
     """Make room for one board under a rule, to be dealt from the rows of ``boards``."""
-    # The kernels are compiled for arrays that can be written to, even where they only read.
-    deck = np.require(boards.reshape(-1, N_CELLS), dtype=np.uint8, requirements=["C", "W"])
-    if deck.max(initial=0) >= 1 + rule.n_shapes * rule.n_colors:
-        raise ValueError("the boards hold a piece that is not of the rule's palettes")
-    room = Boards.empty(rule, 1)
+    deck, room = deck_of(rule, boards), Boards.empty(rule, 1)
     return OneBoard(
         rule.program, room.state, room.seen, room.replies, deck, room.codes[0], room.finish
     )
 
 
+def deck_of(rule: CompiledRule, boards: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return boards as the kernels take them; all must be of the rule's palettes."""
+    # The kernels are compiled for arrays that can be written to, even where they only read.
+    deck = np.require(boards.reshape(-1, N_CELLS), dtype=np.uint8, requirements=["C", "W"])
+    if deck.max(initial=0) >= 1 + rule.n_shapes * rule.n_colors:
+        raise ValueError("the boards hold a piece that is not of the rule's palettes")
+    return deck
+
+
 @njit(cache=True)
 def attempt(game: OneBoard, action: int, n_dealt: int) -> int:
     """Make one attempt, or deal row ``n_dealt`` if the action is RESET; return the outcome."""
-    # Rows of the engine's replies: 0 is the action, 4 the outcome.
-    game.replies[0, 0] = action
+    game.replies[ACTION, 0] = action
     step(game.program, game.state, game.seen, game.replies, game.deck, n_dealt, 0, 0)
-    return int(game.replies[4, 0])
+    return int(game.replies[OUTCOME, 0])
 
 
 def _open_log(n_boards: int, horizon: int) -> OpenLog:

@@ -138,17 +138,14 @@ def learner_fields(kind: str) -> Mapping[str, LearnerField]:
 def is_shown_the_rule(kind: str) -> bool:
     """Tell whether learners of a kind see what the rule permits, without making one.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such kind, with the nearest names.
+    A run may be read, and a log be verified, whose learner is not among ours: no, then.
 
     Examples
     --------
-    >>> is_shown_the_rule("rule_player"), is_shown_the_rule("uniform")
-    (True, False)
+    >>> [is_shown_the_rule(kind) for kind in ("rule_player", "uniform", "somebody's")]
+    [True, False, False]
     """
-    return bool(_learner_class(kind).reveal)
+    return kind in _CLASSES and bool(_learner_class(kind).reveal)
 
 
 def make_learner(

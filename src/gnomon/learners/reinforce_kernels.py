@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.game.engine import ACCEPTED, RESET
+from gnomon.game.outcomes import ACCEPTED, RESET
 from gnomon.learners.one_board import OneBoard, OpenLog, attempt
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gnomon.errors import NotCompilableError
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec
 from gnomon.game.compiler import CompiledRule, compile_rule
-from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER
+from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, RESET
 from gnomon.learners.base import FusedLearner, Learner, Observation, Transition, TrialLog
 from gnomon.rules.syntax import RuleSet
 
@@ -75,7 +75,7 @@ def play_trial(
     return play_unfused(learner, rule, boards, horizon)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def compiled(rule_set: RuleSet, board_spec: BoardSpec) -> CompiledRule | None:
     """Compile a rule once for all its trials in this process; None if it does not compile."""
     try:
@@ -141,7 +141,7 @@ class _EngineTable:
 
     def deal(self, board: npt.NDArray[np.uint8]) -> None:
         self._deck = np.ascontiguousarray(board.reshape(1, N_CELLS))
-        self.attempt(self._engine.RESET)
+        self.attempt(RESET)
 
     @property
     def finish(self) -> int:

@@ -23,7 +23,8 @@ TIDY = ("task", "score")
 #: without signs and units, as in "Average ⬆️" and "#Params (B)".
 NO_TASKS = (
     "average", "avg", "mean", "median", "overall", "rank", "mean rank", "total",
-    "params", "parameters", "param count", "model size", "hub", "likes", "downloads", "co cost",
+    "params", "parameters", "param count", "model size", "hub", "likes", "downloads",
+    "co cost", "co2 cost",
 )  # fmt: skip
 
 
@@ -91,7 +92,7 @@ def read_wide_table(
 
 def _plain(name: str) -> str:
     """Return a name in small letters, without what stands in brackets, and signs."""
-    return " ".join(re.findall(r"[a-z]+", re.sub(r"\(.*?\)", "", name.lower())))
+    return " ".join(re.findall(r"[a-z0-9]+", re.sub(r"\(.*?\)", "", name.lower())))
 
 
 def _looks_wide(path: Path) -> bool:

@@ -209,7 +209,7 @@ def permutation_distances(
                 sums = x[order[:, :n]].sum(axis=1)
                 observed = runs[m][t].sum()
                 # A sum that differs by rounding only is as small.
-                slack = 1e-9 * max(1.0, float(np.abs(x).max()))
+                slack = 1e-9 * float(np.abs(x).max())
                 p = (1 + int(np.sum(sums <= observed + slack))) / (n_permutations + 1)
                 distances[m, t] = -np.log10(p)
     return distances

@@ -94,6 +94,8 @@ class Bootstrap(ABC):
             try:
                 batched = np.asarray(func(*self._batch(reps), **extra), dtype=np.float64)
             except Exception:
+                # It is anybody's function, and may take one resample alone; if it fails there too,
+                # that is told.
                 batched = np.empty(0)
             if batched.shape[-1:] == (reps,) and batched.ndim <= 2:
                 return np.atleast_2d(batched).T

@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import Literal, get_args
 
 from gnomon.errors import GnomonError
-from gnomon.game.board import N_BUCKETS, Piece
+from gnomon.game.board import BUCKET_PLACES, N_BUCKETS, Piece
 from gnomon.game.captive.board_json import board_json, compact_json, piece_parts
 from gnomon.game.captive.commands import (
     HELP,
@@ -42,9 +42,6 @@ PROTOCOL_VERSION = "8.060"
 _EXIT = 5
 _INVALID_COMMAND, _INVALID_ARGUMENTS = -1, -2
 _BAD_RULES, _NO_SUCH_PIECE, _SEVERAL_PIECES = -5, -10, -11
-
-#: The buckets by the row and the column at which they stand.
-_BUCKETS = {(7, 0): 0, (7, 7): 1, (0, 7): 2, (0, 0): 3}
 
 
 class Session:
@@ -275,9 +272,9 @@ class Session:
         if len(here) > 1:
             return self._after_move(_SEVERAL_PIECES)
         piece = self._pieces[here[0]]
-        bucket = _BUCKETS.get((bucket_row, bucket_column))
-        if bucket is not None:
-            return self._attempt(piece, bucket)
+        place = bucket_row, bucket_column
+        if place in BUCKET_PLACES:
+            return self._attempt(piece, BUCKET_PLACES.index(place))
         # ⚠ The reference looks at the bucket's row last, and dies of it if the piece is movable.
         if self._referee.buckets(piece.id, piece.pos):
             wrong = f"Invalid input: bucket row={bucket_row} is not 0 or 7"

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from gnomon.game.board import Board, BoardSpec
+from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.leaderboard.api.dependencies import CurrentSettings, ReadSession
 from gnomon.leaderboard.api.paging import RowId
 from gnomon.leaderboard.pages.templating import html_response
+from gnomon.leaderboard.play.game_records import END_WORDS, OUTCOME_WORDS
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
 from gnomon.leaderboard.submissions import find_submission, shows_hidden_rules
 from gnomon.leaderboard.uploads import canonical_path
@@ -26,9 +28,6 @@ router = APIRouter(tags=["pages"])
 _MOST = 2**31 - 1
 Number = Annotated[int, Query(ge=0, le=_MOST)]
 RuleName = Annotated[str, Query(min_length=1, max_length=128)]
-
-OUTCOMES = {0: "accepted", 3: "empty cell", 4: "denied", 7: "immovable", -4: "after the end"}
-_ENDS = {0: "cut off", 1: "cleared", 2: "stalemate"}
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ def replay_page(
             for piece in pieces
             if piece["cell"] in gone
         ],
-        end=_ENDS[int(here["finish"][-1])],
+        end=END_WORDS[int(here["finish"][-1])],
         errors=errors,
     )
 
@@ -153,8 +152,8 @@ def _steps(rows: pl.DataFrame, pieces: list[dict[str, Any]]) -> list[Step]:
         "attempt", "cell", "bucket", "outcome"
     ).iter_rows():
         piece = looks.get(int(cell), {"shape": None, "color": None})
-        told = OUTCOMES.get(int(outcome), "?")
-        if outcome == 3:
+        told = OUTCOME_WORDS.get(int(outcome), "?")
+        if outcome == EMPTY_CELL:
             piece = {"shape": None, "color": None}
         steps.append(
             Step(int(number), int(cell), piece["shape"], piece["color"], int(bucket), told)

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from sqlalchemy.orm import Session
 
 from gnomon.experiments.mastery import attempts_to_master
+from gnomon.game.outcomes import CLEARED
 from gnomon.leaderboard.api.dependencies import ReadSession
 from gnomon.leaderboard.database.play_tables import StudyAssignment
 from gnomon.leaderboard.pages.chart import Curve, line_chart
@@ -70,7 +71,7 @@ def result_page(session: ReadSession, key: Key) -> ResultPage:
         list(itertools.accumulate(errors)),
         len(played.attempts),
         sum(attempt.accepted for attempt in played.attempts),
-        int((played.log().finish == 1).sum()),
+        int((played.log().finish == CLEARED).sum()),
         played.left_off,
         int(mastered) if mastered < float("inf") else None,
         _learners(session, game, len(errors)),

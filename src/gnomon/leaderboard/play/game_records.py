@@ -7,12 +7,30 @@ from typing import Any, Literal
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    CLEARED,
+    DENIED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IMMOVABLE,
+    IN_PROGRESS,
+    STALEMATE,
+)
 
-__all__ = ["Attempt", "Game", "PlayError", "PlayView", "State"]
+__all__ = ["END_WORDS", "OUTCOME_WORDS", "Attempt", "Game", "PlayError", "PlayView", "State"]
+
+#: What people are told of an attempt, and of how an episode ended.
+OUTCOME_WORDS = {
+    ACCEPTED: "accepted",
+    EMPTY_CELL: "empty cell",
+    DENIED: "denied",
+    IMMOVABLE: "immovable",
+    EPISODE_OVER: "after the end",
+}
+END_WORDS = {IN_PROGRESS: "cut off", CLEARED: "cleared", STALEMATE: "stalemate"}
 
 State = Literal["playing", "board over", "ended"]
-
-_ACCEPTED = 0
 
 
 class PlayError(GnomonError):
@@ -81,7 +99,7 @@ class Attempt:
     @property
     def accepted(self) -> bool:
         """Whether the piece left the board."""
-        return self.outcome == _ACCEPTED
+        return self.outcome == ACCEPTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,17 @@ import numpy.typing as npt
 
 from gnomon.experiments.mastery import attempts_to_master
 from gnomon.game.board import N_BUCKETS, N_CELLS, Board, draw_boards
+from gnomon.game.outcomes import IN_PROGRESS
 from gnomon.game.reference import ReferenceGame
-from gnomon.leaderboard.play.game_records import Attempt, Game, PlayError, PlayView, State
+from gnomon.leaderboard.play.game_records import (
+    END_WORDS,
+    OUTCOME_WORDS,
+    Attempt,
+    Game,
+    PlayError,
+    PlayView,
+    State,
+)
 from gnomon.rules.parser import parse
 
 if TYPE_CHECKING:
@@ -28,10 +37,6 @@ if TYPE_CHECKING:
     from gnomon.rules.syntax import RuleSet
 
 __all__ = ["Attempt", "Game", "PlayError", "PlaySession", "PlayView", "boards_of"]
-
-#: Code of an attempt -> what a player is told of it.
-OUTCOMES = {0: "accepted", 3: "empty cell", 4: "denied", 7: "immovable"}
-_ENDS = {0: "cut off", 1: "cleared", 2: "stalemate"}
 
 
 def boards_of(game: Game) -> npt.NDArray[np.uint8]:
@@ -118,26 +123,20 @@ class PlaySession:
     @property
     def n_played(self) -> int:
         """How many boards count: a last one that was dealt and never touched does not."""
-        untouched = not self._here() and self._table.finish == 0
+        untouched = not self._here() and self._table.finish == IN_PROGRESS
         return self.n_boards - (untouched and self.n_boards > 1)
 
     @property
     def left_off(self) -> bool:
         """Whether the player stopped in the middle of the last board that counts."""
-        here = self._here()
-        return (
-            self.gave_up
-            and bool(here)
-            and self._table.finish == 0
-            and (len(here) < self.game.horizon)
-        )
+        return self.gave_up and bool(self._here()) and self._goes_on()
 
     @property
     def state(self) -> State:
         """Where the game stands."""
         if self.gave_up:
             return "ended"
-        if self._table.finish == 0 and len(self._here()) < self.game.horizon:
+        if self._goes_on():
             return "playing"
         return "board over" if self.n_boards < self.game.episodes else "ended"
 
@@ -270,16 +269,20 @@ class PlaySession:
             first -= 1
         return self.attempts[first:]
 
+    def _goes_on(self) -> bool:
+        """Tell whether the board in play is neither over nor cut off."""
+        return self._table.finish == IN_PROGRESS and len(self._here()) < self.game.horizon
+
     def _end(self) -> str:
-        if self.gave_up and self._table.finish == 0 and len(self._here()) < self.game.horizon:
+        if self.gave_up and self._goes_on():
             return "given up"
-        return _ENDS[self._table.finish]
+        return END_WORDS[self._table.finish]
 
     def _told(self, attempt: Attempt) -> dict[str, Any]:
         piece = self._cells.get(attempt.cell)
         shape, color = (piece.shape, piece.color) if piece else (None, None)
         shown = self._shown(attempt.cell, shape, color)
-        outcome = OUTCOMES[attempt.outcome]
+        outcome = OUTCOME_WORDS[attempt.outcome]
         return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}
 
     @staticmethod

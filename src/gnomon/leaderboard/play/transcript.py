@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from gnomon.experiments.game_log_rows import BUCKET_PLACES, TRANSCRIPT
+from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring import METRICS, score_trial
+from gnomon.game.board import BUCKET_PLACES
+from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.leaderboard.play.session import Attempt, PlaySession
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
 __all__ = ["PlayedGame", "play_scores", "transcript_text"]
-
-_EMPTY_CELL = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ def _lines(game: PlayedGame) -> Iterator[Sequence[Any]]:
         pieces = {piece.pos: piece for piece in game.session.board(episode).pieces}
         left, episode_id = len(pieces), ""
         # The reference system writes no line for an attempt on an empty cell.
-        written = (a for a in attempts if a.outcome != _EMPTY_CELL)
+        written = (a for a in attempts if a.outcome != EMPTY_CELL)
         for number, attempt in enumerate(written):
             piece = pieces[attempt.cell]
             left -= attempt.accepted

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import is_color_like
 from matplotlib.patches import Circle, FancyBboxPatch, Patch, Polygon, Rectangle
 
-from gnomon.game.board import DEFAULT_SPEC, N_CELLS, Board, BoardSpec, Piece
+from gnomon.game.board import BUCKET_PLACES, DEFAULT_SPEC, N_CELLS, Board, BoardSpec, Piece
 from gnomon.report.figures.style import SIZE, new_drawing
 
 __all__ = ["board_rows", "draw_board"]
@@ -23,8 +23,6 @@ _COLORS: Mapping[str, str] = {
     "BLUE": "#2a6fbb",
     "YELLOW": "#f4c430",
 }
-#: Bucket number -> where it stands, in the coordinates of cells.
-_BUCKETS = ((0, 7), (7, 7), (7, 0), (0, 0))
 
 
 def draw_board(
@@ -86,7 +84,7 @@ def _ground(ax: Axes, *, numbers: bool) -> None:
         )
         if numbers:
             ax.text(x - 0.46, y + 0.46, str(pos), fontsize=SIZE - 3.5, color=_FAINT, va="top")
-    for bucket, (x, y) in enumerate(_BUCKETS):
+    for bucket, (y, x) in enumerate(BUCKET_PLACES):
         ax.add_patch(Circle((x, y), 0.4, facecolor="#ece4d2", edgecolor=_BUCKET, linewidth=1.4))
         ax.text(
             x,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -104,6 +103,5 @@ def open_page(browser: sync_api.Browser, site: Server) -> Iterator[Callable[...,
 def screenshots() -> Path:
     """The folder in which pictures of the pages are kept: ``GNOMON_SCREENSHOTS``, or in build/."""
     folder = Path(os.environ.get("GNOMON_SCREENSHOTS") or _ROOT / "build" / "screenshots")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)  # other workers keep theirs there too
     return folder

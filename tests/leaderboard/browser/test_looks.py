@@ -90,7 +90,8 @@ def test_a_game_and_its_result_have_no_barriers(open_page, screenshots, look, wi
             "n => document.querySelectorAll('#moves li').length === n", arg=n + 1
         )
     looked_at(page, screenshots, f"game-{look}")
-    page.get_by_role("button", name="Stop here").click()
+    page.get_by_text("Stop here", exact=True).click()
+    looked_at(page, screenshots, f"game-stop-{look}")
     page.get_by_role("button", name="Stop for good").click()
     page.get_by_text("Errors so far, board by board").wait_for()
     looked_at(page, screenshots, f"result-{look}")
@@ -111,6 +112,7 @@ def test_the_pages_of_a_study_have_no_barriers(open_page, tokens, screenshots, l
     link = page.locator("pre code").inner_text()
     looked_at(page, screenshots, f"study-made-{look}")
     page.get_by_role("link", name="To the study").click()
+    page.wait_for_url("**/studies/*")
     looked_at(page, screenshots, f"study-{look}")
     page.goto(link[link.index("/join/") :])
     looked_at(page, screenshots, f"invitation-{look}")

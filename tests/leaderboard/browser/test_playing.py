@@ -64,7 +64,7 @@ def test_a_study_is_played_to_its_end_with_a_mouse(open_page, invitation):
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Take part").click()
     page.get_by_role("button", name="Begin").click()
-    page.locator(".piece").first.wait_for()
+    page.locator("button.piece").first.wait_for()
     done = 0
     for board in (1, 2):
         for n, piece in enumerate(state(page)["pieces"]):
@@ -86,7 +86,7 @@ def test_a_study_is_played_to_its_end_with_a_mouse(open_page, invitation):
 def test_a_move_that_is_refused_puts_the_piece_back(open_page):
     page = open_page(f"/play/puzzle-{puzzles().index('clockwise') + 1}")
     page.get_by_role("button", name="Deal the first board").click()
-    page.locator(".piece").first.wait_for()
+    page.locator("button.piece").first.wait_for()
     piece, other = state(page)["pieces"][:2]
     move_of(page, piece, 0)
     wait_for_count(page, 1)
@@ -213,10 +213,12 @@ def test_a_finger_drags_a_piece_into_a_bucket(open_page):
 def test_a_game_is_played_without_a_script(open_page):
     page = open_page("/play/anything-goes", java_script_enabled=False)
     page.get_by_role("button", name="Deal the first board").click()
-    for _ in range(9):
+    for n in range(9):
         page.get_by_role("button", name="2", exact=True).click()
+        page.locator("#count-moves", has_text=str(n + 1)).wait_for()
     page.get_by_text("This board is over: cleared.").wait_for()
-    page.get_by_role("button", name="Stop here").click()
+    page.get_by_text("Stop here", exact=True).click()
+    page.get_by_role("button", name="Stop for good").click()
     page.get_by_role("heading", name="Here is how it went.").wait_for()
 
 
@@ -237,12 +239,13 @@ def test_a_server_that_does_not_answer_is_told(open_page):
 def test_a_slip_of_the_hand_does_not_end_the_game(open_page):
     page = open_page("/play/anything-goes")
     page.get_by_role("button", name="Deal the first board").click()
-    page.get_by_role("button", name="Stop here").click()
-    page.get_by_text("Stop here?").wait_for()
+    page.get_by_text("Stop here", exact=True).click()
+    page.get_by_text("You cannot come back to this game.").wait_for()
     assert state(page)["state"] == "playing"
     page.locator("button.piece").first.press("0")
     wait_for_count(page, 1)
-    page.get_by_role("button", name="Stop here").click()
+    assert not page.get_by_role("button", name="Stop for good").is_visible()
+    page.get_by_text("Stop here", exact=True).click()
     page.get_by_role("button", name="Stop for good").click()
     page.get_by_role("heading", name="Here is how it went.").wait_for()
 
@@ -266,7 +269,7 @@ def test_a_rule_of_a_season_is_played_beside_its_learners(open_page):
     page.get_by_role("button", name="Deal the first board").click()
     page.locator("button.piece").first.press("0")
     page.wait_for_function("() => document.querySelectorAll('#moves li').length === 1")
-    page.get_by_role("button", name="Stop here").click()
+    page.get_by_text("Stop here", exact=True).click()
     page.get_by_role("button", name="Stop for good").click()
     page.get_by_role("link", name="Q-table").click()
     page.get_by_role("heading", name="Q-table").wait_for()

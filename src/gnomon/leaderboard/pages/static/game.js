@@ -23,7 +23,6 @@
   let current = null;     // the cell whose piece the tab key finds
   let busy = false;
   let drag = null;
-  let stopping = false;   // whether a second press stops the game
 
   // -- drawing -------------------------------------------------------------------------------
 
@@ -107,7 +106,7 @@
     document.getElementById("count-streak").textContent = view.streak;
     nextForm.hidden = view.state !== "board over";
     giveUp.hidden = view.state === "ended";
-    askToStop(false);
+    giveUp.open = false;
     result.hidden = view.state !== "ended";
   }
 
@@ -404,20 +403,6 @@
     }
   }
 
-  /** A slip of the hand must not end a game: the first press asks, the second stops. */
-  function askToStop(asked) {
-    stopping = asked;
-    const button = giveUp.querySelector("button");
-    button.textContent = asked ? "Stop for good" : "Stop here";
-    button.classList.toggle("danger", asked);
-  }
-
-  giveUp.addEventListener("submit", (event) => {
-    if (stopping) return;
-    event.preventDefault();
-    askToStop(true);
-    tell("You cannot come back to this game. Press again to stop, or make another move.", "", "Stop here?");
-  });
   nextForm.addEventListener("submit", (event) => {
     event.preventDefault();
     deal();

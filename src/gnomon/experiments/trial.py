@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +49,7 @@ class Trial:
     def key(self) -> str:
         """Content hash of all that determines the attempts, 32 hexadecimal digits."""
         parts: list[Any] = [self.learner.hash, self.rule.hash, self.number]
-        parts += [self.episodes, self.horizon, self.seed, asdict(self.board)]
+        parts += [self.episodes, self.horizon, self.seed, _as_record(self.board)]
         if self.predefined is not None:
             parts.append(dict(self.predefined.to_record()))
         return content_hash(parts)[:32]
@@ -113,6 +113,12 @@ def trials_of(config: ExperimentConfig) -> Iterator[Trial]:
                     config.board,
                     config.predefined,
                 )
+
+
+@lru_cache
+def _as_record(board: BoardSpec) -> dict[str, Any]:
+    """Return a board specification as the key has it, for all trials that share it."""
+    return asdict(board)
 
 
 def _word(hexadecimal: str) -> int:

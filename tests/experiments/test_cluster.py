@@ -24,7 +24,7 @@ LONG = """
 name = "long"
 rules = ["clockwise"]
 learners = ["uniform"]
-trials = 400
+trials = 800
 episodes = 200
 """
 
@@ -92,10 +92,10 @@ def test_kill_9_of_the_scheduler(tmp_path, cluster, undisturbed):
     config, expected = undisturbed
     trials = RunFolder.open(tmp_path / "run").trials()
     done = sum(t.status == "done" for t in trials)
-    assert 20 <= done < 400
-    assert len(trials) == 400
+    assert 20 <= done < 800
+    assert len(trials) == 800
     summary = run(config, tmp_path / "run")
-    assert (summary.done, summary.skipped, summary.failed) == (400 - done, done, 0)
+    assert (summary.done, summary.skipped, summary.failed) == (800 - done, done, 0)
     assert shards(tmp_path / "run") == expected
 
 
@@ -104,11 +104,11 @@ def test_kill_9_of_the_client(tmp_path, undisturbed):
     process.send_signal(signal.SIGKILL)
     process.communicate()
     recorded = n_recorded(tmp_path / "run")
-    assert 20 <= recorded < 400
+    assert 20 <= recorded < 800
     config, expected = undisturbed
     # Going on with it on a cluster too: every trial once, the same bytes.
     summary = run(config, tmp_path / "run", scheduler="local", workers=2)
-    assert (summary.done, summary.skipped, summary.failed) == (400 - recorded, recorded, 0)
+    assert (summary.done, summary.skipped, summary.failed) == (800 - recorded, recorded, 0)
     assert shards(tmp_path / "run") == expected
     sessions = read_card(tmp_path / "run")["sessions"]
     assert [(s["scheduler"], s["ended"] is None) for s in sessions] == [

@@ -172,7 +172,7 @@ LONG = """
 name = "long"
 rules = ["clockwise"]
 learners = ["uniform"]
-trials = 300
+trials = 20000
 episodes = 200
 """
 
@@ -196,5 +196,5 @@ def test_status_and_card_of_a_run_that_goes_on_and_of_one_that_was_killed(tmp_pa
     folder = RunFolder.open(tmp_path / "run")
     assert not folder.is_being_written
     (pair,) = status_of(folder)
-    assert pair.done + pair.missing == 300
+    assert pair.done + pair.missing == 20_000
     assert [s["ended"] for s in read_card(folder.path)["sessions"]] == [None]

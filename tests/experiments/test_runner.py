@@ -187,13 +187,18 @@ def test_nothing_is_written_for_a_wrong_number_of_workers(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+#: Plays slowly once enough is recorded: it is killed in the middle however busy the machine is.
 SCRIPT = """
 import sys
+import time
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
 from test_runner_config import KILLED
+def dawdle(n_played, n_to_play):
+    time.sleep(0.03 if n_played > 32 else 0)
 if __name__ == "__main__":
-    run(KILLED, sys.argv[1], workers=int(sys.argv[2]), scheduler=sys.argv[3] or None)
+    how = {"workers": int(sys.argv[2]), "scheduler": sys.argv[3] or None}
+    run(KILLED, sys.argv[1], **how, progress=dawdle)
 """
 LONG = """
 from gnomon.experiments.config import ExperimentConfig

@@ -159,13 +159,13 @@ def test_64_clients_1000_episodes_one_with_garbage_and_one_that_dies():
 
 def test_idle_clients_are_dropped():
     with serving(idle_s=0.3) as port:
+        began = time.monotonic()
         clients = [Client(port), Client(port), Client(port, "clockwise 3")]
         clients[1].send(b"GAME clockw")
         clients[2].send(b"DISPLAY\nMOVE 0")
-        began = time.monotonic()
         last = [client.rest().splitlines()[-1] for client in clients]
         assert last == ["# Nothing heard for 0.3 s. Goodbye"] * 3
-        assert 0.1 < time.monotonic() - began < 10
+        assert 0.3 <= time.monotonic() - began < 10
         for client in clients:
             client.close()
 
@@ -179,7 +179,7 @@ def test_a_client_that_trickles_bytes_is_idle():
                 client.send(b"M")
                 n_sent += 1
                 time.sleep(0.05)
-        assert 5 < n_sent < 100
+        assert 1 < n_sent < 100
         client.close()
 
 

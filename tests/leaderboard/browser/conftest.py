@@ -29,9 +29,9 @@ _ARGUMENTS = [
 _ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[sync_api.Browser]:
-    """The browser, started once."""
+    """The browser; not for the whole session, since no other loop of events can run beside its."""
     if not Path(_CHROMIUM).exists():
         pytest.skip(f"there is no Chromium at {_CHROMIUM}; apt-get install chromium")
     with sync_api.sync_playwright() as playwright:

@@ -26,7 +26,8 @@ def measure() -> Iterator[Measurement]:
     config = ExperimentConfig("runner", list(SAMPLE_RULES.values()), learners, trials=N_TRIALS)
     for trial in list(trials_of(config))[: len(config.rules)]:
         trial.play()  # compiles, where need be
-    rounds = [_side_by_side(config) for _ in range(N_ROUNDS)]
+    with tempfile.TemporaryDirectory() as out:
+        rounds = [_side_by_side(config, Path(out) / str(k)) for k in range(N_ROUNDS)]
     note = f"{config.n_trials} DQN trials of {config.episodes} episodes, one process"
     yield Measurement("bare loop", median(bare[0] for bare, _ in rounds), "s", note=note)
     yield Measurement("runner", median(full[0] for _, full in rounds), "s", note=note)
@@ -42,11 +43,15 @@ def measure() -> Iterator[Measurement]:
     yield from _of_a_folder(config)
 
 
-def _side_by_side(config: ExperimentConfig) -> tuple[tuple[float, float], tuple[float, float]]:
+def _side_by_side(
+    config: ExperimentConfig, out: Path
+) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the times of a bare loop and of a run: the time that passed, the processors' time.
 
     After each trial of the run the same trial is played with nothing kept, so that whatever else
     the machine does meets both: its speed may change by a third between one second and the next.
+    No run is removed before the last has been played: for some minutes ext4 passes over the places
+    of files that were removed, one by one, and half a millisecond a new file went there.
     """
     trials = list(trials_of(config))
     wall = cpu = 0.0
@@ -59,10 +64,9 @@ def _side_by_side(config: ExperimentConfig) -> tuple[tuple[float, float], tuple[
             wall += time.perf_counter() - began
             cpu += time.process_time() - busy
 
-    with tempfile.TemporaryDirectory() as out:  # to remove it is not the runner's work
-        began, busy = time.perf_counter(), time.process_time()
-        summary = run(config, Path(out) / "run", progress=play_bare)
-        whole = time.perf_counter() - began, time.process_time() - busy
+    began, busy = time.perf_counter(), time.process_time()
+    summary = run(config, out, progress=play_bare)
+    whole = time.perf_counter() - began, time.process_time() - busy
     if summary.failed:
         raise RuntimeError(f"expected to play every trial, found {summary.errors[0]}")
     return (wall, cpu), (whole[0] - wall, whole[1] - cpu)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gnomon.experiments.shard import frame_of, log_of, shard_bytes, shard_frame
 from gnomon.learners.base import TrialLog
+from gnomon.learners.chance import AttemptCounts
 
 OVER = -4
 
@@ -47,6 +48,34 @@ def test_a_shard_gives_the_trial_back(log):
         expected, found = getattr(log, name), getattr(back, name)
         assert found.dtype == expected.dtype, name
         np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+def rows_slowly(log: TrialLog, p0: list[float]) -> list[tuple[object, ...]]:
+    """The rows of a shard, as its description has them, one after another."""
+    rows: list[tuple[object, ...]] = []
+    n = 0
+    for e, (board, n_attempts) in enumerate(zip(log.boards, log.n_attempts.tolist(), strict=True)):
+        codes, finish = board.tobytes(), int(log.finish[e])
+        outcomes = log.outcomes[n : n + n_attempts].tolist()
+        n_live = sum(outcome != OVER for outcome in outcomes)
+        if not outcomes:
+            rows.append((e, None, None, None, OVER, finish, codes, None))
+        for k, outcome in enumerate(outcomes):
+            cell, bucket = divmod(int(log.actions[n]), 4)
+            state = finish if k + 1 >= n_live else 0
+            first = None if k else codes
+            rows.append((e, 1 + k, 1 + cell, bucket, outcome, state, first, p0[n]))
+            n += 1
+    return rows
+
+
+@given(trial_logs(), st.randoms(use_true_random=False))
+def test_the_rows_are_those_of_a_loop(log, draws):
+    pieces = [draws.randint(0, 36) for _ in log.actions]
+    permitted = [draws.randint(0, 4 * n) for n in pieces]
+    p0 = [good / (4 * n) if n else 0.0 for good, n in zip(permitted, pieces, strict=True)]
+    counts = AttemptCounts(4 * np.array(pieces, int), np.array(permitted, int), np.zeros(0, int))
+    assert frame_of(log, counts).rows() == rows_slowly(log, p0)
 
 
 @given(trial_logs())

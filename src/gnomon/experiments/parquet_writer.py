@@ -154,11 +154,13 @@ def _packed(codes: npt.NDArray[np.integer], n_distinct: int) -> bytes:
     """Return codes as one bit-packed run, behind the number of bits of each."""
     n_bits = next(bits for bits in _DTYPES if n_distinct <= 1 << bits)
     n_groups = -(-codes.size // 8)
-    padded = np.zeros(8 * n_groups, dtype=_DTYPES[n_bits])
-    padded[: codes.size] = codes
     if n_bits < 8:
-        padded = padded.reshape(-1, 8 // n_bits) @ _PLACES[n_bits]
-    return bytes([n_bits]) + _varint(n_groups << 1 | 1) + padded.tobytes()
+        padded = np.zeros(8 * n_groups, dtype=np.uint8)
+        padded[: codes.size] = codes
+        data = (padded.reshape(-1, 8 // n_bits) @ _PLACES[n_bits]).tobytes()
+    else:
+        data = codes.astype(_DTYPES[n_bits]).tobytes()
+    return bytes([n_bits]) + _varint(n_groups << 1 | 1) + data.ljust(n_groups * n_bits, b"\0")
 
 
 def _levels(present: npt.NDArray[np.bool_] | None, n_rows: int) -> bytes:

@@ -15,7 +15,6 @@ import io
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from gnomon.experiments.parquet_writer import Column, parquet_bytes
 from gnomon.game.board import N_BUCKETS, N_CELLS
@@ -34,7 +33,6 @@ _OUTCOMES = np.array([EPISODE_OVER, ACCEPTED, EMPTY_CELL, DENIED, IMMOVABLE])
 _OUTCOME_CODES = np.zeros(256, dtype=np.uint8)  # -4 counts from the end
 _OUTCOME_CODES[_OUTCOMES] = np.arange(_OUTCOMES.size)
 _FINISHES = np.arange(3)
-_MOST_POSSIBLE = N_CELLS * N_BUCKETS
 
 
 def shard_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
@@ -46,68 +44,37 @@ def shard_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
     counts : AttemptCounts, optional
         What the rule permitted at each attempt; without it there is no column p0.
     """
-    n_rows = np.maximum(log.n_attempts, 1)
-    episode = np.repeat(np.arange(n_rows.size, dtype=np.int32), n_rows)
-    stop = np.cumsum(n_rows)
-    first = stop - n_rows
-    attempt = np.arange(episode.size) - np.repeat(first, n_rows)
-    played, outcomes = None, log.outcomes
-    if not log.n_attempts.all():
-        played = np.repeat(log.n_attempts > 0, n_rows)
-        attempt = attempt[played]
-        outcomes = np.full(episode.size, EPISODE_OVER, dtype=np.int8)
-        outcomes[played] = log.outcomes
-    begins = np.zeros(episode.size, dtype=np.bool_)
-    begins[first] = True
-    finish = _finish_of_rows(outcomes, episode, stop, log.finish)
-    numbers = np.arange(1, n_rows.max(initial=1) + 1)
+    from gnomon.experiments.shard_kernels import code_chances, code_rows
+
+    n_attempts, n_played = log.n_attempts, log.actions.size
+    n_rows = n_played + int((n_attempts == 0).sum())
+    episode, attempt = np.empty(n_rows, dtype=np.int32), np.empty(n_played, dtype=np.int32)
+    begins, played = np.zeros(n_rows, dtype=np.bool_), np.zeros(n_rows, dtype=np.bool_)
+    outcome, finish = np.empty(n_rows, dtype=np.int8), np.empty(n_rows, dtype=np.uint8)
+    cell, bucket = np.empty(n_played, dtype=np.uint8), np.empty(n_played, dtype=np.uint8)
+    rows = (episode, begins, played, outcome, finish, attempt, cell, bucket)
+    code_rows(n_attempts, log.actions, log.outcomes, log.finish, *rows)
+    present = None if n_rows == n_played else played
+    numbers = np.arange(1, n_attempts.max(initial=1) + 1)
     columns = [
-        Column("episode", "int32", np.arange(n_rows.size), episode, compressed=True),
-        Column("attempt", "int32", numbers, attempt, played, compressed=True),
-        Column("cell", "uint8", np.arange(1, N_CELLS + 1), log.actions // N_BUCKETS, played),
-        Column("bucket", "uint8", np.arange(N_BUCKETS), log.actions % N_BUCKETS, played),
-        Column("outcome", "int8", _OUTCOMES, _OUTCOME_CODES[outcomes]),
+        Column("episode", "int32", np.arange(n_attempts.size), episode, compressed=True),
+        Column("attempt", "int32", numbers, attempt, present, compressed=True),
+        Column("cell", "uint8", np.arange(1, N_CELLS + 1), cell, present),
+        Column("bucket", "uint8", np.arange(N_BUCKETS), bucket, present),
+        Column("outcome", "int8", _OUTCOMES, _OUTCOME_CODES[outcome]),
         Column("finish", "int8", _FINISHES, finish),
         Column("board", "bytes", log.boards, present=begins, compressed=True),
     ]
     if counts is not None:
-        columns.append(Column("p0", "float64", *_coded_chances(counts), played))
-    return parquet_bytes(columns, episode.size)
+        codes = np.empty(n_played, dtype=np.uint16)
+        chances = code_chances(counts.n_possible, counts.n_permitted, codes)
+        columns.append(Column("p0", "float64", chances, codes, present))
+    return parquet_bytes(columns, n_rows)
 
 
 def frame_of(log: TrialLog, counts: AttemptCounts | None = None) -> pl.DataFrame:
     """Return the rows of a trial's shard; parameters as :func:`shard_bytes`."""
     return shard_frame(shard_bytes(log, counts))
-
-
-def _coded_chances(counts: AttemptCounts) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
-    """Return the different chances of a random player, and which of them each attempt had."""
-    pair = counts.n_possible // N_BUCKETS * (_MOST_POSSIBLE + 1) + counts.n_permitted
-    there = np.bincount(pair, minlength=1) > 0
-    n_pieces, n_permitted = np.divmod(np.flatnonzero(there), _MOST_POSSIBLE + 1)
-    return n_permitted / np.maximum(N_BUCKETS * n_pieces, 1), (np.cumsum(there) - 1)[pair]
-
-
-def _finish_of_rows(
-    outcomes: npt.NDArray[np.int8],
-    episode: npt.NDArray[np.int32],
-    stop: npt.NDArray[np.int64],
-    finish: npt.NDArray[np.int8],
-) -> npt.NDArray[np.int8]:
-    """Return the state of the episode after each row: it ends with its last row that is not over.
-
-    A learner that plays on after the end adds rows that say so; the end is where they begin.
-    """
-    over = outcomes == EPISODE_OVER
-    if not over.any():  # nearly always, and this takes a tenth of the time
-        state = np.zeros(outcomes.size, dtype=np.int8)
-        state[stop - 1] = finish
-        return state
-    live = np.flatnonzero(~over)
-    end = np.full(finish.size, -1, dtype=np.int64)
-    end[episode[live]] = live  # the last of several is what stays
-    ended = np.arange(outcomes.size) >= end[episode]
-    return np.where(ended, finish[episode], 0).astype(np.int8)
 
 
 def log_of(frame: pl.DataFrame) -> TrialLog:

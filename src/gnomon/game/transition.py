@@ -353,28 +353,32 @@ def permitted(
 
     Returns how many they are.
     """
-    n_classes, width, cells = program[_N_CLASSES], program[_WIDTH], program[_CELLS]
+    n_classes, width = _index(program[_N_CLASSES]), _index(program[_WIDTH])
+    cells, features = _index(program[_CELLS]), _index(program[_FEATURES])
+    further, accepts = program[_CONDITIONS] != 0, _index(program[_ACCEPTS])
     n_permitted = 0
     for i in range(seen.shape[0]):
         for attempt in range(144):
             mask[i, attempt] = 0
-        line_at = program[_LINES] + 6 * state[i, _LINE]
-        first_row = program[_WORDS] + program[line_at] * width
-        n_pieces = state[i, _N_PIECES] if state[i, _FINISH] == IN_PROGRESS else 0
+        line_at = _index(program[_LINES] + 6 * state[i, _LINE])
+        first_row = _index(program[_WORDS] + program[line_at] * width)
+        n_words = _index(program[line_at + 1])
+        n_pieces = _index(state[i, _N_PIECES]) if state[i, _FINISH] == IN_PROGRESS else 0
         for k in range(n_pieces):
             allowed = 0
             cell = _index(state[i, cells + k])
-            feature = program[_FEATURES] + 4 * _index(seen[i, cell])
-            by_color, by_shape = program[feature + 2], program[feature + 3]
+            code = _index(seen[i, cell])
+            feature = features + 4 * code
+            by_color, by_shape = _index(program[feature + 2]), _index(program[feature + 3])
             memory = (replies[_BUCKET, i] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
-            buckets_at = n_classes + 36 + 4 * memory + _index(QUADRANT[cell])
-            for w in range(program[line_at + 1]):
+            buckets_at = n_classes + 36 + 4 * _index(memory) + _index(QUADRANT[cell])
+            for w in range(n_words):
                 row = first_row + w * width
-                if program[_CONDITIONS] != 0:
-                    word = state[i, program[_ACCEPTS] + 36 * w + cell]
+                if further:
+                    word = state[i, accepts + 36 * w + cell]
                 else:
                     word = (
-                        program[row + _index(seen[i, cell]) - 1]
+                        program[row + code - 1]
                         & program[row + n_classes + cell]
                         & program[row + buckets_at]
                     )

@@ -52,10 +52,16 @@ def resample_edges(
     n_runs_most = np.diff(ground_starts).max()
     times = np.empty(n_runs_most, np.int32)
     who = np.empty(n_runs_most, np.int32)
+    drawn = np.empty(n_runs_most + 1, np.int32)
+    untied = np.ones(n_grounds, np.bool_)
+    for ground in range(n_grounds):
+        for run in range(ground_starts[ground], ground_starts[ground + 1]):
+            untied[ground] &= tie_end[run] == run + 1
     # Rows of whole vectors of 8 numbers, which the compiler adds without a remainder.
     width = (n + 7) // 8 * 8
     below = np.zeros(width, np.int32)
     wins = np.zeros((n, width), np.int32)
+    n_of = np.zeros(n, np.int64)
     for b in range(odds.shape[0]):
         state = mix(key + np.uint64(first + b + 1) * STRIDE)
         for i in range(n):
@@ -80,46 +86,54 @@ def resample_edges(
                     who[p], who[q] = who[q], who[p]
             else:
                 for i in range(n):
-                    cell = cell_starts[g * n + i]
-                    n_runs = np.uint64(cell_starts[g * n + i + 1] - cell)
-                    for _ in range(n_runs):
+                    # Places that cannot be negative are not tested for it.
+                    cell = np.uint64(cell_starts[g * n + i])
+                    n_runs = np.uint64(cell_starts[g * n + i + 1]) - cell
+                    for _ in range(np.int64(n_runs)):
                         state += STRIDE
-                        draw = np.int64(((mix(state) >> _S32) * n_runs) >> _S32)
-                        times[places[cell + draw] - begin] += 1
+                        draw = ((mix(state) >> _S32) * n_runs) >> _S32
+                        times[np.uint64(places[cell + draw]) - np.uint64(begin)] += 1
             below[:] = 0
             wins[:, :] = 0
-            start = 0
-            while start < size:
-                end = tie_end[begin + start] - begin
-                # Twice the pairs won: what lies below counts twice, what is equal once.
-                if end == start + 1:
-                    row, m = who[start], times[start]
-                    if m > 0:
-                        # What one wins against itself is not asked for.
-                        for i in range(width):
-                            wins[row, i] += m * below[i]
-                        below[row] += 2 * m
-                    start = end
-                    continue
-                for p in range(start, end):
+            # More than a third of the runs are not drawn, and nobody could foretell which: they are
+            # left out here without a branch, which saves a fifth of the whole time.
+            n_drawn = 0
+            for p in range(size):
+                drawn[n_drawn] = p
+                n_drawn += int(times[p] > 0)
+            # Twice the pairs won: what lies below counts twice, what is equal once. What one wins
+            # against itself is not asked for.
+            if untied[g]:
+                for k in range(n_drawn):
+                    at = np.uint64(drawn[k])
+                    row, m = np.uint64(who[at]), times[at]
+                    for i in range(width):
+                        wins[row, i] += m * below[i]
+                    below[row] += 2 * m
+            start = n_drawn if untied[g] else 0
+            while start < n_drawn:
+                end = start + 1
+                tied = tie_end[begin + drawn[start]]
+                while end < n_drawn and tie_end[begin + drawn[end]] == tied:
+                    end += 1
+                for p in drawn[start:end]:
                     below[who[p]] += times[p]
-                for p in range(start, end):
-                    if times[p] > 0:
-                        row, m = who[p], times[p]
-                        for i in range(width):
-                            wins[row, i] += m * below[i]
-                for p in range(start, end):
+                for p in drawn[start:end]:
+                    row, m = np.uint64(who[p]), times[p]
+                    for i in range(width):
+                        wins[row, i] += m * below[i]
+                for p in drawn[start:end]:
                     below[who[p]] += times[p]
                 start = end
+            for i in range(n):
+                n_of[i] = cell_starts[g * n + i + 1] - cell_starts[g * n + i]
             for i in range(1, n):
-                runs_i = cell_starts[g * n + i + 1] - cell_starts[g * n + i]
                 for j in range(i):
                     weight = weights[g, i, j]
                     if weight > 0.0:
-                        runs_j = cell_starts[g * n + j + 1] - cell_starts[g * n + j]
-                        both = 2 * runs_i * runs_j
+                        both = 2 * n_of[i] * n_of[j]
                         won = wins[i, j]
-                        edge = logs[won] - logs[both - won]
+                        edge = logs[np.uint64(won)] - logs[np.uint64(both - won)]
                         edge = min(max(edge, -cap), cap)
                         odds[b, i, j] += weight * edge
                         chances[b, i, j] += weight * won / both

@@ -114,6 +114,16 @@ def test_a_ranking_says_what_it_counts(scores):
     assert "share a letter" not in run("rank", scores, "--latex", "--resamples", 50)
 
 
+@pytest.mark.parametrize(("best", "explained"), [(1, True), (39, False)])
+def test_a_missing_interval_is_explained(tmp_path, best, explained):
+    rng = np.random.default_rng(0)
+    means = {"ideal": best, "dqn": 40, "tabular": 41}
+    table = ScoreTable.from_arrays({name: rng.poisson(m, (6, 3)) for name, m in means.items()})
+    write_scores(table, tmp_path / "scores.csv")
+    text = run("rank", tmp_path / "scores.csv", "--resamples", 50)
+    assert ("No interval (-)" in text) == explained
+
+
 def test_runs_without_a_score_are_left_out_aloud(tmp_path):
     path = tmp_path / "gaps.csv"
     rows = [f"{a},{t},{r},{r + (a == 'b')}" for a in "ab" for t in "xy" for r in range(4)]

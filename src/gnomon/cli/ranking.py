@@ -131,6 +131,8 @@ def _answer_ranking(
             title=f"{ranking.method}, {ranking.level:.0%} intervals, {ranks}",
         )
         answer.say(_LEGEND[ranking.by])
+        if any(record["low"] is None for record in records):
+            answer.say(_NO_INTERVAL)
     if figure is not None:
         from gnomon.report.audit import ranking_figure
 
@@ -145,6 +147,11 @@ _LEGEND = {
     "task": "Harder is the task on which runs of the same algorithm score worse; by how much does "
     "not count.\nThose that share a letter are not separated by these data.",
 }
+
+_NO_INTERVAL = (
+    "No interval (-): too few runs, or a rating that no resample changes, as of one that wins "
+    "every pair of runs."
+)
 
 
 def _answer_critical_difference(

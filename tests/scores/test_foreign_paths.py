@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.foreign_paths import read_foreign
 from gnomon.scores.lm_eval import read_lm_eval
 
@@ -40,6 +40,42 @@ def test_a_metric_under_several_filters_has_to_be_named(tmp_path):
     with pytest.raises(ScoreDataError, match=r"task gsm: expected one exact_match, found \['exact"):
         read_lm_eval(path, metric="exact_match")
     assert read_lm_eval(path, metric="exact_match,strict").runs("tiny", "gsm").tolist() == [0.1]
+
+
+GROUPED = {"mmlu": 0.6, "mmlu_hard": 0.5, "mmlu_law": 0.5, "mmlu_math": 0.7, "arc": 0.8}
+
+
+@pytest.mark.parametrize(
+    ("about", "left_out"),
+    [
+        ({"group_subtasks": {"mmlu": ["mmlu_law", "mmlu_math"], "arc": []}}, "mmlu"),
+        ({"group_subtasks": {"mmlu": ["mmlu_hard"], "mmlu_hard": ["mmlu_law"]}}, "mmlu, mmlu_hard"),
+        # The group between has no score itself.
+        ({"group_subtasks": {"mmlu": ["x"], "x": ["mmlu_law", "mmlu"]}}, "mmlu"),
+        ({"groups": {"mmlu": {"acc,none": 0.6}, "arc": {"acc,none": 0.8}}}, "mmlu"),
+        ({"group_subtasks": {"mmlu": ["absent"], "arc": "mmlu", "mmlu_law": None}}, ""),
+        ({"group_subtasks": {"arc": ["arc"]}, "groups": ["mmlu"]}, ""),
+    ],
+)
+def test_a_group_is_no_task_beside_its_subtasks(tmp_path, about, left_out):
+    results = lm_results(**{task: {"acc,none": value} for task, value in GROUPED.items()})
+    path = write(tmp_path / "results.json", results | about)
+    if left_out:
+        with pytest.warns(DegenerateScoresWarning, match=f"subtasks are there: {left_out}$"):
+            table = read_lm_eval(path)
+    else:
+        table = read_lm_eval(path)
+    kept = tuple(task for task in GROUPED if task not in left_out.split(", "))
+    assert table.tasks == kept
+
+
+def test_an_evaluation_that_ran_twice_is_said(tmp_path):
+    content = lm_results(arc={"acc,none": 0.3}, piqa={"acc,none": 0.4})
+    for name in ("results_1.json", "results_2.json"):
+        write(tmp_path / name, content)
+    for read in (read_lm_eval, read_foreign):
+        with pytest.warns(DegenerateScoresWarning, match="reruns of one deterministic evaluation"):
+            read(tmp_path)
 
 
 @pytest.mark.parametrize("results", [None, [], {"arc": 3}, {"arc": {"acc": "high"}}, {}])

@@ -24,13 +24,15 @@ def written(folder, name, text):
         ("12.3±0.4", 12.3), ("12.3 +/- 0.4", 12.3), ("12.3 (0.4)", 12.3), ("\N{MINUS SIGN}2", -2.0),
         ("12,34", None), ("MIT", None), ("1 2", None), (".", None), ("1.2.3", None), (True, None),
         ("inf", None), ("12 (best)", None),
+        ("**15.0**", 15.0), ("15.0*", 15.0), ("__1,234__ ± 5", 1234.0), ("*94.5* %", 94.5),
+        ("**15.0 (0.2)**", 15.0), ("*", None), ("1_000", None), ("2*3", None),
     ],
 )  # fmt: skip
 def test_numbers_as_they_are_printed(text, number):
     assert reported_number(text) == number
 
 
-@pytest.mark.parametrize("text", ["", " ", "-", "N/A", None, "nan"])
+@pytest.mark.parametrize("text", ["", " ", "-", "N/A", None, "nan", "**-**"])
 def test_empty_cells_are_missing(text):
     assert math.isnan(reported_number(text))
 
@@ -42,7 +44,9 @@ def test_a_wide_table_has_tasks_for_columns(tmp_path):
         table = read_leaderboard_dump(path)
     assert [str(w.message) for w in caught] == [
         "columns left out, since they are no tasks: Licence, Average",
-        "deviations behind ± are left out: they say nothing of who is better on a run",
+        "deviations are left out: each cell is read as one number, and how sure it is is not used; "
+        "estimate, compare and profile take means and deviations from a file with columns "
+        "algorithm, task, mean, std, runs",
     ]
     assert table.algorithms == ("DQN", "C51")
     assert table.tasks == ("Pong", "Break, out")

@@ -31,7 +31,7 @@ def table(higher=True):
         normalize_min_max,
         normalize_percentile,
         lambda t: normalize_reference(t, "a", zero="b"),
-        lambda t: normalize_reference(t, "a", zero=-1000.0),
+        lambda t: normalize_reference(t, "a", zero=-1000.0 if t.higher_is_better else 1000.0),
     ],
 )
 def test_normalisation_is_recorded_and_can_be_undone(normalize, higher):
@@ -55,6 +55,13 @@ def test_the_best_is_one_in_either_direction():
         best = X[:, 0].argmax() if higher else X[:, 0].argmin()
         alone = normalize_min_max(ScoreTable.from_arrays({"a": X}, higher_is_better=higher))
         assert alone.runs("a", "task_0")[best] == 1.0
+
+
+def test_errors_are_not_turned_upside_down_by_a_reference():
+    with pytest.raises(
+        ScoreDataError, match="expected a mean of a below 0, which becomes 0, since"
+    ):
+        normalize_reference(table(higher=False), "a")
 
 
 def test_atari_baselines():

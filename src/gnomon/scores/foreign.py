@@ -17,6 +17,7 @@ from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameEr
 from gnomon.scores.formats import read_csv
 from gnomon.scores.json_object import json_object
 from gnomon.scores.reported_number import reported_number
+from gnomon.scores.suspicion import warn_of_suspicions
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.scores.tidy import Origin, matching_rows
 
@@ -63,12 +64,13 @@ def read_marl_eval(path: Pathlike, *, metric: str, higher_is_better: bool = True
     records = list(_marl_eval_rows(json_object(path), metric, str(path)))
     if not records:
         raise ScoreDataError(f"{path}: no step holds the metric {metric!r}")
-    return ScoreTable.from_records(
+    table = ScoreTable.from_records(
         records,
         metric=metric,
         higher_is_better=higher_is_better,
         provenance=(f"read from {Path(path).name} (marl-eval)",),
     )
+    return warn_of_suspicions(table)
 
 
 def metrics_of_marl_eval(path: Pathlike) -> list[str]:
@@ -139,9 +141,10 @@ def read_monitors(paths: Mapping[tuple[str, str, int | str], Pathlike]) -> Score
             score = _number(row.get("r"), f"{path}, line {line}, column 'r'")
             key = {"algorithm": algorithm, "task": task, "run": run}
             records.append(key | {"step": step, "score": score})
-    return ScoreTable.from_records(
+    table = ScoreTable.from_records(
         records, metric="return", provenance=("read from Stable-Baselines3 monitor files",)
     )
+    return warn_of_suspicions(table)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.json_object import json_object
+from gnomon.scores.suspicion import warn_of_suspicions
 from gnomon.scores.table import ScoreTable
 
 __all__ = ["lm_eval_files", "read_lm_eval"]
@@ -23,6 +25,9 @@ def read_lm_eval(
     paths: Mapping[str, Pathlike] | Pathlike, *, metric: str = "acc", run: int = 0
 ) -> ScoreTable:
     """Read result files of lm-evaluation-harness: one score for each task.
+
+    The score of a group, such as ``mmlu``, sums up its subtasks; it is left out where one of them
+    has a score itself.
 
     Parameters
     ----------
@@ -40,11 +45,17 @@ def read_lm_eval(
     ------
     ScoreDataError
         A file has no results, or none of that metric, or several.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Groups are left out; or the table looks like a mistake, such as one evaluation run twice.
     """
     named = list(paths.items()) if isinstance(paths, Mapping) else [(None, paths)]
     records: list[dict[str, Any]] = []
     n_runs: dict[str, int] = {}
     directions = set()
+    left_out: dict[str, None] = {}
     for name, place in named:
         for path in lm_eval_files(place):
             content = json_object(path)
@@ -52,7 +63,12 @@ def read_lm_eval(
             label = run + n_runs.get(algorithm, 0)
             n_runs[algorithm] = n_runs.get(algorithm, 0) + 1
             higher = _mapping(content, "higher_is_better")
-            for task, value in _values(content, metric, path):
+            values = _values(content, metric, path)
+            groups = _groups(content, values)
+            left_out |= dict.fromkeys(groups)
+            for task, value in values.items():
+                if task in groups:
+                    continue
                 directions.add(bool(_mapping(higher, task).get(metric.partition(",")[0], True)))
                 key = {"algorithm": algorithm, "task": task, "run": label}
                 records.append(key | {"score": value})
@@ -60,12 +76,16 @@ def read_lm_eval(
         raise ScoreDataError("expected result files to read; found none")
     if len(directions) > 1:
         raise ScoreDataError(f"{metric}: higher is better on some tasks and worse on others")
-    return ScoreTable.from_records(
+    if left_out:
+        message = f"groups left out, since their subtasks are there: {', '.join(left_out)}"
+        warnings.warn(message, DegenerateScoresWarning, stacklevel=2)
+    table = ScoreTable.from_records(
         records,
         metric=metric,
         higher_is_better=directions.pop(),
         provenance=("read from lm-evaluation-harness results",),
     )
+    return warn_of_suspicions(table)
 
 
 def lm_eval_files(place: Pathlike) -> list[Path]:
@@ -79,9 +99,9 @@ def lm_eval_files(place: Pathlike) -> list[Path]:
     return found
 
 
-def _values(content: dict[str, Any], metric: str, path: Path) -> Iterator[tuple[str, float]]:
-    """Yield task and value wherever a file has the metric."""
-    found = False
+def _values(content: dict[str, Any], metric: str, path: Path) -> dict[str, float]:
+    """Return the value of each task, or group of tasks, for which a file has the metric."""
+    found = {}
     for task, values in _mapping(content, "results").items():
         keys = [
             key
@@ -93,10 +113,36 @@ def _values(content: dict[str, Any], metric: str, path: Path) -> Iterator[tuple[
         if len(keys) > 1:
             raise ScoreDataError(f"{path}, task {task}: expected one {metric}, found {keys}")
         if keys:
-            found = True
-            yield task, float(values[keys[0]])
+            found[task] = float(values[keys[0]])
     if not found:
         raise ScoreDataError(f"{path}: expected results with the metric {metric!r}; found none")
+    return found
+
+
+def _groups(content: dict[str, Any], values: Mapping[str, float]) -> list[str]:
+    """Return the groups among what has a value of which a subtask, at any depth, has one too."""
+    subtasks = {name: _names(x) for name, x in _mapping(content, "group_subtasks").items()}
+    for group in _mapping(content, "groups"):
+        # Not every version lists the subtasks, but their names begin with the group's.
+        subtasks.setdefault(group, [name for name in values if name.startswith(f"{group}_")])
+    return [name for name in values if any(x in values for x in _below(name, subtasks))]
+
+
+def _below(group: str, subtasks: Mapping[str, list[str]]) -> set[str]:
+    """Return the subtasks of a group, their own subtasks, and so on; not the group itself."""
+    found: set[str] = set()
+    waiting = list(subtasks.get(group, ()))
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += subtasks.get(name, ())
+    return found - {group}
+
+
+def _names(value: object) -> list[str]:
+    """Return the texts of a list, or nothing if that is none."""
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
 
 
 def _mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -207,6 +207,11 @@ def normalize_reference(
     zero : str or float
         The raw score that becomes 0: a number, or another algorithm's mean.
 
+    Raises
+    ------
+    ScoreDataError
+        Low scores are good, and what becomes 1 is not below what becomes 0: higher would be worse.
+
     Notes
     -----
     Of learning curves, the mean at the last step of each run counts.
@@ -224,6 +229,12 @@ def normalize_reference(
         )
         for task in table.tasks
     }
+    for task, (worse, better) in anchors.items():
+        if not table.higher_is_better and better >= worse:
+            raise ScoreDataError(
+                f"{task}: expected a mean of {algorithm} below {worse:g}, which becomes 0, since "
+                f"low scores are good; found {better:g}"
+            )
     return normalize_by(table, anchors, name=f"reference {algorithm}")
 
 

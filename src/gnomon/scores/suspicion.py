@@ -1,17 +1,22 @@
-"""What in a table of scores looks like a mistake of its maker: axes swapped, seeds as tasks."""
+"""What in a table of scores looks like a mistake: axes swapped, seeds as tasks, copies as runs."""
 
 from __future__ import annotations
 
 import re
 import warnings
 
+import polars as pl
+
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["suspicions", "warn_of_suspicions"]
+__all__ = ["own_scales", "suspicions", "warn_of_suspicions"]
 
 #: From how many times as many runs as tasks on, axes may have been swapped.
 MANY = 50
+#: Beyond how many times as high scores on one task as on another, they are on scales of their own:
+#: rates of success seldom are, points of different games nearly always.
+FAR = 100
 
 
 def suspicions(table: ScoreTable) -> list[str]:
@@ -30,8 +35,8 @@ def suspicions(table: ScoreTable) -> list[str]:
         found.append(
             f"the tasks look like seeds ({shown}): were runs written into the column task?"
         )
-    cells = table.last_step().to_polars().group_by("algorithm", "task").len()
-    most = max(cells["len"].to_list(), default=0)
+    cells = _cells(table.last_step())
+    most = max(cells["rows"].to_list(), default=0)
     if len(names) > 1 and most >= MANY * len(names):
         found.append(
             f"{most} runs on {len(names)} tasks: were the axes swapped, or do several "
@@ -43,7 +48,76 @@ def suspicions(table: ScoreTable) -> list[str]:
             f"a column {nested[0]!r} beside run: episodes of one run are not independent runs; "
             "average them first"
         )
+    # Runs may well end alike, at the highest score that there is, but not go there alike.
+    if _are_copies(cells) and ("step" not in table.frame.columns or _are_copies(_cells(table))):
+        found.append(
+            "all runs of an algorithm on a task have the same score, on every task: reruns of one "
+            "deterministic evaluation are not independent runs"
+        )
     return found
+
+
+def _cells(table: ScoreTable) -> pl.DataFrame:
+    """Return number of rows and scores, and their range, by algorithm, task and step if any."""
+    keys = [name for name in ("algorithm", "task", "step") if name in table.frame.columns]
+    score = pl.col("score").fill_nan(None)
+    return (
+        table.effective_scores()
+        .group_by(keys)
+        .agg(
+            pl.len().alias("rows"),
+            score.count().alias("scores"),
+            score.min().alias("low"),
+            score.max().alias("high"),
+        )
+    )
+
+
+def _are_copies(cells: pl.DataFrame) -> bool:
+    """Return whether scores differ, but never between the runs of a cell."""
+    # Where no run got there, all are equal for another reason.
+    reached = pl.col("low").is_finite() | pl.col("high").is_finite()
+    several = cells.filter((pl.col("scores") > 1) & reached)
+    is_constant = bool((several["low"] == several["high"]).all())
+    return len(several) > 1 and is_constant and cells["low"].min() != cells["high"].max()
+
+
+def own_scales(table: ScoreTable) -> str | None:
+    """Return a sentence on tasks whose scores plainly lie on scales of their own, None if none do.
+
+    They do if the median of a task's absolute scores is more than :data:`FAR` times as large as
+    that of another one; tasks whose median is 0 are passed over. The last step of each run counts.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Raw scores: of normalised ones nothing is said.
+
+    Examples
+    --------
+    >>> games = {"dqn": [[18.0, 61000.0]], "sac": [[20.0, 59000.0]]}
+    >>> own_scales(ScoreTable.from_arrays(games, tasks=["Pong", "Atlantis"])).partition(":")[0]
+    'scores of different tasks are not on one scale (median 19.0 on Pong, 60,000 on Atlantis)'
+    """
+    if table.normalization is not None:
+        return None
+    rows = table.last_step().effective_scores().filter(pl.col("score").is_finite())
+    medians = rows.group_by("task").agg(pl.col("score").abs().median()).filter(pl.col("score") > 0)
+    by_size = medians.sort("score", "task").rows()
+    if len(by_size) < 2 or by_size[-1][1] <= FAR * by_size[0][1]:
+        return None
+    (low_task, low), (high_task, high) = by_size[0], by_size[-1]
+    return (
+        f"scores of different tasks are not on one scale (median {_shown(low)} on {low_task}, "
+        f"{_shown(high)} on {high_task}): an order of tasks says nothing but that; "
+        "normalise them first"
+    )
+
+
+def _shown(number: float) -> str:
+    """Return a number above 0 with three significant digits."""
+    rounded = float(f"{number:.3g}")
+    return f"{rounded:,.0f}" if 100 <= rounded < 1e9 else f"{rounded:#.3g}"
 
 
 def warn_of_suspicions(table: ScoreTable) -> ScoreTable:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,21 +10,13 @@ import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores.formats import read_csv
-from gnomon.scores.reported_number import reported_number
+from gnomon.scores.reported_number import has_deviation
 from gnomon.scores.separated import header_names
+from gnomon.scores.suspicion import warn_of_suspicions
 from gnomon.scores.table import ScoreTable
+from gnomon.scores.wide_layout import WideLayout, is_no_task, numbers, numeric, wide_layout
 
 __all__ = ["read_wide_table"]
-
-#: A tidy file has one of these; a wide one has tasks in their place.
-TIDY = ("task", "score")
-#: Columns that sum the others up are no tasks, nor are those that tell what an algorithm is: names
-#: without signs and units, as in "Average ⬆️" and "#Params (B)".
-NO_TASKS = (
-    "average", "avg", "mean", "median", "overall", "rank", "mean rank", "total",
-    "params", "parameters", "param count", "model size", "hub", "likes", "downloads",
-    "co cost", "co2 cost",
-)  # fmt: skip
 
 
 def read_wide_table(
@@ -33,7 +24,9 @@ def read_wide_table(
 ) -> ScoreTable | None:
     """Read a file with a row for each algorithm and a column for each task.
 
-    The first column names the algorithms. Cells may be empty, and are read as
+    A column headed ``model``, ``algorithm`` or the like names the algorithms, else the first one.
+    If that one is headed ``env``, ``game`` or the like, rows are tasks and columns algorithms.
+    Cells may be empty, and are read as
     :func:`gnomon.scores.reported_number.reported_number` has it; each is one run.
 
     Parameters
@@ -47,70 +40,94 @@ def read_wide_table(
     Returns
     -------
     ScoreTable or None
-        None if the file looks like none: it has a column ``task`` or ``score``, two rows have one
-        name, or no other column holds numbers.
+        None if the file looks like none: it has a column ``score``, or ``task`` beside others of a
+        tidy file, or no column but that of names holds numbers.
 
     Raises
     ------
     ScoreDataError
-        The file is no table, or a cell among numbers is none; the message names line and column.
+        The file is no table, a cell among numbers is none, or a name comes twice; the message
+        names line and column.
 
     Warns
     -----
     DegenerateScoresWarning
         Columns are left out that hold no numbers, sum up the others, or are a number of parameters
-        and the like.
+        and the like; deviations are left out; rows are tasks; or the table looks like a mistake.
     """
     if not _looks_wide(path):
         return None
     raw, origin = read_csv(path)
     if raw.width < 2 or raw.is_empty():
         return None
-    first, *others = raw.columns
-    if raw[first].n_unique() < len(raw):
+    layout = wide_layout(raw, origin)
+    if layout is None:
         return None
-    cells = {name: [reported_number(text) for text in raw[name]] for name in others}
-    numeric = [name for name in others if any(x is not None and x == x for x in cells[name])]
-    tasks = [name for name in numeric if _plain(name) not in NO_TASKS]
-    if not tasks:
+    cells = numbers(raw.drop(layout.names))
+    columns = [name for name in numeric(cells) if not is_no_task(name)]
+    if not columns:
         return None
-    _say_what_is_left_out(raw, tasks)
+    rows = _rows(raw[layout.names], layout)
+    _say_what_was_done(raw, layout, columns, rows)
+    keys = ("task", "algorithm") if layout.transposed else ("algorithm", "task")
     records = []
-    for task in tasks:
-        for row, (algorithm, score) in enumerate(zip(raw[first], cells[task], strict=True)):
+    for column in columns:
+        for row in rows:
+            score = cells[column][row]
             if score is None:
-                found = f"expected a number, found {raw[task][row]!r}"
-                raise origin.error_at([row], task, found)
-            records.append({"algorithm": algorithm, "task": task, "run": 0, "score": score})
-    return ScoreTable.from_records(
+                found = f"expected a number, found {raw[column][row]!r}"
+                raise origin.error_at([row], column, found)
+            key = dict(zip(keys, (raw[layout.names][row], column), strict=True))
+            records.append({**key, "run": 0, "score": score})
+    table = ScoreTable.from_records(
         records,
         metric=metric or "score",
         higher_is_better=higher_is_better,
-        provenance=(f"read from {path.name} (algorithms x tasks)",),
+        provenance=(f"read from {path.name} ({' x '.join(f'{key}s' for key in keys)})",),
     )
-
-
-def _plain(name: str) -> str:
-    """Return a name in small letters, without what stands in brackets, and signs."""
-    return " ".join(re.findall(r"[a-z0-9]+", re.sub(r"\(.*?\)", "", name.lower())))
+    return warn_of_suspicions(table)
 
 
 def _looks_wide(path: Path) -> bool:
+    """Return whether the header may be that of a wide table."""
     try:
-        names = header_names(path)
+        names = [name.lower() for name in header_names(path)]
     except OSError:
         return False  # whoever reads it as a tidy file says what is wrong
-    return not names[0].startswith("#") and not {name.lower() for name in names} & set(TIDY)
+    # "#.nickname" and "#{" begin files of others; a column of ranks may be headed "#".
+    is_other = names[0].startswith("#") and names[0] != "#"
+    return not is_other and "score" not in names and "task" not in names[1:]
 
 
-def _say_what_is_left_out(raw: pl.DataFrame, tasks: Sequence[str]) -> None:
-    left_out = [name for name in raw.columns[1:] if name not in tasks]
+def _rows(names: pl.Series, layout: WideLayout) -> list[int]:
+    """Return the rows to read: a last row of averages is no task."""
+    every = enumerate(names.fill_null(""))
+    return [row for row, name in every if not (layout.transposed and is_no_task(name))]
+
+
+def _say_what_was_done(
+    raw: pl.DataFrame, layout: WideLayout, columns: Sequence[str], rows: Sequence[int]
+) -> None:
+    names, noun = layout.names, "algorithms" if layout.transposed else "tasks"
+    if layout.transposed:
+        _warn(f"column {names!r} names tasks: rows are read as tasks, columns as algorithms")
+    left_out = [name for name in raw.columns if name not in (names, *columns)]
     if left_out:
-        shown = ", ".join(left_out[:8]) + (", ..." if len(left_out) > 8 else "")
-        _warn(f"columns left out, since they are no tasks: {shown}")
-    if any("±" in str(text) or "+/-" in str(text) for task in tasks for text in raw[task]):
-        _warn("deviations behind ± are left out: they say nothing of who is better on a run")
+        _warn(f"columns left out, since they are no {noun}: {_listed(left_out)}")
+    if len(rows) < len(raw):
+        left_out = [name for row, name in enumerate(raw[names]) if row not in rows]
+        _warn(f"rows left out, since they are no tasks: {_listed(left_out)}")
+    if any(has_deviation(text) for column in columns for text in raw[column]):
+        _warn(
+            "deviations are left out: each cell is read as one number, and how sure it is is not "
+            "used; estimate, compare and profile take means and deviations from a file with "
+            "columns algorithm, task, mean, std, runs"
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=4)

@@ -1,0 +1,121 @@
+"""Wide tables of all makes: which column names the rows, and what is no task."""
+
+import warnings
+
+import pytest
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores.wide_table import read_wide_table
+
+
+def written(folder, text):
+    path = folder / "board.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def read(folder, text):
+    """Return the table and what was said of it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = read_wide_table(written(folder, text))
+    return table, [str(each.message) for each in caught]
+
+
+def test_names_are_found_by_their_heading(tmp_path):
+    text = "rank,model,organization,params_b,MMLU,average,date\n1,x,A,7,70,70,2024\n2,y,A,9,60,60,"
+    table, said = read(tmp_path, text + "2025\n")
+    assert table.algorithms == ("x", "y")
+    assert table.tasks == ("MMLU",)
+    left_out = "rank, organization, params_b, average, date"
+    assert said == [f"columns left out, since they are no tasks: {left_out}"]
+
+
+def test_a_column_of_signs_names_no_rows(tmp_path):
+    text = "T,Model,Average,IFEval,#Params (B),Hub License\n🟢,x,9,80,7,MIT\n🟢,y,8,60,7,\n"
+    table, _ = read(tmp_path, text)
+    assert (table.algorithms, table.tasks) == (("x", "y"), ("IFEval",))
+
+
+@pytest.mark.parametrize(
+    "head", ["#,Modell,Math", "Rank,Modell,Math", "Id,Agent,Math", "Year (AD),Agent,Math"]
+)
+def test_a_rank_is_no_name(tmp_path, head):
+    assert read(tmp_path, f"{head}\n1,x,5\n2,y,6\n")[0].algorithms == ("x", "y")
+
+
+def test_a_benchmark_may_be_headed_as_names_are(tmp_path):
+    table, _ = read(tmp_path, "Modell,Agent,Math\nx,5,6\ny,7,8\n")
+    assert (table.algorithms, table.tasks) == (("x", "y"), ("Agent", "Math"))
+    table, _ = read(tmp_path, "index,pong,chess\nx,5,6\ny,7,8\n")
+    assert table.algorithms == ("x", "y")
+
+
+@pytest.mark.parametrize("column", ["model", "Agent", "Name"])
+def test_a_name_that_stands_twice_is_said(tmp_path, column):
+    path = written(tmp_path, f"rank,{column},t1,t2\n1,A,1,2\n2,B,1,4\n3,A,3,4\n")
+    with pytest.raises(ScoreDataError) as error:
+        read_wide_table(path)
+    assert str(error.value) == (
+        f"{path}, lines 2 and 4, column '{column}': expected a row for each name, found 'A' twice; "
+        "several runs belong in a tidy file, with columns algorithm, task, run, score"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "agent,game,seed,return,length\na,pong,0,1,9\na,chess,0,2,8\n",
+        "agent,seed,return\na,0,1\na,1,2\n",
+        "nickname,rule_name,trial_id,errors\na,r,0,1\na,r,1,2\n",
+        "env,agent,return\npong,a,1\nchess,a,2\n",
+        "env,seed,return,length\npong,0,1,2\nchess,0,2,3\n",
+        "env,return\npong,1\npong,2\n",
+        "task,agent,result\npong,a,1\nchess,b,2\n",
+        "task,seed,result\npong,0,1\nchess,1,2\n",
+        "task,result,note\npong,1,good\n",
+        "task,mean,std,runs\npong,1,2,3\n",
+        "task,dqn,score\npong,1,2\n",
+    ],
+)
+def test_tidy_files_with_other_headings_are_left_to_their_reader(tmp_path, text):
+    assert read_wide_table(written(tmp_path, text)) is None
+
+
+@pytest.mark.parametrize("head", ["env", "Environment", "game", "Dataset", "benchmark", "task"])
+def test_a_transposed_table_is_read_the_right_way_round(tmp_path, head):
+    text = f"{head},DQN,PPO,Average\npong,1,2,1.5\nchess,3,-,3\nMean,2,2,2\n"
+    table, said = read(tmp_path, text)
+    assert (table.algorithms, table.tasks) == (("DQN", "PPO"), ("pong", "chess"))
+    assert table.runs("DQN", "chess").tolist() == [3]
+    assert said == [
+        f"column '{head}' names tasks: rows are read as tasks, columns as algorithms",
+        "columns left out, since they are no algorithms: Average",
+        "rows left out, since they are no tasks: Mean",
+    ]
+    with pytest.raises(ScoreDataError, match=r"lines 2 and 3, .* found 'pong' twice"):
+        read_wide_table(written(tmp_path, f"{head},DQN,PPO\npong,1,2\npong,3,4\n"))
+
+
+def test_a_wrong_cell_of_a_transposed_table_is_named(tmp_path):
+    path = written(tmp_path, "game,DQN,PPO\nmean,1,x\npong,1,2\nchess,3,many\n")
+    with (
+        pytest.warns(DegenerateScoresWarning),
+        pytest.raises(ScoreDataError, match="line 4, column 'PPO': expected a number, found 'many"),
+    ):
+        read_wide_table(path)
+
+
+@pytest.mark.parametrize("cell", ["2 ± 1", "2 +/- 1", "2 (0.1)", "**2** (0.1)", r"2 \pm 0.1"])
+def test_deviations_are_left_out_aloud(tmp_path, cell):
+    table, said = read(tmp_path, f"model,pong\na,{cell}\nb,3*\n")
+    assert table.runs("a", "pong").tolist() == [2]
+    assert table.runs("b", "pong").tolist() == [3]
+    assert len(said) == 1
+    assert said[0].startswith("deviations are left out: each cell is read as one number, and how")
+
+
+def test_a_wide_table_of_seeds_is_suspicious(tmp_path):
+    _, said = read(tmp_path, "model,seed 1,seed 2\na,1,2\nb,2,3\n")
+    assert len(said) == 1
+    assert said[0].startswith("the tasks look like seeds (seed 1, seed 2)")

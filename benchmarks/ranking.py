@@ -10,13 +10,12 @@ import numpy as np
 
 from benchmarks.record import Measurement
 from gnomon.ranking.audit import audit
-from gnomon.ranking.kemeny import kemeny_order
 from gnomon.ranking.methods import METHODS
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.rank_intervals import rank
 from gnomon.ranking.resampled_ratings import resampled_ratings
 from gnomon.ranking.tournament import Edges, Tournament
-from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.scores.table import ScoreTable
 
 #: Learners, rules and runs of the target: 1,000 resamples within 5 s on one core.
 TARGET = (50, 60, 100)
@@ -63,45 +62,6 @@ def _speed() -> Iterator[Measurement]:
     begin = time.process_time()
     audit(table, rng=rng)
     yield Measurement("audit of 10 algorithms, 60 tasks, 5 runs", time.process_time() - begin, "s")
-    yield from _kemeny(rng)
-
-
-def _kemeny(rng: np.random.Generator) -> Iterator[Measurement]:
-    """Time Kemeny's order of forty: of clear ones, of identical ones, and of mere noise."""
-    kemeny_order(_noise(30))  # compiles
-    clear = rng.normal(0.1, 0.1, (40, 40))
-    cases = {
-        "40 that differ": np.triu(clear, 1) - np.triu(clear, 1).T,
-        "40 identical, 60 tasks x 1 run": _identical_margins(60, 1, 1.0),
-        "40 identical, 15 tasks x 5 runs": _identical_margins(15, 5, 1.0),
-        "40 identical, 60 tasks, a tenth of the cells": _identical_margins(60, 1, 0.1),
-        # What no runs on common tasks give: margins that know nothing of one another.
-        **{f"{n} by noise alone": _noise(n) for n in (30, 36, 40)},
-        **{f"{n} by wins and losses alone": np.sign(_noise(n)) for n in (30, 36, 40)},
-    }
-    for name, margins in cases.items():
-        begin = time.process_time()
-        found = kemeny_order(margins, time_limit_s=1800.0)
-        note = "proven" if found.proven else f"not proven, at least {found.at_least:.4g}"
-        seconds = time.process_time() - begin
-        yield Measurement(f"Kemeny's order of {name}", seconds, "s", note=note)
-
-
-def _noise(n: int) -> FloatArray:
-    upper = np.triu(np.random.default_rng(0).normal(size=(n, n)), 1)
-    return np.asarray(upper - upper.T)
-
-
-def _identical_margins(n_tasks: int, n_runs: int, share: float) -> FloatArray:
-    """Return the margins of forty learners that are alike, on a share of the tasks each."""
-    rng = np.random.default_rng(0)
-    samples = tuple(
-        tuple(rng.normal(size=n_runs if rng.random() < share else 0) for _ in range(40))
-        for _ in range(n_tasks)
-    )
-    one = Contest(tuple(map(str, range(40))), tuple(map(str, range(n_tasks))), samples)
-    graph = Tournament.of(one)
-    return graph.weights * (np.nan_to_num(graph.probability, nan=0.5) - 0.5)
 
 
 def _peak_mb() -> float:

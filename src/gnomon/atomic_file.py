@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -49,8 +50,11 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
     Raises
     ------
     OSError
-        As the system says, of the folder.
+        As the system says, of the folder; or of a file in whose place there is a folder.
     """
+    for name in files:
+        if (folder / name).is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(folder / name))
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         with _named(folder):

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_matrix
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.ranking import methods
-from gnomon.ranking.kemeny import disagreement, kemeny_order
+from gnomon.ranking.kemeny import disagreement, kemeny_order, tied_stretches
 from gnomon.ranking.linear_ordering import circle_relaxation, improved, order_search, worth
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.reachability import strong_components
@@ -80,6 +82,64 @@ def test_forty_identical_learners_are_ordered_exactly(n_tasks, n_runs):
     contest = Contest(tuple(map(str, range(40))), tuple(map(str, range(n_tasks))), samples)
     graph = Tournament.of(contest)
     assert kemeny_order(graph.weights * (graph.probability - 0.5)).proven
+
+
+def least_by_mixed_integers(margins):
+    """Another program, to the end: a number of 0 or 1 for each pair, and no three in a circle."""
+    n = len(margins)
+    i, j = np.triu_indices(n, 1)
+    pair = {(a, b): k for k, (a, b) in enumerate(zip(i, j, strict=True))}
+    circles = np.array(
+        [(pair[a, b], pair[b, c], pair[a, c]) for a, b, c in itertools.combinations(range(n), 3)]
+    )
+    around = np.zeros((len(circles), i.size))
+    np.put_along_axis(around, circles, [[1.0, 1.0, -1.0]], axis=1)
+    found = milp(
+        -margins[i, j],
+        integrality=np.ones(i.size),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(csr_matrix(around), 0, 1),
+        options={"mip_rel_gap": 0.0},
+    )
+    assert found.status == 0
+    return np.maximum(margins[i, j], 0.0).sum() + found.fun
+
+
+@pytest.mark.parametrize("n_runs", [1, 3])
+@pytest.mark.parametrize("spread", [0.0, 0.5])
+def test_forty_learners_disagree_as_little_as_a_mixed_integer_program_finds(spread, n_runs):
+    rng = np.random.default_rng(2)
+    means = np.linspace(0.0, spread, 40)[:, None]
+    samples = tuple(tuple(rng.normal(means, 1.0, (40, n_runs))) for _ in range(30))
+    contest = Contest(tuple(map(str, range(40))), tuple(map(str, range(30))), samples)
+    graph = Tournament.of(contest)
+    margins = graph.weights * (graph.probability - 0.5)
+    found = kemeny_order(margins)
+    assert found.proven
+    assert found.disagreement == pytest.approx(least_by_mixed_integers(margins), rel=1e-6)
+
+
+def test_noise_disagrees_as_little_as_a_mixed_integer_program_finds():
+    margins = noise(22)
+    expected = least_by_mixed_integers(margins)
+    assert kemeny_order(margins).disagreement == pytest.approx(expected, rel=1e-6)
+
+
+@given(flows(max_n=6))
+def test_who_can_change_places_at_no_cost_shares_one(margins):
+    found = kemeny_order(margins)
+    stretches = tied_stretches(found.order, margins)
+    assert [i for stretch in stretches for i in stretch] == list(found.order)
+    for one, other in itertools.pairwise(stretches):
+        if len(one) == len(other) == 1:
+            assert margins[one[0], other[0]] > 0.0
+
+
+def test_copies_share_a_place_though_another_stands_between():
+    """The first and the last are copies, and either of two best orders parts them."""
+    margins = np.array([[0, 1, -1, 0], [-1, 0, 2, -1], [1, -2, 0, 1], [0, 1, -1, 0]], dtype=float)
+    (group,) = (s for s in tied_stretches(kemeny_order(margins).order, margins) if 0 in s)
+    assert 3 in group
 
 
 def noise(n, seed=0):

@@ -33,6 +33,25 @@ def test_nobody_beats_the_equilibrium_of_any_payoffs(n):
         assert np.abs(ratings[p > 1e-9]).max() <= 1e-12
 
 
+@pytest.mark.parametrize("least", [1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10])
+def test_payoffs_of_very_different_sizes_have_an_equilibrium(least):
+    """The solver works to 1e-7: what is smaller counts as nothing, what is near it may not err."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n = rng.integers(3, 8)
+        sizes = np.exp(rng.uniform(np.log(least), 0.0, (n, n)))
+        f = np.triu(rng.normal(size=(n, n)) * sizes, 1)
+        p = nash_averaging(f - f.T)[1]
+        assert p.sum() == pytest.approx(1.0, abs=1e-6)
+        assert ((f - f.T) @ p).max() <= 2e-5 * np.abs(f).max()
+
+
+def test_a_circle_rates_all_alike():
+    ratings, p = nash_averaging([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+    assert ratings.tolist() == [0.0, 0.0, 0.0]
+    assert p == pytest.approx([1 / 3] * 3)
+
+
 @settings(max_examples=25)
 @given(st.integers(3, 5), st.integers(0, 10**6))
 def test_no_equilibrium_is_more_even(n, seed):

@@ -131,3 +131,9 @@ def test_a_learner_without_scores_is_left_out_aloud():
 def test_too_many_runs_are_refused():
     with pytest.raises(ScoreDataError, match="at most 5000 runs"):
         Contest(("a", "b"), ("r",), ((np.zeros(5001), np.zeros(1)),))
+
+
+def test_a_score_that_is_none_is_refused_and_named():
+    samples = ((np.array([5.0, np.nan]), np.array([1.0, 2.0])),)
+    with pytest.raises(ScoreDataError, match="b on r: expected scores, found NaN"):
+        Contest(("b", "a"), ("r",), samples)

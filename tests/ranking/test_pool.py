@@ -33,8 +33,15 @@ def test_the_others_stand_as_if_the_leaver_had_never_been_there(contest):
             for b in rating
             if old[a] > old[b] + 1e-9 and rating[a] < rating[b] - 1e-9
         }
-        assert turned <= {*effect.reversed_pairs}
-        assert all(old[a] >= old[b] - 1e-8 for a, b in effect.reversed_pairs)
+        assert turned == {*effect.reversed_pairs}
+
+
+def test_equal_ones_that_part_are_not_turned_round():
+    edges = np.array([[0, -0.5, 1.5], [0.5, 0, 0.5], [-1.5, -0.5, 0]])
+    for order in ([0, 1, 2], [1, 0, 2]):
+        names = ["abc"[i] for i in order]
+        graph = Tournament.from_log_odds(names, edges[np.ix_(order, order)])
+        assert all(not e.reversed_pairs for e in pool_effects(graph, ["hodge"], leavers=["c"]))
 
 
 def test_among_learners_that_are_alike_the_pool_decides():

@@ -364,6 +364,8 @@ def test_a_level_out_of_range():
     contest = simulated(np.random.default_rng(0), (0, 1), 2, 5)
     with pytest.raises(ValueError, match="expected a level between 0 and 1, found 95"):
         rank(contest, level=95, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match="expected at least 2 resamples, found 1"):
+        rank(contest, n_resamples=1, rng=np.random.default_rng(0))
 
 
 # Runs needed

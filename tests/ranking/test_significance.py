@@ -1,6 +1,8 @@
 """Tests of pairs: against SciPy, and against all ways to deal the runs out."""
 
 import itertools
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -77,6 +79,109 @@ def test_pooled_exact_p_values_count_all_ways_on_every_rule():
     assert test.exact
     seen = 4 + 2
     assert test.p_value == pytest.approx(np.mean([abs(s - 4) >= abs(seen - 4) for s in both]))
+
+
+def p_over_all_relabellings(grounds, weights, alternative):
+    """The p-value from every way to deal the runs of each ground out; no ranks, no grid."""
+
+    def chance(mine, other):
+        won = sum(2 * (a > b) + (a == b) for a in mine for b in other)
+        return Fraction(won, 2 * len(mine) * len(other)) - Fraction(1, 2)
+
+    each = []
+    for x, y in grounds:
+        pooled, places = [*x, *y], range(len(x) + len(y))
+        each.append(
+            [
+                chance([pooled[i] for i in c], [pooled[i] for i in places if i not in c])
+                for c in itertools.combinations(places, len(x))
+            ]
+        )
+
+    def total(chances):
+        return sum(w * p for w, p in zip(weights, chances, strict=True))
+
+    seen = total([chance(x, y) for x, y in grounds])
+    every = [total(one) for one in itertools.product(*each)]
+    if alternative == "two-sided":
+        return np.mean([abs(one) >= abs(seen) for one in every])
+    return np.mean([one >= seen for one in every])
+
+
+few = st.lists(st.integers(0, 4), min_size=1, max_size=3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(few, few), min_size=1, max_size=3),
+    st.lists(st.integers(1, 5), min_size=3, max_size=3),
+    st.sampled_from(["two-sided", "greater"]),
+)
+def test_pooled_p_values_count_all_relabellings_whatever_the_sizes(grounds, weights, alternative):
+    weights = weights[: len(grounds)]
+    one = contest(*grounds)
+    for these in (weights, [1] * len(grounds)):
+        named = {name: float(w) / 10 for name, w in zip(one.grounds, these, strict=True)}
+        test = compare_pairs(one, alternative=alternative, weights=named)[0]
+        assert test.exact
+        expected = p_over_all_relabellings(grounds, these, alternative)
+        assert test.p_value == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ([(3, 3), (3, 2)], 2 / (20 * 10)),
+        ([(5, 5), (5, 4)], 2 / (252 * 126)),
+        ([(1, 3), (3, 1)], 2 / (4 * 4)),
+        ([(4, 4), (4, 4), (4, 3)], 2 / (70 * 70 * 35)),
+        ([(2, 5)] * 8 + [(5, 2)] * 9 + [(6, 6)] * 3 + [(5, 6)], 2 / (21**17 * 924**3 * 462)),
+    ],
+)
+def test_complete_separation_is_two_of_all_relabellings(sizes, expected):
+    grounds = [[np.arange(m) + 100.0, np.arange(n)] for m, n in sizes]
+    test = compare_pairs(contest(*grounds))[0]
+    assert test.exact
+    assert test.p_value == pytest.approx(expected, rel=1e-9, abs=0)
+    one_sided = compare_pairs(contest(*grounds), alternative="greater")
+    assert one_sided[0].p_value == pytest.approx(expected / 2, rel=1e-9, abs=0)
+    assert one_sided[1].p_value == pytest.approx(1.0)
+
+
+def test_a_common_scale_of_weights_changes_nothing():
+    rng = np.random.default_rng(3)
+    one = contest([rng.normal(1, 1, 3), rng.normal(0, 1, 4)], [rng.normal(size=4)] * 2)
+    plain = compare_pairs(one)[0]
+    scaled = compare_pairs(one, weights={"r0": 0.3, "r1": 0.3})[0]
+    assert scaled.exact
+    assert scaled.p_value == plain.p_value
+
+
+def test_weights_without_a_common_measure_are_left_to_the_normal_distribution():
+    one = contest([[5, 6, 7], [1, 2, 3]], [[5, 6, 7], [1, 2, 8]])
+    test = compare_pairs(one, weights={"r0": 1.0, "r1": math.pi})[0]
+    assert not test.exact
+    near = compare_pairs(one, weights={"r0": 7.0, "r1": 22.0})[0]
+    assert near.exact
+    assert test.p_value == pytest.approx(near.p_value, rel=0.5)
+
+
+def test_sizes_without_a_small_common_measure_are_left_to_the_normal_distribution():
+    """11, 13, 17, 19 and 23 pairs of runs: their least common multiple is above a million."""
+    rng = np.random.default_rng(4)
+    one = contest(*[[rng.normal(size=1), rng.normal(size=n)] for n in (11, 13, 17, 19, 23)])
+    assert not compare_pairs(one)[0].exact
+    assert all(test.exact for test in compare_pairs(one, per_ground=True))
+
+
+def test_grounds_on_which_all_tie_have_no_say():
+    """Whatever their number of pairs of runs: no relabelling changes anything there."""
+    apart = [[4, 5, 6], [1, 2, 3]]
+    tied = [[[1], [1] * n] for n in (11, 13, 17, 19, 23)]
+    test = compare_pairs(contest(apart, *tied))[0]
+    assert (test.exact, test.p_value) == (True, pytest.approx(0.1))
+    none = compare_pairs(contest(*tied))[0]
+    assert (none.exact, none.p_value) == (True, 1.0)
 
 
 def test_normal_p_values_are_scipys():

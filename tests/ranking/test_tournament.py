@@ -1,5 +1,7 @@
 """The tournament graph, and its resamples against a slow twin without the kernel's code."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -152,7 +154,12 @@ def test_an_unknown_ground_is_named():
 def test_bad_numbers_are_refused():
     with pytest.raises(ValueError, match="expected smoothing above 0, found 0"):
         Tournament.of(two_rules(), smoothing=0.0)
-    with pytest.raises(ValueError, match="expected weights of 0 or more, found -1"):
-        Tournament.of(two_rules(), weights={"first": -1.0})
+    with pytest.raises(ValueError, match="expected cap above 0, found nan"):
+        Tournament.of(two_rules(), cap=math.nan)
+    for weight in (-1.0, math.inf, math.nan):
+        with pytest.raises(
+            ValueError, match=f"expected finite weights of 0 or more, found {weight:g}"
+        ):
+            Tournament.of(two_rules(), weights={"first": weight})
     with pytest.raises(ValueError, match="expected antisymmetric edges for 2 names"):
         Tournament.from_log_odds("ab", [[0, 1], [1, 0]])

@@ -93,6 +93,7 @@ def test_mean_ranks_by_either_test(tmp_path):
         found = records(*view, test)
         assert [*found[0]] == [
             "name", "test", "mean_rank", "groups", "n_tasks", "friedman_p", "critical_difference",
+            "differences",
         ]  # fmt: skip
         assert [r["groups"] for r in found] == [[1], [1], []]
         assert (found[2]["name"], found[2]["test"]) == ("uniform", test)
@@ -103,6 +104,7 @@ def test_mean_ranks_by_either_test(tmp_path):
     text = run(*view, "nemenyi", "--figure", picture)
     assert "nemenyi, 14 tasks, 95%" in text
     assert "it depends on who else is in the table" in text
+    assert "Compared by P(better) on each task." in text
     assert picture.read_text(encoding="utf-8").startswith("<?xml")
     assert "3 algorithms" in run(*view, "nemenyi", "--by", "task")
 
@@ -110,15 +112,17 @@ def test_mean_ranks_by_either_test(tmp_path):
 def test_a_ranking_says_what_it_counts(scores):
     text = run("rank", scores, "--resamples", 50)
     assert "not by how much: means and IQMs of scores may order otherwise" in text
-    assert "Those who share a letter are not separated" in text
+    assert "share a letter are not separated by these data; those who share none may be" in text
+    of_tasks = run("rank", scores, "--by", "task", "--resamples", 50)
+    assert "That holds only where scores mean the same on all tasks." in of_tasks
     assert "share a letter" not in run("rank", scores, "--latex", "--resamples", 50)
 
 
-@pytest.mark.parametrize(("best", "explained"), [(1, True), (39, False)])
-def test_a_missing_interval_is_explained(tmp_path, best, explained):
+@pytest.mark.parametrize(("shape", "explained"), [((2, 1), True), ((6, 3), False)])
+def test_a_missing_interval_is_explained(tmp_path, shape, explained):
     rng = np.random.default_rng(0)
-    means = {"ideal": best, "dqn": 40, "tabular": 41}
-    table = ScoreTable.from_arrays({name: rng.poisson(m, (6, 3)) for name, m in means.items()})
+    means = {"frugal": 39, "dqn": 40, "tabular": 41}
+    table = ScoreTable.from_arrays({name: rng.poisson(m, shape) for name, m in means.items()})
     write_scores(table, tmp_path / "scores.csv")
     text = run("rank", tmp_path / "scores.csv", "--resamples", 50)
     assert ("No interval (-)" in text) == explained
@@ -134,6 +138,15 @@ def test_runs_without_a_score_are_left_out_aloud(tmp_path):
     assert "gnomon: 1 of 16 runs have no score and are left out" in result.output
 
 
+def test_censored_runs_are_not_said_to_be_left_out(tmp_path):
+    path = tmp_path / "censored.csv"
+    rows = [f"{a},{t},{r},{r + (a == 'b')},false" for a in "ab" for t in "xy" for r in range(4)]
+    rows[:2] = ["a,x,0,,true", "a,x,1,,false"]
+    path.write_text("\n".join(["algorithm,task,run,score,censored", *rows]), "utf-8")
+    result = CliRunner().invoke(app, ["rank", str(path), "--lower-is-better", "--resamples", "20"])
+    assert "gnomon: 1 of 16 runs have no score and are left out" in result.output
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -143,6 +156,14 @@ def test_runs_without_a_score_are_left_out_aloud(tmp_path):
         (["--methods", "--method", "elo"], "--method says nothing to --methods"),
         (["--classes", "--figure", "x.svg"], "--figure says nothing to --classes"),
         (["--critical-difference", "tukey"], "'tukey' is not one of"),
+        (["--pairs", "--marginal"], "--marginal says nothing to --pairs"),
+        (["--methods", "--resample-tasks"], "--resample-tasks says nothing to --methods"),
+        (["--classes", "--resamples", "50"], "--resamples says nothing to --classes"),
+        (["--pairs", "--level", "0.9"], "--level says nothing to --pairs"),
+        (["--marginal", "--figure", "x.svg"], "--figure shows ranks that hold together"),
+        (["--normalize", "min-max"], "--normalize says nothing to an order of algorithms"),
+        (["--pairs", "--normalize", "min-max"], "--normalize says nothing to an order"),
+        (["--resamples", "1"], "greater than or equal to 2"),
     ],
 )
 def test_no_option_is_passed_over_in_silence(scores, options, message):
@@ -152,10 +173,52 @@ def test_no_option_is_passed_over_in_silence(scores, options, message):
 
 
 def test_latex_escapes_names(scores):
-    text = run("rank", scores, "--latex", "--resamples", 100)
-    assert text.startswith(r"\begin{tabular}{lrrl}")
-    assert r"dqn\_fast$^{a}$ & " in text
-    assert r"& 1--2 \\" in text
+    comment, *lines = run("rank", scores, "--latex", "--resamples", 100, "--level", 0.99).split(
+        "\n"
+    )
+    assert comment == ("% hodge, 99% intervals, ranks hold together, 100 resamples of runs, seed 0")
+    assert lines[0] == r"\begin{tabular}{lrlll}"
+    assert lines[2] == r"algorithm & rating & interval & rank & tie group \\"
+    assert lines[4].startswith(r"dqn\_fast & $")
+    assert lines[4].endswith(r"]$ & 1--2 & a \\")
+
+
+def own_scales(path):
+    """Write scores of two games, the one in units, the other in thousands."""
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal([20, 60_000, 500], [1, 900, 9], (6, 3)) for name in ("dqn", "sac")}
+    table = ScoreTable.from_arrays(scores, tasks=["Pong", "Atlantis", "Boxing"])
+    write_scores(table, path)
+    return path
+
+
+@pytest.mark.parametrize("view", [("--by", "task", "--resamples", "50"), ("--classes",)])
+def test_tasks_with_scales_of_their_own_are_compared_aloud_or_normalised(tmp_path, view):
+    path = own_scales(tmp_path / "games.csv")
+    asked = ["rank", str(path), *view]
+    assert "not on one scale" in CliRunner().invoke(app, asked).stderr
+    found = CliRunner().invoke(app, [*asked, "--normalize", "min-max"])
+    assert (found.exit_code, found.stderr) == (0, "")
+
+
+def test_an_order_of_algorithms_says_nothing_of_scales(tmp_path):
+    path = own_scales(tmp_path / "games.csv")
+    found = CliRunner().invoke(app, ["rank", str(path), "--resamples", "50"])
+    assert (found.exit_code, found.stderr) == (0, "")
+
+
+def test_two_resamples_are_few_but_warn_of_nothing_else(scores, recwarn):
+    for verb in ("rank", "audit"):
+        run(verb, scores, "--resamples", 2)
+    assert [str(w.message) for w in recwarn if issubclass(w.category, RuntimeWarning)] == []
+
+
+def test_more_than_forty_have_no_order_by_kemeny_aloud(tmp_path):
+    rng = np.random.default_rng(0)
+    scores = {f"learner-{i}": rng.normal(i, 1, (2, 2)) for i in range(41)}
+    write_scores(ScoreTable.from_arrays(scores), tmp_path / "many.csv")
+    found = CliRunner().invoke(app, ["rank", str(tmp_path / "many.csv"), "--methods"])
+    assert "gnomon: kemeny: not asked of 41 competitors, more than 40" in found.stderr
 
 
 def test_the_same_seed_gives_the_same_records(scores):
@@ -177,6 +240,9 @@ def test_audit_records_text_and_page(scores, tmp_path):
     assert "Who is on top?" in page
     assert "dqn_fast or tabular: the data do not say which." in page
     assert (tmp_path / "page" / "audit.txt").read_text(encoding="utf-8") in text
+    assert "Over 3 tasks: scores normalised by min-max" in run(
+        "audit", scores, "--resamples", 50, "--normalize", "min-max"
+    )
     assert len(list((tmp_path / "page" / "figures").glob("*.csv"))) == 4
 
 
@@ -208,7 +274,7 @@ def test_audit_of_a_folder_of_language_model_results(tmp_path):
         (folder / "results_2026.json").write_text(json.dumps(content))
     found = records("audit", tmp_path, "--resamples", 100)
     assert found[0]["finding"].startswith("24 scores (acc, higher is better): 3 algorithms")
-    assert next(f["name"] for f in found if f["section"] == "ranks") == "model-2"
+    assert [f["name"] for f in found if f["section"] == "ranks"][:2] == ["how", "model-2"]
     ranked = records("rank", tmp_path, "--resamples", 100)
     assert [r["name"] for r in ranked] == ["model-2", "model-1", "model-0"]
 
@@ -229,7 +295,11 @@ def test_audit_of_a_papers_table_and_of_a_leaderboards_dump(tmp_path):
         result = CliRunner().invoke(app, ["audit", str(path), "--resamples", "100", *options])
         assert result.exit_code == 0, result.output
         assert "hodge: model-2 > model-1 > model-0" in result.stdout
-        assert "tasks are drawn instead of runs" in result.stderr
+        notes = result.stdout.partition("\nNotes\n-----\n")[2]
+        assert notes.count("tasks are drawn instead of runs") == 1
+        assert result.stderr == ""
+        answer = CliRunner().invoke(app, ["audit", str(path), "--json", *options])
+        assert any("drawn instead" in text for text in json.loads(answer.stdout)["warnings"])
 
 
 @pytest.fixture
@@ -248,7 +318,7 @@ def strange(tmp_path):
 
 def test_any_name_is_ranked_drawn_and_escaped(strange, tmp_path):
     for options in (["--methods"], ["--pairs"], ["--latex"], ["--by", "task"]):
-        run("rank", strange, "--resamples", 50, *options)
+        run("rank", strange, *options)
     run("audit", strange, "--resamples", 50, "--out", tmp_path / "page")
     page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
     assert "&lt;b&gt;&amp;amp;&#34;" in page
@@ -336,3 +406,36 @@ def test_the_ranking_is_drawn_to_a_file(scores, tmp_path):
     assert "rating" in drawn.read_text()
     misuse = ["rank", str(scores), "--pairs", "--figure", str(drawn)]
     assert CliRunner().invoke(app, misuse).exit_code == 2
+
+
+def test_an_audit_is_written_whole_or_not_at_all(scores, tmp_path, monkeypatch, capsys):
+    (tmp_path / "out" / "audit.txt").mkdir(parents=True)
+    command = ["gnomon", "audit", str(scores), "--resamples", "20", "--out", str(tmp_path / "out")]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("audit.txt: Is a directory")
+    assert [path.name for path in (tmp_path / "out").rglob("*")] == ["audit.txt"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--score", "tce"), "a score file holds one score; expected none to be named, found tce"),
+        (("--level", "1e-300"), "expected a number between 0 and 1, not within 1e-06 of either"),
+    ],
+)
+def test_what_says_nothing_to_a_score_file_is_refused(scores, options, message):
+    result = CliRunner().invoke(app, ["rank", str(scores), *options])
+    assert result.exit_code != 0
+    assert message in (str(result.exception) + result.output)
+
+
+def test_names_that_do_not_print_are_escaped_in_latex(tmp_path):
+    table = ScoreTable.from_arrays({"a\x07b": [[1.0, 2.0, 3.0]], "c\nd": [[4.0, 5.0, 6.0]]})
+    write_scores(table, tmp_path / "scores.csv")
+    text = run("rank", tmp_path / "scores.csv", "--latex", "--resamples", 20)
+    assert r"a\textbackslash{}x07b &" in text
+    assert r"c\textbackslash{}nd &" in text

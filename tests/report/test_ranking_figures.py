@@ -9,8 +9,10 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from gnomon.ranking.audit import audit
 from gnomon.ranking.critical_difference import critical_difference
+from gnomon.ranking.findings import on_pool
 from gnomon.ranking.hodge import hodge_decomposition
 from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.pool import pool_effects
 from gnomon.ranking.rank_intervals import rank
 from gnomon.ranking.tournament import Tournament
 from gnomon.report.audit import audit_report
@@ -24,6 +26,7 @@ from gnomon.report.figures.rank_intervals import rank_interval_plot, ranking_row
 from gnomon.report.figures.style import drawing_of
 from gnomon.report.figures.tournament import tournament_graph, tournament_rows
 from gnomon.report.svg import svg_text
+from gnomon.report.words import joined
 from gnomon.scores.table import ScoreTable
 
 
@@ -125,6 +128,21 @@ def test_the_critical_difference_diagram_joins_what_is_not_separated():
     assert len(critical_difference_rows(found)) == 4
 
 
+@pytest.mark.parametrize(
+    ("differences", "said"),
+    [
+        ("wins", "compared by P(better) on each task"),
+        (
+            "scores",
+            "compared by differences of scores, whose size must mean the same on all tasks",
+        ),
+    ],
+)
+def test_the_critical_difference_diagram_says_what_was_compared(differences, said):
+    found = critical_difference(contest((0, 3)), differences=differences)
+    assert said in texts(critical_difference_diagram(found))
+
+
 def test_the_ladder_has_a_rung_for_each(ranking):
     ax = difficulty_ladder(ranking)
     heights = sorted(float(line.get_ydata()[0]) for line in ax.lines if line.get_linewidth() == 2.2)
@@ -169,6 +187,7 @@ def test_an_audit_of_many_is_drawn_in_part_and_says_so():
     figures = {figure.name: figure for figure in page.figures}
     assert [*figures] == ["rank-intervals", "ease", "tournament"]  # too many to test all pairs
     assert figures["rank-intervals"].caption.endswith("The first 60 of 70 are drawn.")
+    assert "whoever shares none may be separated or not" in figures["rank-intervals"].caption
     assert figures["ease"].caption.endswith("The first 40 of 70 are drawn.")
     assert len(figures["rank-intervals"].rows) == 70
     assert "arrows: the first 12 of 70" in figures["tournament"].svg
@@ -182,6 +201,62 @@ def test_the_page_tells_the_first_notes_and_how_many_more():
     notices = audit_report(found, "notes", seed=0).notices
     assert notices[:2] == ("note 0", "note 1")
     assert notices[12:] == ("3 more notes: gnomon audit prints them.",)
+
+
+def bracket_rows(ax):
+    """Return the rows between which each bracket stands."""
+    lines = [line.get_ydata() for line in ax.lines if line.get_linewidth() == 1.6]
+    return [(float(min(y)), float(max(y))) for y in lines]
+
+
+def test_no_bracket_leaves_the_rows_and_its_heading_fits():
+    found = rank(many(64), n_resamples=20, rng=np.random.default_rng(0))
+    ax = rank_interval_plot(found)
+    assert max(bottom for _, bottom in bracket_rows(ax)) == 59.5
+    drawing = drawing_of(ax)
+    drawing.draw_without_rendering()
+    (heading,) = [text for text in ax.texts if text.get_text() == "not separated"]
+    assert heading.get_window_extent().x1 <= drawing.bbox.x1
+    few = rank_interval_plot(rank(contest(), n_resamples=50, rng=np.random.default_rng(0)))
+    assert bracket_rows(few) == [(0.75, 2.25)]
+
+
+def test_the_heat_map_says_what_its_colours_mean():
+    legend = ease_heat_map(Tournament.of(contest())).get_legend()
+    assert legend.get_title().get_text() == "P(row better than column)"
+    words = [text.get_text() for text in legend.get_texts()]
+    assert words == ["below .55", ".55 to .75", ".75 to .9", "from .9"]
+
+
+def test_the_page_uses_letters_and_tells_two_samples_apart():
+    page = audit_report(audit(many(3), n_resamples=20, rng=np.random.default_rng(0)), "x", seed=0)
+    sections = {section.name: section for section in page.sections}
+    ranks = sections["ranks"].tables[0]
+    assert {row[-1] for row in ranks.rows} <= {"a", "b", "c", "ab", "bc", "abc"}
+    assert "whoever shares none may be: the ranks tell" in ranks.caption
+    (diagram,) = sections["methods"].figures
+    assert "Here the tasks are the sample, in the ranks above the runs" in diagram.caption
+
+
+def test_the_page_names_who_changes_the_order_by_leaving():
+    edges = [[0, 0.1, 2, -1.8], [-0.1, 0, 0.1, 0.1], [-2, -0.1, 0, 0.1], [1.8, -0.1, -0.1, 0]]
+    one = audit(many(4), n_resamples=20, rng=np.random.default_rng(0))
+    found = on_pool(pool_effects(Tournament.from_log_odds("abcd", edges)), 4)
+    assert len(found) > 1
+    others = [f for f in one.findings if f.section != "pool"]
+    page = audit_report(replace(one, findings=(*others, *found)), "x", seed=0)
+    leavers = joined([f.name.removeprefix("without ") for f in found], "or")
+    assert page.answers[1].sentences[2] == (
+        f"Pool of competitors: some pair changes places if {leavers} leaves."
+    )
+
+
+def test_a_sentence_that_ends_in_dots_gets_no_other():
+    table = ScoreTable.from_arrays({name: np.eye(20)[:3] * i for i, name in enumerate("ab", 1)})
+    found = audit(table, n_resamples=20, rng=np.random.default_rng(0))
+    text = next(s for s in audit_report(found, "x", seed=0).sections if s.name == "table").text
+    assert text[1].endswith("task_11, ...")
+    assert not any(sentence.endswith("....") for sentence in text)
 
 
 def test_two_have_no_tournament_to_draw():

@@ -45,8 +45,11 @@ def curves(
     method: Annotated[Method, typer.Option(help="How bands are made.")] = "auto",
     algorithm: Only = None,
     score: Annotated[
-        str, typer.Option(help="Which score of a run folder, one an episode.")
-    ] = "cumulated_errors",
+        str | None,
+        typer.Option(
+            help="Which score of a run folder, one an episode; cumulated_errors, if none is named."
+        ),
+    ] = None,
     normalize: Normalize = None,
     *,
     draws: DrawOptions,
@@ -60,7 +63,8 @@ def curves(
     if threshold is not None and summary != "time_to_threshold":
         raise typer.BadParameter("--threshold is for --summary time_to_threshold")
     with answering("curves", as_json=as_json) as answer:
-        table = scores_of(source, score, reading).select(algorithms=algorithm)
+        table = scores_of(source, score, reading, default_metric="cumulated_errors")
+        table = table.select(algorithms=algorithm)
         table, options = normalized(table, normalize), draws.arguments()
         if summary is not None:
             found = _summaries(table, summary, metric or ["iqm"], threshold, options)

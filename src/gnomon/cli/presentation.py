@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnomon.cli.answer import Answer
+from gnomon.excerpt import visible
 
 if TYPE_CHECKING:
     from gnomon.report.figures.record import Figure
@@ -97,7 +98,7 @@ def _cell(value: Any) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return a text as LaTeX prints it."""
+    """Return a text as LaTeX prints it, on one line; what does not print, as an escape."""
     words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     words |= {letter: "\\" + letter for letter in "&%$#_{}"}
-    return "".join(words.get(letter, letter) for letter in text)
+    return "".join(words.get(letter, letter) for letter in visible(text, kept="\xa0"))

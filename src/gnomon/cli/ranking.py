@@ -11,15 +11,14 @@ import typer
 from gnomon.cli.answer import Answer, JsonOption, answering
 from gnomon.cli.long_search import waiting
 from gnomon.cli.option_groups import with_groups
+from gnomon.cli.presentation import latex_table
 from gnomon.cli.score_options import (
     FigureFile,
     Level,
+    NormalizedScores,
     ReadOptions,
-    Resamples,
-    Score,
     Seed,
     Source,
-    scores_of,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +29,11 @@ if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
 __all__ = ["audit", "rank"]
+
+# One resample has no spread.
+Resamples = Annotated[int, typer.Option(min=2, help="Bootstrap resamples.")]
+#: What a view that draws nothing must not be given another value of.
+LEVEL, RESAMPLES = 0.95, 1000
 
 
 @with_groups
@@ -52,13 +56,13 @@ def rank(
     resample_tasks: Annotated[
         bool, typer.Option("--resample-tasks", help="For a statement about tasks not tried.")
     ] = False,
-    level: Level = 0.95,
-    resamples: Resamples = 1000,
+    level: Level = LEVEL,
+    resamples: Resamples = RESAMPLES,
     seed: Seed = 0,
-    score: Score = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")] = False,
     figure: FigureFile = None,
     *,
+    scores: NormalizedScores,
     reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
@@ -68,10 +72,23 @@ def rank(
     views = {"--pairs": pairs, "--methods": methods, "--classes": classes}
     views["--critical-difference"] = critical_difference is not None
     chosen = [name for name, wanted in views.items() if wanted]
-    _check_views(chosen, method, by, latex=latex, figure=figure is not None)
+    given = {
+        "--by task": by == "task",
+        "--method": method != "hodge",
+        "--latex": latex,
+        "--figure": figure is not None,
+        "--marginal": marginal,
+        "--resample-tasks": resample_tasks,
+        "--level": level != LEVEL,
+        "--resamples": resamples != RESAMPLES,
+        "--normalize": scores.normalize is not None,
+    }
+    _check_views(chosen, [name for name, is_given in given.items() if is_given])
     rng = np.random.default_rng(seed)
     with answering("rank", as_json=as_json) as answer:
-        table = scores_of(source, score, reading).last_step()
+        table = scores.last(source, reading)
+        if (classes or by == "task") and scores.normalize is None:
+            _warn_of_own_scales(answer, source, table)
         if classes:
             _answer_classes(answer, table, rng)
             return
@@ -79,7 +96,7 @@ def rank(
         from gnomon.ranking.rank_intervals import rank as ranked
 
         contest = Contest.from_table(table, by=by)
-        missing = int(table.frame["score"].is_nan().sum())
+        missing = int(table.effective_scores()["score"].is_nan().sum())
         if missing:
             answer.warn(f"{missing} of {len(table)} runs have no score and are left out")
         if pairs:
@@ -97,61 +114,99 @@ def rank(
                 n_resamples=resamples,
                 rng=rng,
             )
-            _answer_ranking(answer, ranking, latex, marginal, figure)
+            if latex:
+                _answer_latex(answer, ranking, marginal, seed)
+            else:
+                _answer_ranking(answer, ranking, marginal)
+            if figure is not None:
+                from gnomon.report.audit import ranking_figure
+
+                ranking_figure(ranking).write(figure)
+                answer.say(f"written to {figure}")
 
 
-def _check_views(chosen: Sequence[str], method: str, by: str, *, latex: bool, figure: bool) -> None:
-    """Refuse options of which one would be passed over in silence."""
+#: What else may be given to each view; a ranking takes all, once.
+_TAKES = {
+    "--pairs": {"--by task", "--normalize"},
+    "--methods": {"--by task", "--normalize"},
+    "--classes": {"--normalize"},
+    "--critical-difference": {"--by task", "--normalize", "--figure", "--level"},
+}
+
+
+def _check_views(chosen: Sequence[str], given: Sequence[str]) -> None:
+    """Refuse options of which one would be passed over in silence; a seed does no harm."""
     if len(chosen) > 1:
         raise typer.BadParameter(f"expected one view of a ranking, found {' and '.join(chosen)}")
-    idle = {
-        "--latex": latex and bool(chosen),
-        "--figure": figure and chosen not in ([], ["--critical-difference"]),
-        "--method": method != "hodge" and bool(chosen),
-        "--by task": by == "task" and chosen == ["--classes"],
-    }
-    for name in (name for name, given in idle.items() if given):
-        raise typer.BadParameter(f"{name} says nothing to {chosen[0]}: leave out one of the two")
-
-
-def _answer_ranking(
-    answer: Answer, ranking: Ranking, latex: bool, marginal: bool, figure: Path | None
-) -> None:
-    """Print ratings, intervals of ranks and tie groups, and draw them if wanted."""
-    records = ranking.as_records(marginal=marginal)
-    if latex:
-        answer.results(records)
-        answer.say(_latex(records))
-    else:
-        answer.results(records)
-        ranks = "ranks hold one by one" if marginal else "ranks hold together"
-        answer.table(
-            [_shown(record, ranking.by) for record in records],
-            list(_shown(records[0], ranking.by)),
-            title=f"{ranking.method}, {ranking.level:.0%} intervals, {ranks}",
+    view = chosen[0] if chosen else None
+    for name in given:
+        if view is not None and name not in _TAKES[view]:
+            raise typer.BadParameter(f"{name} says nothing to {view}: leave out one of the two")
+    if {"--marginal", "--figure"} <= {*given}:
+        raise typer.BadParameter("--figure shows ranks that hold together: leave out --marginal")
+    if (
+        "--normalize" in given
+        and "--by task" not in given
+        and view in (None, "--pairs", "--methods")
+    ):
+        raise typer.BadParameter(
+            "--normalize says nothing to an order of algorithms, which compares scores on one task "
+            "at a time: give --by task or --classes, or leave it out"
         )
-        answer.say(_LEGEND[ranking.by])
-        if any(record["low"] is None for record in records):
-            answer.say(_NO_INTERVAL)
-    if figure is not None:
-        from gnomon.report.audit import ranking_figure
 
-        ranking_figure(ranking).write(figure)
-        answer.say(f"written to {figure}")
+
+def _warn_of_own_scales(answer: Answer, source: Path, table: ScoreTable) -> None:
+    """Warn where tasks seem to have scales of their own; a score of the game has one for all."""
+    from gnomon.experiments.run_folder import MANIFEST
+    from gnomon.scores.suspicion import own_scales
+
+    found = None if (source / MANIFEST).exists() else own_scales(table)
+    if found is not None:
+        answer.warn(found)
+
+
+def _answer_ranking(answer: Answer, ranking: Ranking, marginal: bool) -> None:
+    """Print ratings, intervals of ranks and tie groups."""
+    records = ranking.as_records(marginal=marginal)
+    answer.results(records)
+    shown = [_shown(record, ranking.by) for record in records]
+    answer.table(shown, list(shown[0]), title=_title(ranking, marginal))
+    answer.say(_LEGEND[ranking.by])
+    if any(record["low"] is None for record in records):
+        answer.say(_NO_INTERVAL)
+
+
+def _answer_latex(answer: Answer, ranking: Ranking, marginal: bool, seed: int) -> None:
+    """Print the same for a paper (booktabs), under a comment that says how it was made."""
+    records = ranking.as_records(marginal=marginal)
+    answer.results(records)
+    drawn = ranking.resampling.replace("_", " ")
+    answer.say(
+        f"% {_title(ranking, marginal)}, {ranking.n_resamples} resamples of {drawn}, seed {seed}"
+    )
+    shown = [_shown(record, ranking.by) for record in records]
+    # A list is joined by the dash that stands between numbers.
+    rows = [{**row, "rank": row["rank"].split(" to ")} for row in shown]
+    answer.say(latex_table(rows, list(rows[0])))
+
+
+def _title(ranking: Ranking, marginal: bool) -> str:
+    ranks = "ranks hold one by one" if marginal else "ranks hold together"
+    return f"{ranking.method}, {100.0 * ranking.level:.4g}% intervals, {ranks}"
 
 
 _LEGEND = {
     "algorithm": "The order counts who wins, run against run on common tasks, not by how much: "
     "means and IQMs of scores may order otherwise (gnomon audit compares them).\n"
-    "Those who share a letter are not separated by these data.",
+    "Those who share a letter are not separated by these data; those who share none may be: the "
+    "ranks tell.",
     "task": "Harder is the task on which runs of the same algorithm score worse; by how much does "
-    "not count.\nThose that share a letter are not separated by these data.",
+    "not count. That holds only where scores mean the same on all tasks.\n"
+    "Those that share a letter are not separated by these data; those that share none may be: the "
+    "ranks tell.",
 }
 
-_NO_INTERVAL = (
-    "No interval (-): too few runs, or a rating that no resample changes, as of one that wins "
-    "every pair of runs."
-)
+_NO_INTERVAL = "No interval (-): too few runs, or a rating that no resample changes."
 
 
 def _answer_critical_difference(
@@ -163,6 +218,7 @@ def _answer_critical_difference(
 ) -> None:
     """Print mean ranks, and groups in which a test separates no pair; draw them if wanted."""
     from gnomon.ranking.critical_difference import critical_difference
+    from gnomon.ranking.tie_groups import group_letters
 
     found = critical_difference(contest, test=test, differences=None, level=level)
     records = found.as_records()
@@ -172,13 +228,14 @@ def _answer_critical_difference(
             {
                 contest.by: record["name"],
                 "mean rank": record["mean_rank"],
-                "not separated": "".join(_letter(g) for g in record["groups"]) or "-",
+                "not separated": group_letters(record["groups"]) or "-",
             }
             for record in records
         ],
         [contest.by, "mean rank", "not separated"],
         title=f"{test}, {found.over}, {level:.0%}",
     )
+    answer.say(f"Compared by {found.compared}.")
     answer.say(f"Friedman's test that all are alike: p = {found.friedman_p:.3g}")
     if test == "nemenyi":
         answer.say(
@@ -194,6 +251,7 @@ def _answer_critical_difference(
 def _shown(record: Mapping[str, Any], by: str) -> dict[str, Any]:
     """Return a record as people read it: ranks and tie groups in words."""
     from gnomon.ranking.rank_intervals import rank_range
+    from gnomon.ranking.tie_groups import group_letters
 
     return {
         by: record["name"],
@@ -201,40 +259,8 @@ def _shown(record: Mapping[str, Any], by: str) -> dict[str, Any]:
         "low": record["low"],
         "high": record["high"],
         "rank": rank_range(record["rank_low"], record["rank_high"]),
-        "tie group": "".join(_letter(g) for g in record["groups"]),
+        "tie group": group_letters(record["groups"]),
     }
-
-
-def _letter(group: int) -> str:
-    """Return a, b, ..., z, a2, ...: what a reader compares more easily than numbers."""
-    turn, letter = divmod(group - 1, 26)
-    return chr(ord("a") + letter) + (str(turn + 1) if turn else "")
-
-
-def _latex(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return a table for a paper (booktabs), tie groups as superscripts."""
-    from gnomon.ranking.rank_intervals import rank_range
-
-    rows = []
-    for r in records:
-        groups = "".join(_letter(g) for g in r["groups"])
-        rating = "--" if r["rating"] is None else f"${r['rating']:.2f}$"
-        ends = "--" if r["low"] is None else f"$[{r['low']:.2f}, {r['high']:.2f}]$"
-        ranks = rank_range(r["rank_low"], r["rank_high"]).replace(" to ", "--")
-        rows.append(f"{_escaped(r['name'])}$^{{{groups}}}$ & {rating} & {ends} & {ranks} \\\\")
-    head = r"\begin{tabular}{lrrl}" + "\n\\toprule\nname & rating & interval & rank \\\\\n\\midrule"
-    return "\n".join([head, *rows, r"\bottomrule", r"\end{tabular}"])
-
-
-def _escaped(text: str) -> str:
-    """Return a name as LaTeX prints it."""
-    words: dict[str, str | int | None] = {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-    }
-    plain: dict[str, str | int | None] = {letter: "\\" + letter for letter in "&%$#_{}"}
-    return text.translate(str.maketrans(plain | words))
 
 
 def _answer_pairs(answer: Answer, contest: Contest) -> None:
@@ -254,6 +280,7 @@ def _answer_pairs(answer: Answer, contest: Contest) -> None:
 def _answer_methods(answer: Answer, contest: Contest, as_json: bool) -> None:
     """Print the place of everyone by every method; one column each."""
     from gnomon.ranking.alpha_rank import alpha_rank
+    from gnomon.ranking.kemeny import MOST
     from gnomon.ranking.method_orders import in_words, orders_by_method
     from gnomon.ranking.methods import METHODS
     from gnomon.ranking.tournament import Tournament
@@ -261,6 +288,8 @@ def _answer_methods(answer: Answer, contest: Contest, as_json: bool) -> None:
     tournament = Tournament.of(contest)
     with waiting("ranking by every method; Kemeny's may take 10 minutes"):
         orders = orders_by_method(contest, tournament)
+    for method in [name for name in METHODS if name not in {order.method for order in orders}]:
+        answer.warn(f"{method}: not asked of {len(contest.names)} competitors, more than {MOST}")
     records = [
         {
             "method": order.method,
@@ -317,31 +346,37 @@ def audit(
     out: Annotated[
         Path | None, typer.Option(help="Write a page, its figures and the text to this folder.")
     ] = None,
-    level: Level = 0.95,
-    resamples: Resamples = 1000,
+    level: Level = LEVEL,
+    resamples: Resamples = RESAMPLES,
     seed: Seed = 0,
-    score: Score = None,
     *,
+    scores: NormalizedScores,
     reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Audit anybody's table of scores: what it holds, and which of its ranks can be believed."""
+    from dataclasses import replace
+
     import numpy as np
 
     from gnomon.ranking.audit import audit as audited
+    from gnomon.stats.notes import noted
 
     with answering("audit", as_json=as_json) as answer:
-        table = scores_of(source, score, reading)
+        with noted() as of_reading:
+            table = scores.last(source, reading)
         rng = np.random.default_rng(seed)
         with waiting("ranking by every method; Kemeny's may take 10 minutes"):
             found = audited(table, level=level, n_resamples=resamples, rng=rng)
+        found = replace(found, notes=tuple(dict.fromkeys([*of_reading, *found.notes])))
         answer.results([finding.as_record() for finding in found.findings])
         answer.say(found.text())
-        for note in found.notes:
+        # Whoever reads the text has read them there.
+        for note in found.notes if as_json else ():
             answer.warn(note)
         if out is not None:
             from gnomon.report.audit import audit_report
 
-            page = audit_report(found, source.name, seed=seed).save(out)
-            (out / "audit.txt").write_text(found.text() + "\n", encoding="utf-8")
+            text = {"audit.txt": found.text() + "\n"}
+            page = audit_report(found, source.name, seed=seed).save(out, beside=text)
             answer.say(f"\nwritten to {page}")

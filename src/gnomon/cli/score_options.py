@@ -45,9 +45,14 @@ __all__ = [
 ]
 
 
+LEAST_LEVEL = 1e-6
+
+
 def _checked_level(level: float) -> float:
-    if not 0 < level < 1:
-        raise typer.BadParameter(f"expected a number between 0 and 1, found {level}")
+    # Beyond these limits an interval is a point, or holds everything.
+    if not LEAST_LEVEL <= level <= 1 - LEAST_LEVEL:
+        limits = f", not within {LEAST_LEVEL:g} of either" if 0 < level < 1 else ""
+        raise typer.BadParameter(f"expected a number between 0 and 1{limits}, found {level}")
     return level
 
 
@@ -160,13 +165,16 @@ class ShowOptions:
         present(answer, records, shown, columns, title=title, draw=draw, **options)
 
 
-def scores_of(source: Path, metric: str | None, options: ReadOptions) -> ScoreTable:
+def scores_of(
+    source: Path, metric: str | None, options: ReadOptions, *, default_metric: str | None = None
+) -> ScoreTable:
     """Return the scores of a source, read as the options say."""
     from gnomon.experiments.score_sources import read_source
 
     return read_source(
         source,
         metric=metric,
+        default_metric=default_metric,
         where=conditions(options.where),
         step_column=options.step_column,
         lower_is_better=options.lower_is_better,

@@ -19,6 +19,7 @@ def read_source(
     source: Path,
     *,
     metric: str | None = None,
+    default_metric: str | None = None,
     where: Mapping[str, str] | None = None,
     step_column: str | None = None,
     lower_is_better: bool = False,
@@ -36,6 +37,8 @@ def read_source(
         :func:`gnomon.scores.formats.read_scores`.
     metric : str, optional
         Which score, where there are several; ``tce`` of a run folder and of a game log.
+    default_metric : str, optional
+        Which one, where there are several and none is named.
     where : mapping, optional
         Attribute values that a row of a score file or of a leaderboard's dump must have.
     step_column : str, optional
@@ -52,7 +55,8 @@ def read_source(
     Raises
     ------
     ScoreDataError
-        The source cannot be read as what it looks like, or has no columns and one was named.
+        The source cannot be read as what it looks like, or has no columns and one was named, or
+        one score and that was named.
     RunFolderError
         The folder is no run folder.
 
@@ -66,13 +70,18 @@ def read_source(
     ('pong', 'breakout')
     """
     higher_is_better = not lower_is_better
-    dump = _dump(source, metric, where, higher_is_better=higher_is_better)
+    wanted = metric or default_metric
+    dump = _dump(source, wanted, where, higher_is_better=higher_is_better)
     if dump is not None:
         return dump
-    whole = _whole(source, metric, higher_is_better=higher_is_better, count_empty=count_empty)
+    whole = _whole(source, wanted, higher_is_better=higher_is_better, count_empty=count_empty)
     if whole is None:
         from gnomon.scores.formats import read_scores
 
+        if metric is not None:
+            raise ScoreDataError(
+                f"{source}: a score file holds one score; expected none to be named, found {metric}"
+            )
         return read_scores(
             source,
             step_column=step_column,

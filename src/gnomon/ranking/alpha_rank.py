@@ -39,7 +39,8 @@ class AlphaRank:
         settled = "settled" if self.settled else "not settled, the last steps differ"
         tops = self.distributions.argmax(axis=1)
         changes = int(np.count_nonzero(np.diff(tops)))
-        return f"{ends}: {settled}; who is on top changes {changes} times on the way"
+        often = "once" if changes == 1 else f"{changes} times"
+        return f"{ends}: {settled}; who is on top changes {often} on the way"
 
     @property
     def ratings(self) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.ranking import findings
 from gnomon.ranking.critical_difference import CriticalDifference, critical_difference
-from gnomon.ranking.findings import METRICS, Finding
+from gnomon.ranking.findings import METRICS, MOST_IN_DIAGRAM, Finding
 from gnomon.ranking.intransitivity import Intransitivity, measure_intransitivity
 from gnomon.ranking.method_orders import MethodOrder, orders_by_method
 from gnomon.ranking.pairwise import Contest
@@ -27,8 +28,6 @@ __all__ = ["TITLES", "Audit", "audit"]
 
 #: Of more contestants only so many, the first ones, are asked to leave the pool.
 LEAVERS = 40
-#: More have no critical differences: too many pairs to test, and none to read.
-MOST_IN_DIAGRAM = 60
 #: What each section is called on a page.
 TITLES = {
     "table": "What the table holds",
@@ -51,7 +50,7 @@ class Audit:
     table : ScoreTable
     findings : tuple of Finding
     estimates : tuple of Estimate
-        Of scores scaled task by task; empty where not estimable.
+        Of normalised scores, or else of scores scaled task by task; empty if no task is shared.
     ranking : Ranking
     tournament : Tournament
     orders : tuple of MethodOrder
@@ -75,12 +74,17 @@ class Audit:
     notes: tuple[str, ...]
 
     def text(self) -> str:
-        """Return the findings as a page of text, section by section."""
-        lines: list[str] = []
-        for section in dict.fromkeys(f.section for f in self.findings):
-            lines += ["", TITLES[section], "-" * len(TITLES[section])]
-            lines += [f"{f.finding}" for f in self.findings if f.section == section]
-        return "\n".join(lines[1:])
+        """Return the findings as a page of text, section by section, and then the notes."""
+        sections = dict.fromkeys(f.section for f in self.findings)
+        parts = [
+            _part(TITLES[section], [f.finding for f in self.findings if f.section == section])
+            for section in sections
+        ]
+        return "\n\n".join([*parts, _part("Notes", self.notes)] if self.notes else parts)
+
+
+def _part(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([title, "-" * len(title), *lines])
 
 
 def audit(
@@ -96,7 +100,8 @@ def audit(
     ----------
     table : ScoreTable
         From anywhere: a paper's table, a leaderboard's dump, runs of one's own. One score for each
-        run; a table with steps is audited at each run's last step.
+        run; a table with steps is audited at each run's last step. If its scores are normalised,
+        summaries are of these.
     level : float
         Confidence level of all intervals and decisions.
     n_resamples : int
@@ -139,14 +144,20 @@ def audit(
             rng=rng,
         )
         estimates = _estimates(
-            table, level=level, n_resamples=n_resamples, resampling=ranking.resampling, rng=rng
+            table.select(algorithms=contest.names),
+            level=level,
+            n_resamples=n_resamples,
+            resampling=ranking.resampling,
+            rng=rng,
         )
         diagram = _critical_difference(contest, level)
     found = (
         *findings.on_table(table, contest),
-        *findings.on_estimates(estimates),
+        *findings.on_estimates(estimates, table, contest),
         *findings.on_ranks(ranking),
+        *findings.on_bounds(tournament),
         *findings.on_methods(orders),
+        *findings.on_diagram(diagram, len(contest.names)),
         *findings.on_metrics(estimates, ranking),
         *findings.on_pool(pool, len(contest.names)),
         *findings.on_runs(ranking),
@@ -167,9 +178,10 @@ def audit(
 
 
 def _estimates(table: ScoreTable, **options: Any) -> list[Estimate]:
-    """Return the summaries of scaled scores; none where no task is shared by all."""
+    """Return the summaries of scores on one scale; none where no task is shared by all."""
+    scores = scaled_by_task(table) if table.normalization is None else table
     try:
-        return estimate_aggregates(scaled_by_task(table), METRICS, **options)
+        return estimate_aggregates(scores, METRICS, **options)
     except GnomonError as error:
         warnings.warn(f"summary scores: {error}", DegenerateScoresWarning, stacklevel=2)
         return []

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking.pairwise import By, Contest
+from gnomon.ranking.strength import task_ranks
 from gnomon.ranking.tie_groups import tie_groups
 from gnomon.scores.table import FloatArray
 from gnomon.stats.estimate import finite_or_none
@@ -21,6 +22,9 @@ __all__ = ["CriticalDifference", "critical_difference", "wilcoxon_p_value"]
 
 PostHoc = Literal["wilcoxon-holm", "nemenyi"]
 Differences = Literal["wins", "scores"]
+
+#: Below so many differences other than 0, Wilcoxon's p-value is exact.
+EXACT_DIFFERENCES = 26
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,9 @@ class CriticalDifference:
     level : float
     by : str
         What was compared; what they share is the other one of algorithms and tasks.
+    differences : str
+        What they were compared by on each task, for the ranks as for the tests: ``wins`` or
+        ``scores``, as in :func:`critical_difference`.
     """
 
     names: tuple[str, ...]
@@ -58,11 +65,23 @@ class CriticalDifference:
     test: str
     level: float
     by: By = "algorithm"
+    differences: Differences = "scores"
 
     @property
     def over(self) -> str:
         """What the mean is taken over, in words."""
         return f"{self.n_tasks} {_ground(self.by)}s"
+
+    @property
+    def compared(self) -> str:
+        """What they were compared by, in words, as they follow ``by``."""
+        each, every = ("on each", "on all") if self.by == "algorithm" else ("for each", "for all")
+        ground = _ground(self.by)
+        if self.differences == "wins":
+            return f"P({'better' if self.by == 'algorithm' else 'harder'}) {each} {ground}"
+        if self.test == "nemenyi":
+            return f"mean scores {each} {ground}"
+        return f"differences of scores, whose size must mean the same {every} {ground}s"
 
     def as_records(self) -> list[dict[str, Any]]:
         """Return a mapping for each contestant, fit for JSON; groups by their numbers from 1."""
@@ -75,6 +94,7 @@ class CriticalDifference:
                 "n_tasks": self.n_tasks,
                 "friedman_p": finite_or_none(self.friedman_p),
                 "critical_difference": finite_or_none(self.difference),
+                "differences": self.differences,
             }
             for name, rank in zip(self.names, self.mean_ranks, strict=True)
         ]
@@ -93,19 +113,24 @@ def critical_difference(
 ) -> CriticalDifference:
     r"""Compare mean ranks over the tasks that all contestants share.
 
-    Contestants are ranked on each task by their mean score (the median where runs are infinite).
     Pairs are separated by Wilcoxon's signed-rank test over tasks with Holm's correction (Benavoli,
     Corani and Mangili 2016), which does not depend on who else is in the pool; or, on request, by
     Nemenyi's critical difference :math:`q \sqrt{k (k + 1) / 6 N}` (Demsar 2006), which does.
+    Wilcoxon's p-values are exact or not as :func:`wilcoxon_p_value` says; those of Friedman's and
+    Nemenyi's tests are from the distributions that hold for many tasks.
 
     Parameters
     ----------
     contest : Contest
     test : str
+        Nemenyi's and Friedman's tests take the ranks that are returned.
     differences : str
-        What Wilcoxon's test takes for two on a task: ``scores``, the difference of their mean
-        scores, whose size must mean the same on all tasks; or ``wins``, P(i better than j) - 1/2.
-        None: wins where anyone has several runs, else scores.
+        What contestants are compared by on a task. ``scores``: they are ranked by their mean score
+        (the median where runs are infinite), and Wilcoxon's test takes the difference of two mean
+        scores, whose size must mean the same on all tasks. ``wins``: they are ranked as by
+        :func:`gnomon.ranking.strength.mean_rank`, and Wilcoxon's test takes P(i better than j) -
+        1/2, for which tasks need no common scale. With one run each, both rank alike. None: wins
+        where anyone has several runs on a shared task, else scores.
     level : float
 
     Raises
@@ -131,17 +156,21 @@ def critical_difference(
             f"difference, found {shared.size}"
         )
     if differences is None:
-        differences = "wins" if int(contest.sizes.max()) > 1 else "scores"
-    means = np.array([[_middle(x) for x in contest.samples[g]] for g in shared])
-    ranks = stats.rankdata(-means, axis=1)
+        differences = "wins" if int(contest.sizes[shared].max()) > 1 else "scores"
+    if differences == "wins":
+        ranks = task_ranks(contest)[shared]
+    else:
+        means = np.array([[_middle(x) for x in contest.samples[g]] for g in shared])
+        ranks = stats.rankdata(-means, axis=1)
     mean_ranks = ranks.mean(axis=0)
     order = np.argsort(mean_ranks, kind="stable")
     difference = math.nan
     if test == "nemenyi":
         p_values, difference = _nemenyi(mean_ranks, len(ranks), level)
     else:
-        margin = contest.probability[shared] - 0.5
-        p_values = _wilcoxon_holm(margin if differences == "wins" else _leads(means))
+        p_values = _wilcoxon_holm(
+            _margins(contest, shared) if differences == "wins" else _leads(means)
+        )
     separated = p_values <= 1.0 - level
     names = tuple(contest.names[i] for i in order)
     groups = tie_groups(names, contest.names, separated)
@@ -156,6 +185,7 @@ def critical_difference(
         test,
         level,
         contest.by,
+        differences,
     )
 
 
@@ -170,6 +200,14 @@ def _nemenyi(mean_ranks: FloatArray, n_tasks: int, level: float) -> tuple[FloatA
     p_values = np.asarray(stats.studentized_range.sf(gap / unit, k, np.inf))
     np.fill_diagonal(p_values, np.nan)
     return p_values, float(stats.studentized_range.ppf(level, k, np.inf)) * unit
+
+
+def _margins(contest: Contest, shared: npt.NDArray[np.intp]) -> FloatArray:
+    """Return P(i better than j) - 1/2 of all pairs on each task, (tasks, n, n)."""
+    # One division of whole numbers rounds equal fractions alike, and i's lead as j's lag: what ties
+    # stays tied. 0.7 - 0.5 is less than 0.5 - 0.3.
+    wins, pairs = contest.wins[shared], contest.pairs[shared]
+    return np.asarray((wins - np.swapaxes(wins, 1, 2)) / (2.0 * pairs))
 
 
 def _leads(means: FloatArray) -> FloatArray:
@@ -208,25 +246,57 @@ def _friedman(ranks: FloatArray) -> float:
 
 
 def wilcoxon_p_value(differences: npt.ArrayLike) -> float:
-    """Return the two-sided p-value of Wilcoxon's signed-rank test; 1 if all differences are 0.
+    """Return the two-sided p-value of Wilcoxon's signed-rank test.
 
     Zeros are ranked and then dropped (Pratt 1959), as a task on which two are equal speaks for
-    their being equal. Exact below 26 differences without ties or zeros, else normal.
+    their being equal. With fewer than 26 differences other than 0 the p-value is exact, whatever
+    ties and zeros there are: the share of all ways to give the differences signs in which the sum
+    of signed ranks is as far from 0. From 26 on it is that of the normal distribution with the
+    variance corrected for ties, without correction for continuity.
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (n,)
+        Infinite ones are larger than all others, and tied with one another.
+
+    Returns
+    -------
+    float
+        1 if all differences are 0 or there is none; NaN if one is NaN.
 
     Examples
     --------
     >>> wilcoxon_p_value([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     0.03125
+    >>> wilcoxon_p_value([0.5, 0.5, 0.5, 0.5])
+    0.125
     """
     from scipy import stats
 
     d = np.asarray(differences, dtype=np.float64)
-    if not d.any():
+    if np.isnan(d).any():
+        return math.nan
+    moved = d != 0.0
+    if not moved.any():
         return 1.0
-    # Ranks of sizes keep infinite differences comparable.
-    size = np.unique(np.abs(d), return_inverse=True)[1].astype(np.float64)
-    signed: FloatArray = np.sign(d) * (size + float(np.abs(d).min() > 0.0))
-    plain = np.unique(size).size == size.size and bool((signed != 0.0).all())
-    if plain and d.size < 26:
-        return float(stats.wilcoxon(signed, method="exact").pvalue)
-    return float(stats.wilcoxon(signed, zero_method="pratt", method="approx").pvalue)
+    ranks = stats.rankdata(np.abs(d))
+    if np.count_nonzero(moved) < EXACT_DIFFERENCES:
+        doubled = np.rint(2.0 * ranks[moved]).astype(np.int64)
+        return _signed_rank_p_value(doubled, d[moved] > 0.0)
+    # Ranks in place of sizes keep infinite differences comparable.
+    return float(stats.wilcoxon(np.sign(d) * ranks, zero_method="pratt", method="approx").pvalue)
+
+
+def _signed_rank_p_value(
+    doubled_ranks: npt.NDArray[np.int64], positive: npt.NDArray[np.bool_]
+) -> float:
+    """Return the share of all signs by which the sum of ranks is as far from its mean."""
+    total = int(doubled_ranks.sum())
+    # ways[s]: choices of the ranks so far, to be the positive ones, of which the sum is s
+    ways = np.zeros(total + 1)
+    ways[0] = 1.0
+    for rank in doubled_ranks:
+        ways[rank:] += ways[:-rank].copy()
+    far = np.abs(2 * np.arange(total + 1) - total)
+    seen = abs(2 * int(doubled_ranks[positive].sum()) - total)
+    return float(ways[far >= seen].sum() / 2.0**doubled_ranks.size)

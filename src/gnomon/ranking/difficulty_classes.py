@@ -93,8 +93,9 @@ def difficulty_classes(
             f"expected at least three tasks to classify, found {len(contest.names)}"
         )
     graph = Tournament.of(contest, smoothing=smoothing)
-    if graph.n_edges < len(contest.names) * (len(contest.names) - 1) // 2:
-        raise ScoreDataError("expected a learner with scores on both for every two tasks")
+    for i, j in np.argwhere(np.triu(graph.weights == 0.0, 1)):
+        a, b = contest.names[i], contest.names[j]
+        raise ScoreDataError(f"expected a learner with scores on both {a} and {b}, found none")
     parts = [contest.restricted([g]) for g in range(len(contest.grounds))]
     weights = contest.met.astype(np.float64)
     each = np.array([Tournament.of(part, smoothing=smoothing).log_odds for part in parts])

@@ -9,23 +9,34 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.ranking.critical_difference import CriticalDifference
 from gnomon.ranking.intransitivity import Intransitivity
-from gnomon.ranking.method_orders import MethodOrder, in_words
+from gnomon.ranking.kemeny import MOST as MOST_BY_KEMENY
+from gnomon.ranking.method_orders import MethodOrder, in_words, reversed_pairs, rounded
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.pool import PoolEffect
 from gnomon.ranking.rank_intervals import Ranking, rank_range
-from gnomon.ranking.separation import separation
+from gnomon.ranking.separation import Separation, separation
 from gnomon.ranking.tournament import Tournament
 from gnomon.ranking.triangles import n_cycles
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimate import Estimate, finite_or_none
 
-__all__ = ["METRICS", "Finding"]
+__all__ = ["METRICS", "MOST_IN_DIAGRAM", "NOT_IN_TABLES", "Finding", "scale_in_words"]
 
 #: Aggregates of scaled scores, whose orders are compared.
 METRICS = ("mean", "median", "iqm")
 #: So many tasks are named, so that one sees if a column is none, such as a number of parameters.
 MOST_TASKS = 12
+#: More have no critical differences: too many pairs to test, and none to read.
+MOST_IN_DIAGRAM = 60
+#: In a sentence so many names at most, and of pairs half as many.
+MOST_NAMES = 8
+#: What takes so many times as many runs as there are will not be tried: it is said first.
+HOPELESS = 100
+#: Names of findings that no table of a page holds.
+NOT_ASKED, AT_BOUND = "not asked", "edges at their bound"
+NOT_IN_TABLES = (NOT_ASKED, AT_BOUND)
 #: Methods whose order is a full one; Nash averaging and alpha-Rank order the top alone.
 FULL_ORDERS = (
     "hodge",
@@ -67,6 +78,7 @@ class Finding:
 
 
 def on_table(table: ScoreTable, contest: Contest) -> list[Finding]:
+    """Say what the table holds, what it lacks, and how many tasks all share."""
     head, *gaps = table.describe().splitlines()
     sizes = contest.sizes[contest.sizes > 0]
     found = [Finding("table", "contents", head, float(len(table)))]
@@ -89,15 +101,47 @@ def on_table(table: ScoreTable, contest: Contest) -> list[Finding]:
     return found
 
 
-def on_estimates(estimates: Sequence[Estimate]) -> list[Finding]:
+def on_estimates(
+    estimates: Sequence[Estimate], table: ScoreTable, contest: Contest
+) -> list[Finding]:
+    """Give the summaries of everybody, best first, and the scale that they are on."""
     if not estimates:
         return [Finding("estimates", "none", "not estimable: no task is shared by all")]
-    note = "Scores are scaled task by task, from the worst to the best run in the table."
-    found = [Finding("estimates", "scale", note)]
-    for e in sorted(estimates, key=lambda e: (METRICS.index(e.metric), -e.value)):
-        text = f"{e.metric} of {e.algorithm}: {e.value:.3f}{_ends(e.low, e.high)}"
+    found = [Finding("estimates", "scale", scale_in_words(table, contest.names))]
+    for e in sorted(estimates, key=_place):
+        known = f"{e.value:.3f}{_ends(e.low, e.high)}"
+        text = f"{e.metric} of {e.algorithm}: {known if math.isfinite(e.value) else _CENSORED}"
         found.append(Finding("estimates", f"{e.metric} of {e.algorithm}", text, e.value))
     return found
+
+
+_CENSORED = "not estimable, some runs are censored"
+
+
+def _place(estimate: Estimate) -> tuple[int, float]:
+    """Return what sorts by metric, then from the best to the worst; what is not estimable last."""
+    value = estimate.value
+    return METRICS.index(estimate.metric), -value if math.isfinite(value) else math.inf
+
+
+def scale_in_words(table: ScoreTable, names: Sequence[str]) -> str:
+    """Say over which tasks summaries of these algorithms are, and on what scale.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[1.0, 2.0]], "b": [[3.0, np.nan]]})
+    >>> scale_in_words(table, ["a", "b"])[:41]
+    'Over the 1 of 2 tasks that all share: sco'
+    """
+    there, shared = len(table.tasks), len(table.shared_tasks(names))
+    tasks = f"Over the {shared} of {_counted(there, 'task')} that all share"
+    tasks = f"Over {_counted(there, 'task')}" if shared == there else tasks
+    if table.normalization is not None:
+        return f"{tasks}: scores normalised by {table.normalization.name}"
+    return (
+        f"{tasks}: scores scaled task by task, from the worst to the best run in the table; on "
+        "another scale the order may be another (--normalize)"
+    )
 
 
 def _ends(low: float, high: float, digits: int = 3) -> str:
@@ -108,7 +152,14 @@ def _ends(low: float, high: float, digits: int = 3) -> str:
 
 
 def on_ranks(ranking: Ranking) -> list[Finding]:
-    found = []
+    """Give rating and ranks of everybody, and say of neighbours whether they are separated."""
+    drawn = ranking.resampling.replace("_", " ")
+    how = (
+        f"{100.0 * ranking.level:.4g} % intervals from {ranking.n_resamples:,} resamples of "
+        f"{drawn}; ranks hold together; a rating is the mean log-odds, run against run, against "
+        "everybody in the table"
+    )
+    found = [Finding("ranks", "how", how)]
     for i, name in enumerate(ranking.names):
         ranks = f"rank {rank_range(int(ranking.rank_low[i]), int(ranking.rank_high[i]))}"
         rating = float(ranking.ratings[i])
@@ -133,6 +184,21 @@ def _verdict(ranking: Ranking, i: int) -> str:
     return f"{word}, above in {_percent(float(ranking.above[i, i + 1]))} of resamples"
 
 
+def on_bounds(tournament: Tournament) -> list[Finding]:
+    """Say of how many pairs one wins every pair of runs: more than that no edge can say."""
+    met = np.triu(tournament.weights, 1) > 0.0
+    lead = np.abs(np.where(met, tournament.probability, 0.5) - 0.5)
+    n = int(np.count_nonzero(lead >= 0.5 - 1e-12))
+    if not n:
+        return []
+    text = (
+        f"of {n} of {_counted(tournament.n_edges, 'pair')} one wins every pair of runs on every "
+        f"common task: ratings understate such leads, as no number of runs here gives more than "
+        f"log-odds of {tournament.largest_edge:.2f}"
+    )
+    return [Finding("ranks", AT_BOUND, text, float(n))]
+
+
 def _together(ranking: Ranking, a: str, b: str) -> bool:
     return _part(ranking, a) == _part(ranking, b)
 
@@ -144,6 +210,7 @@ def _percent(share: float) -> str:
 
 
 def on_methods(orders: Sequence[MethodOrder]) -> list[Finding]:
+    """Say which methods give the same order, and which pairs others have the other way round."""
     if not orders:
         return [Finding("methods", "none", "not asked: some cannot be ordered against others")]
     reference, *others = [order for order in orders if order.method in FULL_ORDERS]
@@ -163,7 +230,20 @@ def on_methods(orders: Sequence[MethodOrder]) -> list[Finding]:
         if order.method in ("nash", "alpha-rank"):
             text = f"{order.method}: on top {_top(order)}"
             found.append(Finding("methods", order.method, text))
+    if len(reference.names) > MOST_BY_KEMENY:
+        text = f"kemeny: not asked of more than {MOST_BY_KEMENY} competitors"
+        found.append(Finding("methods", NOT_ASKED, text))
     return found
+
+
+def on_diagram(diagram: CriticalDifference | None, n_contestants: int) -> list[Finding]:
+    """Say why there is no diagram of critical differences, if there is none."""
+    if diagram is not None:
+        return []
+    why = "not estimable: fewer than two tasks are shared by all"
+    if n_contestants > MOST_IN_DIAGRAM:
+        why = f"not asked of more than {MOST_IN_DIAGRAM} competitors"
+    return [Finding("methods", NOT_ASKED, f"critical differences: {why}")]
 
 
 def _top(order: MethodOrder) -> str:
@@ -186,26 +266,42 @@ def _counted(n: int, noun: str) -> str:
 
 def on_metrics(estimates: Sequence[Estimate], ranking: Ranking) -> list[Finding]:
     """Say by which summaries the order is another."""
-    found = []
-    for metric in METRICS:
-        of_metric = [e for e in estimates if e.metric == metric and math.isfinite(e.value)]
-        order = sorted(of_metric, key=lambda e: (-e.value, ranking.names.index(e.algorithm)))
-        if order:
-            found.append(_on_metric(metric, order, ranking))
-    return found or [Finding("metrics", "none", "not estimable: no task is shared by all")]
+    if not estimates:
+        return [Finding("metrics", "none", "not estimable: no task is shared by all")]
+    return [_on_metric(m, [e for e in estimates if e.metric == m], ranking) for m in METRICS]
 
 
-def _on_metric(metric: str, order: Sequence[Estimate], ranking: Ranking) -> Finding:
-    at = np.array([ranking.names.index(e.algorithm) for e in order])
-    values, ratings = np.array([e.value for e in order]), ranking.ratings[at]
-    part = np.array([_part(ranking, e.algorithm) for e in order])
-    comparable = part[:, None] == part
-    turned = comparable & (values[:, None] > values + 1e-12) & (ratings[:, None] < ratings - 1e-9)
-    n, sure = int(turned.sum()), int((turned & ranking.separated[np.ix_(at, at)]).sum())
-    text = f"{metric}: {in_words([e.algorithm for e in order], values.tolist())}"
-    text += f"; {_counted(n, 'pair')} unlike the ranking" if n else "; as ranked"
-    text += f", {sure} of them separated there" if sure else ""
-    return Finding("metrics", metric, text, float(n))
+def _on_metric(metric: str, estimates: Sequence[Estimate], ranking: Ranking) -> Finding:
+    known = {e.algorithm: e.value for e in estimates if math.isfinite(e.value)}
+    if len(known) < 2:
+        return Finding("metrics", metric, f"{metric}: {_CENSORED}")
+    values = np.array([known.get(name, math.nan) for name in ranking.names])
+    order = sorted((n for n in ranking.names if n in known), key=lambda name: -known[name])
+    text = f"{metric}: {in_words(order, [known[name] for name in order])}"
+    everybody = range(len(ranking.names))
+    pairs = reversed_pairs(ranking.names, everybody, rounded(ranking.ratings), rounded(values))
+    text += f"; {_unlike(pairs, ranking)}" if pairs else "; as ranked"
+    if len(known) < len(ranking.names):
+        missing = [name for name in ranking.names if name not in known]
+        text += f"; not estimable for {_named(missing)}, some of whose runs are censored"
+    return Finding("metrics", metric, text, float(len(pairs)))
+
+
+def _unlike(pairs: Sequence[tuple[str, str]], ranking: Ranking) -> str:
+    """Name the pairs that are unlike the ranking, those that it separates first."""
+    place = {name: i for i, name in enumerate(ranking.names)}
+    sure = [(a, b) for a, b in pairs if ranking.separated[place[a], place[b]]]
+    named = _pairs([*sure, *(pair for pair in pairs if pair not in sure)])
+    text = f"{_counted(len(pairs), 'pair')} unlike the ranking ({named})"
+    if not sure:
+        return text
+    if len(sure) == len(pairs):
+        return f"{text}, {'which' if len(sure) == 1 else 'all of which'} the ranking separates"
+    return f"{text}, {len(sure)} of which the ranking separates ({_pairs(sure)})"
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
 
 
 def _part(ranking: Ranking, name: str) -> int:
@@ -222,15 +318,15 @@ def on_pool(pool: Sequence[PoolEffect], n_contestants: int) -> list[Finding]:
     if n_leavers < n_contestants:
         text = f"asked of {n_leavers} of the {n_contestants}, the first that can leave"
         found.append(Finding("pool", "asked", text))
-    said: dict[tuple[str, str], list[str]] = {}
+    said: dict[tuple[str, frozenset[tuple[str, str]]], list[PoolEffect]] = {}
     for effect in pool:
         if effect.reversed_pairs:
-            turned = _pairs(effect.reversed_pairs)
-            said.setdefault((effect.left_out, turned), []).append(effect.method)
-    for (left_out, turned), methods in said.items():
-        n = max(len(e.reversed_pairs) for e in pool if e.left_out == left_out)
-        text = f"without {left_out}: {turned} ({', '.join(methods)})"
-        found.append(Finding("pool", f"without {left_out}", text, float(n)))
+            alike = effect.left_out, frozenset(effect.reversed_pairs)
+            said.setdefault(alike, []).append(effect)
+    for (left_out, pairs), effects in said.items():
+        methods = ", ".join(effect.method for effect in effects)
+        text = f"without {left_out}: {_pairs(effects[0].reversed_pairs)} ({methods})"
+        found.append(Finding("pool", f"without {left_out}", text, float(len(pairs))))
     if not said:
         text = "no: whoever leaves, the others keep their order (hodge and borda)"
         found.append(Finding("pool", "stable", text, 0.0))
@@ -238,28 +334,48 @@ def on_pool(pool: Sequence[PoolEffect], n_contestants: int) -> list[Finding]:
 
 
 def on_runs(ranking: Ranking) -> list[Finding]:
+    """Say whether the first two are separated, and else how many runs it would take."""
     a, b = ranking.names[:2]
     if not _together(ranking, a, b):
         return [Finding("runs", "first and second", f"{a} and {b} cannot be ordered")]
     found = separation(ranking, a, b)
     if found.separated:
-        text = f"{a} and {b}: separated with the {found.present:.3g} {found.unit} there are"
+        text = f"{a} and {b}: separated with the {_present(found)} there are"
         return [Finding("runs", "first and second", text, 0.0)]
-    text = f"{a} and {b}: not separated"
+    text = f"{a} and {b}: not separated; {_needed(found)}"
+    further = found.further if found.needed > found.present else math.nan
+    return [Finding("runs", "first and second", text, further)]
+
+
+def _needed(found: Separation) -> str:
+    """Say how many runs or tasks it would take, in all and beside those that there are."""
     if math.isnan(found.needed):
-        text += f"; not estimable how many {found.unit} it would take"
-    elif math.isinf(found.needed):
-        text += "; their ratings are equal"
-    else:
-        each = "of either on each task" if found.unit == "runs" else "in all"
-        text += (
-            f"; about {found.needed:,.0f} {found.unit} {each} would do it in four of five cases, "
-            f"if the difference is as it looks (there are {found.present:.3g})"
-        )
-    return [Finding("runs", "first and second", text, found.further)]
+        return f"not estimable how many {found.unit} it would take"
+    if math.isinf(found.needed):
+        return "their ratings are equal"
+    if found.needed <= found.present:
+        # Their difference alone would do, but nobody is separated where all may be alike.
+        return "the ratings of all spread no more than those of identical competitors"
+    each = (
+        f"{found.unit} of either on each task" if found.unit == "runs" else f"{found.unit} in all"
+    )
+    further = f"{found.further:,.0f} more than the {_present(found)} there are"
+    about = f"about {found.needed:,.0f} {each}, {further}, "
+    if found.needed > HOPELESS * found.present:
+        about = f"it would take more than a hundred times as many {found.unit}: {about}"
+    return f"{about}would do it in four of five cases, if the difference is as it looks"
+
+
+def _present(found: Separation) -> str:
+    """Return how many there are; where that differs between tasks, it is a mean."""
+    n, whole = found.present, round(found.present)
+    if math.isclose(n, whole, abs_tol=1e-6):
+        return _counted(whole, found.unit.removesuffix("s"))
+    return f"{n:,.2f} {found.unit} (harmonic mean)"
 
 
 def on_cycles(cyclic: Intransitivity, tournament: Tournament) -> list[Finding]:
+    """Say how much no rating explains, beside what chance gives, and who beats whom in a circle."""
     if cyclic.decomposition.cycle_dimension == 0:
         text = "none possible: no three competitors have all met, nor any longer ring of them"
         return [Finding("cycles", "none", text)]
@@ -267,7 +383,8 @@ def on_cycles(cyclic: Intransitivity, tournament: Tournament) -> list[Finding]:
         return [
             Finding("cycles", "intransitivity", "intransitivity: not estimable, no differences")
         ]
-    word = "above" if cyclic.value > cyclic.null_high else "within or below"
+    word = "above" if cyclic.value > cyclic.null_high else "within"
+    word = "below" if cyclic.value < cyclic.null_low else word
     drawn = f"{cyclic.low:.2f} to {cyclic.high:.2f} in resamples, whose noise adds some"
     text = (
         f"intransitivity {cyclic.value:.2f} ({drawn}), {word} what identical competitors show "

@@ -198,7 +198,7 @@ def trait_correlation(tournament: Tournament) -> float:
     By moments: the mean of f_ij f_ik over the mean of f_ij^2. NaN without two such edges.
     """
     f, edge = tournament.log_odds, tournament.weights > 0.0
-    total = together = count = 0.0
+    together = count = 0.0
     for i in range(len(f)):
         for j, k in combinations(np.flatnonzero(edge[i]), 2):
             together += f[i, j] * f[i, k]

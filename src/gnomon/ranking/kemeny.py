@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from gnomon.ranking.order_proof import best_order
 from gnomon.ranking.reachability import strong_components
 from gnomon.scores.table import FloatArray
 
-__all__ = ["MOST", "KemenyOrder", "disagreement", "kemeny_order"]
+__all__ = ["MOST", "KemenyOrder", "disagreement", "kemeny_order", "tied_stretches"]
 
 #: Beyond this the proof may take hours.
 MOST = 40
@@ -72,7 +73,7 @@ def kemeny_order(margins: npt.ArrayLike, *, time_limit_s: float = math.inf) -> K
     Returns
     -------
     KemenyOrder
-        Where several orders are best, one of them, the same each time.
+        Where several orders are best, one of them, the same each time: see :func:`tied_stretches`.
 
     Raises
     ------
@@ -160,3 +161,59 @@ def disagreement(order: npt.ArrayLike, margins: npt.ArrayLike) -> float:
     at = np.asarray(order, dtype=np.int64)
     m = np.nan_to_num(np.asarray(margins, dtype=np.float64))[np.ix_(at, at)]
     return float(np.maximum(-np.triu(m, 1), 0.0).sum())
+
+
+def tied_stretches(order: Sequence[int], margins: npt.ArrayLike) -> list[list[int]]:
+    """Cut an order into stretches within which the margins do not say who is first.
+
+    Those stand in one stretch between whom all margins are 0; and, among those around whom wins run
+    in circles, all in two neighbouring stretches that can change places at no cost: then another
+    order is as good, as where three beat one another alike.
+
+    Parameters
+    ----------
+    order : sequence of int
+        From :func:`kemeny_order`.
+    margins : array_like of float, shape (n, n)
+        The same.
+
+    Examples
+    --------
+    >>> tied_stretches([0, 1, 2, 3], [[0, 1, -1, 1], [-1, 0, 1, 1], [1, -1, 0, 1], [-1, -1, -1, 0]])
+    [[0, 1, 2], [3]]
+    """
+    at = np.asarray(order, dtype=np.int64)
+    m = np.nan_to_num(np.asarray(margins, dtype=np.float64))[np.ix_(at, at)]
+    joined = _exchangeable(m)
+    stretches, begin = [], 0
+    while begin < len(at):
+        end = begin + 1
+        if joined[begin]:
+            while joined[end - 1]:
+                end += 1
+        else:
+            while (
+                end < len(at) and not joined[end] and not m[begin : end + 1, begin : end + 1].any()
+            ):
+                end += 1
+        stretches.append(at[begin:end].tolist())
+        begin = end
+    return stretches
+
+
+def _exchangeable(m: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return which stand in one stretch with the next, shape (n,), of margins in a best order."""
+    n = len(m)
+    sums = np.zeros((n + 1, n + 1))
+    sums[1:, 1:] = m.cumsum(axis=0).cumsum(axis=1)
+    slight = ROUNDING * np.abs(m).max(initial=0.0)
+    joined = np.zeros(n, dtype=bool)
+    for part in strong_components(m > 0.0):
+        first, last = min(part), max(part) + 1
+        for begin in range(first, last - 2):
+            # What it costs that the stretches from begin to mid, and from there to end, change.
+            cost = sums - sums[begin] - np.diag(sums)[:, None] + sums[begin][:, None]
+            for mid, end in np.argwhere(np.triu(np.abs(cost) <= slight, 1)).tolist():
+                if begin < mid and end <= last and end - begin > 2:
+                    joined[begin : end - 1] = True
+    return joined

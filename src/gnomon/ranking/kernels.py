@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from gnomon.ranking.tournament import EVEN
 from gnomon.stats.kernels import STRIDE, mix
 
 __all__ = ["resample_edges"]
@@ -83,18 +84,10 @@ def resample_edges(
                 who[p] = owner[begin + p]
                 times[p] = 1 if permute else 0
             if permute:
-                for p in range(size - 1, 0, -1):
-                    state += STRIDE
-                    q = np.int64(((mix(state) >> _S32) * np.uint64(p + 1)) >> _S32)
-                    who[p], who[q] = who[q], who[p]
+                state = _deal(state, who[:size])
             else:
-                for i in range(n):
-                    cell = np.uint64(cell_starts[g * n + i])
-                    n_runs = np.uint64(cell_starts[g * n + i + 1]) - cell
-                    for _ in range(np.int64(n_runs)):
-                        state += STRIDE
-                        draw = ((mix(state) >> _S32) * n_runs) >> _S32
-                        times[np.uint64(places[cell + draw]) - np.uint64(begin)] += 1
+                cells = cell_starts[g * n : g * n + n + 1]
+                state = _draw(state, cells, places, begin, times)
             # More than a third of the runs are not drawn, and nobody could foretell which: they are
             # left out here without a branch, which saves a fifth of the whole time.
             n_drawn = 0
@@ -108,29 +101,71 @@ def resample_edges(
                 _count_tied(drawn[:n_drawn], who, times, tie_end[begin:], lower, wins)
             for i in range(n):
                 n_of[i] = cell_starts[g * n + i + 1] - cell_starts[g * n + i]
-            for i in range(1, n):
-                for j in range(i):
-                    weight = weights[g, i, j]
-                    if weight > 0.0:
-                        both = 2 * n_of[i] * n_of[j]
-                        won = wins[i, j]
-                        edge = logs[np.uint64(won)] - logs[np.uint64(both - won)]
-                        edge = min(max(edge, -cap), cap)
-                        odds[b, i, j] += weight * edge
-                        chances[b, i, j] += weight * won / both
-                        total[b, i, j] += weight
-        for i in range(n):
-            chances[b, i, i] = 0.5
-            for j in range(i):
-                weight = total[b, i, j]
-                total[b, j, i] = weight
-                if weight > 0.0:
-                    odds[b, i, j] /= weight
-                    chances[b, i, j] /= weight
-                else:
-                    chances[b, i, j] = np.nan
-                odds[b, j, i] = -odds[b, i, j]
-                chances[b, j, i] = 1.0 - chances[b, i, j]
+            _add_edges(wins, n_of, weights[g], logs, cap, odds[b], chances[b], total[b])
+        _finish(odds[b], chances[b], total[b])
+
+
+@njit(cache=True, nogil=True)
+def _deal(state: np.uint64, who: I32) -> np.uint64:
+    """Shuffle the owners of a ground's runs; return the state of the draws after it."""
+    for p in range(who.size - 1, 0, -1):
+        state += STRIDE
+        q = np.int64(((mix(state) >> _S32) * np.uint64(p + 1)) >> _S32)
+        who[p], who[q] = who[q], who[p]
+    return state
+
+
+@njit(cache=True, nogil=True)
+def _draw(state: np.uint64, cells: I64, places: I64, begin: int, times: I32) -> np.uint64:
+    """Count how often each run is drawn from its own cell; return the state of the draws after."""
+    for i in range(cells.size - 1):
+        cell = np.uint64(cells[i])
+        n_runs = np.uint64(cells[i + 1]) - cell
+        for _ in range(np.int64(n_runs)):
+            state += STRIDE
+            draw = ((mix(state) >> _S32) * n_runs) >> _S32
+            times[np.uint64(places[cell + draw]) - np.uint64(begin)] += 1
+    return state
+
+
+@njit(cache=True, nogil=True)
+def _add_edges(
+    wins: I32, n_of: I64, weights: F64, logs: F64, cap: float, odds: F64, chances: F64, total: F64
+) -> None:
+    """Add a ground's weighted log-odds and chances of all pairs, below the diagonal."""
+    for i in range(1, n_of.size):
+        for j in range(i):
+            weight = weights[i, j]
+            if weight > 0.0:
+                both = 2 * n_of[i] * n_of[j]
+                won = wins[i, j]
+                edge = logs[np.uint64(won)] - logs[np.uint64(both - won)]
+                edge = min(max(edge, -cap), cap)
+                odds[i, j] += weight * edge
+                chances[i, j] += weight * won / both
+                total[i, j] += weight
+
+
+@njit(cache=True, nogil=True)
+def _finish(odds: F64, chances: F64, total: F64) -> None:
+    """Make means of the sums over grounds, and fill in the other half."""
+    for i in range(len(odds)):
+        chances[i, i] = 0.5
+        for j in range(i):
+            weight = total[i, j]
+            total[j, i] = weight
+            if weight > 0.0:
+                odds[i, j] /= weight
+                chances[i, j] /= weight
+                # As in the graph of the data, what is even but for rounding is even.
+                if abs(odds[i, j]) <= EVEN:
+                    odds[i, j] = 0.0
+                if abs(chances[i, j] - 0.5) <= EVEN:
+                    chances[i, j] = 0.5
+            else:
+                chances[i, j] = np.nan
+            odds[j, i] = -odds[i, j]
+            chances[j, i] = 1.0 - chances[i, j]
 
 
 @njit(cache=True, nogil=True)

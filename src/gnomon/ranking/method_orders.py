@@ -15,7 +15,10 @@ from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import FloatArray
 
-__all__ = ["MethodOrder", "in_words", "order_of", "orders_by_method", "rounded"]
+__all__ = ["MethodOrder", "in_words", "order_of", "orders_by_method", "reversed_pairs", "rounded"]
+
+#: Ratings of which the largest is less are rounding, whatever their unit: log-odds, shares, places.
+LARGEST_AT_LEAST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,14 @@ def in_words(names: Sequence[str], ratings: Sequence[float], most: int = 20) -> 
 def rounded(ratings: FloatArray) -> FloatArray:
     """Return ratings in units of the largest, those that differ by rounding alone being equal.
 
+    Ratings that all are 0 but for rounding, as those of a pure circle of wins, are all equal.
+
     Examples
     --------
     >>> rounded(np.array([2.0, 1.0, 1.0 + 1e-15, 1e-120])).tolist()
     [1.0, 0.5, 0.5, 0.0]
     """
-    scale = float(np.nanmax(np.abs(ratings), initial=0.0)) or 1.0
+    scale = max(float(np.nanmax(np.abs(ratings), initial=0.0)), LARGEST_AT_LEAST)
     return np.asarray(np.round(ratings / scale, 9))
 
 
@@ -139,17 +144,31 @@ def orders_by_method(
                 method,
                 tuple(names[i] for i in order),
                 tuple(float(ratings[i]) for i in order),
-                _reversed(names, *reference, rounded(ratings)),
+                reversed_pairs(names, *reference, rounded(ratings)),
                 tuple(float(errors[i]) for i in order),
             )
         )
     return found
 
 
-def _reversed(
+def reversed_pairs(
     names: Sequence[str], order: Sequence[int], before: FloatArray, after: FloatArray
 ) -> tuple[tuple[str, str], ...]:
-    """Return the pairs that one method rates strictly one way, and another the other way."""
+    """Return the pairs that are rated strictly one way before, and strictly the other way after.
+
+    Parameters
+    ----------
+    names : sequence of str
+    order : sequence of int
+        In which pairs are listed, and named: that of the ratings before.
+    before, after : ndarray of float, shape (n,)
+        Ratings as :func:`rounded` returns them.
+
+    Examples
+    --------
+    >>> reversed_pairs("abc", [0, 1, 2], np.array([1.0, 0.5, 0.5]), np.array([0.0, 1.0, 0.5]))
+    (('a', 'b'), ('a', 'c'))
+    """
     at = np.asarray(order)
     turned = (before[at][:, None] > before[at]) & (after[at][:, None] < after[at])
     return tuple((names[order[i]], names[order[j]]) for i, j in np.argwhere(turned).tolist())

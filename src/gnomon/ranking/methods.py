@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -14,7 +14,7 @@ from gnomon.errors import DegenerateScoresWarning, UnknownNameError
 from gnomon.ranking.alpha_rank import alpha_rank
 from gnomon.ranking.eigenvector import difficulty, perron_vector
 from gnomon.ranking.hodge import hodge_ratings
-from gnomon.ranking.kemeny import MOST, kemeny_order
+from gnomon.ranking.kemeny import MOST, kemeny_order, tied_stretches
 from gnomon.ranking.nash import nash_averaging
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.strength import borda, bradley_terry, copeland, elo, elo_games, mean_rank
@@ -96,18 +96,9 @@ def _kemeny(tournament: Tournament, _: Contest) -> FloatArray:
             f"{found.disagreement:.4g}, and none by less than {found.at_least:.4g}"
         )
         warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
-    return _by_place(found.order, margins)
-
-
-def _by_place(order: Sequence[int], margins: FloatArray) -> FloatArray:
-    """Return ratings from n down; neighbours without any margin between them share theirs."""
-    ratings = np.empty(len(order))
-    begin = 0
-    for end in range(1, len(order) + 1):
-        group = list(order[begin : end + 1])
-        if end == len(order) or margins[np.ix_(group, group)].any():
-            ratings[list(order[begin:end])] = len(order) - begin
-            begin = end
+    ratings = np.empty(len(margins))
+    for group in tied_stretches(found.order, margins):
+        ratings[group] = len(margins) - found.order.index(group[0])
     return ratings
 
 
@@ -196,7 +187,7 @@ METHODS: Mapping[str, Method] = _table(
         "f p*, p* the maximum-entropy equilibrium of the game with payoffs f",
         "Balduzzi et al. 2018",
         "where copies of a contestant must change nothing, or winners run in cycles",
-        "for an order of the top: all in the equilibrium are equal",
+        "for an order of the top: all in it are equal; where pairs never met: they count as even",
         steps=True,
         bounds=lambda _: (-math.inf, 0.0),
     ),
@@ -206,7 +197,7 @@ METHODS: Mapping[str, Method] = _table(
         "stationary distribution of a population of 50 that copies winners, alpha large",
         "Omidshafiei et al. 2019",
         "to find which contestants last where wins run in cycles",
-        "for an order of the rest: their shares are all but 0",
+        "for an order of the rest: shares all but 0; where pairs never met: they count as even",
         steps=True,
         bounds=lambda _: (0.0, 1.0),
     ),

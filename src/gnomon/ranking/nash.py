@@ -5,12 +5,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
 __all__ = ["max_entropy_equilibrium", "nash_averaging"]
 
-#: Slack in a linear program below which a constraint holds with equality.
+#: Payoffs below this share of the largest count as none: a solver that works to 1e-7 takes them for
+#: something at one place and for nothing at another.
+LEAST_PAYOFF = 1e-5
+#: Slack, in units of the largest payoff, below which a constraint holds with equality.
 TOLERANCE = 1e-9
+#: By how much the shares and payoffs of an equilibrium may miss, in the same unit.
+ROUNDING = 1e-6
 
 
 def nash_averaging(log_odds: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -19,7 +25,7 @@ def nash_averaging(log_odds: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     Parameters
     ----------
     log_odds : array_like of float, shape (n, n)
-        Antisymmetric payoffs.
+        Antisymmetric payoffs; what is less than 1e-5 of the largest counts as 0.
 
     Returns
     -------
@@ -37,10 +43,11 @@ def nash_averaging(log_odds: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     >>> p.round(3) + 0.0, ratings.round(3) + 0.0
     (array([0.333, 0.333, 0.333, 0.   ]), array([ 0.,  0.,  0., -2.]))
     """
-    f = np.asarray(log_odds, dtype=np.float64)
+    f = _cleared(log_odds)
     p = max_entropy_equilibrium(f)
-    # Nobody beats an equilibrium, but for rounding.
-    return np.minimum(f @ p, 0.0), p
+    # Nobody beats an equilibrium, and nobody in it loses to it, but for rounding.
+    ratings = f @ p
+    return np.where(ratings > -TOLERANCE * np.abs(f).max(initial=0.0), 0.0, ratings), p
 
 
 def max_entropy_equilibrium(payoff: npt.ArrayLike) -> FloatArray:
@@ -54,9 +61,14 @@ def max_entropy_equilibrium(payoff: npt.ArrayLike) -> FloatArray:
     Parameters
     ----------
     payoff : array_like of float, shape (n, n)
-        Antisymmetric.
+        Antisymmetric; what is less than 1e-5 of the largest counts as 0.
+
+    Raises
+    ------
+    ScoreDataError
+        The linear program was not solved.
     """
-    a = np.asarray(payoff, dtype=np.float64)
+    a = _cleared(payoff)
     scale = np.abs(a).max()
     if scale == 0.0:
         return np.full(len(a), 1.0 / len(a))
@@ -65,15 +77,23 @@ def max_entropy_equilibrium(payoff: npt.ArrayLike) -> FloatArray:
     if beats_all.any():
         return np.asarray(beats_all, dtype=np.float64)
     a = a / scale
-    inside = _largest_support(a)
-    rest = a[np.ix_(~inside, inside)]
+    some = _widest_equilibrium(a)
+    inside = some > np.maximum(-a @ some, TOLERANCE)
     p = np.zeros(len(a))
-    p[inside] = _most_even(a[np.ix_(inside, inside)], rest)
-    return p
+    p[inside] = _most_even(a[np.ix_(inside, inside)], a[np.ix_(~inside, inside)])
+    # Where payoffs differ by orders of magnitude, the support is not certain: better a less even
+    # equilibrium than none.
+    return p if abs(p.sum() - 1.0) <= ROUNDING and (a @ p).max() <= ROUNDING else some
 
 
-def _largest_support(a: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return who has a share in some equilibrium."""
+def _cleared(payoff: npt.ArrayLike) -> FloatArray:
+    """Return payoffs without those that are nothing beside the largest."""
+    a = np.asarray(payoff, dtype=np.float64)
+    return np.where(np.abs(a) > LEAST_PAYOFF * np.abs(a).max(initial=0.0), a, 0.0)
+
+
+def _widest_equilibrium(a: FloatArray) -> FloatArray:
+    """Return an equilibrium in which everyone has a share who has one in any."""
     from scipy.optimize import linprog
 
     n = len(a)
@@ -90,8 +110,9 @@ def _largest_support(a: FloatArray) -> npt.NDArray[np.bool_]:
         bounds=[(0, None)] * n + [(None, None)],
         method="highs",
     )
-    p = np.asarray(found.x, dtype=np.float64)[:n]
-    return np.asarray(p > np.maximum(-a @ p, TOLERANCE))
+    if found.x is None:
+        raise ScoreDataError(f"Nash averaging: expected an equilibrium, found: {found.message}")
+    return np.asarray(found.x, dtype=np.float64)[:n]
 
 
 def _most_even(inner: FloatArray, outer: FloatArray) -> FloatArray:

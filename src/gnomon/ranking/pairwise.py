@@ -61,6 +61,11 @@ class Contest:
     by : str
         What the contestants are. Where they are tasks, the harder one wins.
 
+    Raises
+    ------
+    ScoreDataError
+        A score is NaN, or somebody has more than 5,000 runs on a ground.
+
     Examples
     --------
     Errors of two learners: the lower, the better.
@@ -122,11 +127,16 @@ class Contest:
         return cls(tuple(names[i] for i in kept), tuple(grounds), shown, by)
 
     def __post_init__(self) -> None:
-        if self.sizes.size and self.sizes.max() > MOST_RUNS:
+        for g, i in np.argwhere(self.sizes > MOST_RUNS) if self.samples else ():
+            where = f"{self.names[i]} on {self.grounds[g]}"
             raise ScoreDataError(
-                f"expected at most {MOST_RUNS} runs of a contestant on a ground, "
-                f"found {self.sizes.max()}"
+                f"{where}: expected at most {MOST_RUNS} runs to compare, found {self.sizes[g, i]}"
             )
+        at = [(g, i) for g, row in enumerate(self.samples) for i in range(len(row))]
+        if at and np.isnan(np.concatenate([self.samples[g][i] for g, i in at])).any():
+            g, i = next((g, i) for g, i in at if np.isnan(self.samples[g][i]).any())
+            where = f"{self.names[i]} on {self.grounds[g]}"
+            raise ScoreDataError(f"{where}: expected scores, found NaN")
 
     @cached_property
     def sizes(self) -> IntArray:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.ranking.method_orders import order_of
+from gnomon.ranking.method_orders import order_of, reversed_pairs, rounded
 from gnomon.ranking.methods import method_named
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.tournament import Tournament
-from gnomon.scores.table import FloatArray
 
 __all__ = ["PoolEffect", "pool_effects"]
 
@@ -28,7 +27,7 @@ class PoolEffect:
     left_out : str
     method : str
     reversed_pairs : tuple of (str, str)
-        Pairs of others that change places.
+        Pairs of others that are rated one way before, and the other way after.
     """
 
     left_out: str
@@ -73,21 +72,7 @@ def pool_effects(
         if len(others.components) > 1:
             continue
         for rule, ratings in zip(rules, before, strict=True):
-            old, new = np.delete(ratings, at), rule.rate(others, NOBODY)
-            found.append(PoolEffect(name, rule.name, _turned(others.names, old, new)))
+            old, new = rounded(np.delete(ratings, at)), rounded(rule.rate(others, NOBODY))
+            pairs = reversed_pairs(others.names, order_of(old), old, new)
+            found.append(PoolEffect(name, rule.name, pairs))
     return found
-
-
-def _turned(
-    names: Sequence[str], before: FloatArray, after: FloatArray
-) -> tuple[tuple[str, str], ...]:
-    """Return the pairs in the order of old ratings that new ones have the other way round."""
-    order = order_of(before)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order_of(after, order)] = np.arange(len(order))
-    then = place[order]
-    first, second = np.nonzero(np.triu(then[:, None] > then[None, :], 1))
-    return tuple(
-        (names[order[i]], names[order[j]])
-        for i, j in zip(first.tolist(), second.tolist(), strict=True)
-    )

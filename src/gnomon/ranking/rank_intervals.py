@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from gnomon.ranking.connection import not_connected, require_connection, require
 from gnomon.ranking.method_orders import order_of, rounded
 from gnomon.ranking.methods import Method, method_named
 from gnomon.ranking.pairwise import By, Contest
-from gnomon.ranking.rating_noise import RatingNoise, rating_noise
+from gnomon.ranking.rating_noise import VARIES, RatingNoise, rating_noise
 from gnomon.ranking.resampled_ratings import resampled_ratings, spread_p_value
 from gnomon.ranking.tie_groups import tie_groups
 from gnomon.ranking.tournament import Edges, Tournament, Weights
@@ -23,7 +24,32 @@ from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.estimate import Resampling, finite_or_none
 
-__all__ = ["Ranking", "rank", "rank_range"]
+__all__ = ["Decision", "Ranking", "rank", "rank_range"]
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Ratings whose differences must be beyond their noise for a pair to be separated.
+
+    Parameters
+    ----------
+    ratings : ndarray of float, shape (n,)
+    noise : RatingNoise
+        Standard errors of all differences, and how many of them separate.
+    """
+
+    ratings: FloatArray
+    noise: RatingNoise
+
+    def reordered(self, order: Sequence[int]) -> Decision:
+        """Return the same with contestants in another order."""
+        return Decision(self.ratings[order], self.noise.reordered(order))
+
+    def separates(self, lead: FloatArray, *, marginal: bool = False) -> npt.NDArray[np.bool_]:
+        """Return which pairs it separates in the direction of a lead, both of shape (n, n)."""
+        own = self.ratings[:, None] - self.ratings
+        agrees = np.sign(own) == np.sign(lead)
+        return np.asarray(agrees & self.noise.separates(own, marginal=marginal))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +74,9 @@ class Ranking:
         Share of resamples in which i is rated above j.
     separated : ndarray of bool, shape (n, n)
         Which pairs the data separate, all decisions together at the level.
-    noise : RatingNoise
-        Standard errors of all differences of the deciding ratings, and how many of them separate.
-    deciding : ndarray of float, shape (n,)
-        Ratings whose differences separate: those of ``hodge`` for a method whose own come in steps,
-        else `ratings`.
+    decisions : tuple of Decision
+        All of them must separate a pair: the ratings themselves, unless they come in steps, and
+        those of ``hodge``.
     method, by, resampling : str
     level : float
     n_resamples : int
@@ -71,14 +95,18 @@ class Ranking:
     groups: tuple[tuple[str, ...], ...]
     above: FloatArray
     separated: npt.NDArray[np.bool_]
-    noise: RatingNoise
-    deciding: FloatArray
+    decisions: tuple[Decision, ...]
     method: str
     by: By
     resampling: Resampling
     level: float
     n_resamples: int
     components: tuple[tuple[str, ...], ...]
+
+    @property
+    def noise(self) -> RatingNoise:
+        """Noise of the first of the ratings that decide."""
+        return self.decisions[0].noise
 
     def as_records(self, *, marginal: bool = False) -> list[dict[str, Any]]:
         """Return a mapping for each contestant, fit for JSON; groups by their numbers from 1."""
@@ -121,7 +149,8 @@ def rank(
     dealt out at random. Rank intervals follow: nobody's rank is better than one plus the number
     that are separated above. Methods whose ratings come in steps (places, wins less losses, shares
     of the top) separate those whom ``hodge`` separates, if they order them the same way in all but
-    half of ``1 - level`` of the resamples.
+    half of ``1 - level`` of the resamples. Other methods must separate a pair as ``hodge`` does: of
+    a pair of few runs of which one wins all, their resamples hardly vary.
 
     Parameters
     ----------
@@ -138,7 +167,7 @@ def rank(
         ``runs``, or ``runs_and_tasks`` for a statement about tasks not tried; by default the first,
         unless there is one run for each algorithm and task.
     n_resamples : int
-        Number of resamples.
+        Number of resamples, at least 2.
     smoothing, weights, cap
         As in :meth:`gnomon.ranking.tournament.Tournament.of`.
     rng : numpy.random.Generator
@@ -155,6 +184,8 @@ def rank(
         is asked for contestants that no chain of common tasks connects.
     UnknownNameError
         There is no such method.
+    ValueError
+        The level is not between 0 and 1, or there are fewer than two resamples.
 
     Warns
     -----
@@ -181,6 +212,8 @@ def rank(
     how = method_named(method)
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
+    if n_resamples < 2:
+        raise ValueError(f"expected at least 2 resamples, found {n_resamples}")
     contest = scores if isinstance(scores, Contest) else Contest.from_table(scores, by=by)
     tournament = Tournament.of(contest, smoothing=smoothing, weights=weights, cap=cap)
     _check_components(tournament, how)
@@ -194,18 +227,18 @@ def rank(
     noise = rating_noise(edges, tournament, replicates, level, how.name == "hodge", beyond_chance)
     _warn_of_degenerate(contest, tournament, noise)
     low, high = np.clip(noise.rating_interval(ratings), *how.bounds(len(ratings)))
-    deciding = ratings
-    if how.steps:
+    decisions = [] if how.steps else [Decision(ratings, noise)]
+    if how.name != "hodge":
         steady = method_named("hodge")
-        deciding = steady.rate(tournament, contest)
         drawn = resampled_ratings(edges, tournament, steady, n_resamples, rng=rng)
-        noise = rating_noise(edges, tournament, drawn, level, True, beyond_chance)
+        sure = rating_noise(edges, tournament, drawn, level, True, beyond_chance)
+        decisions.append(Decision(steady.rate(tournament, contest), sure))
     return _assembled(
         contest,
         tournament,
-        np.array([ratings, low, high, deciding]),
+        np.array([ratings, low, high]),
         replicates,
-        noise,
+        decisions,
         how,
         by=contest.by,
         resampling=resampling,
@@ -241,29 +274,27 @@ def _assembled(
     tournament: Tournament,
     numbers: FloatArray,
     replicates: FloatArray,
-    noise: RatingNoise,
+    decisions: Sequence[Decision],
     how: Method,
     **about: Any,
 ) -> Ranking:
     """Bring everything into the order of the ratings, one component after the other.
 
-    `numbers` are the ratings, the ends of their intervals, and the ratings that decide who is
-    separated.
+    `numbers` are the ratings and the ends of their intervals.
     """
     overall = order_of(np.nan_to_num(numbers[0]))
     order = [i for part in tournament.components for i in overall if i in part]
     names = tuple(contest.names[i] for i in order)
-    ratings, low, high, deciding = numbers[:, order]
-    noise = noise.reordered(order)
+    ratings, low, high = numbers[:, order]
+    decided = tuple(decision.reordered(order) for decision in decisions)
     above = _share_above(replicates[:, order])
     rated = rounded(ratings)
     lead = rated[:, None] - rated
-    sure = deciding[:, None] - deciding
-    agrees = np.sign(lead) == np.sign(sure)
+    together = np.all([d.separates(lead) for d in decided], axis=0)
+    alone = np.all([d.separates(lead, marginal=True) for d in decided], axis=0)
     if how.steps:
-        agrees &= np.where(lead > 0.0, above, above.T) >= (1.0 + about["level"]) / 2.0
-    together = agrees & noise.separates(sure)
-    alone = agrees & noise.separates(sure, marginal=True)
+        steady = np.where(lead > 0.0, above, above.T) >= (1.0 + about["level"]) / 2.0
+        together, alone = together & steady, alone & steady
     parts = tuple(tuple(contest.names[i] for i in overall if i in p) for p in tournament.components)
     return Ranking(
         names,
@@ -275,8 +306,7 @@ def _assembled(
         tuple(g for part in parts for g in tie_groups(part, names, together)),
         above,
         together,
-        noise,
-        deciding,
+        decided,
         how.name,
         components=parts,
         **about,
@@ -304,11 +334,16 @@ def _rank_interval(
 
 
 def _share_above(replicates: FloatArray) -> FloatArray:
-    """Return how often i is rated above j, a tie counting one half, shape (n, n)."""
+    """Return how often i is rated above j, a tie counting one half, shape (n, n).
+
+    Of the resamples that rate both; NaN where none does.
+    """
     shares = []
     for column in replicates.T:
         lead = column[:, None] - replicates
-        shares.append((np.mean(lead > 1e-12, axis=0) + np.mean(lead >= -1e-12, axis=0)) / 2.0)
+        above = np.count_nonzero(lead > VARIES, axis=0) + np.count_nonzero(lead >= -VARIES, axis=0)
+        with np.errstate(invalid="ignore"):
+            shares.append(above / (2.0 * np.count_nonzero(~np.isnan(lead), axis=0)))
     return np.array(shares)
 
 

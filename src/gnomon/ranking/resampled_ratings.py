@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from gnomon.ranking.hodge import hodge_ratings
 from gnomon.ranking.methods import Method
@@ -28,6 +30,9 @@ def resampled_ratings(
 ) -> FloatArray:
     """Return the ratings of each resample, shape (n_resamples, n).
 
+    Where grounds are drawn, a resample may lack those that hold contestants together. Those who are
+    then not connected with most others of their component have no rating there, but NaN.
+
     Parameters
     ----------
     edges : Edges
@@ -39,24 +44,52 @@ def resampled_ratings(
     rng : numpy.random.Generator
         Source of all draws.
     """
+    blocks = _rated(edges, tournament, method, n_resamples, rng)
+    if not edges.draw_grounds or edges.contest.sizes.all():
+        return np.concatenate([ratings for ratings, _ in blocks])
+    return np.concatenate(
+        [
+            np.where([_left_apart(graph, tournament) for graph in weights], np.nan, ratings)
+            for ratings, weights in blocks
+        ]
+    )
+
+
+def _rated(
+    edges: Edges,
+    tournament: Tournament,
+    method: Method,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield ratings, (some resamples, n), and how often each two met there, (the same, n, n)."""
     if not method.pooled:
-        drawn = (
-            edges.contest.resampled(draw_grounds=edges.draw_grounds, rng=rng)
-            for _ in range(n_resamples)
-        )
-        return np.array([method.rate(tournament, contest) for contest in drawn])
-    blocks = []
+        for _ in range(n_resamples):
+            drawn = edges.contest.resampled(draw_grounds=edges.draw_grounds, rng=rng)
+            yield method.rate(tournament, drawn)[None], drawn.met.sum(axis=0)[None]
+        return
     for odds, chances, weights in edges.resampled(n_resamples, draw_key(rng)):
         if method.name == "hodge":
             # Without drawn grounds all replicates have the weights of the data.
-            blocks.append(hodge_ratings(odds, weights if edges.draw_grounds else weights[0]))
+            ratings = hodge_ratings(odds, weights if edges.draw_grounds else weights[0])
         else:
             graphs = (
                 replace(tournament, log_odds=f, weights=w, probability=p)
                 for f, w, p in zip(odds, weights, chances, strict=True)
             )
-            blocks.append(np.array([method.rate(graph, edges.contest) for graph in graphs]))
-    return np.concatenate(blocks)
+            ratings = np.array([method.rate(graph, edges.contest) for graph in graphs])
+        yield ratings, weights
+
+
+def _left_apart(weights: FloatArray, tournament: Tournament) -> npt.NDArray[np.bool_]:
+    """Return who is not connected with the largest part of the own component, shape (n,)."""
+    from scipy.sparse.csgraph import connected_components
+
+    part = connected_components(weights > 0.0, directed=False)[1]
+    largest = np.empty_like(part)
+    for members in map(list, tournament.components):
+        largest[members] = np.bincount(part[members]).argmax()
+    return np.asarray(part != largest)
 
 
 def spread_p_value(edges: Edges, tournament: Tournament, *, key: np.uint64) -> float:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from gnomon.ranking.method_orders import rounded
-from gnomon.ranking.rank_intervals import Ranking
+from gnomon.ranking.rank_intervals import Decision, Ranking
 
 __all__ = ["Separation", "separation"]
 
@@ -62,27 +64,33 @@ def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separ
     power : float
         Probability of separating them with that many.
     """
-    from scipy import stats
-
     i, j = sorted((ranking.names.index(a), ranking.names.index(b)))
-    noise = ranking.noise
-    difference = float(ranking.deciding[i] - ranking.deciding[j])
+    needed = [_needed(decision, i, j, power) for decision in ranking.decisions]
     shown = rounded(ranking.ratings)
-    steps = noise.critical + float(stats.norm.ppf(power))
-    present = float(min(noise.n_draws[i], noise.n_draws[j]))
-    error = float(noise.difference_errors[i, j])
-    if not math.isfinite(error) or math.isnan(difference):
-        needed = math.nan
-    elif difference <= 0.0 or shown[i] == shown[j]:
-        needed = math.inf
-    else:
-        needed = float(math.ceil(present * (steps * error / difference) ** 2))
+    equal = shown[i] == shown[j] and not np.isnan(needed).any()
+    draws = ranking.noise.n_draws
     return Separation(
         ranking.names[i],
         ranking.names[j],
         bool(ranking.separated[i, j]),
         float(ranking.above[i, j]),
         "tasks" if ranking.resampling == "runs_and_tasks" else "runs",
-        present,
-        needed,
+        float(min(draws[i], draws[j])),
+        math.inf if equal else float(np.max(needed)),
     )
+
+
+def _needed(decision: Decision, i: int, j: int, power: float) -> float:
+    """Return how many would separate two by ratings of which i's should be the higher."""
+    from scipy import stats
+
+    noise = decision.noise
+    difference = float(decision.ratings[i] - decision.ratings[j])
+    steps = noise.critical + float(stats.norm.ppf(power))
+    present = float(min(noise.n_draws[i], noise.n_draws[j]))
+    error = float(noise.difference_errors[i, j])
+    if not math.isfinite(error) or math.isnan(difference):
+        return math.nan
+    if difference <= 0.0:
+        return math.inf
+    return float(math.ceil(present * (steps * error / difference) ** 2))

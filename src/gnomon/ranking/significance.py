@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from itertools import combinations, permutations
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.tournament import Weights, ground_edges, ground_weights
@@ -18,8 +20,14 @@ from gnomon.stats.tests import holm
 
 __all__ = ["PairComparison", "compare_pairs", "rank_sum_distribution"]
 
-#: Up to so many pairs of runs, over all common grounds, the p-value is exact.
+#: Up to so many pairs of runs, over all common grounds, the p-value is exact, unless
 EXACT_PAIRS = 400
+#: there are more equal steps than this between the least and the greatest value of the statistic
+#: (with up to 6 runs each and equal weights there are at most 3,600 for each ground, with ties
+#: twice as many), or
+MOST_STEPS = 100_000
+#: weights are in no ratios of whole numbers up to this one.
+LARGEST_RATIO = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +78,21 @@ def compare_pairs(
 ) -> list[PairComparison]:
     """Test every pair of contestants by Mann and Whitney's U, pooled over their common grounds.
 
-    The statistic is the weighted mean of P(a better than b) over grounds. Its null distribution,
-    given all ties, is exact (by convolution of rank sums) where there are at most 400 pairs of runs
-    in all and weights are equal, and else normal with the variance corrected for ties (van Elteren
-    1960).
+    The statistic is the weighted mean of P(a better than b) over grounds, and the p-value the share
+    of all ways to deal the runs of each ground out anew, ties as they are, in which it is as great,
+    or two-sided as far from 1/2. It is exact (by convolution of the distributions of U on each
+    ground) if all of this holds:
+
+    * there are at most 400 pairs of runs in all;
+    * each weight is to the greatest as two whole numbers up to 1,000, as equal weights are, and as
+      those by precision on several grounds hardly ever are;
+    * all values of the statistic lie on a grid of at most 100,000 steps. With equal weights the
+      step of the sum of P is one over the least common multiple of the grounds' numbers of pairs of
+      runs, and with ties half of that: 1/100 for 5 runs against 5 here and against 4 there. 11
+      pairs, 13, 17, 19 and 23 on five grounds are too many steps.
+
+    Else it is from the normal distribution with the variance corrected for ties (van Elteren 1960)
+    and a correction for continuity. :attr:`PairComparison.exact` tells which.
 
     Parameters
     ----------
@@ -83,8 +102,9 @@ def compare_pairs(
     per_ground : bool
         Whether to test on each ground by itself instead; Holm's correction is then over all.
     smoothing, weights
-        As in :meth:`gnomon.ranking.tournament.Tournament.of`; they do not change an exact p-value,
-        and weights say nothing about one ground.
+        As in :meth:`gnomon.ranking.tournament.Tournament.of`. Smoothing does not change a p-value,
+        but for the weights by precision, which tests take as given; weights say nothing about one
+        ground.
 
     Returns
     -------
@@ -128,11 +148,12 @@ def _tested(
     if not grounds:
         return math.nan, False
     samples = [(contest.samples[g][i], contest.samples[g][j]) for g in grounds]
-    sizes = [(x.size, y.size) for x, y in samples]
-    n_pairs = sum(m * n for m, n in sizes)
-    equal = len(set(w)) == 1 and len(set(sizes)) == 1
-    if n_pairs <= EXACT_PAIRS and equal:
-        return _exact(samples, alternative), True
+    n_pairs = sum(x.size * y.size for x, y in samples)
+    if n_pairs <= EXACT_PAIRS:
+        scales = _whole_scales(w, [x.size * y.size for x, y in samples])
+        p = None if scales is None else _exact(samples, scales, alternative)
+        if p is not None:
+            return p, True
     middle = variance = 0.0
     for (x, y), weight, g in zip(samples, w, grounds, strict=True):
         middle += weight * (contest.probability[g, i, j] - 0.5)
@@ -140,7 +161,7 @@ def _tested(
     if variance == 0.0:
         return 1.0, True
     # Half a pair of runs, spread over the grounds, corrects for the steps of the counts.
-    step = 0.5 * float(np.mean(w)) / (n_pairs / len(sizes))
+    step = 0.5 * float(np.mean(w)) / (n_pairs / len(samples))
     if alternative == "two-sided":
         return math.erfc(max(abs(middle) - step, 0.0) / math.sqrt(2.0 * variance)), False
     return 0.5 * math.erfc((middle - step) / math.sqrt(2.0 * variance)), False
@@ -155,29 +176,90 @@ def _null_variance(x: FloatArray, y: FloatArray) -> float:
     return max(float(corrected), 0.0) / (12.0 * m * n)
 
 
-def _exact(samples: Sequence[tuple[FloatArray, FloatArray]], alternative: str) -> float:
-    """Return the p-value from the exact distribution of the sum of rank sums."""
-    whole, seen = np.ones(1), 0
-    for x, y in samples:
+def _whole_scales(w: FloatArray, n_pairs: Sequence[int]) -> list[int] | None:
+    """Return whole numbers in the ratios of weight over pairs of runs, which is what a pair counts.
+
+    None if the weights are not in ratios of small whole numbers.
+    """
+    if not np.isfinite(w).all():
+        return None
+    ratios = (w / w.max()).tolist()
+    near = [Fraction(ratio).limit_denominator(LARGEST_RATIO) for ratio in ratios]
+    # A weight given in decimals is that far from its fraction, by rounding, and no farther.
+    if any(abs(float(f) - ratio) > 1e-12 * ratio for f, ratio in zip(near, ratios, strict=True)):
+        return None
+    each = [f / n for f, n in zip(near, n_pairs, strict=True)]
+    unit = math.lcm(*(f.denominator for f in each))
+    return [int(f * unit) for f in each]
+
+
+class _NullSums(NamedTuple):
+    """The doubled ranks' sum of one's runs on a ground, less its mean, and all that it could be.
+
+    ``seen`` is what it is, ``least`` the least that it could be, ``above`` how far above that are
+    all that it could be, ascending, and ``chances`` their probabilities. Times a scale, and so
+    numbers of Python: scales may be large.
+    """
+
+    seen: int
+    least: int
+    above: list[int]
+    chances: FloatArray
+
+    @classmethod
+    def of(cls, x: FloatArray, y: FloatArray, scale: int) -> _NullSums:
+        """Count all ways to deal the runs out."""
         ranks = _doubled_ranks(np.concatenate([x, y]))
-        whole = np.convolve(whole, rank_sum_distribution(ranks, x.size))
-        seen += int(ranks[: x.size].sum())
-    at = np.arange(whole.size)
+        chances = rank_sum_distribution(ranks, x.size)
+        sums = np.flatnonzero(chances)
+        least, mean = int(sums[0]), x.size * (x.size + y.size + 1)
+        return cls(
+            scale * (int(ranks[: x.size].sum()) - mean),
+            scale * (least - mean),
+            [scale * int(s - least) for s in sums],
+            chances[sums],
+        )
+
+
+def _exact(
+    samples: Sequence[tuple[FloatArray, FloatArray]], scales: Sequence[int], alternative: str
+) -> float | None:
+    """Return the p-value of the scaled sum of rank sums; None if its grid has too many steps."""
+    parts = [_NullSums.of(x, y, scale) for (x, y), scale in zip(samples, scales, strict=True)]
+    step = math.gcd(*(above for part in parts for above in part.above))
+    if step == 0:  # all is tied
+        return 1.0
+    if sum(part.above[-1] for part in parts) // step > MOST_STEPS:
+        return None
+    whole = np.ones(1)
+    for part in parts:
+        whole = _convolved(whole, [above // step for above in part.above], part.chances)
+    seen, least = sum(part.seen for part in parts), sum(part.least for part in parts)
+    # whole[k]: the probability of the sum least + k step; its mean is 0
     if alternative == "two-sided":
-        # The mean is a whole number or a half, so doubling keeps the comparison exact.
-        mean2 = sum(x.size * (x.size + y.size + 1) * 2 for x, y in samples)
-        return min(1.0, float(whole[np.abs(2 * at - mean2) >= abs(2 * seen - mean2)].sum()))
-    return min(1.0, float(whole[at >= seen].sum()))
+        if seen == 0:
+            return 1.0
+        low, high = (-abs(seen) - least) // step, -((least - abs(seen)) // step)
+        return min(1.0, float(whole[: max(low + 1, 0)].sum() + whole[high:].sum()))
+    return min(1.0, float(whole[(seen - least) // step :].sum()))
 
 
-def _doubled_ranks(values: FloatArray) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _convolved(whole: FloatArray, shifts: Sequence[int], chances: FloatArray) -> FloatArray:
+    """Return the distribution on a grid of the sum with a number that takes a few places of it."""
+    found = np.zeros(whole.size + shifts[-1])
+    for shift, chance in zip(shifts, chances, strict=True):
+        found[shift : shift + whole.size] += chance * whole
+    return found
+
+
+def _doubled_ranks(values: FloatArray) -> npt.NDArray[np.int64]:
     """Return twice the ranks, ties sharing theirs: whole numbers."""
     ordered = np.sort(values)
     below = np.searchsorted(ordered, values, side="left")
     return below + np.searchsorted(ordered, values, side="right") + 1
 
 
-def rank_sum_distribution(doubled_ranks: np.ndarray[Any, np.dtype[np.int64]], m: int) -> FloatArray:
+def rank_sum_distribution(doubled_ranks: npt.NDArray[np.int64], m: int) -> FloatArray:
     """Return the probability of each sum of m of these ranks, all choices being equally likely.
 
     Parameters

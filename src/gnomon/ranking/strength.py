@@ -21,6 +21,7 @@ __all__ = [
     "elo",
     "elo_games",
     "mean_rank",
+    "task_ranks",
 ]
 
 
@@ -128,8 +129,33 @@ def copeland(probability: npt.ArrayLike) -> FloatArray:
 def mean_rank(contest: Contest) -> FloatArray:
     """Return each one's mean rank over the grounds on which it was, 1 for always the best.
 
-    On one ground contestants are ranked by the mean rank of their runs; equal ones share ranks. NaN
-    for one that was on none.
+    Ranks are those of :func:`task_ranks`. NaN for one that was on none.
+    """
+    ranks = task_ranks(contest)
+    n_grounds = np.count_nonzero(~np.isnan(ranks), axis=0)
+    return np.where(n_grounds > 0, np.nansum(ranks, axis=0) / np.maximum(n_grounds, 1), np.nan)
+
+
+def task_ranks(contest: Contest) -> FloatArray:
+    """Return everyone's rank on each ground, 1 for the best there.
+
+    Contestants are ranked by the mean rank of their runs among all runs on the ground, which is by
+    P(better) than a run drawn from all of them; equal ones share ranks.
+
+    Parameters
+    ----------
+    contest : Contest
+
+    Returns
+    -------
+    ndarray of float, shape (grounds, n)
+        NaN for one that was not there.
+
+    Examples
+    --------
+    >>> samples = ((np.array([2.0, 3.0, 4.0]), np.array([0.0, 1.0, 90.0])),)
+    >>> task_ranks(Contest(("a", "b"), ("clockwise",), samples))
+    array([[1., 2.]])
     """
     from scipy.stats import rankdata
 
@@ -137,11 +163,10 @@ def mean_rank(contest: Contest) -> FloatArray:
     for g, wins in enumerate(contest.wins):
         here = np.flatnonzero(contest.sizes[g])
         if here.size:
-            # Wins per run of one's own, over all others on the ground.
+            # Wins per run against all runs on the ground, one's own included: a mean rank less 1/2.
             rates = wins[np.ix_(here, here)].sum(axis=1) / contest.sizes[g, here]
             ranks[g, here] = rankdata(-np.round(rates, 9))
-    n_grounds = np.count_nonzero(~np.isnan(ranks), axis=0)
-    return np.where(n_grounds > 0, np.nansum(ranks, axis=0) / np.maximum(n_grounds, 1), np.nan)
+    return ranks
 
 
 def elo(

@@ -12,8 +12,9 @@ __all__ = ["scaled_by_task"]
 def scaled_by_task(table: ScoreTable) -> ScoreTable:
     """Return scores from 0 (the worst run of anybody on the task) to 1 (the best).
 
-    Censored runs are 0, as is the worst that is not; where all runs are equal, all are 1/2. The
-    scale depends on who is in the table: it serves to compare orders, not to publish.
+    Where all are equal, all are 1/2. Censored runs stay infinite: there is no number for them, so
+    the mean of some is not estimable, while quantiles may be. The scale depends on who is in the
+    table: it serves to compare orders, not to publish.
 
     Examples
     --------
@@ -27,11 +28,16 @@ def scaled_by_task(table: ScoreTable) -> ScoreTable:
         cells = {name: sign * table.runs(name, task) for name in table.algorithms}
         every = np.concatenate(list(cells.values()))
         finite = every[np.isfinite(every)]
-        low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
         for name, runs in cells.items():
-            scaled = _scaled(runs, low, high, all_alike=finite.size in (0, every.size))
+            scaled = _scaled(runs, finite)
             records += [
-                {"algorithm": name, "task": task, "run": run, "score": float(score)}
+                {
+                    "algorithm": name,
+                    "task": task,
+                    "run": run,
+                    "score": float(score),
+                    "censored": bool(np.isinf(score)),
+                }
                 for run, score in zip(table.run_labels(name, task), scaled, strict=True)
             ]
     note = "scaled task by task to the range of all runs"
@@ -40,9 +46,9 @@ def scaled_by_task(table: ScoreTable) -> ScoreTable:
     )
 
 
-def _scaled(runs: FloatArray, low: float, high: float, *, all_alike: bool) -> FloatArray:
-    """Return runs on the scale from `low` to `high`, which may be one and the same."""
+def _scaled(runs: FloatArray, finite: FloatArray) -> FloatArray:
+    """Return runs on the scale of all finite ones, which may be one and the same, or none."""
+    low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
     if high > low:
-        return np.asarray((np.clip(runs, low, high) - low) / (high - low))
-    # Those who got there are all alike, and better than those who never did.
-    return np.full(runs.shape, 0.5) if all_alike else np.isfinite(runs).astype(np.float64)
+        return np.asarray((runs - low) / (high - low))
+    return np.where(np.isfinite(runs), 0.5, runs)

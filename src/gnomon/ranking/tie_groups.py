@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["tie_groups"]
+__all__ = ["group_letters", "tie_groups"]
 
 
 def tie_groups(
@@ -40,3 +40,23 @@ def tie_groups(
             groups.append(tuple(order[begin:end]))
             reached = end
     return tuple(groups)
+
+
+def group_letters(groups: Sequence[int]) -> str:
+    """Return groups by letters, a to z and then a2: a reader compares them more easily.
+
+    Whoever shares a letter is not separated. Whoever shares none need not be: groups are stretches,
+    and one who is separated from somebody between the two ends them.
+
+    Parameters
+    ----------
+    groups : sequence of int
+        Numbers from 1.
+
+    Examples
+    --------
+    >>> group_letters([1, 2]), group_letters([27])
+    ('ab', 'a2')
+    """
+    places = [divmod(group - 1, 26) for group in groups]
+    return "".join(chr(ord("a") + i) + (str(turn + 1) if turn else "") for turn, i in places)

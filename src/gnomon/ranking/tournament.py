@@ -76,7 +76,7 @@ class Tournament:
             Added to the won and to the lost pairs of runs, above 0; 1 as in the GOHR server.
         weights : str or mapping from ground to float
             ``equal``: every common ground counts 1; ``precision``: one over the variance of its
-            log-odds; or a weight for each ground.
+            log-odds; or a weight for each ground, 1 for those that are not named.
         cap : float
             Log-odds beyond it, on one ground, are cut.
 
@@ -85,7 +85,7 @@ class Tournament:
         UnknownNameError
             A weight is for no ground of the contest.
         ValueError
-            Smoothing is not above 0, or a weight is negative.
+            Smoothing or cap is not above 0, or a weight is negative or infinite.
 
         Examples
         --------
@@ -95,8 +95,9 @@ class Tournament:
         array([[ 0.   ,  1.609],
                [-1.609,  0.   ]])
         """
-        if not smoothing > 0.0:
-            raise ValueError(f"expected smoothing above 0, found {smoothing}")
+        for name, number in (("smoothing", smoothing), ("cap", cap)):
+            if not number > 0.0:
+                raise ValueError(f"expected {name} above 0, found {number}")
         odds, variance = ground_edges(contest, smoothing, cap)
         w = ground_weights(contest, weights, variance)
         total = w.sum(axis=0)
@@ -105,6 +106,9 @@ class Tournament:
             chance = (w * np.nan_to_num(contest.probability)).sum(axis=0) / total
             spread = (w**2 * np.nan_to_num(variance)).sum(axis=0) / total**2
         np.fill_diagonal(chance, 0.5)
+        # What is won and lost alike on several grounds must not become an order by rounding.
+        pooled[np.abs(pooled) <= EVEN] = 0.0
+        chance[np.abs(chance - 0.5) <= EVEN] = 0.5
         most = contest.pairs[contest.met].max(initial=0.0)
         largest = min(math.log(most / smoothing + 1.0), cap)
         return cls(contest.names, np.nan_to_num(pooled), total, chance, spread, largest, contest.by)
@@ -194,8 +198,8 @@ def ground_weights(contest: Contest, weights: Weights, variance: FloatArray) -> 
                 "task" if contest.by == "algorithm" else "algorithm", name, contest.grounds
             )
     each = np.array([weights.get(name, 1.0) for name in contest.grounds], dtype=np.float64)
-    if not (each >= 0.0).all():
-        raise ValueError(f"expected weights of 0 or more, found {each.min()}")
+    for weight in each[~((each >= 0.0) & np.isfinite(each))]:
+        raise ValueError(f"expected finite weights of 0 or more, found {weight:g}")
     return each[:, None, None] * contest.met
 
 

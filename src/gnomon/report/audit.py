@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
 from gnomon import __version__
 from gnomon.ranking.audit import TITLES, Audit
 from gnomon.ranking.critical_difference import CriticalDifference
+from gnomon.ranking.findings import NOT_IN_TABLES, Finding, scale_in_words
 from gnomon.ranking.rank_intervals import Ranking, rank_range
+from gnomon.ranking.tie_groups import group_letters
 from gnomon.report.figures.critical_difference import (
     critical_difference_diagram,
     critical_difference_rows,
@@ -82,7 +88,12 @@ def _notices(audit: Audit) -> tuple[str, ...]:
 
 
 def _said(audit: Audit, section: str) -> tuple[str, ...]:
-    return tuple(f"{f.finding}." for f in audit.findings if f.section == section)
+    return tuple(_sentence(f.finding) for f in audit.findings if f.section == section)
+
+
+def _sentence(text: str) -> str:
+    """Return a text with a full stop at its end, unless it ends in some."""
+    return text if text.endswith(".") else f"{text}."
 
 
 def _top(audit: Audit) -> tuple[str, ...]:
@@ -109,20 +120,43 @@ def _depends(audit: Audit) -> tuple[str, ...]:
 
 def _moved(audit: Audit, section: str) -> str:
     """Return who moves somebody, or why that is not known."""
-    found = {f.name: f for f in audit.findings if f.section == section}
-    if "none" in found:
-        return found["none"].finding
-    movers = [name for name, f in found.items() if f.value and name != "same order"]
-    if section != "methods":
-        return "yes" if movers else "no"
+    found = [f for f in audit.findings if f.section == section]
+    if found[0].name == "none":
+        return found[0].finding
+    movers = list(dict.fromkeys(f.name for f in found if f.value and f.name != "same order"))
+    if section == "pool":
+        return _left(movers)
     verb = "orders" if len(movers) == 1 else "order"
-    return f"{joined(movers)} {verb} some pair otherwise" if movers else "no, all order alike"
+    text = f"{joined(movers)} {verb} some pair otherwise" if movers else "no, all order alike"
+    return _with_unknown(text, found) if section == "metrics" else text
+
+
+def _with_unknown(text: str, found: Sequence[Finding]) -> str:
+    """Return the text with those metrics that have nothing to say, since some runs are censored."""
+    unknown = [f.name for f in found if f.value is None]
+    if len(unknown) == len(found):
+        return "not estimable, some runs are censored"
+    return f"{text}; {joined(unknown)} not estimable" if unknown else text
+
+
+def _left(movers: list[str]) -> str:
+    """Return without whom the others' order changes."""
+    if not movers:
+        return "no, whoever leaves"
+    names = [name.removeprefix("without ") for name in movers[:MOST_NAMED]]
+    more = len(movers) - len(names)
+    names += [counted(more, "other")] if more else []
+    return f"some pair changes places if {joined(names, 'or')} leaves"
 
 
 def _section(audit: Audit, name: str, heading: str) -> Section:
     tables = {"estimates": _estimates, "ranks": _ranks, "methods": _methods}
     made = tables[name](audit) if name in tables else ()
-    text = () if made else _said(audit, name)
+    text = tuple(
+        _sentence(f.finding)
+        for f in audit.findings
+        if f.section == name and not (made and f.name not in NOT_IN_TABLES)
+    )
     return Section(name, heading, text, made, _figures(audit, name))
 
 
@@ -137,13 +171,15 @@ def _estimates(audit: Audit) -> tuple[Table, ...]:
         for name in audit.ranking.names
         if (name, metrics[0]) in found
     )
-    caption = "Scores scaled task by task, from the worst run in the table (0) to the best (1)."
+    caption = _sentence(scale_in_words(audit.table, audit.ranking.names))
     return (Table("Summary scores", ("algorithm", *metrics), rows, caption),)
 
 
 def _estimate(estimate: Estimate) -> str:
-    """Return a value with its interval, if there is one."""
+    """Return a value with its interval, as far as they exist."""
     low, high = estimate.low, estimate.high
+    if math.isnan(estimate.value):
+        return "not estimable"
     ends = "" if low != low or high != high else f" [{low:.3f}, {high:.3f}]"
     return f"{estimate.value:.3f}{ends}"
 
@@ -156,16 +192,19 @@ def _ranks(audit: Audit) -> tuple[Table, ...]:
             "not estimable" if r["rating"] is None else f"{r['rating']:.2f}",
             _interval(r["low"], r["high"], 2),
             rank_range(r["rank_low"], r["rank_high"]),
-            joined([str(g) for g in r["groups"]], "and"),
+            group_letters(r["groups"]),
         )
         for r in ranking.as_records()
     )
     columns = ("algorithm", "rating", "interval", "rank", "tie group")
     caption = (
-        "Ratings are mean log-odds against the others (hodge). Ranks hold together, at "
-        f"{percent(ranking.level)}; members of a tie group are not separated."
+        "Ratings are mean log-odds, run against run, against everybody in the table (hodge). Ranks "
+        f"hold together, at {percent(ranking.level)}. {_LETTERS}"
     )
     return (Table("Ranks", columns, rows, caption),)
+
+
+_LETTERS = "Whoever shares a letter is not separated; whoever shares none may be: the ranks tell."
 
 
 def _interval(low: float | None, high: float | None, digits: int) -> str:
@@ -192,7 +231,7 @@ def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
         case "ranks":
             return (ranking_figure(audit.ranking), _ease_figure(audit))
         case "methods" if audit.critical_difference is not None:
-            return (critical_difference_figure(audit.critical_difference),)
+            return (_diagram(audit.critical_difference, audit.ranking),)
         case "cycles" if audit.intransitivity.decomposition.cycle_dimension > 0:
             return (_tournament_figure(audit),)
         case _:
@@ -205,7 +244,8 @@ def ranking_figure(ranking: Ranking) -> Figure:
         "rank-intervals",
         "Rank intervals",
         f"Ratings with {percent(ranking.level)} intervals, ranks that hold together, and "
-        f"brackets around those that the data do not separate.{_first(ranking, MOST_RANKED)}",
+        "brackets around those that the data do not separate; whoever shares none may be separated "
+        f"or not: the ranks tell.{_first(ranking, MOST_RANKED)}",
         "Ratings, best on top: " + joined(ranking.names[:MOST_RANKED]) + ".",
         drawing_of(rank_interval_plot(ranking)),
         ranking_rows(ranking),
@@ -251,6 +291,18 @@ def critical_difference_figure(found: CriticalDifference) -> Figure:
         critical_difference_rows(found),
         wide=True,
     )
+
+
+def _diagram(found: CriticalDifference, ranking: Ranking) -> Figure:
+    """Return the diagram, with a word on why it may part others than the ranks do."""
+    figure = critical_difference_figure(found)
+    if ranking.resampling != "runs":
+        return figure
+    sample = (
+        " Here the tasks are the sample, in the ranks above the runs: the two may separate "
+        "different pairs."
+    )
+    return replace(figure, caption=figure.caption + sample)
 
 
 def _tournament_figure(audit: Audit) -> Figure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,7 +106,13 @@ class Report:
         """All figures, in the order of the page."""
         return tuple(figure for section in self.sections for figure in section.figures)
 
-    def save(self, folder: str | Path, *, also: Sequence[str] = ()) -> Path:
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        also: Sequence[str] = (),
+        beside: Mapping[str, str] | None = None,
+    ) -> Path:
         """Write ``report.html`` and ``figures/NAME.svg`` and ``.csv``; return the page's path.
 
         All files are written, or if something goes wrong, none.
@@ -116,6 +122,8 @@ class Report:
         folder : path
         also : sequence of {"png", "pdf"}
             What each figure is to be written as too.
+        beside : mapping from str to str, optional
+            Names and texts of further files in the folder.
 
         Raises
         ------
@@ -129,7 +137,9 @@ class Report:
             for figure in self.figures
             for name, data in figure.files(also).items()
         }
-        write_together(Path(folder), files | {"report.html": report_html(self).encode()})
+        texts = {**(beside or {}), "report.html": report_html(self)}
+        files |= {name: text.encode() for name, text in texts.items()}
+        write_together(Path(folder), files)
         return Path(folder) / "report.html"
 
 

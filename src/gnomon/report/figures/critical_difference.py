@@ -51,7 +51,7 @@ def critical_difference_diagram(found: CriticalDifference, *, ax: Axes | None = 
     side = 0.08 * (max(map(len, names)) + 6)
     if ax is None:
         width = max(FULL_WIDTH * 0.85, 2.0 * side + LEAST_LINE)
-        ax = new_drawing(width, 0.6 + LINE * (half + top)).subplots()
+        ax = new_drawing(width, 0.8 + LINE * (half + top)).subplots()
     ax.set_axis_off()
     ax.set_facecolor("none")
     low, high = math.floor(found.mean_ranks.min()), math.ceil(found.mean_ranks.max())
@@ -60,7 +60,7 @@ def critical_difference_diagram(found: CriticalDifference, *, ax: Axes | None = 
     share = min(side / width, 0.42)
     air = (high - low) * share / (1.0 - 2.0 * share)
     ax.set_xlim(low - air, high + air)
-    ax.set_ylim(-half - 0.6, top + 0.9)
+    ax.set_ylim(-half - 0.6, top + 1.6)
     ax.plot([low, high], [top, top], color=INK, linewidth=1.2)
     step = next(step for step in STEPS if (high - low) / step <= 8 or step == STEPS[-1])
     for tick in range(-(-low // step) * step, high + 1, step):
@@ -85,10 +85,14 @@ def critical_difference_diagram(found: CriticalDifference, *, ax: Axes | None = 
             [ends[0] - pad, ends[1] + pad], [y, y], color=SERIES[0], linewidth=4,
             solid_capstyle="round",
         )  # fmt: skip
-    note = f"mean rank over {found.over}; bars: not separated ({found.test})"
-    ax.text(
-        (low + high) / 2.0, top + 0.75, note, ha="center", color=MUTED, fontsize=SIZE - 1
-    )  # fmt: skip
+    notes = (
+        f"mean rank over {found.over}; bars: not separated ({found.test})",
+        f"compared by {found.compared}",
+    )
+    for height, note in zip((1.4, 0.8), notes, strict=True):
+        ax.text(
+            (low + high) / 2.0, top + height, note, ha="center", color=MUTED, fontsize=SIZE - 1
+        )  # fmt: skip
     return ax
 
 

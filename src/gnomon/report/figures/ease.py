@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
 from gnomon.excerpt import shortened
 from gnomon.ranking.tournament import Tournament
@@ -71,8 +72,22 @@ def ease_heat_map(
     ax.tick_params(axis="x", labeltop=True, labelbottom=False)
     ax.spines["bottom"].set_visible(False)
     verb = "better" if tournament.by == "algorithm" else "harder"
-    ax.set_xlabel(f"P(row {verb} than column)")
+    _name_levels(ax, f"P(row {verb} than column)")
     return ax
+
+
+def _name_levels(ax: Axes, title: str) -> None:
+    """Say below the map what its colours mean."""
+    ends = [f"{bound:.2f}".strip("0") for bound in EASE_BOUNDS]
+    between = [f"{low} to {high}" for low, high in pairwise(ends)]
+    names = [f"below {ends[0]}", *between, f"from {ends[-1]}"]
+    handles = [Patch(color=c, label=name) for c, name in zip(LEVELS, names, strict=True)]
+    legend = ax.legend(
+        handles=handles, title=title, loc="upper center", bbox_to_anchor=(0.5, -0.01),
+        ncols=len(handles), frameon=False, fontsize=SIZE - 1.5, title_fontsize=SIZE - 0.5,
+        labelcolor=INK, handlelength=1.2, columnspacing=1.1,
+    )  # fmt: skip
+    legend.get_title().set_color(MUTED)
 
 
 def _ease_cell(ax: Axes, row: int, column: int, p: float, *, words: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.transforms import ScaledTranslation, Transform, blended_transform_factory
 
 from gnomon.excerpt import shortened
 from gnomon.ranking.rank_intervals import Ranking, rank_range
@@ -17,6 +18,7 @@ from gnomon.report.figures.style import (
     MUTED,
     SERIES,
     SIZE,
+    drawing_of,
     dress,
     new_drawing,
 )
@@ -25,6 +27,8 @@ __all__ = ["rank_interval_plot", "ranking_rows"]
 
 #: Room for one line of text, in inches.
 LINE = 0.3
+#: Where ranks and brackets stand beside the panel, and how far apart brackets are, in inches.
+RANKS, BRACKETS, LANE = 0.2, 0.9, 0.2
 #: More than this do not fit on a page.
 MOST_ROWS = 60
 
@@ -58,14 +62,25 @@ def rank_interval_plot(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(
         "rating (log-odds)" if ranking.method == "hodge" else f"rating ({ranking.method})"
     )
-    # To the right of the panel, in its own units: ranks, then a bracket for each tie group.
-    side = ax.get_yaxis_transform()
-    ax.text(1.03, -0.9, "rank", transform=side, color=MUTED, fontsize=SIZE - 1, va="center")
+    # To the right of the panel, in inches: ranks, then a bracket for each tie group.
+    side = _beside(ax)
+    ax.text(RANKS, -0.9, "rank", transform=side, color=MUTED, fontsize=SIZE - 1, va="center")
     for i in range(n):
         text = rank_range(int(ranking.rank_low[i]), int(ranking.rank_high[i]))
-        ax.text(1.03, i, text, transform=side, color=INK, fontsize=SIZE, va="center")
+        ax.text(RANKS, i, text, transform=side, color=INK, fontsize=SIZE, va="center")
     _brackets(ax, ranking, n)
     return ax
+
+
+def _beside(ax: Axes) -> Transform:
+    """Return what places things at inches to the right of the panel, and at its rows.
+
+    Shares of the panel's width would move with it, while the drawing makes room for the words.
+    """
+    # Declared for an affine transform without need: it is asked for one point.
+    edge = ScaledTranslation(1.0, 0.0, ax.transAxes)  # type: ignore[arg-type]
+    inches = drawing_of(ax).dpi_scale_trans + edge
+    return blended_transform_factory(inches, ax.transData)
 
 
 def _dot_with_bar(ax: Axes, row: float, value: float, low: float, high: float) -> None:
@@ -82,8 +97,8 @@ def _dot_with_bar(ax: Axes, row: float, value: float, low: float, high: float) -
 
 def _brackets(ax: Axes, ranking: Ranking, n: int) -> None:
     """Draw tie groups of two or more of the first n, side by side only where they overlap."""
-    side = ax.get_yaxis_transform()
-    start = 1.17 if len(ranking.names) < 10 else 1.21
+    side = _beside(ax)
+    start = BRACKETS if len(ranking.names) < 10 else BRACKETS + 0.2
     ends: list[int] = []
     for group in ranking.groups:
         top, bottom = ranking.names.index(group[0]), ranking.names.index(group[-1])
@@ -91,15 +106,17 @@ def _brackets(ax: Axes, ranking: Ranking, n: int) -> None:
             continue
         lane = next((i for i, end in enumerate(ends) if end < top), len(ends))
         ends[lane : lane + 1] = [bottom]
-        x = start + 0.03 * lane
+        x = start + LANE * lane
+        # A group that goes on below the last row stays open.
+        foot = [bottom + 0.25] * 2 if bottom < n else [n - 0.5]
         ax.plot(
-            [x - 0.008, x, x, x - 0.008],
-            [top - 0.25, top - 0.25, bottom + 0.25, bottom + 0.25],
+            [x - 0.055, x, x, x - 0.055][: 2 + len(foot)],
+            [top - 0.25, top - 0.25, *foot],
             transform=side, color=INK, linewidth=1.6, clip_on=False, solid_joinstyle="miter",
         )  # fmt: skip
     if ends:
         ax.text(
-            start - 0.01, -0.9, "not separated", transform=side, color=MUTED, fontsize=SIZE - 1,
+            start - 0.07, -0.9, "not separated", transform=side, color=MUTED, fontsize=SIZE - 1,
             va="center",
         )  # fmt: skip
 

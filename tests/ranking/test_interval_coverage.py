@@ -1,0 +1,103 @@
+"""What intervals hold where few or unequal runs, or few common tasks, make resamples say little."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gnomon.errors import DegenerateScoresWarning
+from gnomon.ranking.hodge import hodge_ratings
+from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.rank_intervals import rank
+from gnomon.ranking.tournament import Tournament
+
+N_TABLES = 400
+#: Two of each strength, far from all others: only which of two is the better can be wrong.
+TWINS = tuple(np.repeat(8.0 * np.arange(5), 2).tolist())
+
+
+def contest(rng, means, sizes):
+    """Normal runs around their means; `sizes` has a row for each rule."""
+    samples = tuple(
+        tuple(rng.normal(m, 1.0, k) for m, k in zip(means, row, strict=True)) for row in sizes
+    )
+    names = tuple(map(str, range(len(means))))
+    return Contest(names, tuple(f"r{g}" for g in range(len(sizes))), samples)
+
+
+def quiet_rank(one, method="hodge", **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        return rank(one, method, **options)
+
+
+def not_below_95_percent(n_good, n=N_TABLES):
+    return stats.binomtest(int(n_good), n, 0.95, alternative="less").pvalue > 0.01
+
+
+@pytest.mark.parametrize("method", ["hodge", "borda", "bradley-terry", "gohr-ev"])
+@pytest.mark.parametrize(
+    ("means", "sizes"),
+    [((0, 0, 3), [[5] * 3] * 3 + [[1] * 3] * 3), ((0, 0, 3), [[6, 2, 4]] * 3), (TWINS, [[5] * 10])],
+    ids=["single runs on some rules", "unequal runs", "twins"],
+)
+def test_rank_intervals_hold_with_few_and_unequal_runs(method, means, sizes):
+    rng = np.random.default_rng(2)
+    truth, good = np.array(means), 0
+    for _ in range(N_TABLES):
+        found = quiet_rank(contest(rng, means, sizes), method, n_resamples=60, rng=rng)
+        true = truth[[int(name) for name in found.names]]
+        best = 1 + (true > true[:, None]).sum(axis=1)
+        worst = len(true) - (true < true[:, None]).sum(axis=1)
+        good += bool(((found.rank_low <= best) & (worst <= found.rank_high)).all())
+    assert not_below_95_percent(good)
+
+
+@pytest.mark.parametrize("means", [(0, 0.5, 1, 3), (0, 0, 0, 0.5)])
+def test_intervals_of_ratings_hold_the_rating_to_expect(means):
+    """The best of the first wins nearly every pair: resamples hardly vary, and other runs would."""
+    rng, sizes = np.random.default_rng(3), [[5] * 4] * 4
+    graphs = (Tournament.of(contest(rng, means, sizes)) for _ in range(1000))
+    expected = np.mean([hodge_ratings(graph.log_odds, graph.weights) for graph in graphs], axis=0)
+    held = np.zeros(len(means))
+    for _ in range(N_TABLES):
+        found = quiet_rank(contest(rng, means, sizes), n_resamples=60, rng=rng)
+        true = expected[[int(name) for name in found.names]]
+        held[[int(name) for name in found.names]] += (found.low <= true) & (true <= found.high)
+    assert all(not_below_95_percent(n) for n in held)
+
+
+def two_groups(rng, n_bridges, n_tasks=20):
+    """Three and three with tasks of their own, one run each, and some tasks that all share."""
+    here = np.ones((2 * n_tasks + n_bridges, 6), dtype=int)
+    here[:n_tasks, 3:] = here[n_tasks : 2 * n_tasks, :3] = 0
+    return contest(rng, (0, 1, 2, 0, 1, 2), here.tolist())
+
+
+@pytest.mark.parametrize("n_bridges", [2, 5])
+def test_drawn_tasks_that_hold_groups_together(n_bridges):
+    rng, good = np.random.default_rng(5), 0
+    for _ in range(200):
+        found = quiet_rank(two_groups(rng, n_bridges), n_resamples=60, rng=rng)
+        at = [found.names.index(name) for name in "012345"]
+        good += not found.separated[at, at[3:] + at[:3]].any()
+    assert not_below_95_percent(good, 200)
+
+
+@pytest.mark.parametrize(("n_bridges", "estimable"), [(2, False), (5, True)])
+def test_where_resamples_fall_apart_nothing_is_said_across(n_bridges, estimable):
+    """More than one in twenty: not estimable; fewer: they are left out of the shares above."""
+    rng = np.random.default_rng(5)
+    found = quiet_rank(two_groups(rng, n_bridges), rng=rng)
+    first, other = found.names.index("0"), found.names.index("3")
+    assert np.isfinite(found.noise.difference_errors[first, other]) == estimable
+    assert np.isfinite(found.noise.difference_errors[first, found.names.index("1")])
+    assert np.allclose(found.above + found.above.T, 1.0)
+
+
+def test_who_wins_every_pair_has_an_interval_that_other_runs_may_leave():
+    samples = ((np.arange(6.0) + 100, np.arange(6.0), np.arange(6.0) + 0.5),)
+    found = rank(Contest(("ideal", "a", "b"), ("r",), samples), rng=np.random.default_rng(0))
+    assert found.names[0] == "ideal"
+    assert found.low[0] < found.ratings[0] < found.high[0]

@@ -71,3 +71,10 @@ def test_a_lonely_algorithm_has_no_wins():
     (found,) = generality(errors([1, 2], learners=("dqn",)))
     assert found.as_record()["mean_win"] is None
     assert found.worst_task is None
+
+
+@pytest.mark.parametrize("n_classes", [0, 4])
+def test_a_number_of_classes_that_cannot_be(n_classes):
+    table = ScoreTable.from_arrays({"a": np.arange(12.0).reshape(4, 3)}, higher_is_better=False)
+    with pytest.raises(ValueError, match=f"expected 1 to 3 classes, found {n_classes}"):
+        difficulty_classes(table, n_classes, rng=np.random.default_rng(0))

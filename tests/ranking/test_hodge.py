@@ -260,3 +260,10 @@ def test_rounding_makes_no_circles():
         assert np.abs(graph.log_odds).max() < 1e-12
         assert n_cycles(graph) == 0
         assert not worst_triangles(graph, cycles_only=True)
+
+
+def test_traits_estimated_from_a_complete_graph_say_nothing_new():
+    upper = np.triu(np.random.default_rng(0).normal(1.0, 1.0, (6, 6)), 1)
+    graph = Tournament.from_log_odds("abcdef", upper - upper.T)
+    expected = expected_intransitivity(trait_correlation(graph), 6, graph.n_edges)
+    assert expected == pytest.approx(hodge_decomposition(graph).intransitivity)

@@ -337,6 +337,10 @@ def _answer_classes(answer: Answer, table: ScoreTable, rng: np.random.Generator)
         ],
         title="classes of difficulty, hardest first",
     )
+    answer.say(
+        "Stability: how much of a class comes back when runs are drawn again; below 0.6 do not "
+        "believe it, from 0.85 on it is stable.\n"
+    )
     answer.records([g.as_record() for g in generality(table, classes)], title="generality")
 
 

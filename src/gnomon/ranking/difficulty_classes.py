@@ -61,7 +61,8 @@ def difficulty_classes(
         Scores that mean the same on all tasks, such as numbers of errors.
     n_classes : int, optional
         How many classes; by default the number from 2 to one less than the tasks with the largest
-        mean silhouette (Rousseeuw 1987).
+        mean silhouette (Rousseeuw 1987): tasks that are all alike fall into two as well, which no
+        resample finds again.
     n_resamples : int
         For the stability.
     smoothing : float
@@ -78,6 +79,8 @@ def difficulty_classes(
     ------
     ScoreDataError
         There are fewer than three tasks, or two of them share no learner.
+    ValueError
+        There are not from 1 class to one for each task.
 
     Examples
     --------
@@ -92,6 +95,8 @@ def difficulty_classes(
         raise ScoreDataError(
             f"expected at least three tasks to classify, found {len(contest.names)}"
         )
+    if n_classes is not None and not 1 <= n_classes <= len(contest.names):
+        raise ValueError(f"expected 1 to {len(contest.names)} classes, found {n_classes}")
     graph = Tournament.of(contest, smoothing=smoothing)
     for i, j in np.argwhere(np.triu(graph.weights == 0.0, 1)):
         a, b = contest.names[i], contest.names[j]

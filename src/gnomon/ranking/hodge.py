@@ -214,7 +214,9 @@ def expected_intransitivity(rho: float, n_contestants: int, n_edges: int) -> flo
     """Return the intransitivity to expect of contestants with independent traits.
 
     The expected cyclic share of the squared edges is (1 - 2 rho) L / E, with L = E - V + 1 cycles
-    on a connected graph (the trait-performance theorem of Strang, Abbott and Thomas 2022).
+    on a connected graph (the trait-performance theorem of Strang, Abbott and Thomas 2022). With the
+    :func:`trait_correlation` of the same complete graph it is, by algebra, what is observed; it
+    says something with a rho from elsewhere, or of a graph with edges missing.
 
     Examples
     --------

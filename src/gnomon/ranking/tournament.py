@@ -171,9 +171,10 @@ def connected_components(linked: npt.NDArray[np.bool_]) -> tuple[tuple[int, ...]
 def ground_edges(contest: Contest, smoothing: float, cap: float) -> tuple[FloatArray, FloatArray]:
     """Return log-odds and their variances on each ground, (grounds, n, n); NaN for no meeting.
 
-    The variance is that of P over (P (1 - P))^2, with the smoothed P. Where placements give none
-    (one wins every pair, or has a single run) it is the greatest possible, P (1 - P) over the
-    lesser number of runs (Birnbaum and Klose 1957).
+    The variance is that of P over (P (1 - P))^2, with the smoothed P, which varies less than P by
+    the share of pairs in what they and smoothing make. Where placements give none (one wins every
+    pair, or has a single run) it is the greatest possible, P (1 - P) over the lesser number of runs
+    (Birnbaum and Klose 1957).
     """
     odds = np.clip(np.log(contest.ease_ratio(smoothing)), -cap, cap)
     chance = 1.0 / (1.0 + np.exp(-odds))
@@ -182,7 +183,8 @@ def ground_edges(contest: Contest, smoothing: float, cap: float) -> tuple[FloatA
         most = chance * (1.0 - chance) / np.minimum(*sizes)
         known = contest.probability_variance > 0.0
         spread = np.where(known, contest.probability_variance, most)
-        return odds, spread / (chance * (1.0 - chance)) ** 2
+        share = contest.pairs / (contest.pairs + 2.0 * smoothing)
+        return odds, spread * (share / (chance * (1.0 - chance))) ** 2
 
 
 def ground_weights(contest: Contest, weights: Weights, variance: FloatArray) -> FloatArray:

@@ -88,9 +88,15 @@ def _coverage() -> Iterator[Measurement]:
         yield Measurement(f"rank intervals hold, {name}", graded, "%", 95.0, True, note)
         same = _held((0.0,) * 6, n_rules, n_runs)
         yield Measurement(f"identical share a group, {name}", same, "%", 95.0, True, note)
+    # Five pairs of equals far from all others: of four runs against four, resamples hardly vary.
+    twins = np.repeat(8.0 * np.arange(5), 2).tolist()
+    for method in ("hodge", "borda", "bradley-terry", "gohr-ev"):
+        held = _held(twins, 1, 4, method)
+        name = f"rank intervals hold of pairs far apart, 1 rule x 4 runs, {method}"
+        yield Measurement(name, held, "%", 95.0, True, note)
 
 
-def _held(means: Sequence[float], n_rules: int, n_runs: int) -> float:
+def _held(means: Sequence[float], n_rules: int, n_runs: int, method: str = "hodge") -> float:
     """Return the percentage of tables in which all rank intervals hold the true ranks."""
     rng = np.random.default_rng(1)
     names = tuple(map(str, range(len(means))))
@@ -99,7 +105,7 @@ def _held(means: Sequence[float], n_rules: int, n_runs: int) -> float:
     good = 0
     for _ in range(N_TABLES):
         samples = tuple(tuple(rng.normal(m, 1.0, n_runs) for m in means) for _ in rules)
-        found = rank(Contest(names, rules, samples), n_resamples=200, rng=rng)
+        found = rank(Contest(names, rules, samples), method, n_resamples=200, rng=rng)
         true = truth[[int(name) for name in found.names]]
         best = 1 + (true[None, :] > true[:, None]).sum(axis=1)
         worst = len(true) - (true[None, :] < true[:, None]).sum(axis=1)

@@ -96,6 +96,22 @@ def test_where_resamples_fall_apart_nothing_is_said_across(n_bridges, estimable)
     assert np.allclose(found.above + found.above.T, 1.0)
 
 
+@pytest.mark.parametrize("method", ["hodge", "borda", "mean-rank"])
+def test_one_who_is_in_no_resample_has_no_certain_rank(method):
+    rng = np.random.default_rng(0)
+    sizes = [[1, 1, 0]] * 12 + [[1, 1, 1]]
+    for _ in range(5):
+        found = quiet_rank(
+            contest(rng, (0, 1, 9), sizes),
+            method,
+            resampling="runs_and_tasks",
+            n_resamples=2,
+            rng=rng,
+        )
+        at = found.names.index("2")
+        assert (found.rank_low[at], found.rank_high[at]) == (1, 3)
+
+
 def test_who_wins_every_pair_has_an_interval_that_other_runs_may_leave():
     samples = ((np.arange(6.0) + 100, np.arange(6.0), np.arange(6.0) + 0.5),)
     found = rank(Contest(("ideal", "a", "b"), ("r",), samples), rng=np.random.default_rng(0))

@@ -113,7 +113,7 @@ def rating_noise(
     both = (
         np.minimum.outer(freedom, freedom) if edges.draw_grounds else np.add.outer(freedom, freedom)
     )
-    # The spread of resamples is itself uncertain, and that of few runs too small.
+    # The spread of resamples is itself uncertain: the longer the fewer runs.
     longer = stats.t.ppf((1.0 + level) / 2.0, np.maximum(both, 1.0)) / z
     alone = stats.t.ppf((1.0 + level) / 2.0, np.maximum(freedom, 1.0))
     stretched = np.where(np.isfinite(stretch), stretch, np.nan)
@@ -187,7 +187,8 @@ def _largest_differences(
     """
     from scipy import stats
 
-    noise = replicates - np.nanmean(replicates, axis=0)
+    there = np.maximum(np.count_nonzero(~np.isnan(replicates), axis=0), 1)
+    noise = replicates - np.nansum(replicates, axis=0) / there
     n = noise.shape[1]
     apart = _apart(tournament)
     deviation = np.empty((n, n))

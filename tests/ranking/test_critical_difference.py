@@ -214,3 +214,15 @@ def test_runs_elsewhere_do_not_choose_the_differences():
     one, two, none = np.ones(1), np.ones(2), np.empty(0)
     contest = Contest(("a", "b"), tuple("xyz"), ((one, one), (one, one), (two, none)))
     assert critical_difference(contest, differences=None).differences == "scores"
+
+
+def test_differences_that_tie_in_tenths_tie():
+    """In binary 70.3 - 70.0 is not 65.4 - 65.1; in tenths it is."""
+    a, b = [70.3, 65.4, 80.2, 55.5, 60.6], [70.0, 65.1, 79.9, 55.2, 60.9]
+    rows = tuple((np.array([x]), np.array([y])) for x, y in zip(a, b, strict=True))
+    tenths = tuple((np.rint(10 * x), np.rint(10 * y)) for x, y in rows)
+    found, whole = (
+        critical_difference(Contest(("a", "b"), tuple("vwxyz"), samples), differences="scores")
+        for samples in (rows, tenths)
+    )
+    assert found.p_values[0, 1] == whole.p_values[0, 1] == 0.375

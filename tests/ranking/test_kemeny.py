@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_matrix
@@ -126,13 +126,21 @@ def test_noise_disagrees_as_little_as_a_mixed_integer_program_finds():
 
 
 @given(flows(max_n=6))
-def test_who_can_change_places_at_no_cost_shares_one(margins):
+def test_stretches_are_pieces_of_the_order_and_neighbours_who_tie_share_one(margins):
     found = kemeny_order(margins)
     stretches = tied_stretches(found.order, margins)
     assert [i for stretch in stretches for i in stretch] == list(found.order)
     for one, other in itertools.pairwise(stretches):
         if len(one) == len(other) == 1:
             assert margins[one[0], other[0]] > 0.0
+
+
+@settings(max_examples=30)
+@given(flows(min_n=3, max_n=6).filter(lambda f: (f[np.triu_indices(len(f), 1)] != 0.0).all()))
+def test_where_one_order_is_the_only_best_one_nobody_shares_a_place(margins):
+    worths = sorted(disagreement(o, margins) for o in itertools.permutations(range(len(margins))))
+    assume(worths[1] - worths[0] > 1e-3)
+    assert all(len(s) == 1 for s in tied_stretches(kemeny_order(margins).order, margins))
 
 
 def test_copies_share_a_place_though_another_stands_between():

@@ -18,6 +18,10 @@ from gnomon.scores.table import ScoreTable
 X = np.random.default_rng(0).normal(size=(4, 3)) * [1, 10, 100]
 
 
+#: Of the algorithms of the table, by whether high scores are good.
+BETTER = {True: "b", False: "a"}
+
+
 def table(higher=True):
     x = X.copy()
     x[2, 1] = np.nan
@@ -30,7 +34,9 @@ def table(higher=True):
     [
         normalize_min_max,
         normalize_percentile,
-        lambda t: normalize_reference(t, "a", zero="b"),
+        lambda t: normalize_reference(
+            t, BETTER[t.higher_is_better], zero=BETTER[not t.higher_is_better]
+        ),
         lambda t: normalize_reference(t, "a", zero=-1000.0 if t.higher_is_better else 1000.0),
     ],
 )
@@ -57,9 +63,14 @@ def test_the_best_is_one_in_either_direction():
         assert alone.runs("a", "task_0")[best] == 1.0
 
 
-def test_errors_are_not_turned_upside_down_by_a_reference():
-    with pytest.raises(ScoreDataError, match="expected a mean of a below 0, which becomes 0"):
+def test_scores_are_not_turned_upside_down_by_a_reference():
+    """Errors have no reference above 0, and neither have scores below it."""
+    with pytest.raises(ScoreDataError, match="expected the better score for 1, and low ones are"):
         normalize_reference(table(higher=False), "a")
+    negative = ScoreTable.from_arrays({"a": [[-20.0]], "b": [[-200.0]]}, tasks=["Pendulum"])
+    with pytest.raises(ScoreDataError, match="task 'Pendulum': expected the better score for 1"):
+        normalize_reference(negative, "b")
+    assert normalize_reference(negative, "a", zero="b").runs("a", "Pendulum") == [1.0]
 
 
 def test_atari_baselines():

@@ -119,3 +119,17 @@ def test_a_wide_table_of_seeds_is_suspicious(tmp_path):
     _, said = read(tmp_path, "model,seed 1,seed 2\na,1,2\nb,2,3\n")
     assert len(said) == 1
     assert said[0].startswith("the tasks look like seeds (seed 1, seed 2)")
+
+
+@pytest.mark.parametrize("head", ["id,model", "date,model"])
+def test_models_that_stand_twice_do_not_hide_behind_another_column(tmp_path, head):
+    text = f"{head},pong,chess\nr1,A,1.5,2\nr2,A,3.5,4\nr3,B,5.5,6\n"
+    (tmp_path / "dump.csv").write_text(text)
+    with pytest.raises(ScoreDataError, match="found 'A' twice"):
+        read_wide_table(tmp_path / "dump.csv")
+
+
+def test_a_column_of_seeds_is_no_task(tmp_path):
+    (tmp_path / "dump.csv").write_text("model,seed,SEED,pong\nA,1,70.5,2\nB,2,71.5,4\n")
+    with pytest.warns(DegenerateScoresWarning, match="no tasks: seed"):
+        assert read_wide_table(tmp_path / "dump.csv").tasks == ("SEED", "pong")

@@ -104,7 +104,14 @@ def rank(
         elif methods:
             _answer_methods(answer, contest, as_json)
         elif critical_difference is not None:
-            _answer_critical_difference(answer, contest, critical_difference, level, figure)
+            _answer_critical_difference(
+                answer,
+                contest,
+                critical_difference,
+                level,
+                figure,
+                is_normalized=table.normalization is not None,
+            )
         else:
             ranking = ranked(
                 contest,
@@ -215,6 +222,8 @@ def _answer_critical_difference(
     test: Literal["wilcoxon-holm", "nemenyi"],
     level: float,
     figure: Path | None,
+    *,
+    is_normalized: bool,
 ) -> None:
     """Print mean ranks, and groups in which a test separates no pair; draw them if wanted."""
     from gnomon.ranking.critical_difference import critical_difference
@@ -236,6 +245,8 @@ def _answer_critical_difference(
         title=f"{test}, {found.over}, {level:.0%}",
     )
     answer.say(f"Compared by {found.compared}.")
+    if is_normalized and contest.by == "algorithm" and found.differences == "wins":
+        answer.warn("--normalize changes nothing here: only the order of scores on one task counts")
     answer.say(f"Friedman's test that all are alike: p = {found.friedman_p:.3g}")
     if test == "nemenyi":
         answer.say(

@@ -25,6 +25,8 @@ Differences = Literal["wins", "scores"]
 
 #: Below so many differences other than 0, Wilcoxon's p-value is exact.
 EXACT_DIFFERENCES = 26
+#: Numbers beyond ten to this, or its inverse, cannot be rounded to nine digits.
+MOST_DIGITS = 290
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +162,7 @@ def critical_difference(
     if differences == "wins":
         ranks = task_ranks(contest)[shared]
     else:
-        means = np.array([[_middle(x) for x in contest.samples[g]] for g in shared])
+        means = _plain(np.array([[_middle(x) for x in contest.samples[g]] for g in shared]))
         ranks = stats.rankdata(-means, axis=1)
     mean_ranks = ranks.mean(axis=0)
     order = np.argsort(mean_ranks, kind="stable")
@@ -214,7 +216,20 @@ def _leads(means: FloatArray) -> FloatArray:
     """Return the differences of all pairs on each task, (tasks, n, n)."""
     with np.errstate(invalid="ignore"):  # never learned minus never learned: no difference
         lead = means[:, :, None] - means[:, None, :]
-    return np.nan_to_num(lead, posinf=np.inf, neginf=-np.inf)
+    return _plain(np.nan_to_num(lead, posinf=np.inf, neginf=-np.inf), means)
+
+
+def _plain(numbers: FloatArray, scores: FloatArray | None = None) -> FloatArray:
+    """Return numbers to the nine digits of each task's largest score, what ties by these tied.
+
+    In binary 0.53 - 0.51 is more than 0.22 - 0.20.
+    """
+    plain = np.empty_like(numbers)
+    for g, of_task in enumerate(numbers if scores is None else scores):
+        size = float(np.abs(of_task[np.isfinite(of_task)]).max(initial=0.0))
+        digits = 9 - math.ceil(math.log10(size)) if size > 0.0 else 0
+        plain[g] = np.round(numbers[g], digits) if abs(digits) < MOST_DIGITS else numbers[g]
+    return plain
 
 
 def _wilcoxon_holm(each: FloatArray) -> FloatArray:

@@ -30,13 +30,13 @@ METRICS = ("mean", "median", "iqm")
 MOST_TASKS = 12
 #: More have no critical differences: too many pairs to test, and none to read.
 MOST_IN_DIAGRAM = 60
-#: In a sentence so many names at most, and of pairs half as many.
+#: In a sentence so many names at most.
 MOST_NAMES = 8
 #: What takes so many times as many runs as there are will not be tried: it is said first.
 HOPELESS = 100
 #: Names of findings that no table of a page holds.
-NOT_ASKED, AT_BOUND = "not asked", "edges at their bound"
-NOT_IN_TABLES = (NOT_ASKED, AT_BOUND)
+NOT_ASKED, NOT_ESTIMABLE, AT_BOUND = "not asked", "not estimable", "edges at their bound"
+NOT_IN_TABLES = (NOT_ASKED, NOT_ESTIMABLE, AT_BOUND)
 #: Methods whose order is a full one; Nash averaging and alpha-Rank order the top alone.
 FULL_ORDERS = (
     "hodge",
@@ -178,8 +178,11 @@ def on_ranks(ranking: Ranking) -> list[Finding]:
 
 def _verdict(ranking: Ranking, i: int) -> str:
     """Say whether one is separated from the next."""
+    if ranking.noise.torn[i, i + 1]:
+        return "not estimable, too few common tasks connect them"
     if not np.isfinite(ranking.noise.difference_errors[i, i + 1]):
-        return "not estimable from so few runs"
+        unit = "runs" if ranking.resampling == "runs" else "tasks"
+        return f"not estimable from so few {unit}"
     word = "separated" if ranking.separated[i, i + 1] else "not separated"
     return f"{word}, above in {_percent(float(ranking.above[i, i + 1]))} of resamples"
 
@@ -240,10 +243,11 @@ def on_diagram(diagram: CriticalDifference | None, n_contestants: int) -> list[F
     """Say why there is no diagram of critical differences, if there is none."""
     if diagram is not None:
         return []
-    why = "not estimable: fewer than two tasks are shared by all"
     if n_contestants > MOST_IN_DIAGRAM:
-        why = f"not asked of more than {MOST_IN_DIAGRAM} competitors"
-    return [Finding("methods", NOT_ASKED, f"critical differences: {why}")]
+        why = f"critical differences: not asked of more than {MOST_IN_DIAGRAM} competitors"
+        return [Finding("methods", NOT_ASKED, why)]
+    why = "critical differences: not estimable: fewer than two tasks are shared by all"
+    return [Finding("methods", NOT_ESTIMABLE, why)]
 
 
 def _top(order: MethodOrder) -> str:

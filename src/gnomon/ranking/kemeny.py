@@ -168,7 +168,9 @@ def tied_stretches(order: Sequence[int], margins: npt.ArrayLike) -> list[list[in
 
     Those stand in one stretch between whom all margins are 0; and, among those around whom wins run
     in circles, all in two neighbouring stretches that can change places at no cost: then another
-    order is as good, as where three beat one another alike.
+    order is as good, as where three beat one another alike. That is not all that other orders as
+    good may change: being even does not pass from pair to pair, as places do, so which of several
+    such orders was found still matters.
 
     Parameters
     ----------

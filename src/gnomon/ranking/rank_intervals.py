@@ -17,7 +17,11 @@ from gnomon.ranking.method_orders import order_of, rounded
 from gnomon.ranking.methods import Method, method_named
 from gnomon.ranking.pairwise import By, Contest
 from gnomon.ranking.rating_noise import VARIES, RatingNoise, rating_noise
-from gnomon.ranking.resampled_ratings import resampled_ratings, spread_p_value
+from gnomon.ranking.resampled_ratings import (
+    ResampledRatings,
+    resampled_ratings,
+    spread_p_value,
+)
 from gnomon.ranking.tie_groups import tie_groups
 from gnomon.ranking.tournament import Edges, Tournament, Weights
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -223,7 +227,8 @@ def rank(
     # One who met nobody has no rating.
     ratings = np.where(tournament.weights.any(axis=1), ratings, np.nan)
     replicates = resampled_ratings(edges, tournament, how, n_resamples, rng=rng)
-    beyond_chance = spread_p_value(edges, tournament, key=draw_key(rng)) <= 1.0 - level
+    p_value = spread_p_value(edges, tournament, level=level, key=draw_key(rng))
+    beyond_chance = p_value <= 1.0 - level
     noise = rating_noise(edges, tournament, replicates, level, how.name == "hodge", beyond_chance)
     _warn_of_degenerate(contest, tournament, noise)
     low, high = np.clip(noise.rating_interval(ratings), *how.bounds(len(ratings)))
@@ -261,7 +266,7 @@ def _resampling(contest: Contest, wanted: Resampling | None) -> Resampling:
         return wanted
     if contest.sizes.max() > 1 or len(contest.grounds) < 2:
         return "runs"
-    ground = "task" if contest.by == "algorithm" else "algorithm"
+    ground = _ground(contest)
     _warn(
         f"one run for each algorithm and task: {ground}s are drawn instead of runs, so intervals "
         f"are about {ground}s like these"
@@ -269,11 +274,15 @@ def _resampling(contest: Contest, wanted: Resampling | None) -> Resampling:
     return "runs_and_tasks"
 
 
+def _ground(contest: Contest) -> str:
+    return "task" if contest.by == "algorithm" else "algorithm"
+
+
 def _assembled(
     contest: Contest,
     tournament: Tournament,
     numbers: FloatArray,
-    replicates: FloatArray,
+    replicates: ResampledRatings,
     decisions: Sequence[Decision],
     how: Method,
     **about: Any,
@@ -287,7 +296,7 @@ def _assembled(
     names = tuple(contest.names[i] for i in order)
     ratings, low, high = numbers[:, order]
     decided = tuple(decision.reordered(order) for decision in decisions)
-    above = _share_above(replicates[:, order])
+    above = _share_above(replicates)[np.ix_(order, order)]
     rated = rounded(ratings)
     lead = rated[:, None] - rated
     together = np.all([d.separates(lead) for d in decided], axis=0)
@@ -333,14 +342,14 @@ def _rank_interval(
     return 1 + better, len(lead) - worse
 
 
-def _share_above(replicates: FloatArray) -> FloatArray:
+def _share_above(replicates: ResampledRatings) -> FloatArray:
     """Return how often i is rated above j, a tie counting one half, shape (n, n).
 
-    Of the resamples that rate both; NaN where none does.
+    Of the resamples that connect them, if the data do; NaN where none does.
     """
     shares = []
-    for column in replicates.T:
-        lead = column[:, None] - replicates
+    for i in range(replicates.ratings.shape[1]):
+        lead = replicates.leads(i)
         above = np.count_nonzero(lead > VARIES, axis=0) + np.count_nonzero(lead >= -VARIES, axis=0)
         with np.errstate(invalid="ignore"):
             shares.append(above / (2.0 * np.count_nonzero(~np.isnan(lead), axis=0)))
@@ -358,6 +367,13 @@ def _warn_of_degenerate(contest: Contest, tournament: Tournament, noise: RatingN
     if few:
         shown = ", ".join(few[:6]) + (", ..." if len(few) > 6 else "")
         _warn(f"not estimable from so few runs: how certain the ratings of {shown} are")
+    if noise.torn.any():
+        i, j = np.argwhere(noise.torn)[0]
+        n = int(np.count_nonzero(np.triu(noise.torn)))
+        _warn(
+            f"not estimable: how certain the order of {contest.names[i]} and {contest.names[j]} is "
+            f"({n} such pairs), whom too few common {_ground(contest)}s connect"
+        )
 
 
 def _warn(text: str) -> None:

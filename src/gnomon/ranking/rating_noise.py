@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.ranking.resampled_ratings import ResampledRatings
 from gnomon.ranking.tournament import Edges, Tournament
 from gnomon.scores.table import FloatArray
 
@@ -45,6 +46,8 @@ class RatingNoise:
         What was drawn from for each: runs (harmonic mean over grounds), or grounds.
     too_few : ndarray of bool, shape (n,)
         Whose runs are too few to say anything.
+    torn : ndarray of bool, shape (n, n)
+        Whom more than one resample in twenty does not connect, as drawn grounds may.
     varies : bool
         Whether any rating varies at all.
     """
@@ -56,6 +59,7 @@ class RatingNoise:
     beyond_chance: bool
     n_draws: FloatArray
     too_few: npt.NDArray[np.bool_]
+    torn: npt.NDArray[np.bool_]
     varies: bool
 
     def rating_interval(self, ratings: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -80,13 +84,14 @@ class RatingNoise:
             marginal_criticals=self.marginal_criticals[order],
             n_draws=self.n_draws[order],
             too_few=self.too_few[order],
+            torn=self.torn[np.ix_(order, order)],
         )
 
 
 def rating_noise(
     edges: Edges,
     tournament: Tournament,
-    replicates: FloatArray,
+    replicates: ResampledRatings,
     level: float,
     least_edge_noise: bool,
     beyond_chance: bool,
@@ -97,8 +102,7 @@ def rating_noise(
     ----------
     edges, tournament
         The contest, and its graph.
-    replicates : ndarray of float, shape (n_resamples, n)
-        Ratings of resamples; NaN where one is not connected with most others.
+    replicates : ResampledRatings
     level : float
     least_edge_noise : bool
         Whether ratings and differences are at least as uncertain as the edges would make them if
@@ -117,13 +121,16 @@ def rating_noise(
     longer = stats.t.ppf((1.0 + level) / 2.0, np.maximum(both, 1.0)) / z
     alone = stats.t.ppf((1.0 + level) / 2.0, np.maximum(freedom, 1.0))
     stretched = np.where(np.isfinite(stretch), stretch, np.nan)
-    deviation, critical, marginal = _largest_differences(replicates, tournament, level)
-    deviation = deviation * np.maximum.outer(stretched, stretched)
-    spread = _spread(replicates) * stretched
+    of_resamples, critical, marginal = _largest_differences(replicates, tournament, level)
+    deviation = of_resamples * np.maximum.outer(stretched, stretched)
+    varying = _spread(replicates.whole)
+    spread = varying * stretched
     still = np.full(spread.shape, not tournament.log_odds.any())
     if least_edge_noise and not edges.draw_grounds:
-        deviation = np.maximum(deviation, _least_difference_noise(edges, tournament))
-        spread = np.hypot(spread, _bound_noise(edges, tournament))
+        w = tournament.weights
+        inverse = np.asarray(np.linalg.pinv(np.diag(w.sum(axis=1)) - w, hermitian=True))
+        deviation = np.maximum(deviation, _least_difference_noise(edges, inverse))
+        spread = np.hypot(spread, _bound_noise(edges, inverse))
     still |= spread <= VARIES
     few = freedom < LEAST_FREEDOM
     known = ~np.isnan(deviation) & ~np.logical_or.outer(few, few) & ~_apart(tournament)
@@ -136,7 +143,8 @@ def rating_noise(
         beyond_chance,
         n_draws,
         few,
-        bool((_spread(replicates) > VARIES).any()),
+        np.isnan(of_resamples) & ~_apart(tournament),
+        bool((varying > VARIES).any()),
     )
 
 
@@ -177,7 +185,7 @@ def _apart(tournament: Tournament) -> npt.NDArray[np.bool_]:
 
 
 def _largest_differences(
-    replicates: FloatArray, tournament: Tournament, level: float
+    replicates: ResampledRatings, tournament: Tournament, level: float
 ) -> tuple[FloatArray, float, FloatArray]:
     """Return deviations of all differences, and quantiles of the largest studentized one.
 
@@ -187,23 +195,23 @@ def _largest_differences(
     """
     from scipy import stats
 
-    there = np.maximum(np.count_nonzero(~np.isnan(replicates), axis=0), 1)
-    noise = replicates - np.nansum(replicates, axis=0) / there
-    n = noise.shape[1]
+    n_resamples, n = replicates.ratings.shape
     apart = _apart(tournament)
     deviation = np.empty((n, n))
-    largest = np.zeros(len(noise))
+    largest = np.zeros(n_resamples)
     marginal = np.empty(n)
     least, still = np.empty(n), 0
     for i in range(n):
-        difference = noise[:, [i]] - noise
-        deviation[i] = _spread(difference)
+        leads = replicates.leads(i)
+        deviation[i] = _spread(leads)
         varies = (deviation[i] > VARIES) & ~apart[i]
-        studentized = np.nan_to_num(np.abs(difference[:, varies]) / deviation[i, varies])
+        noise = leads[:, varies] - np.nanmean(leads[:, varies], axis=0)
+        studentized = np.nan_to_num(np.abs(noise) / deviation[i, varies])
         row = studentized.max(axis=1, initial=0.0)
         marginal[i] = np.quantile(row, level, method="higher")
         largest = np.maximum(largest, row)
-        constant = int(np.count_nonzero((deviation[i] <= VARIES) & ~apart[i])) - 1
+        still_others = (deviation[i] <= VARIES) & ~apart[i] & (np.arange(n) != i)
+        constant = int(np.count_nonzero(still_others))
         least[i] = stats.norm.ppf(1.0 - (1.0 - level) / (2.0 * max(constant, 1)))
         still += constant
     overall = stats.norm.ppf(1.0 - (1.0 - level) / (2.0 * max(still // 2, 1)))
@@ -211,26 +219,29 @@ def _largest_differences(
     return deviation, critical, np.maximum(marginal, least)
 
 
-def _alike_noise(edges: Edges) -> FloatArray:
-    """Return the variance of each edge on each ground, were the two alike, (grounds, n, n)."""
-    m, n = edges.contest.sizes[:, :, None], edges.contest.sizes[:, None, :]
-    pairs = edges.contest.pairs
+def _own_noise(edges: Edges) -> FloatArray:
+    """Return what i's runs add to its edge to j on each ground, were they alike, (grounds, n, n).
+
+    A standard deviation: 1 / 12 m of the variance of P is that of m runs, and 1 / 12 m n of both.
+    """
+    m, pairs = edges.contest.sizes[:, :, None], edges.contest.pairs
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = 4.0 * pairs / (pairs + 2.0 * edges.smoothing)
-        return np.where(edges.contest.met, slope**2 * (m + n + 1.0) / (12.0 * pairs), 0.0)
+        noise = slope * np.sqrt((1.0 + 0.5 * m / pairs) / (12.0 * m))
+    return np.where(edges.contest.met, noise, 0.0)
 
 
-def _least_difference_noise(edges: Edges, tournament: Tournament) -> FloatArray:
+def _least_difference_noise(edges: Edges, inverse: FloatArray) -> FloatArray:
     """Return what the edge between two, were they alike, adds to the error of their difference.
 
     The edge enters the difference of the Hodge ratings with its weight times the effective
-    resistance of the graph between the two.
+    resistance of the graph between the two; `inverse` is that of its Laplacian.
     """
-    w = tournament.weights
-    inverse = np.linalg.pinv(np.diag(w.sum(axis=1)) - w, hermitian=True)
     leverage = np.diag(inverse)[:, None] + np.diag(inverse)[None, :] - 2.0 * inverse
+    own = _own_noise(edges)
+    variance = own**2 + np.swapaxes(own, 1, 2) ** 2
     # Weighted sums of edges, times leverage: the weights' own sum cancels.
-    alone = leverage * np.sqrt((edges.ground_weights**2 * _alike_noise(edges)).sum(axis=0))
+    alone = leverage * np.sqrt((edges.ground_weights**2 * variance).sum(axis=0))
     # Few runs have heavier tails than normal ones: four of one that win against four of another
     # are seen once in 35 times, which is no rare event among many pairs.
     n_runs = edges.contest.sizes.sum(axis=0)
@@ -239,19 +250,19 @@ def _least_difference_noise(edges: Edges, tournament: Tournament) -> FloatArray:
         return np.asarray(np.maximum.outer(longer, longer) * alone)
 
 
-def _bound_noise(edges: Edges, tournament: Tournament) -> FloatArray:
+def _bound_noise(edges: Edges, inverse: FloatArray) -> FloatArray:
     """Return the noise of ratings from edges at their bound, which resamples do not show, (n,).
 
     Where one wins every pair of runs, all resamples say the same, and the next runs may not. Taken
     is three quarters of the noise between contestants that are alike: in simulations that brings
-    95 % intervals of ratings near the bound from holding 86 % to 96 %. Of the variance of an edge
-    one half is that of either's own runs, which all its edges share.
+    95 % intervals of ratings near the bound, of equal numbers of runs, from holding 86 % to 96 %.
+    The runs of one on one ground move all its edges there together.
     """
-    contest, w = edges.contest, tournament.weights
+    contest = edges.contest
     at_bound = contest.met & ((contest.probability == 0.0) | (contest.probability == 1.0))
-    own = np.where(at_bound, 0.75 * np.sqrt(_alike_noise(edges) / 2.0), 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(w > 0.0, edges.ground_weights / w, 0.0)
-        n_met = np.count_nonzero(w, axis=1)
-        on_ground = (shares * own).sum(axis=2) / (n_met + 1.0)
-    return np.asarray(np.sqrt((on_ground**2).sum(axis=0)))
+    variance = np.zeros(len(contest.names))
+    for own, weights, bound in zip(_own_noise(edges), edges.ground_weights, at_bound, strict=True):
+        moved = np.where(bound, 0.75 * weights * own, 0.0)
+        # Column k: what k's runs add to the sums of everybody's weighted edges.
+        variance += ((inverse @ (np.diag(moved.sum(axis=1)) - moved.T)) ** 2).sum(axis=1)
+    return np.sqrt(variance)

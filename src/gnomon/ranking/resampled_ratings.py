@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +15,54 @@ from gnomon.ranking.tournament import Edges, Tournament
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap import draw_key
 
-__all__ = ["resampled_ratings", "spread_p_value"]
+__all__ = ["ResampledRatings", "resampled_ratings", "spread_p_value"]
 
-#: Random dealings of runs; the data among them, a test at 5 % is exact.
+#: Random dealings of runs at least; the data among them, a test at 5 % is exact.
 N_DEALINGS = 199
+
+
+@dataclass(frozen=True, eq=False)
+class ResampledRatings:
+    """Ratings of resamples, and who cannot be compared in them.
+
+    Where grounds are drawn, a resample may lack those that hold contestants together. It then rates
+    each part by itself.
+
+    Parameters
+    ----------
+    ratings : ndarray of float, shape (n_resamples, n)
+    parts : ndarray of int, shape (n_resamples, n), or None
+        Number of the part of each one's component in which it is; None: none ever falls apart.
+    components : tuple of tuples of int
+        Who is connected in the data.
+    """
+
+    ratings: FloatArray
+    parts: npt.NDArray[np.int64] | None
+    components: tuple[tuple[int, ...], ...]
+
+    def leads(self, i: int) -> FloatArray:
+        """Return i's rating less everybody's, shape (n_resamples, n); NaN where not connected."""
+        lead = self.ratings[:, [i]] - self.ratings
+        return lead if self.parts is None else np.where(self._together(i), lead, np.nan)
+
+    def _together(self, i: int) -> npt.NDArray[np.bool_]:
+        """Return who is in one part with i, or was never connected with it."""
+        assert self.parts is not None
+        mine = next(part for part in self.components if i in part)
+        outside = ~np.isin(np.arange(self.parts.shape[1]), mine)
+        return np.asarray((self.parts == self.parts[:, [i]]) | outside)
+
+    @property
+    def whole(self) -> FloatArray:
+        """Ratings, NaN for all of a component where it falls apart: they add up to 0 in parts."""
+        if self.parts is None:
+            return self.ratings
+        rated = self.ratings.copy()
+        for members in map(list, self.components):
+            torn = (self.parts[:, members] != self.parts[:, members[:1]]).any(axis=1)
+            rated[np.ix_(torn, members)] = np.nan
+        return rated
 
 
 def resampled_ratings(
@@ -27,11 +72,8 @@ def resampled_ratings(
     n_resamples: int,
     *,
     rng: np.random.Generator,
-) -> FloatArray:
-    """Return the ratings of each resample, shape (n_resamples, n).
-
-    Where grounds are drawn, a resample may lack those that hold contestants together. Those who are
-    then not connected with most others of their component have no rating there, but NaN.
+) -> ResampledRatings:
+    """Rate resamples.
 
     Parameters
     ----------
@@ -46,13 +88,13 @@ def resampled_ratings(
     """
     blocks = _rated(edges, tournament, method, n_resamples, rng)
     if not edges.draw_grounds or edges.contest.sizes.all():
-        return np.concatenate([ratings for ratings, _ in blocks])
-    return np.concatenate(
-        [
-            np.where([_left_apart(graph, tournament) for graph in weights], np.nan, ratings)
-            for ratings, weights in blocks
-        ]
-    )
+        ratings = np.concatenate([ratings for ratings, _ in blocks])
+        return ResampledRatings(ratings, None, tournament.components)
+    rated, parts = [], []
+    for ratings, weights in blocks:
+        rated.append(ratings)
+        parts += [_parts(graph) for graph in weights]
+    return ResampledRatings(np.concatenate(rated), np.array(parts), tournament.components)
 
 
 def _rated(
@@ -81,38 +123,39 @@ def _rated(
         yield ratings, weights
 
 
-def _left_apart(weights: FloatArray, tournament: Tournament) -> npt.NDArray[np.bool_]:
-    """Return who is not connected with the largest part of the own component, shape (n,)."""
+def _parts(weights: FloatArray) -> npt.NDArray[np.int64]:
+    """Return the number of the part in which each one is, shape (n,)."""
     from scipy.sparse.csgraph import connected_components
 
-    part = connected_components(weights > 0.0, directed=False)[1]
-    largest = np.empty_like(part)
-    for members in map(list, tournament.components):
-        largest[members] = np.bincount(part[members]).argmax()
-    return np.asarray(part != largest)
+    return np.asarray(connected_components(weights > 0.0, directed=False)[1], dtype=np.int64)
 
 
-def spread_p_value(edges: Edges, tournament: Tournament, *, key: np.uint64) -> float:
+def spread_p_value(
+    edges: Edges, tournament: Tournament, *, level: float = 0.95, key: np.uint64
+) -> float:
     """Test whether contestants are all alike: by the widest difference of two Hodge ratings.
 
-    Differences are studentized by their spread over 199 random dealings of each ground's runs to
-    the contestants there, and the data are counted among these: exact for identical contestants.
+    Differences are studentized by their spread over random dealings of each ground's runs to the
+    contestants there, and the data are counted among these: exact for identical contestants.
 
     Parameters
     ----------
     edges : Edges
     tournament : Tournament
         The graph of the data.
+    level : float
+        There are 199 dealings, and beyond 99.5 % as many as the p-value needs to get there.
     key : uint64
         From :func:`gnomon.stats.bootstrap.draw_key`.
 
     Returns
     -------
     float
-        From 1/200 to 1.
+        From 1/200, or ``1 - level`` if that is less, to 1.
     """
     w = tournament.weights
-    dealt = [hodge_ratings(f, w) for f, _, _ in edges.resampled(N_DEALINGS, key, permuted=True)]
+    n_dealings = max(N_DEALINGS, math.ceil(1.0 / (1.0 - level)))
+    dealt = [hodge_ratings(f, w) for f, _, _ in edges.resampled(n_dealings, key, permuted=True)]
     ratings = np.concatenate([hodge_ratings(tournament.log_odds, w)[None, :], *dealt])
     widest = np.zeros(len(ratings))
     for part in tournament.components:

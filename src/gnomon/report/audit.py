@@ -125,7 +125,8 @@ def _moved(audit: Audit, section: str) -> str:
         return found[0].finding
     movers = list(dict.fromkeys(f.name for f in found if f.value and f.name != "same order"))
     if section == "pool":
-        return _left(movers)
+        asked = any(f.name == "asked" for f in found)
+        return _left(movers, "whoever of the first ones leaves" if asked else "whoever leaves")
     verb = "orders" if len(movers) == 1 else "order"
     text = f"{joined(movers)} {verb} some pair otherwise" if movers else "no, all order alike"
     return _with_unknown(text, found) if section == "metrics" else text
@@ -139,10 +140,10 @@ def _with_unknown(text: str, found: Sequence[Finding]) -> str:
     return f"{text}; {joined(unknown)} not estimable" if unknown else text
 
 
-def _left(movers: list[str]) -> str:
-    """Return without whom the others' order changes."""
+def _left(movers: list[str], tried: str) -> str:
+    """Return without whom the others' order changes; if nobody, who was tried."""
     if not movers:
-        return "no, whoever leaves"
+        return f"no, {tried}"
     names = [name.removeprefix("without ") for name in movers[:MOST_NAMED]]
     more = len(movers) - len(names)
     names += [counted(more, "other")] if more else []

@@ -123,8 +123,10 @@ def _groups(content: dict[str, Any], values: Mapping[str, float]) -> list[str]:
     """Return the groups among what has a value of which a subtask, at any depth, has one too."""
     subtasks = {name: _names(x) for name, x in _mapping(content, "group_subtasks").items()}
     for group in _mapping(content, "groups"):
-        # Not every version lists the subtasks, but their names begin with the group's.
-        subtasks.setdefault(group, [name for name in values if name.startswith(f"{group}_")])
+        # Not every version lists the subtasks, but their names begin with the group's. One alone
+        # may be another benchmark: mmlu_pro is none of mmlu's.
+        alike = [name for name in values if name.startswith(f"{group}_")]
+        subtasks.setdefault(group, alike if len(alike) > 1 else [])
     return [name for name in values if any(x in values for x in _below(name, subtasks))]
 
 

@@ -125,7 +125,8 @@ def normalize_by(
     Raises
     ------
     ScoreDataError
-        A task has no anchors, or both are equal; or the table is normalised already.
+        A task has no anchors, or the second is not better than the first; or the table is
+        normalised already.
 
     Examples
     --------
@@ -144,6 +145,12 @@ def normalize_by(
             raise ScoreDataError(
                 f"{name}: task {task!r}: expected two different finite scores for 0 and 1, "
                 f"found {zero:g} and {one:g}"
+            )
+        if (one > zero) != table.higher_is_better:
+            good = "high" if table.higher_is_better else "low"
+            raise ScoreDataError(
+                f"{name}: task {task!r}: expected the better score for 1, and {good} ones are "
+                f"good; found {zero:g} for 0 and {one:g} for 1"
             )
         used[task] = (float(zero), float(one))
     record = Normalization(name, used, {}, table.higher_is_better)
@@ -210,7 +217,7 @@ def normalize_reference(
     Raises
     ------
     ScoreDataError
-        Low scores are good, and what becomes 1 is not below what becomes 0: higher would be worse.
+        What becomes 1 is not better than what becomes 0.
 
     Notes
     -----
@@ -229,12 +236,6 @@ def normalize_reference(
         )
         for task in table.tasks
     }
-    for task, (worse, better) in anchors.items():
-        if not table.higher_is_better and better >= worse:
-            raise ScoreDataError(
-                f"{task}: expected a mean of {algorithm} below {worse:g}, which becomes 0, since "
-                f"low scores are good; found {better:g}"
-            )
     return normalize_by(table, anchors, name=f"reference {algorithm}")
 
 

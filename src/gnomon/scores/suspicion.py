@@ -83,7 +83,7 @@ def _are_copies(cells: pl.DataFrame) -> bool:
 
 
 def own_scales(table: ScoreTable) -> str | None:
-    """Return a sentence on tasks whose scores plainly lie on scales of their own, None if none do.
+    """Return a sentence on tasks whose scores seem to lie on scales of their own, None if none do.
 
     They do if the median of a task's absolute scores is more than :data:`FAR` times as large as
     that of another one; tasks whose median is 0 are passed over. The last step of each run counts.
@@ -97,7 +97,7 @@ def own_scales(table: ScoreTable) -> str | None:
     --------
     >>> games = {"dqn": [[18.0, 61000.0]], "sac": [[20.0, 59000.0]]}
     >>> own_scales(ScoreTable.from_arrays(games, tasks=["Pong", "Atlantis"])).partition(":")[0]
-    'scores of different tasks are not on one scale (median 19.0 on Pong, 60,000 on Atlantis)'
+    'scores of different tasks may not be on one scale (median 19.0 on Pong, 60,000 on Atlantis)'
     """
     if table.normalization is not None:
         return None
@@ -108,9 +108,9 @@ def own_scales(table: ScoreTable) -> str | None:
         return None
     (low_task, low), (high_task, high) = by_size[0], by_size[-1]
     return (
-        f"scores of different tasks are not on one scale (median {_shown(low)} on {low_task}, "
-        f"{_shown(high)} on {high_task}): an order of tasks says nothing but that; "
-        "normalise them first"
+        f"scores of different tasks may not be on one scale (median {_shown(low)} on {low_task}, "
+        f"{_shown(high)} on {high_task}): an order of tasks would then say nothing but that; "
+        "normalise them first, unless that is how hard they are"
     )
 
 

@@ -17,8 +17,8 @@ Cells = Mapping[str, Sequence[float | None]]
 
 #: Headings of a column that names algorithms, and of one that names tasks.
 ALGORITHMS = (
-    "model", "algorithm", "agent", "method", "system", "name", "learner", "policy", "player",
-    "approach",
+    "model", "algorithm", "algo", "agent", "method", "system", "name", "learner", "policy",
+    "player", "approach",
 )  # fmt: skip
 TASKS = ("task", "env", "environment", "game", "dataset", "benchmark")
 #: Headings of what tells the runs of one algorithm apart: where there is one, names come twice.
@@ -106,6 +106,18 @@ def is_no_task(heading: str) -> bool:
     return _plain(heading) in NO_TASKS
 
 
+def tells_runs(heading: str, found: Sequence[float | None]) -> bool:
+    """Return whether a column tells runs apart: a seed is a whole number, and SEED is a benchmark.
+
+    Examples
+    --------
+    >>> tells_runs("seed", [1.0, 2.0]), tells_runs("SEED", [71.5, 68.2]), tells_runs("pong", [1.0])
+    (True, False, False)
+    """
+    known = [x for x in found if x is not None and x == x]
+    return _plain(heading) in RUNS and all(x.is_integer() for x in known)
+
+
 def numbers(raw: pl.DataFrame) -> dict[str, list[float | None]]:
     """Return what the cells of each column report, None for what is no number."""
     return {name: [reported_number(text) for text in raw[name]] for name in raw.columns}
@@ -128,7 +140,7 @@ def _column_of_names(raw: pl.DataFrame, glance: Cells) -> str:
     headed = [x for x in raw.columns if _plain(x) in ALGORITHMS and None in glance[x]]
     # Ranks differ from row to row as well. A column "index" of texts may be the names.
     others = [x for x in raw.columns if not (is_no_task(x) and None not in glance[x])]
-    candidates = [*headed, *(others or raw.columns)[:1]]
+    candidates = headed or (others or raw.columns)[:1]
     return next((name for name in candidates if not _repeated(raw[name])), candidates[0])
 
 

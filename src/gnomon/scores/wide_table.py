@@ -14,7 +14,14 @@ from gnomon.scores.reported_number import has_deviation
 from gnomon.scores.separated import header_names
 from gnomon.scores.suspicion import warn_of_suspicions
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.wide_layout import WideLayout, is_no_task, numbers, numeric, wide_layout
+from gnomon.scores.wide_layout import (
+    WideLayout,
+    is_no_task,
+    numbers,
+    numeric,
+    tells_runs,
+    wide_layout,
+)
 
 __all__ = ["read_wide_table"]
 
@@ -64,7 +71,9 @@ def read_wide_table(
     if layout is None:
         return None
     cells = numbers(raw.drop(layout.names))
-    columns = [name for name in numeric(cells) if not is_no_task(name)]
+    columns = [
+        name for name in numeric(cells) if not (is_no_task(name) or tells_runs(name, cells[name]))
+    ]
     if not columns:
         return None
     rows = _rows(raw[layout.names], layout)

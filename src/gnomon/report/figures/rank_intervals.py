@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.transforms import ScaledTranslation, Transform, blended_transform_factory
+from matplotlib.transforms import (
+    BboxTransformTo,
+    ScaledTranslation,
+    Transform,
+    blended_transform_factory,
+)
 
 from gnomon.excerpt import shortened
 from gnomon.ranking.rank_intervals import Ranking, rank_range
@@ -77,8 +82,7 @@ def _beside(ax: Axes) -> Transform:
 
     Shares of the panel's width would move with it, while the drawing makes room for the words.
     """
-    # Declared for an affine transform without need: it is asked for one point.
-    edge = ScaledTranslation(1.0, 0.0, ax.transAxes)  # type: ignore[arg-type]
+    edge = ScaledTranslation(1.0, 0.0, BboxTransformTo(ax.bbox))
     inches = drawing_of(ax).dpi_scale_trans + edge
     return blended_transform_factory(inches, ax.transData)
 

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 from gnomon.errors import UnknownNameError
 from gnomon.ranking.method_orders import orders_by_method
 from gnomon.ranking.methods import METHODS, method_named
 from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.tournament import Tournament
+from strategies_ranking import contests
 
 PAGE = Path(__file__).parents[2] / "docs" / "ranking.md"
 
@@ -65,3 +67,16 @@ def test_every_method_is_on_the_page(name):
     text = " ".join(PAGE.read_text(encoding="utf-8").split())
     for part in (f"`{name}`", method.source, method.use, method.avoid):
         assert part in text, part
+
+
+@settings(max_examples=25)
+@given(contests(missing=False, min_names=2, max_names=4, max_runs=4))
+def test_a_learner_with_the_same_runs_shares_the_rating(contest):
+    """Through the whole chain, from runs on; but for Elo, which sees games in an order."""
+    samples = tuple((*row, row[0]) for row in contest.samples)
+    twins = Contest((*contest.names, "copy"), contest.grounds, samples)
+    graph = Tournament.of(twins)
+    for name in METHODS:
+        if name != "elo":
+            ratings = METHODS[name].rate(graph, twins)
+            assert ratings[-1] == pytest.approx(ratings[0], abs=1e-6), name

@@ -99,7 +99,11 @@ def _kemeny(tournament: Tournament, _: Contest) -> FloatArray:
     ratings = np.empty(len(margins))
     for group in tied_stretches(found.order, margins):
         ratings[group] = len(margins) - found.order.index(group[0])
-    return ratings
+    # Of two that are alike either can move to the other at no cost, wherever the order has them.
+    alike = np.unique(np.round(margins, 9), axis=0, return_inverse=True)[1].ravel()
+    best = np.zeros(len(margins))
+    np.maximum.at(best, alike, ratings)
+    return best[alike]
 
 
 def _table(*methods: Method) -> Mapping[str, Method]:

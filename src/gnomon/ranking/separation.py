@@ -54,7 +54,8 @@ def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separ
     """Say whether two contestants are separated, and how many runs it would take.
 
     Standard errors shrink with the square root of the number of runs, while the difference and the
-    number of standard errors that separate stay.
+    number of standard errors that separate stay. Those of few runs are longer than that, so from
+    fewer runs to more it says rather too many, and of a pair that is separated, too few.
 
     Parameters
     ----------

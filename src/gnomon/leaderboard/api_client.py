@@ -102,6 +102,11 @@ class ApiClient:
             message.add_unredirected_header("Authorization", f"Bearer {self._token}")
         with self._direct.open(message, timeout=self._timeout_s) as answer:
             data: bytes = answer.read(_LARGEST_ANSWER)
+            # Of a server that dies after its headers, a read of so many bytes says nothing.
+            promised = int(_number(answer.headers.get("Content-Length")))
+            missing = min(promised, _LARGEST_ANSWER) - len(data)
+            if missing > 0:
+                raise http.client.IncompleteRead(data, missing)
             return data
 
 
@@ -114,7 +119,7 @@ def _until_answered(ask: Callable[[], bytes], url: str, patience_s: float) -> by
         except error.HTTPError as refusal:
             with refusal:
                 reason = _reason(refusal)
-            wait = max(pause, _seconds(refusal.headers.get("Retry-After")))
+            wait = max(pause, _number(refusal.headers.get("Retry-After")))
             if refusal.code not in _BUSY or time.monotonic() + wait > end:
                 raise RefusedError(f"{url}: {reason}", refusal.code) from None
         except (OSError, http.client.HTTPException) as failure:
@@ -136,5 +141,6 @@ def _reason(refusal: error.HTTPError) -> str:
     return f"{refusal.code}: {str(detail).splitlines()[0] if detail else 'no reason'}"
 
 
-def _seconds(text: str | None) -> float:
+def _number(text: str | None) -> float:
+    """Return the number that a header holds; 0 if it holds none."""
     return float(text) if text and text.isdigit() else 0.0

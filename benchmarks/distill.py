@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.record import Measurement
-from gnomon.distill.optimal import optimal_subset
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures import PROCEDURES
-from gnomon.distill.search import search_subsets
+from gnomon.distill.procedures.base import PROCEDURES
+from gnomon.distill.search.proof import optimal_subset
+from gnomon.distill.search.search import search_subsets
 from gnomon.distill.transforms import transform_of
 from gnomon.distill.validation import nested_error
 
@@ -30,7 +30,7 @@ def measure() -> Iterator[Measurement]:
     """Measure the search, its agreement with scikit-learn, and the errors of the procedures."""
     if "GNOMON_DATA" not in os.environ and (_DATA / "atari5").is_dir():
         os.environ["GNOMON_DATA"] = str(_DATA.resolve())
-    from gnomon.distill.paper_models import paper_scores
+    from gnomon.distill.atari.paper_models import paper_scores
 
     data = paper_scores()
     yield from _search(data)

@@ -17,9 +17,10 @@ from packaging.utils import canonicalize_name
 
 import gnomon  # registers the environments
 from benchmarks.record import Measurement, best_seconds
-from gnomon.game import engine, outcomes
+from gnomon.game import outcomes
 from gnomon.game.board import draw_boards
-from gnomon.game.compiler import CompiledRule, compile_rule
+from gnomon.game.engine import batch as engine
+from gnomon.game.engine.compiler import CompiledRule, compile_rule
 from gnomon.game.env import HiddenRulesEnv
 
 N_ENVS = 1024

@@ -22,13 +22,13 @@ import numpy.typing as npt
 
 from benchmarks.record import Measurement
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores.formats import read_scores
 from gnomon.scores.normalization import normalize
-from gnomon.stats.bootstrap import Resamples
-from gnomon.stats.median_profile import median_profile_interval
+from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.stats.bootstrap.resamples import Resamples
+from gnomon.stats.intervals.median_profile import median_profile_interval
+from gnomon.stats.intervals.quantiles import percentile_interval
+from gnomon.stats.intervals.small_sample import delta_interval
 from gnomon.stats.metrics import METRICS, Metric, metric_named
-from gnomon.stats.quantiles import percentile_interval
-from gnomon.stats.small_sample import delta_interval
 from gnomon.stats.strata import Strata
 
 SCORES = Path(__file__).parents[1] / ".." / "shared" / "data" / "scores"

@@ -11,8 +11,8 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from benchmarks.record import Measurement
-from gnomon.ranking.kemeny import KemenyOrder, kemeny_order
-from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.kemeny.order import KemenyOrder, kemeny_order
 from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import FloatArray
 

@@ -20,13 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.record import Measurement, best_seconds
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.entries import LearnerEntry
-from gnomon.experiments.shard import frame_of
-from gnomon.leaderboard.assignment import Assignment
-from gnomon.leaderboard.backup import back_up
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import (
+from gnomon.database.engine import Database
+from gnomon.database.tables import (
     Account,
     Entry,
     EntryAttempt,
@@ -35,11 +30,16 @@ from gnomon.leaderboard.database.tables import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.leaderboard.server import prepare
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.config_entries import LearnerEntry
+from gnomon.experiments.shards.shard import frame_of
+from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions import set_state
-from gnomon.leaderboard.uploads import keep_bytes
-from gnomon.leaderboard.verification import verify_log
+from gnomon.leaderboard.submissions.submission import set_state
+from gnomon.leaderboard.submissions.upload import keep_bytes
+from gnomon.leaderboard.verification.verify_run import verify_log
+from gnomon.web.operations.backup import back_up
+from gnomon.web.server import prepare
 
 N_LEARNERS, N_RULES, N_TRIALS = 200, 60, 3
 N_PLAYERS, N_MOVES, THINK_S = 50, 15, 1.0
@@ -156,7 +156,7 @@ def _serving(settings: ServerSettings) -> Iterator[tuple[str, int]]:
     """Run the server in a process of its own."""
     program = (
         "import sys\n"
-        "from gnomon.leaderboard.server import serve\n"
+        "from gnomon.web.server import serve\n"
         "from gnomon.leaderboard.settings import ServerSettings\n"
         "settings = ServerSettings.from_json(sys.stdin.readline())\n"
         "serve(settings, '127.0.0.1', 0, worker=False,"

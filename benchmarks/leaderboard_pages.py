@@ -26,7 +26,7 @@ N_READERS, READ_S = 8, 5.0
 _SERVER = """
 import sys
 from pathlib import Path
-from gnomon.leaderboard.server import serve
+from gnomon.web.server import serve
 from gnomon.leaderboard.settings import ServerSettings
 settings = ServerSettings(
     Path(sys.argv[1]), requests_per_minute=10**9, max_play_sessions_per_hour=10**9
@@ -157,11 +157,11 @@ def _large_season(folder: Path) -> None:
     """Write a season with a verified submission of every learner."""
     from sqlalchemy import insert
 
-    from gnomon.leaderboard.accounts import make_account
-    from gnomon.leaderboard.database import tables
-    from gnomon.leaderboard.database.columns import now
-    from gnomon.leaderboard.server import prepare
+    from gnomon.database import tables
+    from gnomon.database.columns import now
+    from gnomon.leaderboard.accounts.accounts import make_account
     from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.web.server import prepare
 
     database, _ = prepare(ServerSettings(folder))
     rng, at = np.random.default_rng(0), now()
@@ -279,9 +279,9 @@ async def _read(port: int) -> tuple[int, int]:
 
 
 def _withdraw_one(folder: Path) -> None:
-    from gnomon.leaderboard.database.engine import Database
+    from gnomon.database.engine import Database
     from gnomon.leaderboard.settings import ServerSettings
-    from gnomon.leaderboard.submissions import find_submission, withdraw
+    from gnomon.leaderboard.submissions.submission import find_submission, withdraw
 
     database = Database(ServerSettings(folder).database)
     with database.writing() as session:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benchmarks.record import Measurement
-from gnomon.ranking.audit import audit
-from gnomon.ranking.methods import METHODS
-from gnomon.ranking.pairwise import Contest
-from gnomon.ranking.rank_intervals import rank
-from gnomon.ranking.resampled_ratings import resampled_ratings
+from gnomon.ranking.audits.audit_table import audit
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.ranking.ranks.resampled_ratings import resampled_ratings
+from gnomon.ranking.ratings.methods import METHODS
 from gnomon.ranking.tournament import Edges, Tournament
 from gnomon.scores.table import ScoreTable
 

@@ -11,8 +11,8 @@ from benchmarks.record import Measurement, best_seconds
 from gnomon.errors import RuleSyntaxError
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.rules.lint import lint_text
+from gnomon.rules.paraphrase import explain
 from gnomon.rules.parser import parse
-from gnomon.rules.words import explain
 
 N_FUZZED = 120_000
 _PIECES = [

@@ -12,7 +12,7 @@ from benchmarks.record import Measurement, best_seconds
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
-from gnomon.experiments.scoring import score_table
+from gnomon.experiments.scoring.scores import score_table
 from gnomon.experiments.trial import trials_of
 from gnomon.game.registration import SAMPLE_RULES
 

@@ -13,7 +13,7 @@ from benchmarks.record import Measurement
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
-from gnomon.experiments.scoring import score_table
+from gnomon.experiments.scoring.scores import score_table
 from gnomon.experiments.status import status_of
 
 DQN = {"kind": "linear_dqn", "learning_rate": 0.03}
@@ -24,7 +24,7 @@ COUNTED = "what the machine gave to two at that time: no more can be hoped for b
 SCORE = """
 import resource, sys, time
 from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.scoring import score_table
+from gnomon.experiments.scoring.scores import score_table
 folder = RunFolder.open(sys.argv[1])
 began = time.perf_counter()
 table = score_table(folder)

@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.record import Measurement, best_seconds
-from gnomon.scores.formats import write_scores
+from gnomon.scores.readers.tidy_files import write_scores
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap import Resamples, draw_key
-from gnomon.stats.estimate import estimate_aggregates
-from gnomon.stats.improvement import resampled_improvement
+from gnomon.stats.bootstrap.resamples import Resamples, draw_key
+from gnomon.stats.comparisons.improvement import resampled_improvement
+from gnomon.stats.estimates import estimate_aggregates
 from gnomon.stats.metrics import metric_named
-from gnomon.stats.profiles import exact_band, run_score_profile
+from gnomon.stats.profiles.performance import exact_band, run_score_profile
 
 N_ALGORITHMS, N_TASKS, N_RUNS = 5, 26, 10
 #: Resamples that rliable is timed with, and that are asked of it.
@@ -66,7 +66,7 @@ _LARGE = """
 import resource, sys, time
 import numpy as np
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimate import estimate_aggregates
+from gnomon.stats.estimates import estimate_aggregates
 draws = np.random.default_rng(0)
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 table = ScoreTable.from_arrays({str(i): draws.gamma(1.0, 1.0, (1000, 1000)) for i in range(10)})
@@ -190,7 +190,7 @@ def _growth() -> Iterator[Measurement]:
     some hundred thousand scores on they leave the processor's cache, and a draw waits for memory.
     """
     # Estimators draw by NumPy until the kernels are loaded: from here on every draw is theirs.
-    import_module("gnomon.stats.kernels")
+    import_module("gnomon.stats.bootstrap.kernels")
 
     for n_runs, n_tasks, n_resamples in (
         (10, 26, 2_000),

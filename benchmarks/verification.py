@@ -11,8 +11,8 @@ from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
 from gnomon.game.board import Board
 from gnomon.game.reference import ReferenceGame
-from gnomon.leaderboard.assignment import Assignment
-from gnomon.leaderboard.verification import verify_log, verify_run
+from gnomon.leaderboard.seasons.assignment import Assignment
+from gnomon.leaderboard.verification.verify_run import verify_log, verify_run
 
 RULES = ["clockwise", "color-match", "leftmost-first", "quota-of-two"]
 

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.distill.atari import GENRES, published_models
+from gnomon.distill.atari.facts import GENRES, published_models
+from gnomon.distill.atari.paper_models import paper_scores
 from gnomon.distill.distillation import distill, error_by_size
-from gnomon.distill.paper_models import paper_scores
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures import PaperProcedure, procedure_of
+from gnomon.distill.procedures.base import PaperProcedure, procedure_of
 from gnomon.distill.stability import selection_stability
 from gnomon.distill.structure import edges, single_tasks, task_models
 from gnomon.distill.validation import cross_validate
-from gnomon.report import distillation as drawn
-from gnomon.report.figures.record import Figure
+from gnomon.plot import distillation as drawn
+from gnomon.plot.record import Figure
 
 
 def rng() -> np.random.Generator:

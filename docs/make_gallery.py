@@ -16,9 +16,9 @@ import numpy as np
 
 from gnomon.experiments.catalogue import load_experiment
 from gnomon.experiments.runner import run
-from gnomon.experiments.scoring import score_table
-from gnomon.ranking.audit import audit
-from gnomon.report.audit import audit_report
+from gnomon.experiments.scoring.scores import score_table
+from gnomon.ranking.audits.audit_table import audit
+from gnomon.report.audit_page import audit_report
 from gnomon.report.page import build_report
 
 #: Name of the picture -> the figure of the demo's report that it is.

@@ -16,15 +16,15 @@ import numpy as np
 
 from gnomon.experiments.catalogue import load_experiment
 from gnomon.experiments.runner import run
-from gnomon.experiments.scoring import score_table
-from gnomon.ranking.audit import audit
-from gnomon.ranking.rank_intervals import rank
-from gnomon.report.audit import audit_report
-from gnomon.report.figures.ladder import difficulty_ladder
-from gnomon.report.figures.rank_intervals import ranking_rows
-from gnomon.report.figures.record import Figure
-from gnomon.report.figures.style import drawing_of
-from gnomon.scores.formats import read_scores
+from gnomon.experiments.scoring.scores import score_table
+from gnomon.plot.ladder import difficulty_ladder
+from gnomon.plot.rank_intervals import ranking_rows
+from gnomon.plot.record import Figure
+from gnomon.plot.style import drawing_of
+from gnomon.ranking.audits.audit_table import audit
+from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.report.audit_page import audit_report
+from gnomon.scores.readers.tidy_files import read_scores
 
 #: Figures of the audit of six agents on sixty games.
 OF_AUDIT = ("rank-intervals", "ease", "critical-difference", "tournament")

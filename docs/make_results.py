@@ -16,11 +16,10 @@ import numpy.typing as npt
 from matplotlib.patches import Rectangle
 
 from gnomon.distill.distillation import Distilled, distill
-from gnomon.distill.preparation import Preparation
-from gnomon.distill.procedures import procedure_of
-from gnomon.ranking.rank_intervals import Ranking, rank
-from gnomon.report.figures.record import Figure
-from gnomon.report.figures.style import (
+from gnomon.distill.prepare import Preparation
+from gnomon.distill.procedures.base import procedure_of
+from gnomon.plot.record import Figure
+from gnomon.plot.style import (
     FULL_WIDTH,
     INK,
     LEVELS,
@@ -30,11 +29,12 @@ from gnomon.report.figures.style import (
     dress,
     new_drawing,
 )
+from gnomon.ranking.ranks.rank_intervals import Ranking, rank
 from gnomon.rules.catalogue import FAMILIES, rule_info
 from gnomon.scores.datasets import load_scores
 from gnomon.scores.measured import measured_provenance
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimate import estimate_aggregates
+from gnomon.stats.estimates import estimate_aggregates
 
 HERE = Path(__file__).parent
 FULL, CORE, UNMASKED = "gohr-full", "gohr-core-sb3", "gohr-core-sb3-unmasked"

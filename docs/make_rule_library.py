@@ -19,9 +19,14 @@ from matplotlib.patches import Polygon, Rectangle
 
 from gnomon.game.board import Board, Piece, draw_boards
 from gnomon.game.reference import Move, ReferenceGame
-from gnomon.report.figures.board import draw_board
-from gnomon.report.figures.style import INK, SERIES, SIZE, new_drawing
-from gnomon.report.svg import svg_text
+from gnomon.plot.style import (
+    INK,
+    SERIES,
+    SIZE,
+    new_drawing,
+)
+from gnomon.plot.svg import svg_text
+from gnomon.report.board_drawing import draw_board
 from gnomon.rules.catalogue import (
     FAMILIES,
     TAGS,

@@ -14,19 +14,19 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.report import statistics as drawn
-from gnomon.report.figures.record import Figure
-from gnomon.scores.foreign import SummaryTable, read_summaries
-from gnomon.scores.formats import read_scores
+from gnomon.plot import statistics as drawn
+from gnomon.plot.record import Figure
 from gnomon.scores.normalization import normalize
+from gnomon.scores.readers.foreign import SummaryTable, read_summaries
+from gnomon.scores.readers.tidy_files import read_scores
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.all_pairs import compare_all
-from gnomon.stats.comparison import compare
-from gnomon.stats.curves import aggregate_curves
-from gnomon.stats.distance import distance_profiles
-from gnomon.stats.estimate import estimate_aggregates
+from gnomon.stats.comparisons.all_pairs import compare_all
+from gnomon.stats.comparisons.comparison import compare
+from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.learning_curves import aggregate_curves
 from gnomon.stats.planning import power_curve
-from gnomon.stats.profiles import performance_profiles
+from gnomon.stats.profiles.distance import distance_profiles
+from gnomon.stats.profiles.performance import performance_profiles
 from gnomon.stats.subsampling import subsample_table
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")

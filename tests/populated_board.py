@@ -13,13 +13,8 @@ from typing import Any
 import polars as pl
 from sqlalchemy import select
 
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.shard import shard_bytes, shard_frame
-from gnomon.experiments.trial import trials_of
-from gnomon.leaderboard.accounts import make_account
-from gnomon.leaderboard.audit_log import note
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import (
+from gnomon.database.engine import Database
+from gnomon.database.tables import (
     Entry,
     EntryAttempt,
     Season,
@@ -27,9 +22,14 @@ from gnomon.leaderboard.database.tables import (
     Submission,
     VerifiedTrial,
 )
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.shards.shard import shard_bytes, shard_frame
+from gnomon.experiments.trial import trials_of
+from gnomon.leaderboard.accounts.accounts import make_account
+from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.uploads import canonical_path, keep_bytes
-from gnomon.leaderboard.verify_submission import trial_record
+from gnomon.leaderboard.submissions.upload import canonical_path, keep_bytes
+from gnomon.leaderboard.verification.verify_submission import trial_record
 from gnomon.rules.catalogue import load_rule_text, rule_info
 
 __all__ = ["LEARNERS", "populate"]
@@ -103,7 +103,7 @@ def _season(
 
 
 def _account(session: Any, name: str) -> Any:
-    from gnomon.leaderboard.database.tables import Account
+    from gnomon.database.tables import Account
 
     found = session.scalar(select(Account).where(Account.name == name))
     return found or make_account(session, name)

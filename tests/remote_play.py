@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import numpy as np
 
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import Season
+from gnomon.database.engine import Database
+from gnomon.database.tables import Season
 from small_season import make_season
 from submitted import bearer, register
 

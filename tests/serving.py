@@ -18,7 +18,7 @@ __all__ = ["Server", "serving"]
 
 _PROGRAM = """
 import sys
-from gnomon.leaderboard.server import serve
+from gnomon.web.server import serve
 from gnomon.leaderboard.settings import ServerSettings
 settings = ServerSettings.from_json(sys.stdin.readline())
 def tell(started):

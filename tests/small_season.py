@@ -17,10 +17,9 @@ from sqlalchemy import (
     select,
 )
 
-from gnomon.leaderboard.accounts import server_secret
-from gnomon.leaderboard.database.columns import Base, now
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import (
+from gnomon.database.columns import Base, now
+from gnomon.database.engine import Database
+from gnomon.database.tables import (
     Account,
     BrowserSession,
     Entry,
@@ -33,10 +32,11 @@ from gnomon.leaderboard.database.tables import (
     Token,
     VerifiedTrial,
 )
+from gnomon.leaderboard.accounts.accounts import server_secret
+from gnomon.leaderboard.accounts.tokens import issue_token
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions import set_state
-from gnomon.leaderboard.tokens import issue_token
-from gnomon.leaderboard.uploads import keep_bytes
+from gnomon.leaderboard.submissions.submission import set_state
+from gnomon.leaderboard.submissions.upload import keep_bytes
 from gnomon.rules.catalogue import load_rule
 
 __all__ = ["add_submission", "fill", "make_account", "make_season"]

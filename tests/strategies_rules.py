@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from gnomon.game.board import COLORS, N_CELLS, SHAPES, Board, Piece
+from gnomon.game.board import (
+    COLORS,
+    N_CELLS,
+    SHAPES,
+    Board,
+    Piece,
+)
 from gnomon.rules.syntax import (
     Atom,
     Binary,

@@ -13,7 +13,7 @@ import polars as pl
 
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
-from gnomon.leaderboard.submit_run import Packed, pack_run
+from gnomon.leaderboard.client.submit_run import Packed, pack_run
 
 __all__ = ["bearer", "play_entry", "register", "repacked", "send"]
 

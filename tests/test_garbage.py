@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gnomon.garbage import collection_paused
+from gnomon._io.garbage import collection_paused
 
 
 @pytest.fixture(autouse=True)

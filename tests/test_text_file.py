@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from gnomon._io.text_file import read_text
 from gnomon.errors import ConfigError, GnomonError
-from gnomon.text_file import read_text
 
 
 def test_a_text_is_what_the_file_holds(tmp_path):

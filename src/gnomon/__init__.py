@@ -28,11 +28,11 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from gnomon.experiments.config import ExperimentConfig as ExperimentConfig
     from gnomon.experiments.run_folder import RunFolder as RunFolder
     from gnomon.experiments.runner import run as run
-    from gnomon.experiments.scoring import score_table as score_table
+    from gnomon.experiments.scoring.scores import score_table as score_table
     from gnomon.game.board import Board as Board
     from gnomon.game.board import BoardSpec as BoardSpec
     from gnomon.game.board import draw_boards as draw_boards
-    from gnomon.game.compiler import compile_rule as compile_rule
+    from gnomon.game.engine.compiler import compile_rule as compile_rule
     from gnomon.game.env import HiddenRulesEnv as HiddenRulesEnv
     from gnomon.game.vector_env import HiddenRulesVectorEnv as HiddenRulesVectorEnv
     from gnomon.learners.registry import available_learners as available_learners
@@ -42,9 +42,9 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from gnomon.rules.catalogue import available_rules as available_rules
     from gnomon.rules.catalogue import load_rule as load_rule
     from gnomon.rules.parser import parse as parse
-    from gnomon.scores.formats import read_scores as read_scores
+    from gnomon.scores.readers.tidy_files import read_scores as read_scores
     from gnomon.scores.table import ScoreTable as ScoreTable
-    from gnomon.stats.estimate import estimate_aggregates as estimate_aggregates
+    from gnomon.stats.estimates import estimate_aggregates as estimate_aggregates
 
 __version__ = "0.1.0"
 

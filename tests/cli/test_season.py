@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gnomon.cli import main
-from gnomon.leaderboard.server import prepare
 from gnomon.leaderboard.settings import ServerSettings
+from gnomon.web.server import prepare
 from serving import serving
 from small_season import make_account
 

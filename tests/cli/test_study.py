@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from gnomon.cli import main
-from gnomon.experiments.game_logs import read_game_log
-from gnomon.leaderboard.server import prepare
+from gnomon.experiments.game_logs.reader import read_game_log
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.scores.formats import read_scores
+from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.web.server import prepare
 from serving import serving
 
 PLAN = """

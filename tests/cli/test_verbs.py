@@ -12,7 +12,7 @@ from gnomon.cli.answer import Answer
 from gnomon.cli.presentation import present
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
-from gnomon.experiments.scoring import score_table
+from gnomon.experiments.scoring.scores import score_table
 
 CONFIG = """
 name = "small"

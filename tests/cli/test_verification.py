@@ -13,7 +13,7 @@ from gnomon.cli import main
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
-from gnomon.leaderboard.assignment import Assignment
+from gnomon.leaderboard.seasons.assignment import Assignment
 
 CONFIG = ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=3)
 

@@ -27,7 +27,7 @@ def paper() -> PreparedScores:
     """Return the data set as the paper's code prepares it."""
     if not (SHARED / "atari5" / "dataset.csv").is_file():
         pytest.skip("the Atari-5 data set is not beside the repository")
-    from gnomon.distill.paper_models import paper_scores
+    from gnomon.distill.atari.paper_models import paper_scores
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GNOMON_DATA", str(SHARED))

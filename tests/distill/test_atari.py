@@ -2,7 +2,7 @@
 
 import pytest
 
-from gnomon.distill.atari import (
+from gnomon.distill.atari.facts import (
     NAMED_SUBSETS,
     atari_scores,
     game_models,

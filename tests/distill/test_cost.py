@@ -2,8 +2,8 @@
 
 import pytest
 
-from gnomon.distill.atari import PUBLISHED_COSTS
-from gnomon.distill.cost import Machine, run_cost
+from gnomon.distill.atari.cost import Machine, run_cost
+from gnomon.distill.atari.facts import PUBLISHED_COSTS
 
 
 def test_costs_are_proportional():

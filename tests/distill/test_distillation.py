@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gnomon.distill.distillation import distill, error_by_size
-from gnomon.distill.preparation import Preparation
-from gnomon.distill.procedures import procedure_of
+from gnomon.distill.prepare import Preparation
+from gnomon.distill.procedures.base import procedure_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.formats import read_scores
+from gnomon.scores.readers.tidy_files import read_scores
 from gnomon.scores.table import ScoreTable
 from language_models import language_models
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.distill.factor import shrunk_covariance
+from gnomon.distill.procedures.factor import shrunk_covariance
 
 
 def sample(n, p, *, seed=0, gaps=0.0):

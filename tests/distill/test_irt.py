@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.distill.irt import ItemResponseProcedure, fit_item_response
+from gnomon.distill.procedures.irt import ItemResponseProcedure, fit_item_response
 from gnomon.distill.validation import nested_error
 from gnomon.errors import ScoreDataError
 

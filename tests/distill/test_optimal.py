@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from gnomon.distill import optimal
-from gnomon.distill.optimal import optimal_subset
-from gnomon.distill.search import search_subsets
+from gnomon.distill.search import proof as optimal
+from gnomon.distill.search.proof import optimal_subset
+from gnomon.distill.search.search import search_subsets
 from gnomon.errors import ScoreDataError
 
 

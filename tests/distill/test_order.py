@@ -21,7 +21,7 @@ def test_tau_is_that_of_scipy(x, random):
 
 def test_the_figures_of_atari5(paper):
     """Cross-validated, Atari-5 keeps 900 of 946 pairs in order."""
-    from gnomon.distill.procedures import PaperProcedure
+    from gnomon.distill.procedures.base import PaperProcedure
     from gnomon.distill.validation import cross_validate
 
     games = ("battlezone", "doubledunk", "namethisgame", "phoenix", "qbert")

@@ -6,7 +6,7 @@ import pytest
 
 from gnomon.distill.folds import Folds
 from gnomon.distill.pareto import pareto_front
-from gnomon.distill.row_errors import subset_errors
+from gnomon.distill.search.row_errors import subset_errors
 from gnomon.errors import ScoreDataError, UnknownNameError
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gnomon.distill.preparation import Preparation
+from gnomon.distill.prepare import Preparation
 from gnomon.distill.prepared import check_target
 from gnomon.distill.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.distill.procedures import FactorProcedure, PaperProcedure, procedure_of
+from gnomon.distill.procedures.base import FactorProcedure, PaperProcedure, procedure_of
 from gnomon.errors import ScoreDataError, UnknownNameError
 
 ATARI5 = ("battlezone", "doubledunk", "namethisgame", "phoenix", "qbert")

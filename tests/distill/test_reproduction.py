@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from gnomon.distill.reproduction import SECTIONS, reproduce
+from gnomon.distill.atari.reproduction import SECTIONS, reproduce
 
 
 @pytest.fixture(scope="module")

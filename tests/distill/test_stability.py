@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.distill.procedures import FactorProcedure, PaperProcedure
+from gnomon.distill.procedures.base import FactorProcedure, PaperProcedure
 from gnomon.distill.stability import (
     Committee,
     Stability,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gnomon.distill.atari import GENRES, published_models
+from gnomon.distill.atari.facts import GENRES, published_models
 from gnomon.distill.structure import (
     correlations,
     edges,

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gnomon.distill.auto import AutoProcedure
 from gnomon.distill.folds import Folds
 from gnomon.distill.order import order_agreement
-from gnomon.distill.procedures import FactorProcedure, PaperProcedure
+from gnomon.distill.procedures.auto import AutoProcedure
+from gnomon.distill.procedures.base import FactorProcedure, PaperProcedure
 from gnomon.distill.validation import cross_validate, nested_error, outer_splits
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import make_executor
@@ -79,7 +79,7 @@ def test_splits(make_scores):
 
 
 def test_cross_validation_is_that_of_the_search(make_scores):
-    from gnomon.distill.search import search_subsets
+    from gnomon.distill.search.search import search_subsets
 
     data = make_scores(30, 6, gaps=0.05)
     found = search_subsets(data, 2, n_best=3, folds=Folds(3))

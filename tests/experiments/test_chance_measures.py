@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gnomon
-from gnomon.experiments.attempt_scores import ATTEMPT_METRICS, TrialAttempts
-from gnomon.experiments.chance_measures import AAI_FAMILY, aai_curves, corrected_success
-from gnomon.experiments.scoring import score_trial
+from gnomon.experiments.scoring.attempt_scores import ATTEMPT_METRICS, TrialAttempts
+from gnomon.experiments.scoring.chance_measures import AAI_FAMILY, aai_curves, corrected_success
+from gnomon.experiments.scoring.scores import score_trial
 from gnomon.game.board import DEFAULT_SPEC, draw_boards
 from gnomon.learners import make_learner
 from gnomon.learners.trial import play_trial

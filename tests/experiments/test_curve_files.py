@@ -16,8 +16,8 @@ from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.curve_files import _masked_crc, write_curves
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
-from gnomon.experiments.scoring import score_table, score_trial
-from gnomon.scores.formats import read_scores
+from gnomon.experiments.scoring.scores import score_table, score_trial
+from gnomon.scores.readers.tidy_files import read_scores
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.experiments.journal import Journal, TrialRecord, create_journal, read_journal
+from gnomon.experiments.journal import (
+    Journal,
+    TrialRecord,
+    create_journal,
+    read_journal,
+)
 
 
 def records(first, stop):

@@ -7,7 +7,7 @@ import pytest
 
 from gnomon.errors import UnknownNameError
 from gnomon.experiments.catalogue import load_experiment
-from gnomon.experiments.scoring import ATTEMPT_METRICS, METRICS, score_trial
+from gnomon.experiments.scoring.scores import ATTEMPT_METRICS, METRICS, score_trial
 from gnomon.experiments.trial import trials_of
 from gnomon.scores import measured
 from gnomon.scores.datasets import load_scores

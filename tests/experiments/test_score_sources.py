@@ -10,9 +10,9 @@ from gnomon.errors import RunFolderError, ScoreDataError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
 from gnomon.experiments.score_sources import read_source
-from gnomon.experiments.scoring import score_table
-from gnomon.scores.formats import read_scores
+from gnomon.experiments.scoring.scores import score_table
 from gnomon.scores.measured import MEASURED
+from gnomon.scores.readers.tidy_files import read_scores
 
 TIDY = "algorithm,task,run,score,half\na,t,0,1.0,x\na,t,1,2.0,y\n"
 

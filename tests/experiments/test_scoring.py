@@ -11,7 +11,7 @@ from gnomon.errors import UnknownNameError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import Journal
 from gnomon.experiments.runner import run
-from gnomon.experiments.scoring import (
+from gnomon.experiments.scoring.scores import (
     METRICS,
     STREAK,
     cumulated_errors,

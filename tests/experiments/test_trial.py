@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gnomon.experiments.config import ExperimentConfig, LearnerEntry, RuleEntry
-from gnomon.experiments.shard import shard_bytes
+from gnomon.experiments.shards.shard import shard_bytes
 from gnomon.experiments.trial import Trial, trials_of
 from gnomon.game.board import BoardSpec
 

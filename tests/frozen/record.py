@@ -154,8 +154,8 @@ def _number(cell: str) -> Any:
 
 def _board(section: str) -> dict[str, Any]:
     # What may move: this is all that the test knows of the server's modules.
-    from gnomon.leaderboard.server import prepare
     from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.web.server import prepare
 
     database, _ = prepare(ServerSettings(Path("board").resolve()))
     database.close()
@@ -166,8 +166,8 @@ def _board(section: str) -> dict[str, Any]:
 
 def _openapi(_: str) -> dict[str, Any]:
     # As above.
-    from gnomon.leaderboard.app import create_app
     from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.web.app import create_app
 
     schema = create_app(ServerSettings(Path("served").resolve())).openapi()
     return json.loads(json.dumps(schema, sort_keys=True))

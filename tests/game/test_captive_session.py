@@ -15,7 +15,7 @@ from gnomon.errors import GnomonError, RulePlayError
 from gnomon.game.board import Board
 from gnomon.game.captive.referee import Referee
 from gnomon.game.captive.session import Session
-from gnomon.game.deals import Deal
+from gnomon.game.formats.board_source import Deal
 from gnomon.rules.parser import parse
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.game.trial_lists import ParameterSet, read_trial_list
+from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
 
 
 def read(path, text):

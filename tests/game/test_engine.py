@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from numba import njit
 
 from gnomon.errors import NotCompilableError, RuleSyntaxError
-from gnomon.game import engine, outcomes, program
+from gnomon.game import outcomes
 from gnomon.game.board import Board, BoardSpec, draw_boards
-from gnomon.game.compiler import CompiledRule, compile_rule
-from gnomon.game.engine import Boards, advance, permitted_attempts
+from gnomon.game.engine import batch as engine
+from gnomon.game.engine import program
+from gnomon.game.engine.batch import Boards, advance, permitted_attempts
+from gnomon.game.engine.compiler import CompiledRule, compile_rule
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import RuleSet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.game.java_random import JavaRandom
+from gnomon.game.formats.java_random import JavaRandom
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from gnomon.game.board import COLORS, SHAPES, Board, Piece
+from gnomon.game.board import (
+    COLORS,
+    SHAPES,
+    Board,
+    Piece,
+)
 from gnomon.game.reference import CLEARED, ReferenceGame
 from gnomon.game.stalemate import find_stalemate
 from gnomon.rules.catalogue import available_rules, load_rule, rule_info

@@ -6,7 +6,12 @@ from hypothesis import given, settings
 
 import strategies_rules as rules
 from gnomon.errors import RulePlayError
-from gnomon.game.board import COLORS, SHAPES, Board, Piece
+from gnomon.game.board import (
+    COLORS,
+    SHAPES,
+    Board,
+    Piece,
+)
 from gnomon.game.reference import STALEMATE, ReferenceGame
 from gnomon.game.stalemate import StalemateSearch, find_stalemate
 from gnomon.rules.parser import parse

@@ -11,11 +11,11 @@ import pytest
 from fastapi import FastAPI
 
 from app_client import AppClient
-from gnomon.leaderboard.app import create_app
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.migration import upgrade
-from gnomon.leaderboard.database.tables import Season
+from gnomon.database.engine import Database
+from gnomon.database.migration import upgrade
+from gnomon.database.tables import Season
 from gnomon.leaderboard.settings import ServerSettings
+from gnomon.web.app import create_app
 from private_postgresql import NoPostgresql, fresh_database, new_database, running_cluster
 from serving import Server, serving
 from small_season import make_account, make_season

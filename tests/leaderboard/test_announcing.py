@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from app_client import AppClient
-from gnomon.leaderboard.backup import back_up
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import Season
-from gnomon.leaderboard.export import export_board
+from gnomon.database.engine import Database
+from gnomon.database.tables import Season
+from gnomon.leaderboard.client.submit_run import Packed
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submit_run import Packed
+from gnomon.web.operations.backup import back_up
+from gnomon.web.operations.export import export_board
 from small_season import make_account
 from submitted import bearer, play_entry, register, send
 

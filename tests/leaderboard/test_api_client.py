@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.api_client import ApiClient
+from gnomon.leaderboard.client.api_client import ApiClient
 
 WHOLE = b'{"state": "verified"}'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"

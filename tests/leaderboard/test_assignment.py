@@ -9,10 +9,10 @@ import pytest
 
 from gnomon.errors import GnomonError, LeaderboardError
 from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.entries import RuleEntry
+from gnomon.experiments.config_entries import RuleEntry
 from gnomon.experiments.trial import trials_of
 from gnomon.game.board import BoardSpec
-from gnomon.leaderboard.assignment import Assignment, assigned_seed
+from gnomon.leaderboard.seasons.assignment import Assignment, assigned_seed
 
 ASSIGNMENT = Assignment(
     (

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from gnomon.database.engine import Database
+from gnomon.database.migration import upgrade
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.backup import back_up, restore
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.migration import upgrade
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.table_copy import table_digests
-from gnomon.leaderboard.uploads import evidence_path
+from gnomon.leaderboard.submissions.upload import evidence_path
+from gnomon.web.operations.backup import back_up, restore
+from gnomon.web.operations.table_copy import table_digests
 from private_postgresql import fresh_database
 from small_season import add_submission, fill, make_season
 
@@ -169,7 +169,7 @@ def test_an_older_backup_is_brought_up(
 ) -> None:
     fill(database, settings)
     back_up(settings, database, tmp_path / "backup")
-    from gnomon.leaderboard.database.migration import downgrade, head_revision
+    from gnomon.database.migration import downgrade, head_revision
 
     old = Database(f"sqlite:///{tmp_path / 'backup' / 'leaderboard.sqlite'}")
     downgrade(old, "-1")

@@ -13,10 +13,10 @@ from fastapi import FastAPI
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from app_client import AppClient
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import Season
+from gnomon.database.engine import Database
+from gnomon.database.tables import Season
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.worker import work
+from gnomon.leaderboard.submissions.worker import work
 from submitted import bearer, play_entry, register, send
 
 N = 8

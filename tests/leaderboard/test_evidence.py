@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from app_client import AppClient
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import Submission
+from gnomon.database.engine import Database
+from gnomon.database.tables import Submission
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.uploads import evidence_path, keep_bytes
+from gnomon.leaderboard.submissions.upload import evidence_path, keep_bytes
 from small_season import fill
 
 

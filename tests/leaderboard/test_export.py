@@ -12,14 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gnomon.database.engine import Database
+from gnomon.database.tables import (
+    Account,
+    Entry,
+    Season,
+    Submission,
+)
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.csv_cells import csv_text, safe_cell
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import Account, Entry, Season, Submission
-from gnomon.leaderboard.entries import withdraw_entry
-from gnomon.leaderboard.export import export_board
+from gnomon.leaderboard.seasons.entries import withdraw_entry
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions import withdraw
+from gnomon.leaderboard.submissions.submission import withdraw
+from gnomon.web.operations.export import export_board
 from small_season import fill, make_season
 
 TABLES = ("seasons", "rules", "entries", "attempts", "submissions", "trials", "audit_log")

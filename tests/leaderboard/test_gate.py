@@ -15,14 +15,14 @@ from fastapi import FastAPI, WebSocket
 from starlette.responses import Response
 
 from app_client import AppClient
-from gnomon.leaderboard.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
-from gnomon.leaderboard.app import create_app
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import Season
-from gnomon.leaderboard.middleware import is_allowed_host
+from gnomon.database.engine import Database
+from gnomon.database.tables import Season
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.sign_in import sign_in
+from gnomon.web.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
+from gnomon.web.app import create_app
+from gnomon.web.middleware import is_allowed_host
+from gnomon.web.sign_in import sign_in
 from serving import Server, serving
 from small_season import make_account
 from submitted import bearer, register
@@ -251,7 +251,7 @@ def test_the_last_of_several_forwarded_addresses_counts(
 def test_only_a_trusted_proxy_is_believed(
     settings: ServerSettings, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gnomon.leaderboard.api.dependencies.MINUTE_S", 10**9)
+    monkeypatch.setattr("gnomon.web.api.dependencies.MINUTE_S", 10**9)
     few = replace(settings, sign_ins_per_minute=3)
     with AppClient(create_app(few, database)) as client:
         statuses = []
@@ -268,7 +268,7 @@ def test_too_many_submissions_of_one_account(
     token: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gnomon.leaderboard.api.submissions.HOUR_S", 10**9)
+    monkeypatch.setattr("gnomon.web.api.submissions.HOUR_S", 10**9)
     few = replace(settings, submissions_per_hour=2)
     with AppClient(create_app(few, database)) as client:
         register(client, token, "x")
@@ -283,7 +283,7 @@ def test_too_many_submissions_of_one_account(
 def test_too_many_things_of_one_account(
     settings: ServerSettings, database: Database, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gnomon.leaderboard.api.dependencies.MINUTE_S", 10**9)
+    monkeypatch.setattr("gnomon.web.api.dependencies.MINUTE_S", 10**9)
     few = replace(settings, writes_per_minute=2)
     other = bearer(make_account(database, "eve", "submit"))
     with AppClient(create_app(few, database)) as client:
@@ -295,7 +295,7 @@ def test_too_many_things_of_one_account(
 
 
 def test_the_count_is_of_all_processes(settings: ServerSettings, database: Database) -> None:
-    from gnomon.leaderboard.rate_limits import count_or_refuse, is_over
+    from gnomon.leaderboard.accounts.rate_limits import count_or_refuse, is_over
 
     other = Database(settings.database)
     for each in (database, other, database):

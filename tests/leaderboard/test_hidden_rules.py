@@ -9,9 +9,9 @@ from fastapi import FastAPI
 from sqlalchemy import select
 
 from app_client import AppClient
-from gnomon.leaderboard.database.columns import now
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import (
+from gnomon.database.columns import now
+from gnomon.database.engine import Database
+from gnomon.database.tables import (
     EntryAttempt,
     Season,
     SeasonRule,

@@ -15,11 +15,11 @@ import polars as pl
 import pytest
 
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard import intake
-from gnomon.leaderboard.limited_process import ProcessFailure, run_limited
 from gnomon.leaderboard.refusals import Refusal
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.uploads import evidence_path, read_log, receiving
+from gnomon.leaderboard.submissions.upload import evidence_path, read_log, receiving
+from gnomon.leaderboard.verification import untrusted_log as intake
+from gnomon.leaderboard.verification.limited_process import ProcessFailure, run_limited
 
 CAPS = {"max_rows": 1000, "max_columns": 16, "max_bytes": 1 << 20, "max_ratio": 200.0}
 BOARD = bytes(range(36))
@@ -191,7 +191,7 @@ def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def make(lines: str) -> str:
         body = "\n".join(f"    {line}" for line in lines.splitlines())
         (tmp_path / "of_a_child.py").write_text(
-            "from gnomon.leaderboard.limited_process import answer_one_request\n"
+            "from gnomon.leaderboard.verification.limited_process import answer_one_request\n"
             f"def answer(request):\n{body}\n"
             "answer_one_request(answer)\n"
         )

@@ -15,17 +15,17 @@ from pathlib import Path
 import httpx
 from sqlalchemy import select, text
 
-from gnomon.leaderboard.api_client import ApiClient
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import (
+from gnomon.database.engine import Database
+from gnomon.database.tables import (
     AuditRecord,
     Job,
     Season,
     Submission,
     VerifiedTrial,
 )
+from gnomon.leaderboard.client.api_client import ApiClient
+from gnomon.leaderboard.client.submit_run import submit, wait_for_verdict
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submit_run import submit, wait_for_verdict
 from serving import Server, serving
 from submitted import play_entry, register, send
 

@@ -15,8 +15,8 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
 from app_client import AppClient
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import Season
+from gnomon.database.engine import Database
+from gnomon.database.tables import Season
 from gnomon.leaderboard.settings import ServerSettings
 from serving import Server, serving
 from small_season import fill, make_account, make_season

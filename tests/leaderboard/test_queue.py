@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select, update
 
-from gnomon.leaderboard import queue
-from gnomon.leaderboard.database.columns import now
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import Job, Season, Submission
+from gnomon.database.columns import now
+from gnomon.database.engine import Database
+from gnomon.database.tables import Job, Season, Submission
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions import find_submission, set_state, withdraw
-from gnomon.leaderboard.worker import work_on_one
+from gnomon.leaderboard.submissions import queue
+from gnomon.leaderboard.submissions.submission import find_submission, set_state, withdraw
+from gnomon.leaderboard.submissions.worker import work_on_one
 from small_season import add_submission, make_account
 
 

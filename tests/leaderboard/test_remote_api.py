@@ -11,16 +11,22 @@ import polars as pl
 import pytest
 from sqlalchemy import select
 
+from gnomon.database.remote_tables import RemoteTrial
+from gnomon.database.tables import (
+    AuditRecord,
+    Entry,
+    EntryAttempt,
+    Season,
+    Submission,
+)
 from gnomon.game.board import DEFAULT_SPEC
-from gnomon.leaderboard import remote_submission
-from gnomon.leaderboard.assignment import Assignment
-from gnomon.leaderboard.database.remote_tables import RemoteTrial
-from gnomon.leaderboard.database.tables import AuditRecord, Entry, EntryAttempt, Season, Submission
-from gnomon.leaderboard.entries import assignment_of
-from gnomon.leaderboard.remote_submission import queue_played
-from gnomon.leaderboard.uploads import evidence_path
-from gnomon.leaderboard.verification import verify_log
-from gnomon.leaderboard.worker import work_on_one
+from gnomon.leaderboard.hidden import remote_submission
+from gnomon.leaderboard.hidden.remote_submission import queue_played
+from gnomon.leaderboard.seasons.assignment import Assignment
+from gnomon.leaderboard.seasons.entries import assignment_of
+from gnomon.leaderboard.submissions.upload import evidence_path
+from gnomon.leaderboard.submissions.worker import work_on_one
+from gnomon.leaderboard.verification.verify_run import verify_log
 from gnomon.learners.rule_player import RulePlayer
 from gnomon.learners.trial import play_trial
 from remote_play import SECRET_TEXT, begin, hidden_season, move, play_at_random

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec, draw_boards
-from gnomon.leaderboard.remote_game import RemoteGame, Stretch
+from gnomon.leaderboard.hidden.remote_game import RemoteGame, Stretch
 from gnomon.learners.base import TrialLog
 from gnomon.learners.trial import play_trial
 from gnomon.learners.uniform import Uniform

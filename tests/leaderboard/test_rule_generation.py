@@ -7,10 +7,10 @@ import pytest
 
 from gnomon.errors import LeaderboardError
 from gnomon.game.board import BoardSpec, draw_boards
-from gnomon.game.compiler import compile_rule
+from gnomon.game.engine.compiler import compile_rule
 from gnomon.game.stalemate import find_stalemate
-from gnomon.leaderboard.rule_drafts import ELEMENTS, draw_draft
-from gnomon.leaderboard.rule_generation import (
+from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS, draw_draft
+from gnomon.leaderboard.seasons.rule_generation import (
     Difficulty,
     behaviour,
     generate_rules,

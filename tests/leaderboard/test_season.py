@@ -11,15 +11,20 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
+from gnomon.database.tables import AuditRecord, Season
 from gnomon.errors import GnomonError
-from gnomon.leaderboard.api.records import SeasonRecord
-from gnomon.leaderboard.commitment import Reveal, canonical_text
-from gnomon.leaderboard.database.tables import AuditRecord, Season
+from gnomon.leaderboard.client.remote_run import RemotePlan
 from gnomon.leaderboard.refusals import Conflict, NotAllowed
-from gnomon.leaderboard.remote_run import RemotePlan
-from gnomon.leaderboard.rule_drafts import ELEMENTS
-from gnomon.leaderboard.season import create_season, reveal_of, reveal_season, secret_rng
-from gnomon.leaderboard.season_plan import SeasonPlan, _HiddenFields
+from gnomon.leaderboard.seasons.commitment import Reveal, canonical_text
+from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS
+from gnomon.leaderboard.seasons.season import (
+    create_season,
+    reveal_of,
+    reveal_season,
+    secret_rng,
+)
+from gnomon.leaderboard.seasons.season_plan import SeasonPlan, _HiddenFields
+from gnomon.web.api.records import SeasonRecord
 
 FILE = """
 name = "s1"

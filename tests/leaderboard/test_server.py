@@ -14,11 +14,11 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from gnomon.database.engine import Database
+from gnomon.database.migration import downgrade
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.migration import downgrade
-from gnomon.leaderboard.server import prepare, serve
 from gnomon.leaderboard.settings import DATABASE_VARIABLE, ServerSettings
+from gnomon.web.server import prepare, serve
 from private_postgresql import fresh_database
 from serving import Server, serving
 from submitted import bearer, play_entry, register, send
@@ -209,7 +209,7 @@ def test_what_is_acknowledged_is_committed(
             assert answer.status_code == 202
         database = Database(settings.database)
         with database.reading() as session:
-            from gnomon.leaderboard.submissions import find_submission
+            from gnomon.leaderboard.submissions.submission import find_submission
 
             assert find_submission(session, answer.json()["id"]).state == "queued"
         database.close()

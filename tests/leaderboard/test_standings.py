@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.leaderboard.standings import (
+from gnomon.leaderboard.standings.compute import (
     LEVEL,
     METRICS,
     Board,
@@ -22,8 +22,8 @@ from gnomon.leaderboard.standings import (
     score_table,
     standings_of,
 )
-from gnomon.ranking.rank_intervals import rank
-from gnomon.stats.estimate import Estimate, estimate_aggregates
+from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.stats.estimates import Estimate, estimate_aggregates
 
 
 def board(means, rules=("r1", "r2", "r3"), trials=5, seed=0, hidden=(), **changes):

@@ -7,11 +7,16 @@ import time
 import pytest
 from sqlalchemy import select
 
-from gnomon.leaderboard.database.tables import Account, Entry, Season, Submission
-from gnomon.leaderboard.entries import register
-from gnomon.leaderboard.standings import standings_of
-from gnomon.leaderboard.standings_cache import StandingsCache, board_of
-from gnomon.leaderboard.submissions import find_submission, refuse_later, withdraw
+from gnomon.database.tables import (
+    Account,
+    Entry,
+    Season,
+    Submission,
+)
+from gnomon.leaderboard.seasons.entries import register
+from gnomon.leaderboard.standings.cache import StandingsCache, board_of
+from gnomon.leaderboard.standings.compute import standings_of
+from gnomon.leaderboard.submissions.submission import find_submission, refuse_later, withdraw
 from populated_board import populate
 from small_season import make_account
 
@@ -111,7 +116,7 @@ def test_what_was_computed_is_found_by_the_next_server(database, settings, seaso
     def never(board):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("gnomon.leaderboard.standings_cache.standings_of", never)
+    monkeypatch.setattr("gnomon.leaderboard.standings.cache.standings_of", never)
     assert StandingsCache(database, folder).get(season_id, version) == first
 
 

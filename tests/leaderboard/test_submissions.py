@@ -11,12 +11,12 @@ import pytest
 from sqlalchemy import func, select
 
 from app_client import AppClient
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import Season, Submission, VerifiedTrial
+from gnomon.database.engine import Database
+from gnomon.database.tables import Season, Submission, VerifiedTrial
+from gnomon.leaderboard.client.submit_run import Packed
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submit_run import Packed
-from gnomon.leaderboard.uploads import canonical_path, evidence_path
-from gnomon.leaderboard.worker import work_on_one
+from gnomon.leaderboard.submissions.upload import canonical_path, evidence_path
+from gnomon.leaderboard.submissions.worker import work_on_one
 from small_season import make_account, make_season
 from submitted import bearer, play_entry, register, repacked, send
 
@@ -189,7 +189,7 @@ def test_the_same_attempts_packed_otherwise_are_a_repeat(
     # A second entry with the first one's seed, as no server assigns it.
     register(client, token, "Copy")
     with database.writing() as session:
-        from gnomon.leaderboard.database.tables import EntryAttempt
+        from gnomon.database.tables import EntryAttempt
 
         first, second = session.scalars(select(EntryAttempt).order_by(EntryAttempt.id))
         second.seed = first.seed

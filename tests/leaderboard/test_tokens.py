@@ -13,17 +13,17 @@ from sqlalchemy import inspect, select, text
 from starlette.responses import Response
 
 from app_client import AppClient
+from gnomon.database.columns import now
+from gnomon.database.engine import Database
+from gnomon.database.tables import Account, BrowserSession, Token
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard import sign_in as sign_in_module
-from gnomon.leaderboard import tokens
-from gnomon.leaderboard.api import dependencies
-from gnomon.leaderboard.app import create_app
-from gnomon.leaderboard.database.columns import now
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import Account, BrowserSession, Token
+from gnomon.leaderboard.accounts import tokens
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.sign_in import WrongToken, sign_in
+from gnomon.web import sign_in as sign_in_module
+from gnomon.web.api import dependencies
+from gnomon.web.app import create_app
+from gnomon.web.sign_in import WrongToken, sign_in
 from small_season import make_account
 from submitted import bearer
 

@@ -20,9 +20,14 @@ from gnomon.errors import LeaderboardError, RunFolderError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
-from gnomon.experiments.scoring import score_trial
-from gnomon.leaderboard.assignment import Assignment
-from gnomon.leaderboard.verification import Verdict, verify_log, verify_run, verify_trial
+from gnomon.experiments.scoring.scores import score_trial
+from gnomon.leaderboard.seasons.assignment import Assignment
+from gnomon.leaderboard.verification.verify_run import (
+    Verdict,
+    verify_log,
+    verify_run,
+    verify_trial,
+)
 from slow_verdict import first_wrong_place
 
 CONFIG = ExperimentConfig(

@@ -3,7 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gnomon.game.board import DEFAULT_SPEC, Board, BoardSpec, draw_boards
+from gnomon.game.board import (
+    DEFAULT_SPEC,
+    Board,
+    BoardSpec,
+    draw_boards,
+)
 from gnomon.game.reference import ReferenceGame
 from gnomon.learners import make_learner
 from gnomon.learners.chance import AttemptCounts, chance_of_success, count_attempts

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gnomon.game.board import BoardSpec, draw_boards
-from gnomon.game.compiler import compile_rule
+from gnomon.game.engine.compiler import compile_rule
 from gnomon.learners.base import FusedLearner
 from gnomon.learners.frugal import Frugal
 from gnomon.learners.trial import play_trial, play_unfused

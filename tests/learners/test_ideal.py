@@ -7,13 +7,18 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ConfigError
-from gnomon.game.board import DEFAULT_SPEC, Board, BoardSpec, draw_boards
+from gnomon.game.board import (
+    DEFAULT_SPEC,
+    Board,
+    BoardSpec,
+    draw_boards,
+)
 from gnomon.game.reference import ReferenceGame
-from gnomon.learners import belief as belief_module
 from gnomon.learners import make_learner
-from gnomon.learners.belief import Belief
-from gnomon.learners.hypothesis_space import HypothesisSpace, hypothesis_space
-from gnomon.learners.ideal import Ideal
+from gnomon.learners.ideal import belief as belief_module
+from gnomon.learners.ideal.belief import Belief
+from gnomon.learners.ideal.hypothesis_space import HypothesisSpace, hypothesis_space
+from gnomon.learners.ideal.learner import Ideal
 from gnomon.learners.trial import play_trial
 from gnomon.rules.catalogue import available_rules, load_rule
 from gnomon.rules.parser import parse

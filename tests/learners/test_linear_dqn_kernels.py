@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gnomon.game.board import BoardSpec, draw_boards
-from gnomon.game.compiler import compile_rule
+from gnomon.game.engine.compiler import compile_rule
 from gnomon.learners.base import Learner
 from gnomon.learners.linear_dqn import LinearDQN
 from gnomon.learners.linear_dqn_features import feature_table

@@ -11,8 +11,9 @@ import pytest
 
 from gnomon.errors import ConfigError, GnomonError
 from gnomon.game.board import DEFAULT_SPEC, draw_boards
-from gnomon.learners import http_post, make_learner
-from gnomon.learners.openai_http import INSTRUCTIONS
+from gnomon.learners import make_learner
+from gnomon.learners.external import http_post
+from gnomon.learners.external.openai_http import INSTRUCTIONS
 from gnomon.learners.trial import play_trial
 from gnomon.rules.parser import parse
 

@@ -3,8 +3,8 @@ import pytest
 
 from gnomon.game.board import DEFAULT_SPEC, draw_boards
 from gnomon.learners import make_learner
-from gnomon.learners.ideal import Ideal
-from gnomon.learners.regret import regret
+from gnomon.learners.ideal.learner import Ideal
+from gnomon.learners.ideal.regret import regret
 from gnomon.learners.trial import play_trial
 from gnomon.rules.catalogue import load_rule
 from gnomon.rules.parser import parse

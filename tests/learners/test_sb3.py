@@ -9,7 +9,7 @@ from gnomon.errors import ConfigError
 from gnomon.game.board import DEFAULT_SPEC, draw_boards
 from gnomon.learners import make_learner
 from gnomon.learners.base import Observation, Transition
-from gnomon.learners.sb3_env import Exchange, WaitingEnv
+from gnomon.learners.external.sb3_env import Exchange, WaitingEnv
 from gnomon.learners.trial import play_trial
 from gnomon.rules.catalogue import load_rule
 from gnomon.rules.parser import parse

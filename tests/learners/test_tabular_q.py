@@ -8,7 +8,7 @@ import pytest
 
 from gnomon.errors import ConfigError
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec, draw_boards
-from gnomon.game.compiler import compile_rule
+from gnomon.game.engine.compiler import compile_rule
 from gnomon.learners import make_learner
 from gnomon.learners.base import FusedLearner, Learner
 from gnomon.learners.tabular_q import TabularQ

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.game.board import draw_boards
-from gnomon.game.compiler import compile_rule
+from gnomon.game.engine.compiler import compile_rule
 from gnomon.learners import trial
 from gnomon.learners.linear_dqn import LinearDQN
 from gnomon.learners.rule_player import RulePlayer

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import chisquare
 
 from gnomon.game.board import BoardSpec, draw_boards
-from gnomon.game.compiler import compile_rule
+from gnomon.game.engine.compiler import compile_rule
 from gnomon.learners.base import FusedLearner, Observation
 from gnomon.learners.trial import play_trial, play_unfused
 from gnomon.learners.uniform import Uniform

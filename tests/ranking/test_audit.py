@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.audit import audit
-from gnomon.ranking.findings import _needed, on_cycles, on_pool
-from gnomon.ranking.pool import PoolEffect
-from gnomon.ranking.separation import Separation, separation
-from gnomon.ranking.task_scale import scaled_by_task
-from gnomon.report.audit import audit_report
-from gnomon.scores.formats import read_scores
+from gnomon.ranking.audits.audit_table import audit
+from gnomon.ranking.audits.pool import PoolEffect
+from gnomon.ranking.audits.statements import _needed, on_cycles, on_pool
+from gnomon.ranking.audits.task_scale import scaled_by_task
+from gnomon.ranking.ranks.separation import Separation, separation
+from gnomon.report.audit_page import audit_report
 from gnomon.scores.normalization import normalize
+from gnomon.scores.readers.tidy_files import read_scores
 from gnomon.scores.table import ScoreTable
 
 SCORES = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gnomon.errors import ScoreDataError
+from gnomon.ranking.contest import Contest
 from gnomon.ranking.critical_difference import critical_difference, wilcoxon_p_value
-from gnomon.ranking.pairwise import Contest
-from gnomon.ranking.strength import mean_rank
+from gnomon.ranking.ratings.pooled import mean_rank
 from strategies_ranking import contests
 
 

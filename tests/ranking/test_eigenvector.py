@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from gnomon.ranking.eigenvector import difficulty, perron_vector
-from gnomon.ranking.methods import METHODS
-from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.ratings.eigenvector import difficulty, perron_vector
+from gnomon.ranking.ratings.methods import METHODS
 from gnomon.ranking.tournament import Tournament
 from strategies_ranking import contests, flows
 

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gnomon.ranking.hodge import (
+from gnomon.ranking.audits.triangles import n_cycles, worst_triangles
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.ratings.hodge import (
     expected_intransitivity,
     hodge_decomposition,
     hodge_ratings,
     trait_correlation,
 )
-from gnomon.ranking.pairwise import Contest
 from gnomon.ranking.tournament import Tournament
-from gnomon.ranking.triangles import n_cycles, worst_triangles
 from strategies_ranking import flows
 
 

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.ranking.hodge import hodge_ratings
-from gnomon.ranking.pairwise import Contest
-from gnomon.ranking.rank_intervals import rank
-from gnomon.ranking.rating_noise import _bound_noise, _own_noise
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.ranking.ranks.rating_noise import _bound_noise, _own_noise
+from gnomon.ranking.ratings.hodge import hodge_ratings
 from gnomon.ranking.tournament import Edges, Tournament
 
 N_TABLES = 400

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gnomon.ranking.intransitivity import measure_intransitivity
-from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.audits.intransitivity import measure_intransitivity
+from gnomon.ranking.contest import Contest
 
 
 def identical(rng, n_rules, n_runs, n=6):

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.method_orders import MethodOrder, in_words, order_of, orders_by_method
-from gnomon.ranking.methods import METHODS
-from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.ratings.method_orders import (
+    MethodOrder,
+    in_words,
+    order_of,
+    orders_by_method,
+)
+from gnomon.ranking.ratings.methods import METHODS
 from gnomon.ranking.tournament import Tournament
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 
 from gnomon.errors import UnknownNameError
-from gnomon.ranking.method_orders import orders_by_method
-from gnomon.ranking.methods import METHODS, method_named
-from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.ratings.method_orders import orders_by_method
+from gnomon.ranking.ratings.methods import METHODS, method_named
 from gnomon.ranking.tournament import Tournament
 from strategies_ranking import contests
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from gnomon.ranking.method_orders import orders_by_method
-from gnomon.ranking.pairwise import Contest
-from gnomon.ranking.pool import pool_effects
+from gnomon.ranking.audits.pool import pool_effects
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.ratings.method_orders import orders_by_method
 from gnomon.ranking.tournament import Tournament
 from strategies_ranking import contests
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.ranking.methods import METHODS
-from gnomon.ranking.pairwise import Contest
-from gnomon.ranking.rank_intervals import rank
-from gnomon.ranking.separation import separation
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.ranking.ranks.separation import separation
+from gnomon.ranking.ratings.methods import METHODS
 from gnomon.scores.table import ScoreTable
 from strategies_ranking import contests
 

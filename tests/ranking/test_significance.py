@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.ranking.pairwise import Contest
-from gnomon.ranking.significance import compare_pairs
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.pair_tests import compare_pairs
 
 
 def contest(*grounds):

@@ -8,8 +8,8 @@ from hypothesis import given
 from scipy import stats
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.pairwise import Contest
-from gnomon.ranking.strength import (
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.ratings.pooled import (
     borda,
     bradley_terry,
     copeland,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.errors import UnknownNameError
-from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.contest import Contest
 from gnomon.ranking.tournament import Edges, Tournament, connected_components
 from strategies_ranking import contests
 

@@ -8,9 +8,9 @@ import pytest
 
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import MANIFEST, RunFolder
-from gnomon.experiments.scoring import cumulated_errors, score_table
+from gnomon.experiments.scoring.scores import cumulated_errors, score_table
 from gnomon.report.findings import Duel, findings_of
-from gnomon.stats.tests import difficulty_order, mann_whitney
+from gnomon.stats.comparisons.rank_tests import difficulty_order, mann_whitney
 
 from .conftest import HOSTILE
 

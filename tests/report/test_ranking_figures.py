@@ -7,26 +7,23 @@ import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from gnomon.ranking.audit import audit
+from gnomon.plot.critical_difference import critical_difference_diagram, critical_difference_rows
+from gnomon.plot.ease import ease_heat_map, ease_rows
+from gnomon.plot.ladder import difficulty_ladder
+from gnomon.plot.rank_intervals import rank_interval_plot, ranking_rows
+from gnomon.plot.style import drawing_of
+from gnomon.plot.svg import svg_text
+from gnomon.plot.tournament import tournament_graph, tournament_rows
+from gnomon.ranking.audits.audit_table import audit
+from gnomon.ranking.audits.pool import pool_effects
+from gnomon.ranking.audits.statements import on_pool
+from gnomon.ranking.contest import Contest
 from gnomon.ranking.critical_difference import critical_difference
-from gnomon.ranking.findings import on_pool
-from gnomon.ranking.hodge import hodge_decomposition
-from gnomon.ranking.pairwise import Contest
-from gnomon.ranking.pool import pool_effects
-from gnomon.ranking.rank_intervals import rank
+from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.ranking.ratings.hodge import hodge_decomposition
 from gnomon.ranking.tournament import Tournament
-from gnomon.report.audit import audit_report
-from gnomon.report.figures.critical_difference import (
-    critical_difference_diagram,
-    critical_difference_rows,
-)
-from gnomon.report.figures.ease import ease_heat_map, ease_rows
-from gnomon.report.figures.ladder import difficulty_ladder
-from gnomon.report.figures.rank_intervals import rank_interval_plot, ranking_rows
-from gnomon.report.figures.style import drawing_of
-from gnomon.report.figures.tournament import tournament_graph, tournament_rows
-from gnomon.report.svg import svg_text
-from gnomon.report.words import joined
+from gnomon.report.audit_page import audit_report
+from gnomon.report.prose import joined
 from gnomon.scores.table import ScoreTable
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.report import statistics
+from gnomon.plot import statistics
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.all_pairs import compare_all
-from gnomon.stats.comparison import compare
-from gnomon.stats.curves import aggregate_curves
-from gnomon.stats.estimate import estimate_aggregates
+from gnomon.stats.comparisons.all_pairs import compare_all
+from gnomon.stats.comparisons.comparison import compare
+from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.learning_curves import aggregate_curves
 
 X = np.random.default_rng(0).normal(3.0, 1.0, (3, 8, 8))
 TABLE = ScoreTable.from_arrays(dict(zip("abc", X, strict=True)))

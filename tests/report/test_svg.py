@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ET
 import matplotlib as mpl
 import numpy as np
 
-from gnomon.report.figures.curves import cumulated_error_curves
-from gnomon.report.figures.record import Figure, csv_text
-from gnomon.report.figures.style import THEME, new_drawing
-from gnomon.report.svg import inline_svg, svg_text, theme_css
+from gnomon.plot.curves import cumulated_error_curves
+from gnomon.plot.record import Figure, csv_text
+from gnomon.plot.style import THEME, new_drawing
+from gnomon.plot.svg import inline_svg, svg_text, theme_css
 
 ERRORS = np.array([[3.0, 5.0], [2.0, 9.0], [4.0, 7.0]])
 

@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 
 from gnomon.report.findings import Duel, findings_of
-from gnomon.report.words import difficulty_sentence, duel_sentence, order_of, trouble
+from gnomon.report.prose import (
+    difficulty_sentence,
+    duel_sentence,
+    order_of,
+    trouble,
+)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,13 @@ from hypothesis import strategies as st
 
 import strategies_rules as rules
 from gnomon.errors import RulePlayError
-from gnomon.rules.expressions import PieceRecord, Value, Values, evaluate, integer_of
+from gnomon.rules.expressions import (
+    PieceRecord,
+    Value,
+    Values,
+    evaluate,
+    integer_of,
+)
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import Binary, Expression, Number
 

@@ -5,13 +5,9 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.foreign import (
-    read_marl_eval,
-    read_monitors,
-    read_summaries,
-)
-from gnomon.scores.lm_eval import read_lm_eval
-from gnomon.scores.suspicion import suspicions, warn_of_suspicions
+from gnomon.scores.plausibility import suspicions, warn_of_suspicions
+from gnomon.scores.readers.foreign import read_marl_eval, read_monitors, read_summaries
+from gnomon.scores.readers.lm_eval import read_lm_eval
 from gnomon.scores.table import ScoreTable
 
 MACHADO = Path(__file__).parents[2] / ".." / "shared/data/scores/machado2018_mean_std.csv"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.foreign_paths import read_foreign
-from gnomon.scores.lm_eval import read_lm_eval
+from gnomon.scores.readers.foreign_paths import read_foreign
+from gnomon.scores.readers.lm_eval import read_lm_eval
 
 
 def lm_results(**tasks):

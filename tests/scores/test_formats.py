@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.formats import read_scores, write_scores
+from gnomon.scores.readers.tidy_files import read_scores, write_scores
 from gnomon.scores.table import ScoreTable
 from strategies_scores import ragged_runs
 

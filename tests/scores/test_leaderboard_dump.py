@@ -7,8 +7,8 @@ import math
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.leaderboard_dump import read_leaderboard_dump
-from gnomon.scores.reported_number import reported_number
+from gnomon.scores.readers.leaderboard_dump import read_leaderboard_dump
+from gnomon.scores.readers.reported_number import reported_number
 
 
 def written(folder, name, text):

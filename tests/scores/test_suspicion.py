@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores.foreign import read_monitors
-from gnomon.scores.formats import read_scores
 from gnomon.scores.normalization import normalize
-from gnomon.scores.suspicion import own_scales, suspicions
+from gnomon.scores.plausibility import own_scales, suspicions
+from gnomon.scores.readers.foreign import read_monitors
+from gnomon.scores.readers.tidy_files import read_scores
 from gnomon.scores.table import ScoreTable
 
 COPIES = "reruns of one deterministic evaluation are not independent runs"

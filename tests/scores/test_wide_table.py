@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.wide_table import read_wide_table
+from gnomon.scores.readers.wide_table import read_wide_table
 
 
 def written(folder, text):

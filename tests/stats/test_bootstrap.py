@@ -8,10 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats import bootstrap
-from gnomon.stats.bootstrap import Resamples, draw_key, median_curve, median_interval
+from gnomon.stats.bootstrap import resamples as bootstrap
+from gnomon.stats.bootstrap.resamples import (
+    Resamples,
+    draw_key,
+    median_curve,
+    median_interval,
+)
+from gnomon.stats.intervals.quantiles import percentile_interval, quantiles
 from gnomon.stats.metrics import METRICS, Metric, metric_named
-from gnomon.stats.quantiles import percentile_interval, quantiles
 from gnomon.stats.strata import Strata
 from strategies_scores import ragged_runs
 
@@ -97,10 +102,10 @@ def test_numpy_and_numba_give_the_same_bits(runs, key, draw_tasks):
 
 def test_numba_is_loaded_for_much_work_only(monkeypatch):
     monkeypatch.setattr(bootstrap, "_drawn_by_numpy", 0)
-    monkeypatch.delitem(sys.modules, "gnomon.stats.kernels", raising=False)
+    monkeypatch.delitem(sys.modules, "gnomon.stats.bootstrap.kernels", raising=False)
     little = bootstrap.LITTLE_WORK // 2
     assert [bootstrap._is_little(n) for n in (little, little, 1)] == [True, True, False]
-    monkeypatch.setitem(sys.modules, "gnomon.stats.kernels", bootstrap)
+    monkeypatch.setitem(sys.modules, "gnomon.stats.bootstrap.kernels", bootstrap)
     monkeypatch.setattr(bootstrap, "_drawn_by_numpy", 0)
     assert not bootstrap._is_little(1)
 

@@ -3,8 +3,8 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.curves import aggregate_curves, estimate_of_curves, summarize_runs
-from gnomon.stats.estimate import estimate_aggregates
+from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.learning_curves import aggregate_curves, estimate_of_curves, summarize_runs
 
 
 def rng():

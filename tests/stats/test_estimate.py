@@ -6,7 +6,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimate import Estimate, estimate_aggregates
+from gnomon.stats.estimates import Estimate, estimate_aggregates
 from gnomon.stats.metrics import Metric
 
 

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats.bootstrap import Resamples
-from gnomon.stats.improvement import (
+from gnomon.stats.bootstrap.resamples import Resamples
+from gnomon.stats.comparisons.improvement import (
     placements,
     probability_of_improvement,
     resampled_improvement,

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gnomon.stats.bootstrap import Resamples, draw_key
-from gnomon.stats.intervals import (
+from gnomon.stats.bootstrap.resamples import Resamples, draw_key
+from gnomon.stats.intervals.methods import (
     acceleration,
     basic,
     bias_corrected,

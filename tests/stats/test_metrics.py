@@ -3,7 +3,12 @@ import pytest
 
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.stats import aggregates
-from gnomon.stats.metrics import METRICS, Metric, metric_named, metrics_for
+from gnomon.stats.metrics import (
+    METRICS,
+    Metric,
+    metric_named,
+    metrics_for,
+)
 from gnomon.stats.strata import Strata
 
 X = np.random.default_rng(0).normal(size=(7, 5))

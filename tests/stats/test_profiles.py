@@ -5,8 +5,8 @@ from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap import Resamples
-from gnomon.stats.profiles import (
+from gnomon.stats.bootstrap.resamples import Resamples
+from gnomon.stats.profiles.performance import (
     average_score_profile,
     exact_band,
     performance_profiles,

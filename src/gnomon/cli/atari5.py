@@ -36,7 +36,12 @@ def score(
     as_json: JsonOption = False,
 ) -> None:
     """Give the Atari-5 score of an agent from its raw scores, beside published ones."""
-    from gnomon.distill.atari import ADVICE, atari_scores, published_models, published_table
+    from gnomon.distill.atari.facts import (
+        ADVICE,
+        atari_scores,
+        published_models,
+        published_table,
+    )
 
     with answering("atari5 score", as_json=as_json) as answer:
         agents = _agents(source, game, where)
@@ -55,7 +60,7 @@ def score(
 
 def _all_games(agents: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
     """Return estimates of all games that an agent has no score on."""
-    from gnomon.distill.atari import game_models, human_normalized, published_constants
+    from gnomon.distill.atari.facts import game_models, human_normalized, published_constants
 
     records = []
     for name, raw in agents.items():
@@ -79,7 +84,7 @@ def _all_games(agents: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
 
 
 def _tasks(name: str) -> tuple[str, ...]:
-    from gnomon.distill.atari import published_models
+    from gnomon.distill.atari.facts import published_models
 
     return published_models()[name].tasks
 
@@ -102,8 +107,8 @@ def cost(
     as_json: JsonOption = False,
 ) -> None:
     """Estimate what a run on so many games costs: hours, dollars, power and carbon."""
-    from gnomon.distill.atari import PUBLISHED_COSTS
-    from gnomon.distill.cost import Machine, run_cost
+    from gnomon.distill.atari.cost import Machine, run_cost
+    from gnomon.distill.atari.facts import PUBLISHED_COSTS
 
     with answering("atari5 cost", as_json=as_json) as answer:
         costs = [run_cost(name, machine, h, games) for name, machine, h in PUBLISHED_COSTS]
@@ -122,7 +127,7 @@ def cost(
 @atari5.command()
 def models(as_json: JsonOption = False) -> None:
     """List the published models, and the subsets that other papers used."""
-    from gnomon.distill.atari import NAMED_SUBSETS, published_models
+    from gnomon.distill.atari.facts import NAMED_SUBSETS, published_models
 
     with answering("atari5 models", as_json=as_json) as answer:
         rows: list[dict[str, Any]] = [
@@ -140,9 +145,9 @@ def models(as_json: JsonOption = False) -> None:
 @atari5.command()
 def subsets(as_json: JsonOption = False) -> None:
     """Say how well each named subset predicts the median, by the paper's method."""
-    from gnomon.distill.atari import NAMED_SUBSETS, published_models
-    from gnomon.distill.paper_models import paper_scores
-    from gnomon.distill.procedures import PaperProcedure
+    from gnomon.distill.atari.facts import NAMED_SUBSETS, published_models
+    from gnomon.distill.atari.paper_models import paper_scores
+    from gnomon.distill.procedures.base import PaperProcedure
     from gnomon.distill.validation import cross_validate
 
     with answering("atari5 subsets", as_json=as_json) as answer:
@@ -163,7 +168,7 @@ def case_study_(
     as_json: JsonOption = False,
 ) -> None:
     """Say what a paper would have found with Atari-5: errors, inversions, and relative to one."""
-    from gnomon.distill.case_study import case_study
+    from gnomon.distill.atari.case_study import case_study
 
     with answering("atari5 case-study", as_json=as_json) as answer:
         columns = named_numbers(source, "algorithm", ("median", "atari5"))
@@ -190,8 +195,8 @@ def reproduce(
     as_json: JsonOption = False,
 ) -> None:
     """Print every published value of the Atari-5 paper beside ours."""
-    from gnomon.distill.reproduction import SECTIONS
-    from gnomon.distill.reproduction import reproduce as compare
+    from gnomon.distill.atari.reproduction import SECTIONS
+    from gnomon.distill.atari.reproduction import reproduce as compare
 
     if only is not None and only not in SECTIONS:
         raise UnknownNameError("part of the paper", only, SECTIONS)
@@ -210,7 +215,7 @@ def _agents(source: Path | None, game: Names, where: Names) -> dict[str, dict[st
     """Return the raw scores of each agent by game."""
     agents: dict[str, dict[str, float]] = {}
     if source is not None:
-        from gnomon.scores.formats import read_scores
+        from gnomon.scores.readers.tidy_files import read_scores
 
         table = read_scores(source, where=conditions(where)).last_step()
         for name in table.algorithms:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from gnomon.errors import RuleSyntaxError
 from gnomon.excerpt import excerpt
 from gnomon.rules.catalogue import info_of
-from gnomon.rules.findings import Finding
 from gnomon.rules.lint import lint, lint_text
 from gnomon.rules.parser import parse
+from gnomon.rules.problem import Finding
 
 if TYPE_CHECKING:
     from gnomon.game.board import Board

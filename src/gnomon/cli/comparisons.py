@@ -20,9 +20,9 @@ from gnomon.cli.score_options import (
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
-    from gnomon.report.figures.record import Figure
+    from gnomon.plot.record import Figure
     from gnomon.scores.table import ScoreTable
-    from gnomon.stats.comparison import Comparison
+    from gnomon.stats.comparisons.comparison import Comparison
 
 __all__ = ["First", "Second", "SmallMethod", "chosen_pair", "compare"]
 
@@ -68,7 +68,7 @@ def compare(
         )
 
         def draw() -> Figure:
-            from gnomon.report.statistics import comparison_figure
+            from gnomon.plot.statistics import comparison_figure
 
             return comparison_figure(found, table.scale)
 
@@ -99,7 +99,7 @@ def _one_pair(
     per_task: bool,
     options: Mapping[str, Any],
 ) -> list[Comparison]:
-    from gnomon.stats.comparison import compare as compared
+    from gnomon.stats.comparisons.comparison import compare as compared
 
     if not metrics:
         return compared(table, *pair, per_task=per_task, **options)
@@ -113,7 +113,7 @@ def _all_pairs(
     per_task: bool,
     options: Mapping[str, Any],
 ) -> list[Comparison]:
-    from gnomon.stats.all_pairs import compare_all
+    from gnomon.stats.comparisons.all_pairs import compare_all
 
     if per_task:
         raise typer.BadParameter("--per-task needs two algorithms, A and B")

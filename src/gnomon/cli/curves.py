@@ -22,9 +22,9 @@ from gnomon.cli.score_options import (
 )
 
 if TYPE_CHECKING:
-    from gnomon.report.figures.record import Figure
+    from gnomon.plot.record import Figure
     from gnomon.scores.table import ScoreTable
-    from gnomon.stats.estimate import Estimate
+    from gnomon.stats.estimates import Estimate
 
 __all__ = ["curves"]
 
@@ -70,13 +70,13 @@ def curves(
             found = _summaries(table, summary, metric or ["iqm"], threshold, options)
             _show_summaries(answer, found, table.scale, showing)
             return
-        from gnomon.stats.curves import aggregate_curves
+        from gnomon.stats.learning_curves import aggregate_curves
 
         drawn = aggregate_curves(table, metric or ["iqm"], method=method, **options)
         step = reading.step_column or ("episode" if source.is_dir() else "step")
 
         def draw() -> Figure:
-            from gnomon.report.statistics import curve_figure
+            from gnomon.plot.statistics import curve_figure
 
             return curve_figure(drawn, table.scale, step.replace("_", " "))
 
@@ -100,7 +100,7 @@ def _summaries(
     options: Mapping[str, Any],
 ) -> list[Estimate]:
     """Return one number about each aggregate curve."""
-    from gnomon.stats.curves import estimate_of_curves
+    from gnomon.stats.learning_curves import estimate_of_curves
 
     return [
         one
@@ -113,7 +113,7 @@ def _show_summaries(
     answer: Answer, found: Sequence[Estimate], scale: str, showing: ShowOptions
 ) -> None:
     def draw() -> Figure:
-        from gnomon.report.statistics import estimate_figure
+        from gnomon.plot.statistics import estimate_figure
 
         return estimate_figure(found, scale)
 

@@ -15,7 +15,7 @@ from gnomon.cli.experiments import play
 
 if TYPE_CHECKING:
     from gnomon.report.findings import Findings, Performance
-    from gnomon.stats.tests import DifficultyOrder
+    from gnomon.stats.comparisons.rank_tests import DifficultyOrder
 
 __all__ = ["demo"]
 

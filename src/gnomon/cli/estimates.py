@@ -20,7 +20,7 @@ from gnomon.cli.score_options import (
 )
 
 if TYPE_CHECKING:
-    from gnomon.report.figures.record import Figure
+    from gnomon.plot.record import Figure
     from gnomon.scores.table import ScoreTable
 
 __all__ = ["estimate"]
@@ -60,12 +60,12 @@ def estimate(
             columns = ["task", *columns[:-1]]
             showing.show(answer, records, None, columns, title=_title(table))
             return
-        from gnomon.stats.estimate import estimate_aggregates
+        from gnomon.stats.estimates import estimate_aggregates
 
         found = estimate_aggregates(table, wanted, method=by, resampling=resampling, **options)
 
         def draw() -> Figure:
-            from gnomon.report.statistics import estimate_figure
+            from gnomon.plot.statistics import estimate_figure
 
             return estimate_figure(found, table.scale)
 

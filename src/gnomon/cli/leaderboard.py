@@ -12,9 +12,9 @@ import typer
 from gnomon.cli.answer import JsonOption, answering
 
 if TYPE_CHECKING:
-    from gnomon.leaderboard.database.engine import Database
-    from gnomon.leaderboard.server import Started
+    from gnomon.database.engine import Database
     from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.web.server import Started
 
 __all__ = [
     "DataOption",
@@ -73,8 +73,8 @@ def serve(
 ) -> None:
     """Serve a leaderboard, with human play, to this machine or through a proxy to the world."""
     with web_extra():
-        from gnomon.leaderboard.server import serve as serve_until_stopped
         from gnomon.leaderboard.settings import ServerSettings
+        from gnomon.web.server import serve as serve_until_stopped
 
         changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
         hosts = (*ServerSettings.allowed_hosts, *(allowed_host or ()))
@@ -105,8 +105,8 @@ def register(
     """Register a learner in a season of a leaderboard, and get what it has to play."""
     from urllib.parse import quote
 
-    from gnomon.atomic_file import write_atomically
-    from gnomon.leaderboard.api_client import ApiClient
+    from gnomon._io.atomic_file import write_atomically
+    from gnomon.leaderboard.client.api_client import ApiClient
 
     with answering("register", as_json=as_json) as answer:
         client = ApiClient(to, token)
@@ -138,9 +138,14 @@ def submit(
     as_json: JsonOption = False,
 ) -> None:
     """Submit a run to a leaderboard, once it has been verified here, and tell the verdict."""
-    from gnomon.leaderboard.api_client import ApiClient
-    from gnomon.leaderboard.submit_run import entry_of, pack_run, refusal_of, wait_for_verdict
-    from gnomon.leaderboard.submit_run import submit as send
+    from gnomon.leaderboard.client.api_client import ApiClient
+    from gnomon.leaderboard.client.submit_run import (
+        entry_of,
+        pack_run,
+        refusal_of,
+        wait_for_verdict,
+    )
+    from gnomon.leaderboard.client.submit_run import submit as send
 
     with answering("submit", as_json=as_json) as answer:
         packed = pack_run(folder, learner)
@@ -160,7 +165,7 @@ def submit(
 def worker(data: DataOption = _DATA, database: DatabaseOption = "") -> None:
     """Verify submissions, beside a server that was started with --no-worker."""
     with web_extra():
-        from gnomon.leaderboard.worker_process import work_until_stopped
+        from gnomon.leaderboard.submissions.worker_process import work_until_stopped
 
         with opened_board(data, database) as (settings, opened):
             work_until_stopped(opened, settings)
@@ -179,7 +184,7 @@ def token(
 ) -> None:
     """Make an API token, on the server's machine; it is shown once."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.leaderboard.accounts import token_for
+        from gnomon.leaderboard.accounts.accounts import token_for
 
         with answering("leaderboard token", as_json=as_json) as answer:
             text = token_for(opened, account, scope or ["submit"], days=days)
@@ -198,7 +203,7 @@ def migrate(
 ) -> None:
     """Bring the tables of the database to this program's version, or another."""
     with web_extra(), opened_board(data, database, checked=False) as (_, opened):
-        from gnomon.leaderboard.database.migration import current_revision, move_to
+        from gnomon.database.migration import current_revision, move_to
 
         with answering("leaderboard migrate", as_json=as_json) as answer:
             before = current_revision(opened)
@@ -220,7 +225,7 @@ def export(
 ) -> None:
     """Write the whole board as files: pages in HTML, every table as JSON and CSV."""
     with web_extra(), opened_board(data, database) as (settings, opened):
-        from gnomon.leaderboard.export import export_board
+        from gnomon.web.operations.export import export_board
 
         with answering("leaderboard export", as_json=as_json) as answer:
             paths = export_board(settings, opened, out, logs=logs)
@@ -237,7 +242,7 @@ def backup(
 ) -> None:
     """Back everything up, while the server goes on."""
     with web_extra(), opened_board(data, database) as (settings, opened):
-        from gnomon.leaderboard.backup import back_up
+        from gnomon.web.operations.backup import back_up
 
         with answering("leaderboard backup", as_json=as_json) as answer:
             record = back_up(settings, opened, out)
@@ -255,8 +260,8 @@ def restore(
 ) -> None:
     """Make a new server of a backup."""
     with web_extra():
-        from gnomon.leaderboard.backup import restore as restore_backup
         from gnomon.leaderboard.settings import ServerSettings
+        from gnomon.web.operations.backup import restore as restore_backup
 
         with answering("leaderboard restore", as_json=as_json) as answer:
             record = restore_backup(backup, ServerSettings(data, database))
@@ -278,8 +283,8 @@ def transfer(
 ) -> None:
     """Move the tables to another database; the server must be stopped."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.leaderboard.database.engine import Database
-        from gnomon.leaderboard.transfer import transfer as copy_all
+        from gnomon.database.engine import Database
+        from gnomon.web.operations.transfer import transfer as copy_all
 
         with answering("leaderboard transfer", as_json=as_json) as answer:
             target = Database(to)
@@ -296,9 +301,9 @@ def opened_board(
     data: Path, database: str, *, checked: bool = True
 ) -> Iterator[tuple[ServerSettings, Database]]:
     """Open the database of a server that exists."""
+    from gnomon.database.engine import Database
+    from gnomon.database.migration import require_head
     from gnomon.errors import LeaderboardError
-    from gnomon.leaderboard.database.engine import Database
-    from gnomon.leaderboard.database.migration import require_head
     from gnomon.leaderboard.settings import ServerSettings
 
     settings = ServerSettings(data, database)

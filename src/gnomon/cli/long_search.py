@@ -70,7 +70,7 @@ def announce(
     data: PreparedScores, size: int, names: Sequence[str], n_searches: int, **options: Any
 ) -> None:
     """Say how many subsets a search has before it and about how long it takes, if that is long."""
-    from gnomon.distill.search import expected_seconds
+    from gnomon.distill.search.search import expected_seconds
 
     for name in names:
         if name not in ("paper", "paper-code", "complete", "auto"):

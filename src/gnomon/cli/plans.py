@@ -26,7 +26,7 @@ from gnomon.errors import ScoreDataError
 if TYPE_CHECKING:
     import numpy as np
 
-    from gnomon.report.figures.record import Figure
+    from gnomon.plot.record import Figure
     from gnomon.scores.table import ScoreTable
     from gnomon.stats.planning import PowerPoint
 
@@ -127,7 +127,7 @@ def _answer_power(
             answer.say(f"{pair[0]}, {pair[1]} ({metric}): power {plan.power:g} takes {many}")
 
     def draw() -> Figure:
-        from gnomon.report.statistics import power_figure
+        from gnomon.plot.statistics import power_figure
 
         return power_figure(points, plan.power)
 
@@ -158,7 +158,7 @@ def _answer_subsamples(
     ]
 
     def draw() -> Figure:
-        from gnomon.report.statistics import subsample_figure
+        from gnomon.plot.statistics import subsample_figure
 
         return subsample_figure(found, table.scale)
 
@@ -222,7 +222,7 @@ def _answer_sequential(
     showing: ShowOptions,
 ) -> None:
     """Answer with the comparison at the look that decided, or at the last one."""
-    from gnomon.stats.sequential import sequential_compare
+    from gnomon.stats.comparisons.sequential import sequential_compare
 
     if pair is None or len(plan.runs) < 2 or showing.figure is not None:
         raise typer.BadParameter(

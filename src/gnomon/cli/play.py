@@ -32,10 +32,10 @@ def play(
 
     from rich.console import Console
 
-    from gnomon.leaderboard.play.session import Game, PlaySession
-    from gnomon.leaderboard.play.terminal import board_records, play_in_terminal, result_table
-    from gnomon.leaderboard.play.transcript import PlayedGame, transcript_text
-    from gnomon.leaderboard.play.yardsticks import yardsticks
+    from gnomon.studies.session import Game, PlaySession
+    from gnomon.studies.terminal import board_records, play_in_terminal, result_table
+    from gnomon.studies.transcript import PlayedGame, transcript_text
+    from gnomon.studies.yardsticks import yardsticks
 
     with answering("play", as_json=as_json) as answer:
         seed = secrets.randbits(32) if seed is None else seed

@@ -10,7 +10,7 @@ from gnomon.cli.answer import Answer
 from gnomon.excerpt import visible
 
 if TYPE_CHECKING:
-    from gnomon.report.figures.record import Figure
+    from gnomon.plot.record import Figure
 
 __all__ = ["latex_table", "present"]
 

@@ -26,10 +26,10 @@ from gnomon.cli.score_options import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from gnomon.report.figures.record import Figure
-    from gnomon.scores.foreign import SummaryTable
+    from gnomon.plot.record import Figure
+    from gnomon.scores.readers.foreign import SummaryTable
     from gnomon.scores.table import ScoreTable
-    from gnomon.stats.profiles import Profile
+    from gnomon.stats.profiles.performance import Profile
 
 __all__ = ["profile"]
 
@@ -83,7 +83,7 @@ def profile(
         found = _profiles(data, kind, sorted(tau) if tau else None, df, higher, options, rng)
 
         def draw() -> Figure:
-            from gnomon.report.statistics import profile_figure
+            from gnomon.plot.statistics import profile_figure
 
             return profile_figure(found, scale, higher_is_better=higher)
 
@@ -109,7 +109,7 @@ def _name_flat_bands(answer: Answer, profiles: Sequence[Profile]) -> None:
 
 def _readings(one: Profile) -> dict[str, Any]:
     """Return what people read off a profile."""
-    from gnomon.stats.estimate import finite_or_none
+    from gnomon.stats.estimates import finite_or_none
 
     shares = {f"{share:.0%}": one.quantile(share) for share in (0.75, 0.5, 0.25)}
     if one.kind in ("ratio", "likelihood", "permutation"):
@@ -122,7 +122,7 @@ def _readings(one: Profile) -> dict[str, Any]:
 def _summaries(
     source: Path, where: list[str] | None, keep_apart: str | None, algorithms: list[str] | None
 ) -> SummaryTable:
-    from gnomon.scores.foreign import read_summaries
+    from gnomon.scores.readers.foreign import read_summaries
 
     found = read_summaries(source, where=conditions(where), keep_apart=keep_apart)
     return found if algorithms is None else found.select(algorithms)
@@ -140,10 +140,10 @@ def _profiles(
     from gnomon.scores.table import ScoreTable
 
     if kind == "ratio" or kind == "likelihood" or kind == "permutation":
-        from gnomon.stats.distance import distance_profiles
+        from gnomon.stats.profiles.distance import distance_profiles
 
         return distance_profiles(scores, kind, tau, df=df, higher_is_better=higher, rng=rng)
-    from gnomon.stats.profiles import performance_profiles
+    from gnomon.stats.profiles.performance import performance_profiles
 
     assert isinstance(scores, ScoreTable), "summaries are read for distances alone"
     return performance_profiles(scores, tau, kind=kind, rng=rng, **options)

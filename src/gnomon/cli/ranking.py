@@ -24,8 +24,8 @@ from gnomon.cli.score_options import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from gnomon.ranking.pairwise import Contest
-    from gnomon.ranking.rank_intervals import Ranking
+    from gnomon.ranking.contest import Contest
+    from gnomon.ranking.ranks.rank_intervals import Ranking
     from gnomon.scores.table import ScoreTable
 
 __all__ = ["audit", "rank"]
@@ -92,8 +92,8 @@ def rank(
         if classes:
             _answer_classes(answer, table, rng)
             return
-        from gnomon.ranking.pairwise import Contest
-        from gnomon.ranking.rank_intervals import rank as ranked
+        from gnomon.ranking.contest import Contest
+        from gnomon.ranking.ranks.rank_intervals import rank as ranked
 
         contest = Contest.from_table(table, by=by)
         missing = int(table.effective_scores()["score"].is_nan().sum())
@@ -126,7 +126,7 @@ def rank(
             else:
                 _answer_ranking(answer, ranking, marginal)
             if figure is not None:
-                from gnomon.report.audit import ranking_figure
+                from gnomon.report.audit_page import ranking_figure
 
                 ranking_figure(ranking).write(figure)
                 answer.say(f"written to {figure}")
@@ -165,7 +165,7 @@ def _check_views(chosen: Sequence[str], given: Sequence[str]) -> None:
 def _warn_of_own_scales(answer: Answer, source: Path, table: ScoreTable) -> None:
     """Warn where tasks seem to have scales of their own; a score of the game has one for all."""
     from gnomon.experiments.run_folder import MANIFEST
-    from gnomon.scores.suspicion import own_scales
+    from gnomon.scores.plausibility import own_scales
 
     found = None if (source / MANIFEST).exists() else own_scales(table)
     if found is not None:
@@ -227,7 +227,7 @@ def _answer_critical_difference(
 ) -> None:
     """Print mean ranks, and groups in which a test separates no pair; draw them if wanted."""
     from gnomon.ranking.critical_difference import critical_difference
-    from gnomon.ranking.tie_groups import group_letters
+    from gnomon.ranking.ranks.tie_groups import group_letters
 
     found = critical_difference(contest, test=test, differences=None, level=level)
     records = found.as_records()
@@ -253,7 +253,7 @@ def _answer_critical_difference(
             f"critical difference {found.difference:.3g}: it depends on who else is in the table"
         )
     if figure is not None:
-        from gnomon.report.audit import critical_difference_figure
+        from gnomon.report.audit_page import critical_difference_figure
 
         critical_difference_figure(found).write(figure)
         answer.say(f"written to {figure}")
@@ -261,8 +261,8 @@ def _answer_critical_difference(
 
 def _shown(record: Mapping[str, Any], by: str) -> dict[str, Any]:
     """Return a record as people read it: ranks and tie groups in words."""
-    from gnomon.ranking.rank_intervals import rank_range
-    from gnomon.ranking.tie_groups import group_letters
+    from gnomon.ranking.ranks.rank_intervals import rank_range
+    from gnomon.ranking.ranks.tie_groups import group_letters
 
     return {
         by: record["name"],
@@ -277,7 +277,7 @@ def _shown(record: Mapping[str, Any], by: str) -> dict[str, Any]:
 def _answer_pairs(answer: Answer, contest: Contest) -> None:
     """Print every pair: P(better), ease ratio and test."""
     from gnomon.ranking.connection import require_meetings
-    from gnomon.ranking.significance import compare_pairs
+    from gnomon.ranking.pair_tests import compare_pairs
     from gnomon.ranking.tournament import Tournament
 
     require_meetings(Tournament.of(contest))
@@ -290,10 +290,10 @@ def _answer_pairs(answer: Answer, contest: Contest) -> None:
 
 def _answer_methods(answer: Answer, contest: Contest, as_json: bool) -> None:
     """Print the place of everyone by every method; one column each."""
-    from gnomon.ranking.alpha_rank import alpha_rank
-    from gnomon.ranking.kemeny import MOST
-    from gnomon.ranking.method_orders import in_words, orders_by_method
-    from gnomon.ranking.methods import METHODS
+    from gnomon.ranking.kemeny.order import MOST
+    from gnomon.ranking.ratings.alpha_rank import alpha_rank
+    from gnomon.ranking.ratings.method_orders import in_words, orders_by_method
+    from gnomon.ranking.ratings.methods import METHODS
     from gnomon.ranking.tournament import Tournament
 
     tournament = Tournament.of(contest)
@@ -374,7 +374,7 @@ def audit(
 
     import numpy as np
 
-    from gnomon.ranking.audit import audit as audited
+    from gnomon.ranking.audits.audit_table import audit as audited
     from gnomon.stats.notes import noted
 
     with answering("audit", as_json=as_json) as answer:
@@ -390,7 +390,7 @@ def audit(
         for note in found.notes if as_json else ():
             answer.warn(note)
         if out is not None:
-            from gnomon.report.audit import audit_report
+            from gnomon.report.audit_page import audit_report
 
             text = {"audit.txt": found.text() + "\n"}
             page = audit_report(found, source.name, seed=seed).save(out, beside=text)

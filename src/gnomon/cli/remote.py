@@ -16,8 +16,8 @@ def play_season(
 ) -> None:
     """Play, with a bar; Ctrl-C keeps what has been played."""
     from gnomon.cli.progress import progress_bar
-    from gnomon.leaderboard.remote_connection import RemoteBoard
-    from gnomon.leaderboard.remote_run import RemotePlan, play_remotely
+    from gnomon.leaderboard.client.remote_connection import RemoteBoard
+    from gnomon.leaderboard.client.remote_run import RemotePlan, play_remotely
 
     with answering("run", as_json=as_json) as answer:
         plan = RemotePlan.from_toml(config)

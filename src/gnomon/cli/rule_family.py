@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gnomon.atomic_file import write_atomically
+from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import GnomonError, RuleSyntaxError
-from gnomon.rules.templates import GeneratedRule, available_templates, generate, load_template
+from gnomon.rules.templates import (
+    GeneratedRule,
+    available_templates,
+    generate,
+    load_template,
+)
 
 __all__ = ["rules_of", "template_records", "write_rules"]
 

@@ -6,11 +6,11 @@ import os
 import sys
 from pathlib import Path
 
+from gnomon._io.text_file import read_text
 from gnomon.errors import RuleSyntaxError, UnknownNameError
 from gnomon.excerpt import visible
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.rules.lexer import tokenize
-from gnomon.text_file import read_text
 
 __all__ = ["printable", "read_rule_text"]
 

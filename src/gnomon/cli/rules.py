@@ -47,8 +47,8 @@ def show(
     """Show the text of a rule, and say in words what it accepts."""
     from gnomon.cli.rule_text import printable, read_rule_text
     from gnomon.rules.catalogue import info_of
+    from gnomon.rules.paraphrase import explain
     from gnomon.rules.parser import parse
-    from gnomon.rules.words import explain
 
     with answering("rules show", as_json=as_json) as answer:
         text = read_rule_text(rule)

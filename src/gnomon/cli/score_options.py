@@ -15,7 +15,7 @@ from gnomon.cli.presentation import Record, present
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
-    from gnomon.report.figures.record import Figure
+    from gnomon.plot.record import Figure
     from gnomon.scores.table import ScoreTable
 
 __all__ = [
@@ -186,7 +186,7 @@ def is_summary(source: Path) -> bool:
     """Return whether a file has means and standard deviations instead of runs."""
     if not source.is_file() or source.suffix.lower() != ".csv":
         return False
-    from gnomon.scores.separated import header_names
+    from gnomon.scores.readers.separated_values import header_names
 
     return {"mean", "std", "runs"} <= set(header_names(source))
 
@@ -220,7 +220,7 @@ def _stand_ins(source: Path, options: ReadOptions, normalize: str | None) -> Sco
     """Return runs that stand in for a file of means and standard deviations."""
     if normalize is not None and normalize.partition(":")[0] in ("min-max", "percentile"):
         raise ScoreDataError(f"{source}: {normalize} needs the runs, and these are summaries")
-    from gnomon.scores.foreign import read_summaries
+    from gnomon.scores.readers.foreign import read_summaries
     from gnomon.stats.summaries import stand_in_runs
 
     found = read_summaries(source, where=conditions(options.where))

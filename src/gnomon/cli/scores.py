@@ -9,7 +9,12 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.option_groups import with_groups
-from gnomon.cli.score_options import ReadOptions, Score, Source, scores_of
+from gnomon.cli.score_options import (
+    ReadOptions,
+    Score,
+    Source,
+    scores_of,
+)
 from gnomon.errors import ScoreDataError
 
 __all__ = ["score"]
@@ -30,7 +35,7 @@ def score(
         # Whether attempts on empty cells are errors stands here, for a table of errors.
         origin = "; ".join(table.provenance)
         if out is not None:
-            from gnomon.scores.formats import write_scores
+            from gnomon.scores.readers.tidy_files import write_scores
 
             if not out.parent.is_dir():
                 raise ScoreDataError(f"{out.parent}: expected a folder to write to; there is none")

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.leaderboard import DatabaseOption, DataOption, opened_board, web_extra
+from gnomon.cli.leaderboard import (
+    DatabaseOption,
+    DataOption,
+    opened_board,
+    web_extra,
+)
 
 if TYPE_CHECKING:
-    from gnomon.leaderboard.commitment import Reveal
+    from gnomon.leaderboard.seasons.commitment import Reveal
 
 __all__ = ["app", "check_reveal"]
 
@@ -34,8 +39,8 @@ def new(
 ) -> None:
     """Put a season on the board; hidden rules are drawn now, and committed to."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.leaderboard.season import create_season, secret_rng
-        from gnomon.leaderboard.season_plan import SeasonPlan
+        from gnomon.leaderboard.seasons.season import create_season, secret_rng
+        from gnomon.leaderboard.seasons.season_plan import SeasonPlan
 
         with answering("leaderboard season new", as_json=as_json) as answer:
             plan = SeasonPlan.from_toml(file, rng=secret_rng())
@@ -63,9 +68,9 @@ def reveal(
 ) -> None:
     """Publish the hidden rules of a season that is over, with the salt of its commitment."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.atomic_file import write_atomically
-        from gnomon.leaderboard.entries import find_season
-        from gnomon.leaderboard.season import reveal_season
+        from gnomon._io.atomic_file import write_atomically
+        from gnomon.leaderboard.seasons.entries import find_season
+        from gnomon.leaderboard.seasons.season import reveal_season
 
         with answering("leaderboard season reveal", as_json=as_json) as answer:
             with opened.writing() as session:
@@ -86,7 +91,7 @@ def check_reveal(
     as_json: JsonOption = False,
 ) -> None:
     """Compute a season's commitment from the rules that it revealed."""
-    from gnomon.leaderboard.commitment import commit
+    from gnomon.leaderboard.seasons.commitment import commit
 
     with answering("leaderboard check-reveal", as_json=as_json) as answer:
         reveal = _reveal_from(source)
@@ -115,11 +120,11 @@ def check_reveal(
 
 def _reveal_from(source: str) -> Reveal:
     """Read a reveal from a file, or ask a leaderboard: ``http://HOST/api/seasons/NAME``."""
-    from gnomon.leaderboard.commitment import Reveal
+    from gnomon.leaderboard.seasons.commitment import Reveal
 
     if not source.startswith(("http://", "https://")):
         return Reveal.from_json(source)
-    from gnomon.leaderboard.api_client import ApiClient
+    from gnomon.leaderboard.client.api_client import ApiClient
 
     base, _, name = source.rstrip("/").removesuffix("/reveal").rpartition("/")
     server = base.removesuffix("/api/seasons").removesuffix("/seasons")

@@ -8,7 +8,12 @@ from typing import Annotated
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.leaderboard import DatabaseOption, DataOption, opened_board, web_extra
+from gnomon.cli.leaderboard import (
+    DatabaseOption,
+    DataOption,
+    opened_board,
+    web_extra,
+)
 
 __all__ = ["app"]
 
@@ -34,9 +39,9 @@ def new(
 ) -> None:
     """Make a study, and print its invitation, which is kept nowhere."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.leaderboard.play.kept_studies import make_study
-        from gnomon.leaderboard.play.study import read_plan
-        from gnomon.leaderboard.play.study_life import first_account
+        from gnomon.studies.kept_studies import make_study
+        from gnomon.studies.study import read_plan
+        from gnomon.studies.study_life import first_account
 
         with answering("leaderboard study new", as_json=as_json) as answer:
             read = read_plan(plan)
@@ -54,7 +59,7 @@ def list_(
 ) -> None:
     """List the studies, with the number of players."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.leaderboard.play.kept_studies import study_lines
+        from gnomon.studies.kept_studies import study_lines
 
         with answering("leaderboard study list", as_json=as_json) as answer:
             with opened.reading() as session:
@@ -77,8 +82,8 @@ def export(
 ) -> None:
     """Write the transcript of a study, and its scores, as CSV files."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.leaderboard.play.study_files import write_study
-        from gnomon.leaderboard.play.study_life import study_named
+        from gnomon.studies.study_files import write_study
+        from gnomon.studies.study_life import study_named
 
         with answering("leaderboard study export", as_json=as_json) as answer:
             with opened.reading() as session:
@@ -98,7 +103,7 @@ def invite(
 ) -> None:
     """Print a new invitation to a study, closed or not; the one before ends."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.leaderboard.play.study_life import first_account, invite_anew, study_named
+        from gnomon.studies.study_life import first_account, invite_anew, study_named
 
         with answering("leaderboard study invite", as_json=as_json) as answer:
             with opened.writing() as session:
@@ -118,7 +123,7 @@ def close(
 ) -> None:
     """Let nobody else join a study; whoever has begun may play to the end."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.leaderboard.play.study_life import close_study, first_account, study_named
+        from gnomon.studies.study_life import close_study, first_account, study_named
 
         with answering("leaderboard study close", as_json=as_json) as answer:
             with opened.writing() as session:

@@ -43,7 +43,7 @@ def sizes(
 ) -> None:
     """Say how the error falls with the number of tasks, the honest error beside the plain one."""
     from gnomon.distill.distillation import error_by_size
-    from gnomon.distill.procedures import procedure_of
+    from gnomon.distill.procedures.base import procedure_of
 
     with answering("suite sizes", as_json=as_json) as answer:
         chooser, data = procedure_of(procedure, n_folds=folds), scores.prepared()
@@ -106,7 +106,7 @@ def stability(
     as_json: JsonOption = False,
 ) -> None:
     """Say how often each task would have been chosen from other algorithms, or with other folds."""
-    from gnomon.distill.procedures import PaperProcedure, procedure_of
+    from gnomon.distill.procedures.base import PaperProcedure, procedure_of
     from gnomon.distill.stability import (
         committee_of,
         fold_seed_stability,
@@ -161,7 +161,7 @@ def optimal(
     as_json: JsonOption = False,
 ) -> None:
     """Find the subset with the least in-sample error, with a proof or the gap that remains."""
-    from gnomon.distill.optimal import optimal_subset
+    from gnomon.distill.search.proof import optimal_subset
 
     with answering("suite optimal", as_json=as_json) as answer:
         data = scores.prepared()

@@ -13,7 +13,7 @@ from gnomon.cli.long_search import check_writable
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
-    from gnomon.report.figures.record import Figure
+    from gnomon.plot.record import Figure
 
 __all__ = ["Picture", "drawn"]
 
@@ -34,10 +34,10 @@ Picture = Annotated[
 
 
 def drawn(name: str, *found: object) -> Callable[[], Figure]:
-    """Return what draws a figure of gnomon.report.distillation, whose import loads Matplotlib."""
+    """Return what draws a figure of gnomon.plot.distillation, whose import loads Matplotlib."""
 
     def draw() -> Figure:
-        figure: Figure = getattr(import_module("gnomon.report.distillation"), name)(*found)
+        figure: Figure = getattr(import_module("gnomon.plot.distillation"), name)(*found)
         return figure
 
     return draw

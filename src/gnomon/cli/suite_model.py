@@ -10,7 +10,13 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.option_groups import with_groups
-from gnomon.cli.score_options import Level, ReadOptions, Score, Source, scores_of
+from gnomon.cli.score_options import (
+    Level,
+    ReadOptions,
+    Score,
+    Source,
+    scores_of,
+)
 from gnomon.cli.suite_scores import References, references_of
 from gnomon.errors import ScoreDataError, UnknownNameError
 

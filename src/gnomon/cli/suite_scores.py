@@ -48,7 +48,7 @@ class SuiteScores(ReadOptions):
 
     def prepared(self) -> PreparedScores:
         """Return the scores of a file, or of a data set as its authors prepare it."""
-        from gnomon.distill.preparation import Preparation
+        from gnomon.distill.prepare import Preparation
         from gnomon.scores.datasets import DATASETS
 
         if self.source in DATASETS and not Path(self.source).exists():
@@ -68,7 +68,7 @@ class SuiteScores(ReadOptions):
 
     def _data_set(self, name: str) -> PreparedScores:
         """Return a data set prepared as its authors do, but for what is asked otherwise."""
-        from gnomon.distill.atari import atari_preparation
+        from gnomon.distill.atari.facts import atari_preparation
         from gnomon.scores.datasets import load_scores
 
         given: dict[str, Any] = {"references": self.references, "group-by": self.group_by}

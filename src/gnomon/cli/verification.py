@@ -11,8 +11,8 @@ from gnomon.cli.answer import Answer, JsonOption, answering
 from gnomon.errors import LeaderboardError
 
 if TYPE_CHECKING:
-    from gnomon.leaderboard.assignment import Assignment
-    from gnomon.leaderboard.verification import Verdict
+    from gnomon.leaderboard.seasons.assignment import Assignment
+    from gnomon.leaderboard.verification.verify_run import Verdict
 
 __all__ = ["verify"]
 
@@ -28,8 +28,8 @@ def verify(
     as_json: JsonOption = False,
 ) -> None:
     """Play every attempt of a run again, and say where it differs from what the run tells."""
-    from gnomon.leaderboard.assignment import Assignment
-    from gnomon.leaderboard.verification import verify_run
+    from gnomon.leaderboard.seasons.assignment import Assignment
+    from gnomon.leaderboard.verification.verify_run import verify_run
 
     with answering("verify", as_json=as_json) as answer:
         assigned = None if assignment is None else Assignment.from_toml(assignment)
@@ -46,8 +46,8 @@ def verify(
 
 def _of_log(log: Path, assigned: Assignment | None) -> list[Verdict]:
     """Verify a log that stands alone, such as one that a leaderboard gave to be downloaded."""
-    from gnomon.leaderboard.log_file import read_log_file
-    from gnomon.leaderboard.verification import verify_log
+    from gnomon.leaderboard.verification.log_file import read_log_file
+    from gnomon.leaderboard.verification.verify_run import verify_log
 
     if assigned is None:
         raise LeaderboardError(f"{log}: a log does not say what it plays: use --assignment")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from gnomon.distill.folds import Folds
-from gnomon.distill.held_out import HeldOut
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.order import OrderAgreement
+from gnomon.distill.predict import HeldOut
 from gnomon.distill.prepared import PreparedScores, check_target
-from gnomon.distill.procedures import Procedure
+from gnomon.distill.procedures.base import Procedure
 from gnomon.distill.progress import Progress
 from gnomon.distill.validation import Outer, cross_validate, nested_error
 from gnomon.errors import ScoreDataError
@@ -100,7 +100,7 @@ def distill(
     size : int
         Number of tasks.
     procedure : Procedure
-        How to choose and weigh; see :func:`gnomon.distill.procedures.procedure_of`.
+        How to choose and weigh; see :func:`gnomon.distill.procedures.base.procedure_of`.
     n_best : int
         How many subsets to return.
     forced : sequence of str
@@ -129,8 +129,8 @@ def distill(
 
     Examples
     --------
-    >>> from gnomon.distill.preparation import Preparation
-    >>> from gnomon.distill.procedures import procedure_of
+    >>> from gnomon.distill.prepare import Preparation
+    >>> from gnomon.distill.procedures.base import procedure_of
     >>> from gnomon.scores.table import ScoreTable
     >>> rng = np.random.default_rng(0)
     >>> skill = rng.normal(3, 1, size=(40, 1))

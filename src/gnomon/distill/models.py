@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.atomic_file import write_atomically
-from gnomon.distill.moments import Moments
+from gnomon._io.atomic_file import write_atomically
+from gnomon.distill.procedures.moments import Moments
 from gnomon.distill.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray

@@ -14,7 +14,7 @@ from gnomon.distill.folds import Folds
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.outcomes import result_of
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures import PaperProcedure, Procedure
+from gnomon.distill.procedures.base import PaperProcedure, Procedure
 from gnomon.distill.progress import Progress
 from gnomon.distill.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
@@ -106,7 +106,7 @@ def selection_stability(
         Draw groups (papers) rather than algorithms.
     rng : numpy.random.Generator
     executor, progress
-        As in :func:`gnomon.distill.search.search_subsets`; progress counts samples.
+        As in :func:`gnomon.distill.search.search.search_subsets`; progress counts samples.
     """
     labels = np.array(data.groups if by_group else data.algorithms)
     units = np.unique(labels)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.least_squares import fit_least_squares
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.procedures.least_squares import fit_least_squares
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 

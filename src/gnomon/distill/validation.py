@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.distill.folds import Folds
-from gnomon.distill.held_out import HeldOut, held_out
 from gnomon.distill.outcomes import result_of
+from gnomon.distill.predict import HeldOut, held_out
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures import Procedure
+from gnomon.distill.procedures.base import Procedure
 from gnomon.distill.progress import Progress
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
@@ -63,7 +63,7 @@ def nested_error(
     rng : numpy.random.Generator
         For the random folds.
     executor, progress
-        As in :func:`gnomon.distill.search.search_subsets`; progress counts folds.
+        As in :func:`gnomon.distill.search.search.search_subsets`; progress counts folds.
 
     Returns
     -------

@@ -16,7 +16,12 @@ from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
-from gnomon.execution.executor import NO_LIMITS, Limits, Outcome, attempt
+from gnomon.execution.executor import (
+    NO_LIMITS,
+    Limits,
+    Outcome,
+    attempt,
+)
 from gnomon.execution.interrupts import processes_undisturbed
 
 __all__ = ["ProcessExecutor"]

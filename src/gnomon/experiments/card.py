@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon import __version__
-from gnomon.atomic_file import write_atomically
+from gnomon._io.atomic_file import write_atomically
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import TrialRecord
 from gnomon.experiments.suites import available_suites, load_suite, suite_hash

@@ -9,12 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from gnomon._io.text_file import read_text
 from gnomon.errors import ConfigError, GnomonError, RuleSyntaxError
-from gnomon.experiments.entries import LearnerEntry, RuleEntry, content_hash
+from gnomon.experiments.config_entries import LearnerEntry, RuleEntry, content_hash
 from gnomon.experiments.predefined_boards import PredefinedBoards
 from gnomon.experiments.suites import available_suites, load_suite
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
-from gnomon.text_file import read_text
 
 if TYPE_CHECKING:
     from gnomon.experiments.config_fields import BoardFields, ExperimentFields, RuleFields

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.atomic_file import write_atomically
+from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import GnomonError
 from gnomon.experiments.journal import TrialRecord
 from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.scoring import episode_errors
+from gnomon.experiments.scoring.scores import episode_errors
 from gnomon.game.outcomes import IN_PROGRESS
 
 __all__ = ["write_csv", "write_curves", "write_event_files"]

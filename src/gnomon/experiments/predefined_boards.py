@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ConfigError, NotCompilableError
 from gnomon.game.board import N_CELLS, BoardSpec
-from gnomon.game.board_files import BoardOrder, read_board_file
+from gnomon.game.formats.board_files import BoardOrder, read_board_file
 
 __all__ = ["PredefinedBoards"]
 

@@ -29,10 +29,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnomon import __version__
-from gnomon.atomic_file import write_atomically
+from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import GnomonError, RunFolderError, UnknownNameError
 from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.journal import Journal, TrialRecord, create_journal, read_journal
+from gnomon.experiments.journal import (
+    Journal,
+    TrialRecord,
+    create_journal,
+    read_journal,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -245,14 +250,14 @@ class RunFolder:
         return hashlib.sha256(data).hexdigest() == trial.sha256
 
     def frame(self, trial: TrialRecord) -> pl.DataFrame:
-        """Return the rows of a trial's shard; the columns as :mod:`gnomon.experiments.shard` says.
+        """Return the rows of a trial's shard; columns as in :mod:`~gnomon.experiments.shards`.
 
         Raises
         ------
         RunFolderError
             If the trial failed, or its shard is missing or not what the journal says.
         """
-        from gnomon.experiments.shard import shard_frame
+        from gnomon.experiments.shards.shard import shard_frame
 
         if trial.shard is None:
             raise RunFolderError(f"{self.path}: trial {_named(trial)} failed: {trial.error}")
@@ -269,7 +274,7 @@ class RunFolder:
 
     def log(self, trial: TrialRecord) -> TrialLog:
         """Return every attempt of a trial that is done; errors as :meth:`frame`."""
-        from gnomon.experiments.shard import log_of
+        from gnomon.experiments.shards.shard import log_of
 
         return log_of(self.frame(trial))
 

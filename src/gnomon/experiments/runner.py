@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from gnomon.execution.dask_cluster import cluster_executor, dask_is_installed
-from gnomon.execution.executor import Executor, Limits, Outcome, attempt, make_executor
+from gnomon.execution.executor import (
+    Executor,
+    Limits,
+    Outcome,
+    attempt,
+    make_executor,
+)
 from gnomon.execution.interrupts import undisturbed
 from gnomon.execution.serial import SerialExecutor
 from gnomon.experiments.card import Session, session

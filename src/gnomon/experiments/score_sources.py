@@ -31,10 +31,10 @@ def read_source(
     ----------
     source : path
         A name of :data:`gnomon.scores.measured.MEASURED`, unless there is such a file; what
-        :func:`gnomon.scores.leaderboard_dump.read_leaderboard_dump`,
-        :func:`gnomon.scores.foreign_paths.read_foreign` or
-        :func:`gnomon.experiments.game_logs.read_game_log` reads; a run folder; else a file of
-        :func:`gnomon.scores.formats.read_scores`.
+        :func:`gnomon.scores.readers.leaderboard_dump.read_leaderboard_dump`,
+        :func:`gnomon.scores.readers.foreign_paths.read_foreign` or
+        :func:`gnomon.experiments.game_logs.reader.read_game_log` reads; a run folder; else a file
+        of :func:`gnomon.scores.readers.tidy_files.read_scores`.
     metric : str, optional
         Which score, where there are several; ``tce`` of a run folder and of a game log.
     default_metric : str, optional
@@ -76,7 +76,7 @@ def read_source(
         return dump
     whole = _whole(source, wanted, higher_is_better=higher_is_better, count_empty=count_empty)
     if whole is None:
-        from gnomon.scores.formats import read_scores
+        from gnomon.scores.readers.tidy_files import read_scores
 
         if metric is not None:
             raise ScoreDataError(
@@ -101,7 +101,7 @@ def _dump(
     """Return the scores of a leaderboard, if that is what lies there."""
     if source.suffix.lower() not in (".csv", ".tsv", ".json", ".gz") and not source.is_dir():
         return None
-    from gnomon.scores.leaderboard_dump import read_leaderboard_dump
+    from gnomon.scores.readers.leaderboard_dump import read_leaderboard_dump
 
     return read_leaderboard_dump(
         source, metric=metric, higher_is_better=higher_is_better, where=where
@@ -116,17 +116,17 @@ def _whole(
     if measured is not None:
         return measured
     if source.suffix.lower() == ".json" or (source.is_dir() and not _is_run_folder(source)):
-        from gnomon.scores.foreign_paths import read_foreign
+        from gnomon.scores.readers.foreign_paths import read_foreign
 
         foreign = read_foreign(source, metric=metric, higher_is_better=higher_is_better)
         if foreign is not None:
             return foreign
     if source.is_dir():
         from gnomon.experiments.run_folder import RunFolder
-        from gnomon.experiments.scoring import score_table
+        from gnomon.experiments.scoring.scores import score_table
 
         return score_table(RunFolder.open(source), metric or "tce", count_empty=count_empty)
-    from gnomon.experiments.game_logs import is_game_log, read_game_log
+    from gnomon.experiments.game_logs.reader import is_game_log, read_game_log
 
     return read_game_log(source, metric or "tce") if is_game_log(source) else None
 

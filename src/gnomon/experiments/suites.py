@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from gnomon.errors import UnknownNameError
-from gnomon.experiments.entries import RuleEntry, content_hash
+from gnomon.experiments.config_entries import RuleEntry, content_hash
 from gnomon.game.board import BoardSpec
 from gnomon.rules.catalogue import load_rule_text
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.entries import LearnerEntry, RuleEntry, content_hash
+from gnomon.experiments.config_entries import LearnerEntry, RuleEntry, content_hash
 from gnomon.experiments.predefined_boards import PredefinedBoards
 from gnomon.game.board import BoardSpec, draw_boards
 

@@ -259,7 +259,7 @@ def draw_boards(
     >>> boards.shape, (boards > 0).sum(axis=1).tolist()
     ((3, 36), [9, 9, 9])
     """
-    from gnomon.game.dealing import deal
+    from gnomon.game.board_kernel import deal
 
     boards = np.zeros((n_boards, N_CELLS), dtype=np.uint8)
     numbers = np.array(

@@ -11,10 +11,16 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from gnomon.game import views
+from gnomon._io.garbage import collection_paused
+from gnomon.game import observation as views
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
 from gnomon.game.interpreted import InterpretedBoards, compiled_or_none
-from gnomon.game.outcomes import EMPTY_CELL, RESET, STALEMATE, Autoreset
+from gnomon.game.outcomes import (
+    EMPTY_CELL,
+    RESET,
+    STALEMATE,
+    Autoreset,
+)
 from gnomon.game.spaces import (
     BoardLike,
     action_space,
@@ -23,7 +29,6 @@ from gnomon.game.spaces import (
     observation_space,
     rule_set,
 )
-from gnomon.garbage import collection_paused
 from gnomon.rules.syntax import RuleSet
 
 __all__ = ["HiddenRulesEnv"]
@@ -116,7 +121,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         reveal: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        from gnomon.game import engine
+        from gnomon.game.engine import batch as engine
 
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode: expected 'ansi' or 'rgb_array', found {render_mode!r}")

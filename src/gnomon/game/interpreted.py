@@ -13,18 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import NotCompilableError, NotCompiledWarning
-from gnomon.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec
-from gnomon.game.compiler import CompiledRule, compile_rule
-from gnomon.game.outcomes import (
-    ACCEPTED,
-    EPISODE_OVER,
-    IN_PROGRESS,
-    LEAVE,
-    NEW_BOARD,
-    RESET,
-    Autoreset,
+from gnomon.game.board import (
+    N_BUCKETS,
+    N_CELLS,
+    Board,
+    BoardSpec,
 )
-from gnomon.game.views import (
+from gnomon.game.engine.compiler import CompiledRule, compile_rule
+from gnomon.game.observation import (
     ACTION,
     BUCKET,
     N_REPLIES,
@@ -33,6 +29,15 @@ from gnomon.game.views import (
     STANDS,
     TRUNCATED,
     BoardViews,
+)
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    EPISODE_OVER,
+    IN_PROGRESS,
+    LEAVE,
+    NEW_BOARD,
+    RESET,
+    Autoreset,
 )
 from gnomon.rules.syntax import RuleSet
 
@@ -56,7 +61,7 @@ def compiled_or_none(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | None:
 
 
 class InterpretedBoards(BoardViews):
-    """``num_envs`` boards under a rule; see :class:`gnomon.game.engine.Boards` for the arrays.
+    """``num_envs`` boards under a rule; see :class:`~gnomon.game.engine.batch.Boards`.
 
     Parameters
     ----------

@@ -14,9 +14,23 @@ from dataclasses import dataclass
 from gnomon.errors import RulePlayError, UnknownNameError
 from gnomon.game.board import N_BUCKETS, Board, Piece
 from gnomon.game.recognition import has_color, has_property, has_shape
-from gnomon.rules.expressions import PieceRecord, Scope, Values, evaluate, integer_of
+from gnomon.rules.expressions import (
+    PieceRecord,
+    Scope,
+    Values,
+    evaluate,
+    integer_of,
+)
 from gnomon.rules.orders import BUILT_IN_ORDERS, Ranks, eligible
-from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleSet, Text
+from gnomon.rules.syntax import (
+    Atom,
+    Expression,
+    ListOf,
+    Name,
+    Number,
+    RuleSet,
+    Text,
+)
 
 __all__ = ["AcceptedMove", "ReferenceGame"]
 

@@ -13,8 +13,20 @@ from gymnasium.vector.utils import batch_space
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
 from gnomon.game.interpreted import InterpretedBoards, compiled_or_none
-from gnomon.game.outcomes import LEAVE, NEW_BOARD, RESET, STALEMATE, Autoreset
-from gnomon.game.spaces import BoardLike, action_space, board_spec, observation_space, rule_set
+from gnomon.game.outcomes import (
+    LEAVE,
+    NEW_BOARD,
+    RESET,
+    STALEMATE,
+    Autoreset,
+)
+from gnomon.game.spaces import (
+    BoardLike,
+    action_space,
+    board_spec,
+    observation_space,
+    rule_set,
+)
 from gnomon.rules.syntax import RuleSet
 
 __all__ = ["HiddenRulesVectorEnv"]
@@ -71,7 +83,7 @@ class HiddenRulesVectorEnv(
         render_mode: str | None = None,
         copy: bool = True,
     ) -> None:
-        from gnomon.game import engine
+        from gnomon.game.engine import batch as engine
 
         if num_envs < 1:
             raise ValueError(f"num_envs: expected at least 1, found {num_envs}")

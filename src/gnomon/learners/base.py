@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS
-from gnomon.game.compiler import CompiledRule
+from gnomon.game.engine.compiler import CompiledRule
 
 __all__ = ["FusedLearner", "Learner", "Observation", "Transition", "TrialLog"]
 

@@ -13,10 +13,20 @@ from typing import ClassVar, Literal, final
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gnomon.game.compiler import CompiledRule
+from gnomon.game.board import (
+    DEFAULT_SPEC,
+    N_BUCKETS,
+    N_CELLS,
+    BoardSpec,
+)
+from gnomon.game.engine.compiler import CompiledRule
 from gnomon.game.outcomes import EPISODE_OVER
-from gnomon.learners.base import Learner, Observation, Transition, TrialLog
+from gnomon.learners.base import (
+    Learner,
+    Observation,
+    Transition,
+    TrialLog,
+)
 from gnomon.learners.trial import compiled, play_trial
 from gnomon.rules.syntax import RuleSet
 
@@ -151,7 +161,7 @@ def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
 
 def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
     """Count the permitted attempts of a rule that compiles."""
-    from gnomon.game.engine import Boards
+    from gnomon.game.engine.batch import Boards
     from gnomon.learners.chance_kernels import count_permitted
     from gnomon.learners.one_board import deck_of
 

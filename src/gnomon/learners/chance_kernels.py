@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.game.engine import permitted, step
+from gnomon.game.engine.batch import permitted, step
+from gnomon.game.observation import ACTION, STANDS
 from gnomon.game.outcomes import (
     ACCEPTED,
     DENIED,
@@ -17,7 +18,6 @@ from gnomon.game.outcomes import (
     LEAVE,
     RESET,
 )
-from gnomon.game.views import ACTION, STANDS
 
 __all__ = ["count_known", "count_permitted"]
 

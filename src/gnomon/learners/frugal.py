@@ -7,10 +7,20 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gnomon.game.compiler import CompiledRule
+from gnomon.game.board import (
+    DEFAULT_SPEC,
+    N_BUCKETS,
+    N_CELLS,
+    BoardSpec,
+)
+from gnomon.game.engine.compiler import CompiledRule
 from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
-from gnomon.learners.base import Learner, Observation, Transition, TrialLog
+from gnomon.learners.base import (
+    Learner,
+    Observation,
+    Transition,
+    TrialLog,
+)
 from gnomon.learners.draws import Draws
 
 __all__ = ["Frugal", "note_failure"]

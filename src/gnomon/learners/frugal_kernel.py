@@ -6,7 +6,12 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, RESET
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    DENIED,
+    IMMOVABLE,
+    RESET,
+)
 from gnomon.learners.one_board import OneBoard, OpenLog, attempt
 
 __all__ = ["play"]

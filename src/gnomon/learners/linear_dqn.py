@@ -10,8 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
-from gnomon.game.compiler import CompiledRule
-from gnomon.learners.base import Learner, Observation, Transition, TrialLog
+from gnomon.game.engine.compiler import CompiledRule
+from gnomon.learners.base import (
+    Learner,
+    Observation,
+    Transition,
+    TrialLog,
+)
 from gnomon.learners.draws import Draws
 from gnomon.learners.linear_dqn_features import feature_table
 from gnomon.learners.setting_ranges import check_choice, check_range

@@ -33,12 +33,12 @@ _CLASSES = {
     "uniform": ("gnomon.learners.uniform", "Uniform"),
     "frugal": ("gnomon.learners.frugal", "Frugal"),
     "rule_player": ("gnomon.learners.rule_player", "RulePlayer"),
-    "openai_http": ("gnomon.learners.openai_http", "LanguageModel"),
-    "process": ("gnomon.learners.process", "Process"),
+    "openai_http": ("gnomon.learners.external.openai_http", "LanguageModel"),
+    "process": ("gnomon.learners.external.process", "Process"),
     "reinforce": ("gnomon.learners.reinforce", "Reinforce"),
-    "sb3": ("gnomon.learners.sb3", "StableBaselines"),
+    "sb3": ("gnomon.learners.external.sb3", "StableBaselines"),
     "tabular_q": ("gnomon.learners.tabular_q", "TabularQ"),
-    "ideal": ("gnomon.learners.ideal", "Ideal"),
+    "ideal": ("gnomon.learners.ideal.learner", "Ideal"),
     "linear_dqn": ("gnomon.learners.linear_dqn", "LinearDQN"),
 }
 

@@ -10,10 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import NotCompilableError
-from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec
-from gnomon.game.compiler import CompiledRule, compile_rule
+from gnomon.game.board import (
+    DEFAULT_SPEC,
+    N_BUCKETS,
+    N_CELLS,
+    Board,
+    BoardSpec,
+)
+from gnomon.game.engine.compiler import CompiledRule, compile_rule
 from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, RESET
-from gnomon.learners.base import FusedLearner, Learner, Observation, Transition, TrialLog
+from gnomon.learners.base import (
+    FusedLearner,
+    Learner,
+    Observation,
+    Transition,
+    TrialLog,
+)
 from gnomon.rules.syntax import RuleSet
 
 __all__ = ["compiled", "play_trial", "play_unfused"]
@@ -132,7 +144,7 @@ class _EngineTable:
     """The engine with one board."""
 
     def __init__(self, rule: CompiledRule) -> None:
-        from gnomon.game import engine
+        from gnomon.game.engine import batch as engine
 
         self._engine = engine
         self._rule = rule

@@ -8,8 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
-from gnomon.game.compiler import CompiledRule
-from gnomon.learners.base import Learner, Observation, Transition, TrialLog
+from gnomon.game.engine.compiler import CompiledRule
+from gnomon.learners.base import (
+    Learner,
+    Observation,
+    Transition,
+    TrialLog,
+)
 from gnomon.learners.draws import Draws
 
 __all__ = ["Uniform"]

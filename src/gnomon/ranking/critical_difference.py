@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.pairwise import By, Contest
-from gnomon.ranking.strength import task_ranks
-from gnomon.ranking.tie_groups import tie_groups
+from gnomon.ranking.contest import By, Contest
+from gnomon.ranking.ranks.tie_groups import tie_groups
+from gnomon.ranking.ratings.pooled import task_ranks
 from gnomon.scores.table import FloatArray
-from gnomon.stats.estimate import finite_or_none
-from gnomon.stats.tests import holm
+from gnomon.stats.comparisons.rank_tests import holm
+from gnomon.stats.estimates import finite_or_none
 
 __all__ = ["CriticalDifference", "critical_difference", "wilcoxon_p_value"]
 
@@ -130,9 +130,9 @@ def critical_difference(
         What contestants are compared by on a task. ``scores``: they are ranked by their mean score
         (the median where runs are infinite), and Wilcoxon's test takes the difference of two mean
         scores, whose size must mean the same on all tasks. ``wins``: they are ranked as by
-        :func:`gnomon.ranking.strength.mean_rank`, and Wilcoxon's test takes P(i better than j) -
-        1/2, for which tasks need no common scale. With one run each, both rank alike. None: wins
-        where anyone has several runs on a shared task, else scores.
+        :func:`gnomon.ranking.ratings.pooled.mean_rank`, and Wilcoxon's test takes P(i better than
+        j) - 1/2, for which tasks need no common scale. With one run each, both rank alike. None:
+        wins where anyone has several runs on a shared task, else scores.
     level : float
 
     Raises

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.hodge import hodge_ratings
-from gnomon.ranking.pairwise import Contest
+from gnomon.ranking.contest import Contest
+from gnomon.ranking.ratings.hodge import hodge_ratings
 from gnomon.ranking.tournament import Edges, Tournament
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap import draw_key
-from gnomon.stats.estimate import finite_or_none
+from gnomon.stats.bootstrap.resamples import draw_key
+from gnomon.stats.estimates import finite_or_none
 
 __all__ = ["DifficultyClass", "Generality", "difficulty_classes", "generality"]
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import UnknownNameError
-from gnomon.ranking.pairwise import By, Contest
+from gnomon.ranking.contest import By, Contest
 from gnomon.scores.table import FloatArray
 
 __all__ = ["Edges", "Tournament", "Weights", "connected_components", "ground_weights"]
@@ -245,12 +245,12 @@ class Edges:
         ----------
         n_resamples : int
         key : uint64
-            From :func:`gnomon.stats.bootstrap.draw_key`.
+            From :func:`gnomon.stats.bootstrap.resamples.draw_key`.
         permuted : bool
             Whether to deal the runs of a ground out to its contestants at random, as if none of
             them were better than another.
         """
-        from gnomon.ranking.kernels import resample_edges
+        from gnomon.ranking.tournament_kernels import resample_edges
 
         n = len(self.contest.names)
         logs = self._logs

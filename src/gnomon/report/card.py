@@ -9,8 +9,8 @@ import numpy as np
 from gnomon import __version__
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.report.findings import Findings
+from gnomon.report.prose import counted, joined, percent
 from gnomon.report.sessions import session_rows
-from gnomon.report.words import counted, joined, percent
 
 __all__ = ["card_of"]
 

@@ -13,14 +13,12 @@ import numpy.typing as npt
 from gnomon.experiments.card import read_card
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.scoring import cumulated_errors, score_table
+from gnomon.experiments.scoring.scores import cumulated_errors, score_table
 from gnomon.learners.registry import is_shown_the_rule
-from gnomon.report.figures.curves import MedianCurve
+from gnomon.plot.curves import MedianCurve
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap import median_curve, median_interval
-from gnomon.stats.estimate import Estimate, estimate_aggregates
-from gnomon.stats.notes import noted
-from gnomon.stats.tests import (
+from gnomon.stats.bootstrap.resamples import median_curve, median_interval
+from gnomon.stats.comparisons.rank_tests import (
     DifficultyOrder,
     PairwiseTest,
     difficulty_order,
@@ -28,6 +26,8 @@ from gnomon.stats.tests import (
     mann_whitney,
     mann_whitney_table,
 )
+from gnomon.stats.estimates import Estimate, estimate_aggregates
+from gnomon.stats.notes import noted
 
 __all__ = ["Duel", "Findings", "Interval", "Performance", "findings_of"]
 

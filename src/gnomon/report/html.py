@@ -7,8 +7,8 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from gnomon.plot.svg import theme_css
 from gnomon.report.page import Report
-from gnomon.report.svg import theme_css
 
 __all__ = ["report_html"]
 

@@ -8,14 +8,12 @@ import numpy as np
 
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.game.board import draw_boards
-from gnomon.report.figures import (
+from gnomon.plot import (
     Figure,
-    board_rows,
     box_plots,
     box_rows,
     cumulated_error_curves,
     cumulated_error_rows,
-    draw_board,
     interval_panels,
     interval_rows,
     median_curves,
@@ -23,11 +21,18 @@ from gnomon.report.figures import (
     pairwise_rows,
     pairwise_table,
 )
-from gnomon.report.figures.comparisons import MOST_AT_HALF_WIDTH
-from gnomon.report.figures.curves import MedianCurve
-from gnomon.report.figures.style import drawing_of, series_style
+from gnomon.plot.comparisons import MOST_AT_HALF_WIDTH
+from gnomon.plot.curves import MedianCurve
+from gnomon.plot.style import drawing_of, series_style
+from gnomon.report.board_drawing import board_rows, draw_board
 from gnomon.report.findings import Findings, Performance
-from gnomon.report.words import counted, interval, joined, order_of, percent
+from gnomon.report.prose import (
+    counted,
+    interval,
+    joined,
+    order_of,
+    percent,
+)
 
 __all__ = [
     "board_figure",

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gnomon.atomic_file import write_together
+from gnomon._io.atomic_file import write_together
 from gnomon.experiments.run_folder import RunFolder
-from gnomon.report.figures.record import Figure
+from gnomon.plot.record import Figure
 
 if TYPE_CHECKING:
     from gnomon.report.findings import Findings
@@ -210,7 +210,7 @@ def build_report(
 
 def write_report(findings: Findings, out_dir: str | Path, *, also: Sequence[str] = ()) -> Path:
     """Write the report of findings that are there already; see :func:`build_report`."""
-    from gnomon.report.figures.style import house_settings
+    from gnomon.plot.style import house_settings
     from gnomon.report.sections import report_of
 
     with house_settings():

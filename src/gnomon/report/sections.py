@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import combinations, zip_longest
 
-from gnomon.experiments.scoring import STREAK
+from gnomon.experiments.scoring.scores import STREAK
+from gnomon.plot.style import p_value
 from gnomon.report.card import card_of
-from gnomon.report.figures.style import p_value
 from gnomon.report.findings import Duel, Findings
 from gnomon.report.illustrations import (
     board_figure,
@@ -15,8 +15,13 @@ from gnomon.report.illustrations import (
     summary_figures,
     trial_figure,
 )
-from gnomon.report.page import Answer, Report, Section, Table
-from gnomon.report.words import (
+from gnomon.report.page import (
+    Answer,
+    Report,
+    Section,
+    Table,
+)
+from gnomon.report.prose import (
     counted,
     difficulty_sentence,
     duel_sentence,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gnomon.report.words import counted, joined
+from gnomon.report.prose import counted, joined
 
 __all__ = ["session_rows"]
 

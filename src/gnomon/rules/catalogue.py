@@ -19,10 +19,10 @@ from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 
+from gnomon._io.text_file import read_text
 from gnomon.errors import RuleSyntaxError, UnknownNameError
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import RuleSet
-from gnomon.text_file import read_text
 
 __all__ = [
     "FAMILIES",

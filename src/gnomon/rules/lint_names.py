@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 
 from gnomon.rules.fields import CLAUSES
-from gnomon.rules.findings import Finding
+from gnomon.rules.problem import Finding
 from gnomon.rules.syntax import (
     Atom,
     Binary,

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from gnomon._io.text_file import read_text
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
 from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.parser import parse
-from gnomon.text_file import read_text
 
 __all__ = ["GeneratedRule", "available_templates", "generate", "load_template"]
 

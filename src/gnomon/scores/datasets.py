@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gnomon.atomic_file import write_atomically
+from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.measured import MEASURED, load_measured
 from gnomon.scores.table import ScoreTable

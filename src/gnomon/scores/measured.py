@@ -36,7 +36,7 @@ def load_measured(name: str, metric: str | None = None) -> ScoreTable:
         One of :data:`MEASURED`.
     metric : str, optional
         ``tce`` (if not given), ``errors_to_learn`` or ``skill``, as
-        :mod:`gnomon.experiments.scoring` defines them.
+        :mod:`gnomon.experiments.scoring.scores` defines them.
 
     Returns
     -------

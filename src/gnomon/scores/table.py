@@ -18,7 +18,12 @@ from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.cells import Cells
 from gnomon.scores.description import description
 from gnomon.scores.raw_rows import rows_of_array, rows_of_frame, rows_of_records
-from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, tidy_frame
+from gnomon.scores.tidy import (
+    SPECIAL,
+    Origin,
+    matching_rows,
+    tidy_frame,
+)
 
 if TYPE_CHECKING:
     from gnomon.scores.normalization import Normalization
@@ -38,7 +43,7 @@ class ScoreTable:
     never reached its goal is ``censored`` and counts as infinitely bad.
 
     Build one with :meth:`from_records`, :meth:`from_frame` or :meth:`from_arrays`, or read a file
-    with :func:`gnomon.scores.formats.read_scores`.
+    with :func:`gnomon.scores.readers.tidy_files.read_scores`.
 
     Parameters
     ----------

@@ -11,18 +11,18 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap import Resamples, draw_key
-from gnomon.stats.comparison import metrics_to_compare
-from gnomon.stats.difference import (
+from gnomon.stats.bootstrap.resamples import Resamples, draw_key
+from gnomon.stats.comparisons.comparison import metrics_to_compare
+from gnomon.stats.comparisons.difference import (
     IMPROVEMENT,
     DifferenceOptions,
     finds_difference,
     has_closed_form,
 )
-from gnomon.stats.estimate import shared_tasks
-from gnomon.stats.intervals import interval_of
+from gnomon.stats.estimates import shared_tasks
+from gnomon.stats.intervals.methods import interval_of
+from gnomon.stats.intervals.small_sample import task_variances
 from gnomon.stats.metrics import Metric
-from gnomon.stats.small_sample import task_variances
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = ["PowerPoint", "interval_widths", "power_curve", "runs_needed"]

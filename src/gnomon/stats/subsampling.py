@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.estimate import finite_or_none, shared_tasks, warn
-from gnomon.stats.intervals import ROUNDING
+from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
+from gnomon.stats.intervals.methods import ROUNDING
+from gnomon.stats.intervals.quantiles import quantiles
 from gnomon.stats.metrics import Metric, metrics_for
-from gnomon.stats.quantiles import quantiles
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = ["Subsamples", "subsample_table", "subsampled"]

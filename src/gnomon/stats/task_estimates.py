@@ -10,10 +10,10 @@ import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap import median_replicates
-from gnomon.stats.estimate import Estimate, estimate_aggregates
-from gnomon.stats.intervals import Interval, checked, percentile
-from gnomon.stats.quantiles import quantiles
+from gnomon.stats.bootstrap.resamples import median_replicates
+from gnomon.stats.estimates import Estimate, estimate_aggregates
+from gnomon.stats.intervals.methods import Interval, checked, percentile
+from gnomon.stats.intervals.quantiles import quantiles
 
 __all__ = ["estimate_tasks"]
 
@@ -37,7 +37,7 @@ def estimate_tasks(
     table : ScoreTable
         Scores of one step.
     metrics : sequence of str, optional
-        As for :func:`gnomon.stats.estimate.estimate_aggregates`.
+        As for :func:`gnomon.stats.estimates.estimate_aggregates`.
     level : float, optional
         Confidence level of the intervals.
     n_resamples : int, optional

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.migration import upgrade
+from gnomon.database.engine import Database
+from gnomon.database.migration import upgrade
 from gnomon.leaderboard.settings import ServerSettings
 from populated_board import populate
 from serving import Server, serving

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gnomon.leaderboard.play.puzzles import puzzles
+from gnomon.studies.puzzles import puzzles
 
 PLAN = """
 name = "browser-{n}"

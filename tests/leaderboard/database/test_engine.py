@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import RateCount, Season
+from gnomon.database.engine import Database
+from gnomon.database.tables import RateCount, Season
 from small_season import make_season
 
 

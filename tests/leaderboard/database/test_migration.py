@@ -8,20 +8,20 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.database import play_tables, remote_tables
-from gnomon.leaderboard.database.columns import Base
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.migration import (
+from gnomon.database import play_tables, remote_tables
+from gnomon.database.columns import Base
+from gnomon.database.engine import Database
+from gnomon.database.migration import (
     current_revision,
     downgrade,
     head_revision,
     require_head,
     upgrade,
 )
-from gnomon.leaderboard.database.tables import AuditRecord, EntryAttempt, Submission
+from gnomon.database.tables import AuditRecord, EntryAttempt, Submission
+from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.table_copy import table_digests
+from gnomon.web.operations.table_copy import table_digests
 from small_season import fill
 
 TABLES = {table.name for table in Base.metadata.sorted_tables}

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from app_client import AppClient
-from gnomon.leaderboard.app import create_app
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.migration import upgrade
+from gnomon.database.engine import Database
+from gnomon.database.migration import upgrade
 from gnomon.leaderboard.settings import ServerSettings
+from gnomon.web.app import create_app
 from populated_board import populate
 
 

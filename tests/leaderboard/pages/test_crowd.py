@@ -10,8 +10,8 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from gnomon.leaderboard.database.play_tables import PlayAttempt
-from gnomon.leaderboard.server import _bound
+from gnomon.database.play_tables import PlayAttempt
+from gnomon.web.server import _bound
 
 N_PEOPLE, N_MOVES = 60, 4
 

@@ -8,11 +8,11 @@ import re
 import pytest
 from sqlalchemy import select
 
-from gnomon.experiments.scoring import episode_errors
-from gnomon.leaderboard.database.play_tables import PlayAttempt, PlaySession
-from gnomon.leaderboard.play.kept_games import find_game
-from gnomon.leaderboard.play.puzzles import puzzles
+from gnomon.database.play_tables import PlayAttempt, PlaySession
+from gnomon.experiments.scoring.scores import episode_errors
 from gnomon.rules.catalogue import load_rule, load_rule_text
+from gnomon.studies.kept_games import find_game
+from gnomon.studies.puzzles import puzzles
 
 NUMBER = puzzles().index("clockwise") + 1
 
@@ -156,8 +156,8 @@ def test_the_public_rules_of_a_season_are_played_on_its_boards(client, database)
 
 
 def test_hidden_rules_of_a_season_are_played_once_they_are_revealed(client, database):
-    from gnomon.leaderboard.database.columns import now
-    from gnomon.leaderboard.database.tables import Season
+    from gnomon.database.columns import now
+    from gnomon.database.tables import Season
     from small_season import make_season
 
     make_season(database, "secret", "hidden")
@@ -186,8 +186,8 @@ def test_games_of_one_address_are_limited(app):
 
 
 def test_the_same_attempt_twice_at_once_counts_once(client, database):
-    from gnomon.leaderboard.play.kept_games import keep
     from gnomon.leaderboard.refusals import Conflict
+    from gnomon.studies.kept_games import keep
 
     key, game = begin(client, "anything-goes")
     cell = game["view"]["pieces"][0]["cell"]

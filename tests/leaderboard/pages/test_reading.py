@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from gnomon.leaderboard.pages.templating import odds
-from gnomon.leaderboard.standings import METRICS
+from gnomon.leaderboard.standings.compute import METRICS
+from gnomon.web.pages.templating import odds
 
 PAGES = [
     "/",

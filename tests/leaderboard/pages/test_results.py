@@ -8,9 +8,8 @@ import pytest
 from sqlalchemy import select
 
 from app_client import AppClient
-from gnomon.leaderboard.app import create_app
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import (
+from gnomon.database.engine import Database
+from gnomon.database.tables import (
     Entry,
     EntryAttempt,
     Season,
@@ -18,7 +17,8 @@ from gnomon.leaderboard.database.tables import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.leaderboard.play.puzzles import puzzles
+from gnomon.studies.puzzles import puzzles
+from gnomon.web.app import create_app
 
 NUMBER = puzzles().index("clockwise") + 1
 NOT_MEASURED = ["chance", "frugal", "table", "network"]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.ranking.rank_intervals import rank
-from gnomon.scores.formats import read_scores
-from gnomon.stats.estimate import estimate_aggregates
+from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.stats.estimates import estimate_aggregates
 
 
 @pytest.mark.parametrize(("season", "number"), [("spring-2026", 1), ("autumn-2026", 2)])

@@ -8,10 +8,8 @@ import pytest
 from sqlalchemy import select
 
 from app_client import AppClient
-from gnomon.leaderboard.api.dependencies import COOKIE
-from gnomon.leaderboard.app import create_app
-from gnomon.leaderboard.database.engine import Database
-from gnomon.leaderboard.database.tables import (
+from gnomon.database.engine import Database
+from gnomon.database.tables import (
     Account,
     AuditRecord,
     Entry,
@@ -19,6 +17,8 @@ from gnomon.leaderboard.database.tables import (
     SeasonRule,
     Submission,
 )
+from gnomon.web.api.dependencies import COOKIE
+from gnomon.web.app import create_app
 from small_season import make_account
 
 EVIL = "\"><script>alert(1)</script>'--{{7*7}}<img src=x onerror=alert(2)>"

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from app_client import AppClient
-from gnomon.experiments.game_logs import read_game_log
-from gnomon.leaderboard.pages.studies import EXAMPLE
-from gnomon.scores.formats import read_scores
+from gnomon.experiments.game_logs.reader import read_game_log
+from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.web.pages.studies import EXAMPLE
 from small_season import make_season
 from submitted import bearer
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from gnomon.leaderboard.worker import work_on_one
+from gnomon.leaderboard.submissions.worker import work_on_one
 from small_season import make_account
 from submitted import play_entry
 

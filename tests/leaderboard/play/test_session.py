@@ -10,14 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.mastery import attempts_to_master
-from gnomon.experiments.scoring import episode_errors, score_trial
+from gnomon.experiments.scoring.mastery import attempts_to_master
+from gnomon.experiments.scoring.scores import episode_errors, score_trial
 from gnomon.experiments.trial import trials_of
 from gnomon.game.reference import ReferenceGame
-from gnomon.leaderboard.play.session import Game, PlayError, PlaySession, boards_of
 from gnomon.learners.base import Learner
 from gnomon.learners.trial import play_trial
 from gnomon.rules.catalogue import available_rules, load_rule, load_rule_text
+from gnomon.studies.session import (
+    Game,
+    PlayError,
+    PlaySession,
+    boards_of,
+)
 
 
 def game(rule: str = "clockwise", **changes: object) -> Game:

@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 
 from gnomon.cli import main
-from gnomon.leaderboard.play.session import Game, PlaySession
-from gnomon.leaderboard.play.terminal import board_records, play_in_terminal, result_table
-from gnomon.leaderboard.play.yardsticks import YARDSTICKS, yardsticks
 from gnomon.rules.catalogue import load_rule_text
+from gnomon.studies.session import Game, PlaySession
+from gnomon.studies.terminal import board_records, play_in_terminal, result_table
+from gnomon.studies.yardsticks import YARDSTICKS, yardsticks
 
 
 def talk(session: PlaySession, lines: str, **settings: bool) -> str:

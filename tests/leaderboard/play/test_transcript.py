@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.experiments.game_logs import read_game_log
-from gnomon.leaderboard.play.session import Game, PlaySession
-from gnomon.leaderboard.play.transcript import PlayedGame, play_scores, transcript_text
+from gnomon.experiments.game_logs.reader import read_game_log
 from gnomon.rules.catalogue import load_rule_text
+from gnomon.studies.session import Game, PlaySession
+from gnomon.studies.transcript import PlayedGame, play_scores, transcript_text
 
 
 def played(player: str, rule: str, seed: int, *, boards: int = 3, series: int = 0) -> PlayedGame:

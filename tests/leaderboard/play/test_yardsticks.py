@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.scoring import episode_errors
+from gnomon.experiments.scoring.scores import episode_errors
 from gnomon.experiments.trial import trials_of
-from gnomon.leaderboard.play.session import Game
-from gnomon.leaderboard.play.yardsticks import YARDSTICKS, yardsticks
 from gnomon.rules.catalogue import load_rule_text
+from gnomon.studies.session import Game
+from gnomon.studies.yardsticks import YARDSTICKS, yardsticks
 
 GAME = Game("x", load_rule_text("clockwise"), 5, 6, 50)
 

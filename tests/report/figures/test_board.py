@@ -5,8 +5,13 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Circle, Polygon
 
-from gnomon.game.board import Board, BoardSpec, Piece, draw_boards
-from gnomon.report.figures.board import board_rows, draw_board
+from gnomon.game.board import (
+    Board,
+    BoardSpec,
+    Piece,
+    draw_boards,
+)
+from gnomon.report.board_drawing import board_rows, draw_board
 
 
 def pieces(ax):

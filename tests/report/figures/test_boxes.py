@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.cbook import boxplot_stats
 
-from gnomon.report.figures.boxes import box_of, box_plots, box_rows
-from gnomon.report.figures.broken_scale import BrokenScale
+from gnomon.plot.boxes import box_of, box_plots, box_rows
+from gnomon.plot.broken_scale import BrokenScale
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Drawing
 
-from gnomon.report.figures.curves import (
+from gnomon.plot.curves import (
     MedianCurve,
     cumulated_error_curves,
     cumulated_error_rows,
@@ -13,8 +13,8 @@ from gnomon.report.figures.curves import (
     median_curves,
     median_rows,
 )
-from gnomon.report.figures.scale import ErrorScale
-from gnomon.report.figures.style import series_style
+from gnomon.plot.scale import ErrorScale
+from gnomon.plot.style import series_style
 
 ERRORS = np.array([[3.0, 5.0, 5.0], [2.0, 9.0, 40.0], [7.0, 8.0, 8.0]])
 

@@ -4,14 +4,14 @@ import math
 
 import pytest
 
-from gnomon.report.figures.differences import (
+from gnomon.plot.differences import (
     comparison_rows,
     difference_bars,
     improvement_bars,
     improvement_heat_map,
     separated,
 )
-from gnomon.stats.comparison import Comparison
+from gnomon.stats.comparisons.comparison import Comparison
 
 NAN = math.nan
 

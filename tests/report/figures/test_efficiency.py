@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from gnomon.report.figures.efficiency import efficiency_rows, sample_efficiency_curves
+from gnomon.plot.efficiency import efficiency_rows, sample_efficiency_curves
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.curves import aggregate_curves
+from gnomon.stats.learning_curves import aggregate_curves
 
 
 def test_curves_and_bands_are_the_estimates():

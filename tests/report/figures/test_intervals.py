@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from gnomon.report.figures.intervals import interval_panels, interval_rows
-from gnomon.stats.estimate import Estimate
+from gnomon.plot.intervals import interval_panels, interval_rows
+from gnomon.stats.estimates import Estimate
 
 NAN = math.nan
 

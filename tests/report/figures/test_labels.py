@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.report.figures.labels import in_lines, spread
+from gnomon.plot.labels import in_lines, spread
 
 places = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

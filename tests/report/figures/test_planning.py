@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gnomon.report.figures.planning import (
+from gnomon.plot.planning import (
     power_curves,
     power_rows,
     subsample_distributions,

@@ -3,11 +3,7 @@
 import numpy as np
 
 from gnomon.distill.transforms import transform_of
-from gnomon.report.figures.predictions import (
-    error_strips,
-    predicted_against_true,
-    prediction_rows,
-)
+from gnomon.plot.predictions import error_strips, predicted_against_true, prediction_rows
 
 LOG = transform_of("log")
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.report.figures.scale import ErrorScale
-from gnomon.report.figures.style import new_drawing
+from gnomon.plot.scale import ErrorScale
+from gnomon.plot.style import new_drawing
 
 values = st.lists(st.floats(0, 1e7), min_size=1, max_size=20)
 

@@ -5,9 +5,9 @@ import pytest
 
 from gnomon.distill.distillation import error_by_size
 from gnomon.distill.pareto import ParetoPoint
-from gnomon.distill.preparation import Preparation
-from gnomon.distill.procedures import procedure_of
-from gnomon.report.figures.subset_errors import (
+from gnomon.distill.prepare import Preparation
+from gnomon.distill.procedures.base import procedure_of
+from gnomon.plot.subset_errors import (
     error_by_size_curves,
     pareto_front_plot,
     pareto_rows,

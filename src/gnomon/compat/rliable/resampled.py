@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from gnomon.scores.table import FloatArray
-from gnomon.stats.bootstrap import Resamples
+from gnomon.stats.bootstrap.resamples import Resamples
 from gnomon.stats.metrics import Metric
-from gnomon.stats.profile_bands import Kind, resampled_profiles
+from gnomon.stats.profiles.bands import Kind, resampled_profiles
 from gnomon.stats.strata import Strata
 
 __all__ = ["NotBatchedError", "ResampledScores"]

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from gnomon.game.board import Piece
-from gnomon.game.deals import Deal
+from gnomon.game.formats.board_source import Deal
 from gnomon.rules.expressions import integer_of
 
 __all__ = ["board_json", "compact_json", "piece_parts", "property_value"]

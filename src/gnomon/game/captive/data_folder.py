@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.excerpt import shortened
-from gnomon.game.board_conditions import BoardConditions
+from gnomon.game.formats.board_conditions import BoardConditions
 from gnomon.rules.catalogue import available_rules, load_rule, read_rule_file
 from gnomon.rules.syntax import RuleSet
 

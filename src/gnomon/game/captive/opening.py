@@ -11,18 +11,18 @@ from pathlib import Path
 from gnomon.errors import GnomonError, RuleSyntaxError
 from gnomon.excerpt import shortened
 from gnomon.game.board import COLORS, SHAPES
-from gnomon.game.board_files import BoardFiles
 from gnomon.game.captive.arguments import GameArguments
 from gnomon.game.captive.board_json import property_value
 from gnomon.game.captive.data_folder import DataFolder
 from gnomon.game.captive.game_log import GameLog
 from gnomon.game.captive.referee import Referee
 from gnomon.game.captive.session import Session
-from gnomon.game.deals import BoardSource
-from gnomon.game.java_random import JavaRandom
-from gnomon.game.picture_pieces import PicturePiece, find_pictures
-from gnomon.game.random_boards import BoardParameters, RandomBoards
-from gnomon.game.trial_lists import ParameterSet, read_trial_list
+from gnomon.game.formats.board_files import BoardFiles
+from gnomon.game.formats.board_source import BoardSource
+from gnomon.game.formats.java_random import JavaRandom
+from gnomon.game.formats.picture_pieces import PicturePiece, find_pictures
+from gnomon.game.formats.random_boards import BoardParameters, RandomBoards
+from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
 
 __all__ = ["LogOpener", "open_session", "refusal"]
 

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import NotCompilableError
 from gnomon.game.board import N_BUCKETS, Board, BoardSpec
-from gnomon.game.deals import BoardSource
-from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, RESET
+from gnomon.game.formats.board_source import BoardSource
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    DENIED,
+    IMMOVABLE,
+    RESET,
+)
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
-    from gnomon.game.compiler import CompiledRule
+    from gnomon.game.engine.compiler import CompiledRule
 
 __all__ = ["Referee"]
 
@@ -81,7 +86,7 @@ class _Engine:
     def __init__(self, rule: CompiledRule, spec: BoardSpec) -> None:
         import numpy as np
 
-        from gnomon.game.engine import Boards, bound_step, permitted_attempts
+        from gnomon.game.engine.batch import Boards, bound_step, permitted_attempts
 
         self._spec = spec
         self._deck = np.zeros((1, 36), dtype=np.uint8)
@@ -141,7 +146,7 @@ def _engine_for(rule_set: RuleSet, source: BoardSource) -> _Engine | None:
         return None
     if len(source.shapes) * len(source.colors) > 255:
         return None
-    from gnomon.game.compiler import compile_rule
+    from gnomon.game.engine.compiler import compile_rule
 
     spec = BoardSpec(
         pieces=1, shapes=0, colors=0, shape_palette=source.shapes, color_palette=source.colors

@@ -27,8 +27,15 @@ from gnomon.game.captive.commands import (
 from gnomon.game.captive.game_log import AttemptRecord, EpisodeRecord, GameLog
 from gnomon.game.captive.pictures import board_picture
 from gnomon.game.captive.referee import Referee
-from gnomon.game.deals import BoardSource
-from gnomon.game.outcomes import ACCEPTED, CLEARED, EMPTY_CELL, EPISODE_OVER, NEW_BOARD, STALEMATE
+from gnomon.game.formats.board_source import BoardSource
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    CLEARED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    NEW_BOARD,
+    STALEMATE,
+)
 
 __all__ = ["PROTOCOL_VERSION", "OutputMode", "Session"]
 
@@ -74,8 +81,8 @@ class Session:
 
     Examples
     --------
-    >>> from gnomon.game.java_random import JavaRandom
-    >>> from gnomon.game.random_boards import BoardParameters, RandomBoards
+    >>> from gnomon.game.formats.java_random import JavaRandom
+    >>> from gnomon.game.formats.random_boards import BoardParameters, RandomBoards
     >>> from gnomon.rules.parser import parse
     >>> source = RandomBoards(BoardParameters((2, 2)), JavaRandom(3))
     >>> session = Session(Referee(parse("(*,*,*,*,0)"), source), source, mode="BRIEF")

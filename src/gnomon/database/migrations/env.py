@@ -1,0 +1,34 @@
+"""What Alembic runs for each migration: on the connection that it is given, in its transaction."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from alembic import context
+
+from gnomon.database import play_tables, remote_tables, tables
+from gnomon.database.columns import Base, UtcTime
+
+# Imported for what they add to the metadata.
+_ALL_TABLES = (tables, play_tables, remote_tables)
+
+
+def _short(kind: str, item: Any, _: object) -> str | Literal[False]:
+    """Name our own kind of column as the template imports it."""
+    return "UtcTime()" if kind == "type" and isinstance(item, UtcTime) else False
+
+
+def _migrate() -> None:
+    context.configure(
+        connection=context.config.attributes["connection"],
+        target_metadata=Base.metadata,
+        # SQLite cannot change a column: the table is rebuilt instead.
+        render_as_batch=True,
+        render_item=_short,
+        transactional_ddl=True,
+    )
+    context.run_migrations()
+
+
+if __name__ == "env_py":  # the name under which Alembic loads this file
+    _migrate()

@@ -1,0 +1,1 @@
+"""The Atari-5 paper: its constants, its models, and their reproduction."""

@@ -1,0 +1,290 @@
+"""Atari facts: names of games, the published models and subsets, and the Atari-5 score of an agent.
+
+Every number here is printed in Aitchison, Sweetser and Hutter 2022 (*Atari-5: Distilling the Arcade
+Learning Environment down to Five Games*, arXiv 2210.02019); the tables are in ``published/``.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from gnomon.distill.atari.cost import Machine
+from gnomon.distill.models import SubsetModel
+from gnomon.distill.prepare import Preparation
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.datasets import load_references
+
+__all__ = [
+    "ADVICE",
+    "GENRES",
+    "NAMED_SUBSETS",
+    "PUBLISHED_COSTS",
+    "AtariScore",
+    "atari_preparation",
+    "atari_scores",
+    "game_models",
+    "game_of",
+    "human_normalized",
+    "published_constants",
+    "published_models",
+    "published_table",
+]
+
+#: Section 8 of the paper, in our words.
+ADVICE = (
+    "Compare Atari-5 scores with Atari-5 scores only, not with medians of 57 games.",
+    "Tune on Atari-3-Val, and keep Atari-5 for the results.",
+    "Atari-5 says little of hard exploration: give those games one by one.",
+)
+
+#: Genres, assigned by us from the first sentence of each game's Wikipedia article.
+_GENRES = {
+    "shooter": "assault asteroids battlezone beamrider centipede choppercommand defender "
+    "demonattack gravitar namethisgame phoenix riverraid robotank seaquest solaris spaceinvaders "
+    "stargunner timepilot yarsrevenge zaxxon",
+    "maze": "alien amidar bankheist berzerk mspacman surround tutankham wizardofwor",
+    "action": "asterix atlantis crazyclimber freeway frostbite gopher jamesbond kangaroo krull "
+    "kungfumaster qbert roadrunner upndown",
+    "adventure": "hero montezumarevenge pitfall privateeye venture",
+    "sports": "bowling boxing doubledunk fishingderby icehockey pong skiing tennis",
+    "racing": "enduro",
+    "paddle and pinball": "breakout videopinball",
+}
+GENRES: Mapping[str, tuple[str, ...]] = {
+    genre: tuple(games.split()) for genre, games in _GENRES.items()
+}
+
+#: What environment libraries write around a name.
+_ENVIRONMENT = re.compile(r"(?i)^(ale/|atari[-_/])|(-?ram)?(deterministic|noframeskip)?(-v\d+)?$")
+_ALIASES = {
+    "montezumasrevenge": "montezumarevenge",
+    "doubleddunk": "doubledunk",
+    "skiiing": "skiing",
+    "sinvaders": "spaceinvaders",
+    "yarrevenge": "yarsrevenge",
+    "jamesbondagent": "jamesbond",
+    "upanddown": "upndown",
+}
+
+
+def published_table(name: str) -> list[dict[str, str]]:
+    """Return the rows of a published table, as printed: ``table2`` ... ``table12``, ``text``.
+
+    Examples
+    --------
+    >>> published_table("table3")[0]["atari5"]
+    '2091'
+    """
+    text = files("gnomon.distill.atari").joinpath("published", f"{name}.csv").read_text("utf-8")
+    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+
+
+@lru_cache
+def published_constants() -> Mapping[str, tuple[float, float]]:
+    """Return the random and the human score of each of the 57 games (table 12).
+
+    Examples
+    --------
+    >>> published_constants()["pong"]
+    (-20.71, 14.6)
+    """
+    rows = published_table("table12")
+    return {row["game"]: (float(row["random"]), float(row["human"])) for row in rows}
+
+
+def game_of(name: str) -> str:
+    """Return the canonical name of a game, however it is written.
+
+    Parameters
+    ----------
+    name : str
+        ``Battle Zone``, ``battle_zone``, ``BattleZoneNoFrameskip-v4``, ``ALE/BattleZone-v5``, ...
+
+    Raises
+    ------
+    UnknownNameError
+        It is none of the 57 games; the nearest are offered.
+
+    Examples
+    --------
+    >>> [game_of(name) for name in ("Q*bert", "ALE/UpNDown-v5", "Montezuma's Revenge")]
+    ['qbert', 'upndown', 'montezumarevenge']
+    """
+    known = published_constants()
+    short = _ENVIRONMENT.sub("", name.strip())
+    letters = re.sub("[^a-z]", "", short.lower())
+    game = _ALIASES.get(letters, letters)
+    if game in known:
+        return game
+    raise UnknownNameError("Atari game", letters or name, known)
+
+
+def human_normalized(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return 100 (x - random) / (human - random) of raw scores, by canonical names.
+
+    Raises
+    ------
+    UnknownNameError
+        A name is none of the 57 games.
+    ScoreDataError
+        Two names are of one game.
+
+    Examples
+    --------
+    >>> human_normalized({"Q*bert": 13455.0, "Battle Zone": 2360.0})
+    {'qbert': 100.0, 'battlezone': 0.0}
+    """
+    constants = published_constants()
+    normalized: dict[str, float] = {}
+    for name, score in scores.items():
+        game = game_of(name)
+        if game in normalized:
+            raise ScoreDataError(f"expected each game once; {name!r} is {game} again")
+        random, human = constants[game]
+        normalized[game] = 100.0 * (score - random) / (human - random)
+    return normalized
+
+
+@lru_cache
+def published_models() -> Mapping[str, SubsetModel]:
+    """Return the published models (table 9): Atari-1, -3, -5, -10, -3-Val and -5-Val.
+
+    Examples
+    --------
+    >>> published_models()["Atari-3"].weights
+    (0.3706, 0.5133, 0.1015)
+    """
+    games: dict[str, list[tuple[str, float]]] = {}
+    for row in published_table("table9"):
+        games.setdefault(row["model"], []).append((row["game"], float(row["weight"])))
+    return {
+        name: SubsetModel(
+            tasks=tuple(game for game, _ in pairs),
+            weights=tuple(weight for _, weight in pairs),
+            source="arXiv 2210.02019, table 9",
+        )
+        for name, pairs in games.items()
+    }
+
+
+@lru_cache
+def game_models(name: str = "Atari-5") -> Mapping[str, SubsetModel]:
+    """Return the published models of all 57 games from five games, or from ten (tables 10, 11).
+
+    Parameters
+    ----------
+    name : {"Atari-5", "Atari-10"}
+
+    Examples
+    --------
+    >>> game_models("Atari-5")["alien"].intercept
+    -0.807
+    """
+    tables = {"Atari-5": "table10", "Atari-10": "table11"}
+    if name not in tables:
+        raise UnknownNameError("set of models for all games", name, tables)
+    models = {}
+    for row in published_table(tables[name]):
+        tasks = tuple(column for column in row if column not in ("game", "intercept"))
+        models[row["game"]] = SubsetModel(
+            tasks=tasks,
+            weights=tuple(float(row[task]) for task in tasks),
+            intercept=float(row["intercept"]),
+            target=row["game"],
+            source=f"arXiv 2210.02019, {tables[name].replace('table', 'table ')}",
+        )
+    return models
+
+
+def _published_cost(row: Mapping[str, str]) -> tuple[str, Machine, float]:
+    standard = float(row["gpu_hour_standard"]) + float(row["cpu_hour_standard"])
+    preemptive = float(row["gpu_hour_preemptive"]) + float(row["cpu_hour_preemptive"])
+    # Appendix A gives the power of Agent57's machine alone: 400 W for the A100, 215 W beside it.
+    watts = 400.0 + 215.0 if row["gpu"] == "A100" else float("nan")
+    machine = Machine(row["gpu"], standard, preemptive, watts)
+    return row["algorithm"], machine, float(row["hours_per_game"])
+
+
+#: Algorithm, machine and accelerator hours a game, as appendix A assumes them (table 6).
+PUBLISHED_COSTS = tuple(_published_cost(row) for row in published_table("table6"))
+
+#: The subsets that other papers used (table 7).
+NAMED_SUBSETS: Mapping[str, tuple[str, ...]] = {
+    row["subset"]: tuple(row["games"].split()) for row in published_table("table7")
+}
+
+
+@dataclass(frozen=True)
+class AtariScore:
+    """The estimate of a 57-game median from a published subset.
+
+    Parameters
+    ----------
+    algorithm, model : str
+    value : float
+        Percent of human.
+    games : tuple of str
+    """
+
+    algorithm: str
+    model: str
+    value: float
+    games: tuple[str, ...]
+
+
+def atari_scores(
+    scores: Mapping[str, float], *, algorithm: str = "agent", models: Sequence[str] | None = None
+) -> list[AtariScore]:
+    """Return the Atari-5 score of an agent, and those of the other published subsets it has.
+
+    Parameters
+    ----------
+    scores : mapping from game to raw score
+        Names however written.
+    algorithm : str
+        What to call it.
+    models : sequence of str, optional
+        Which published models; all that the scores suffice for, if not given.
+
+    Raises
+    ------
+    UnknownNameError
+        A name is not a game, or a wanted model lacks a score.
+
+    Examples
+    --------
+    >>> human = {game: ends[1] for game, ends in published_constants().items()}
+    >>> [f"{s.model} {s.value:.0f}" for s in atari_scores(human, models=["Atari-5"])]
+    ['Atari-5 85']
+    """
+    normalized = human_normalized(scores)
+    results = []
+    for name, model in published_models().items():
+        if models is None and not set(model.tasks) <= set(normalized):
+            continue
+        if models is None or name in models:
+            value = model.estimate(normalized).value
+            results.append(AtariScore(algorithm, name, value, model.tasks))
+    return results
+
+
+def atari_preparation(*, summary: str = "median") -> Preparation:
+    """Return the preparation of the Atari-5 paper's code, for the data set ``atari5``.
+
+    It keeps algorithms with at least 40 games and, what the paper does not mention, a median above
+    40; games with fewer than 40 algorithms (Surround) are no candidates.
+    """
+    return Preparation(
+        summary=summary,
+        references=load_references("atari5"),
+        least_tasks=40,
+        least_algorithms=40,
+        least_summary=40.0 if summary == "median" else None,
+        group_by="group",
+        runs="transformed",
+    )

@@ -1,0 +1,1 @@
+"""Procedures that choose tasks and weights."""

@@ -1,0 +1,1 @@
+"""Searches over all subsets of tasks, exact and in parallel."""

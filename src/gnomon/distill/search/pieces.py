@@ -1,0 +1,198 @@
+"""A search cut into pieces of work that any process can do, and what a piece finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, comb
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.distill.search.best_subsets import BestSubsets, Part
+from gnomon.distill.search.combinations import subsets_between
+from gnomon.distill.search.plan import Criterion, SearchPlan
+from gnomon.distill.search.products import eliminated, fold_products, scaled
+from gnomon.distill.search.row_errors import errors_of
+from gnomon.distill.search.row_sets import RowSet, RowSets
+from gnomon.scores.table import FloatArray
+
+__all__ = ["ListPiece", "Piece", "PrefixPiece", "RowsPiece", "pieces_of", "search_piece"]
+
+#: Subsets in one piece of work: a fraction of a second, so that Ctrl-C is heard.
+_PIECE: dict[Criterion, int] = {"cv": 2_000_000, "in_sample": 20_000_000, "bound": 20_000_000}
+PIECE_BY_ROWS = 50_000
+#: Bytes of products by fold above which rows are gone through instead.
+_MOST_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixPiece:
+    """The subsets of one set of rows that begin with a prefix; the next lies in [first, last).
+
+    Prefix, first and last are places among the members of the set of rows.
+    """
+
+    plan: SearchPlan
+    sets: RowSets
+    rows: RowSet
+    criterion: Criterion
+    n_best: int
+    limit: float
+    prefix: tuple[int, ...]
+    first: int
+    last: int
+    n_subsets: int
+
+
+@dataclass(frozen=True, eq=False)
+class RowsPiece:
+    """The subsets with these numbers, each judged on rows of its own."""
+
+    plan: SearchPlan
+    start: int
+    stop: int
+
+    @property
+    def n_subsets(self) -> int:
+        """How many there are."""
+        return self.stop - self.start
+
+    @property
+    def columns(self) -> npt.NDArray[np.int64]:
+        """The subsets, forced tasks first."""
+        plan = self.plan
+        picks = subsets_between(plan.free.size, plan.n_free, self.start, self.stop)
+        forced = np.broadcast_to(plan.forced, (len(picks), plan.forced.size))
+        return np.hstack([forced, plan.free[picks]])
+
+
+@dataclass(frozen=True, eq=False)
+class ListPiece:
+    """A list of subsets, each judged on rows of its own."""
+
+    plan: SearchPlan
+    columns: npt.NDArray[np.int64]
+
+    @property
+    def n_subsets(self) -> int:
+        """How many there are."""
+        return len(self.columns)
+
+
+Piece: TypeAlias = PrefixPiece | RowsPiece | ListPiece
+
+
+def pieces_of(plan: SearchPlan) -> Iterator[Piece]:
+    """Yield the search cut into pieces: by set of rows, and by the first task."""
+    if plan.sets is None or (plan.criterion == "cv" and _products_bytes(plan) > _MOST_BYTES):
+        for start in range(0, plan.n_subsets, PIECE_BY_ROWS):
+            yield RowsPiece(plan, start, min(start + PIECE_BY_ROWS, plan.n_subsets))
+        return
+    for rows in plan.sets.sets:
+        yield from prefix_pieces(plan, plan.sets, rows, plan.criterion, plan.n_best, np.inf)
+
+
+def prefix_pieces(
+    plan: SearchPlan, sets: RowSets, rows: RowSet, criterion: Criterion, n_best: int, limit: float
+) -> Iterator[PrefixPiece]:
+    """Yield the pieces of one set of rows; only errors below the limit are looked for."""
+    n = rows.members.size
+    if rows.rows.size < plan.least_rows or n < plan.n_free:
+        return
+    cuts = _cuts(n, plan.n_free, (), _PIECE[criterion])
+    for prefix, first, last, n_subsets in cuts:
+        yield PrefixPiece(
+            plan, sets, rows, criterion, n_best, limit, prefix, first, last, n_subsets
+        )
+
+
+def _cuts(
+    n: int, size: int, prefix: tuple[int, ...], most: int
+) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
+    """Yield prefixes, what follows them, and how many subsets of `size` of `n` members these are.
+
+    None has more than `most` subsets, but where a prefix would leave less than two to choose.
+    """
+    n_left = size - len(prefix)
+    first = last = prefix[-1] + 1 if prefix else 0
+    n_subsets = 0
+    while last <= n - n_left:
+        more = comb(n - last - 1, n_left - 1)
+        if n_subsets and n_subsets + more > most:
+            yield prefix, first, last, n_subsets
+            first, n_subsets = last, 0
+        last += 1
+        if more > most and n_left > 2:
+            yield from _cuts(n, size, (*prefix, first), most)
+            first = last
+        else:
+            n_subsets += more
+    if n_subsets:
+        yield prefix, first, last, n_subsets
+
+
+def search_piece(piece: Piece) -> Part:
+    """Return the best subsets of a piece: errors and columns."""
+    plan = piece.plan
+    if not isinstance(piece, PrefixPiece):
+        columns, best = piece.columns, BestSubsets(plan.n_best)
+        both = errors_of(plan.data.x, plan.data.target, columns, plan.folds)
+        best.add((both[:, 0 if plan.criterion == "cv" else 1], columns))
+        return best.found()
+    rows, begun = piece.rows, list(piece.prefix)
+    after = begun[-1] + 1 if begun else 0
+    columns, classes = plan.free[rows.members], piece.sets.class_of[rows.members]
+    held, members = np.concatenate([plan.forced, columns[begun]]), columns[after:]
+    z = np.column_stack([plan.data.x[rows.rows][:, held], plan.data.x[rows.rows][:, members]])
+    z = np.column_stack([z, plan.data.target[rows.rows]])
+    start = piece.sets.start
+    for place in begun:
+        start = int(piece.sets.step[start, classes[place]])
+    n_free = plan.n_free - len(begun)
+    n_best = min(piece.n_best, comb(members.size, n_free))
+    values, picks = np.empty(n_best), np.empty((n_best, n_free), dtype=np.int32)
+    where = (
+        *(classes[after:], piece.sets.step, start, rows.number, max(rows.n_gapped - after, 0)),
+        *(n_free, piece.first - after, piece.last - after, values, picks, 0),
+    )
+    run = _fold_run if piece.criterion == "cv" else _gram_run
+    count = run(piece, z, held.size, where)
+    chosen = np.column_stack([np.tile(columns[begun], (count, 1)), members[picks[:count]]])
+    forced = np.broadcast_to(plan.forced, (count, plan.forced.size))
+    return values[:count], np.hstack([forced, np.sort(chosen, axis=1)])
+
+
+def _fold_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[object, ...]) -> int:
+    from gnomon.distill.search.fold_kernel import fold_search, n_lanes
+
+    plan = piece.plan
+    lanes = n_lanes(plan.folds.n_folds)
+    fold = plan.folds.of(len(z))
+    a, t = fold_products(scaled(z), fold, plan.folds.n_folds, lanes)
+    for _ in range(n_held):
+        a, t = eliminated(a, t)
+    weights = np.zeros(lanes)
+    weights[: plan.folds.n_folds] = 1.0 / (np.bincount(fold) * plan.folds.n_folds)
+    tyy = np.ascontiguousarray(t[-1, -1])
+    return fold_search(lanes)(a, t, tyy, weights, *where)
+
+
+def _gram_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[object, ...]) -> int:
+    from gnomon.distill.search.gram_kernel import gram_search
+
+    unit = scaled(z)
+    gram = (unit.T @ unit)[:, :, np.newaxis]
+    for _ in range(n_held):
+        gram, _ignored = eliminated(gram, gram)
+    a = np.ascontiguousarray(gram[:, :, 0])
+    n, k = len(z), piece.plan.folds.n_folds
+    scale = 1.0 / (k * ceil(n / k)) if piece.criterion == "bound" else 1.0 / n
+    return int(gram_search(a, a[-1, -1], scale, piece.limit, *where))
+
+
+def _products_bytes(plan: SearchPlan) -> float:
+    """Return the memory that the products by fold of a plan take, at each depth of the search."""
+    lanes = plan.folds.n_folds + 3
+    return 16.0 * (max(plan.n_free - 1, 1) + 1) * (plan.free.size + 1) ** 2 * lanes

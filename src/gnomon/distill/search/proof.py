@@ -1,0 +1,215 @@
+"""The best subset with proof: branch and bound over common rows, non-negative weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from time import monotonic
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.progress import Progress
+from gnomon.distill.search.precision import TOLERANCE
+from gnomon.errors import ScoreDataError
+from gnomon.scores.table import FloatArray
+
+I64 = npt.NDArray[np.int64]
+
+__all__ = ["OptimalSubset", "optimal_subset"]
+
+#: Numbers that one call of the compiled loop may touch: some tenths of a second.
+_BUDGET = 300_000_000
+
+
+@dataclass(frozen=True)
+class OptimalSubset:
+    """The subset with the least in-sample error, and what is proved of it.
+
+    Parameters
+    ----------
+    tasks : tuple of str
+    mse : float
+        In-sample mean squared error, without intercept.
+    lower_bound : float
+        No subset of this size has less; equal to `mse` if the search came to its end.
+    n_rows : int
+    """
+
+    tasks: tuple[str, ...]
+    mse: float
+    lower_bound: float
+    n_rows: int
+
+    @property
+    def certified(self) -> bool:
+        """Whether it is proved to be the best."""
+        return self.lower_bound >= self.mse
+
+    @property
+    def gap(self) -> float:
+        """How much better another could be, as a share of the error."""
+        return 0.0 if self.mse == 0 else 1.0 - self.lower_bound / self.mse
+
+
+def optimal_subset(
+    data: PreparedScores,
+    size: int,
+    *,
+    candidates: Sequence[str] | None = None,
+    non_negative: bool = True,
+    time_limit_s: float = float("inf"),
+    progress: Progress | None = None,
+) -> OptimalSubset:
+    """Find the subset with the least in-sample error on common rows, and prove it.
+
+    All candidates are compared on the rows that are complete for every one of them. A branch is cut
+    where even all tasks that may still join would leave no less error (Furnival and Wilson 1974);
+    that stays valid for non-negative weights, which can only leave more.
+
+    Parameters
+    ----------
+    data : PreparedScores
+    size : int
+        With non-negative weights, the subset may be smaller if no further task helps.
+    candidates : sequence of str, optional
+        The tasks without gaps, if not given.
+    non_negative : bool
+        Only subsets whose weights are all positive.
+    time_limit_s : float
+        When to stop; the gap is then what could still be gained.
+    progress : function of (done, all), optional
+        Told of the branches that are done; of the time that is up, if that is more.
+
+    Returns
+    -------
+    OptimalSubset
+
+    Raises
+    ------
+    ScoreDataError
+        The size does not fit, or too few rows are complete.
+    """
+    names = data.complete_tasks() if candidates is None else tuple(candidates)
+    x = data.x[:, data.columns(names)]
+    whole = ~np.isnan(x).any(axis=1) & ~np.isnan(data.target)
+    if not 0 < size <= len(names):
+        raise ScoreDataError(f"expected a size from 1 to {len(names)}, found {size}")
+    if whole.sum() <= size:
+        raise ScoreDataError(f"expected more than {size} complete rows, found {whole.sum()}")
+    began = monotonic()
+    order = _by_importance(x[whole], data.target[whole])
+    gram = _gram(x[whole][:, order], data.target[whole])
+    picks: I64 = np.array([], dtype=np.int64)
+    best, open_bound = float(gram[-1, -1]), np.inf
+    # A non-negative optimum may have fewer tasks, so smaller sizes are searched as well.
+    sizes = range(1 if non_negative else size, size + 1)
+    course = _Course(began, time_limit_s, sum(len(_roots(len(names), k)) for k in sizes), progress)
+    for k in sizes:
+        best, found, left = _search(gram, k, non_negative, best, course)
+        picks = picks if found is None else found
+        open_bound = min(open_bound, left)
+    n = int(whole.sum())
+    tasks = tuple(sorted(names[order[i]] for i in picks))
+    # Once more, so that the last bit does not depend on the branch in which the subset was found.
+    least = float(_rest(gram, picks)[-1, -1])
+    return OptimalSubset(tasks, least / n, min(least, open_bound) / n, n)
+
+
+@dataclass
+class _Course:
+    """How far a search has come, in branches or in time, whichever is more."""
+
+    began: float
+    limit_s: float
+    n_branches: int
+    progress: Progress | None
+    n_done: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether time is up."""
+        return monotonic() - self.began > self.limit_s
+
+    def tell(self) -> None:
+        """Tell how far it is."""
+        if self.progress is not None:
+            share = (monotonic() - self.began) / self.limit_s if self.limit_s else 1.0
+            done = max(self.n_done, int(min(share, 1.0) * self.n_branches))
+            self.progress(done, self.n_branches)
+
+
+def _roots(n: int, size: int) -> list[tuple[int, ...]]:
+    """Return the first two tasks of all subsets of a size: the branches of the search."""
+    depth = min(2, size - 1)
+    return list(combinations(range(n - size + depth), depth))
+
+
+def _search(
+    gram: FloatArray, size: int, positive: bool, best: float, course: _Course
+) -> tuple[float, I64 | None, float]:
+    """Return the least error, its tasks if it is new, and the least bound of what is left open."""
+    from gnomon.distill.search.bound_kernel import branch_and_bound
+
+    n = len(gram) - 1
+    chosen = np.full(size, -1, dtype=np.int64)
+    left = np.inf
+    for branch in _roots(n, size):
+        pending = [branch]
+        while pending and not course.is_over:
+            root = pending.pop()
+            roots = np.array(root, dtype=np.int64)
+            budget = _BUDGET if size - len(root) > 2 else np.iinfo(np.int64).max
+            rest = _rest(gram, root)
+            best, whole = branch_and_bound(rest, gram, roots, positive, best, budget, chosen)
+            if not whole:  # A longer branch is cut into smaller ones, so that the clock is heard.
+                following = range(root[-1] + 1 if root else 0, n - (size - len(root)) + 1)
+                pending += [(*root, p) for p in reversed(following)]
+            course.tell()
+        if pending:
+            # Branches come in order: what is open starts at the first task of this one.
+            left = _residual(gram, range(branch[0] if branch else 0, n))
+            break
+        course.n_done += 1
+        course.tell()
+    return best, (chosen if chosen[0] >= 0 else None), left
+
+
+def _rest(gram: FloatArray, roots: Iterable[int]) -> FloatArray:
+    """Return the products of the residuals of all columns on some of them."""
+    rest = gram.copy()
+    for p in roots:
+        rest = _without(rest, p)
+    return rest
+
+
+def _without(gram: FloatArray, p: int) -> FloatArray:
+    """Return the products of the residuals of all columns on one of them."""
+    return np.asarray(gram - np.outer(gram[p], gram[p]) / max(gram[p, p], TOLERANCE))
+
+
+def _by_importance(x: FloatArray, y: FloatArray) -> list[int]:
+    """Return the columns in the order in which a forward selection takes them."""
+    rest = _gram(x, y)
+    chosen: list[int] = []
+    left = list(range(x.shape[1]))
+    while left:
+        gain = rest[left, -1] ** 2 / np.maximum(rest[left, left], TOLERANCE)
+        chosen.append(left.pop(int(np.argmax(gain))))
+        rest = _without(rest, chosen[-1])
+    return chosen
+
+
+def _residual(gram: FloatArray, columns: Sequence[int]) -> float:
+    index = np.asarray(list(columns), dtype=np.int64)
+    inside, cross = gram[np.ix_(index, index)], gram[index, -1]
+    w = np.linalg.lstsq(inside, cross, rcond=None)[0]
+    return float(gram[-1, -1] - cross @ w)
+
+
+def _gram(x: FloatArray, y: FloatArray) -> FloatArray:
+    length = np.sqrt((x * x).sum(axis=0))
+    z = np.column_stack([x / np.where(length > 0, length, 1.0), y])
+    return np.ascontiguousarray(z.T @ z)

@@ -1,0 +1,175 @@
+"""Every subset of a size: which few have the least cross-validated error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Literal
+
+from gnomon.distill.folds import Folds
+from gnomon.distill.outcomes import result_of
+from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.progress import Progress
+from gnomon.distill.search.best_subsets import BestSubsets, Part
+from gnomon.distill.search.bound import bounded_pieces
+from gnomon.distill.search.pieces import Piece, pieces_of, search_piece
+from gnomon.distill.search.plan import SearchPlan
+from gnomon.errors import ScoreDataError
+from gnomon.execution.executor import Executor
+from gnomon.execution.serial import SerialExecutor
+from gnomon.scores.table import FloatArray
+
+__all__ = ["Found", "count_subsets", "expected_seconds", "search_subsets"]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best subsets of a search, best first.
+
+    Parameters
+    ----------
+    subsets : tuple of tuples of str
+        Forced tasks first, then in the order of their names.
+    errors : ndarray of float
+        The criterion of each.
+    n_subsets : int
+        How many were searched.
+    n_row_sets : int
+        How many different sets of complete rows they have; 0 if nearly each has its own.
+    """
+
+    subsets: tuple[tuple[str, ...], ...]
+    errors: FloatArray
+    n_subsets: int
+    n_row_sets: int
+
+
+def count_subsets(data: PreparedScores, size: int, *, forced: Sequence[str] = ()) -> int:
+    """Return how many subsets of a size there are: what a search has before it."""
+    free = [task for task in data.candidates if task not in forced]
+    return comb(len(free), size - len(forced))
+
+
+def expected_seconds(
+    data: PreparedScores,
+    size: int,
+    *,
+    forced: Sequence[str] = (),
+    candidates: Sequence[str] | None = None,
+    folds: Folds | None = None,
+) -> tuple[int, float]:
+    """Return how many subsets a search has before it, and about how long it takes on one core.
+
+    Raises
+    ------
+    ScoreDataError, UnknownNameError
+        As :func:`search_subsets`.
+    """
+    plan = SearchPlan.of(data, size, folds or Folds(), forced=forced, candidates=candidates)
+    return plan.n_subsets, plan.expected_seconds
+
+
+def search_subsets(
+    data: PreparedScores,
+    size: int,
+    *,
+    folds: Folds | None = None,
+    criterion: Literal["cv", "in_sample"] = "cv",
+    bounded: bool = False,
+    n_best: int = 20,
+    forced: Sequence[str] = (),
+    candidates: Sequence[str] | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Found:
+    """Find the subsets of tasks whose linear model predicts the target best, among all of a size.
+
+    The model has no intercept; each subset is judged on the rows that are complete for it. Its
+    error is the mean over folds of the mean squared error of the fold, as in the Atari-5 paper.
+
+    Parameters
+    ----------
+    data : PreparedScores
+    size : int
+        Number of tasks, forced ones included.
+    folds : Folds, optional
+        Ten, shuffled as the paper's code does, if not given.
+    criterion : {"cv", "in_sample"}
+        What to minimise: the cross-validated error, as the paper states, or the in-sample one, by
+        which its code ranks.
+    bounded : bool
+        Cross-validate only those subsets whose lower bound SSE / (k ceil(n / k)) is below the
+        error of the best: the same answer, in a fraction of the time.
+    n_best : int
+        How many to return.
+    forced : sequence of str
+        Tasks that every subset has.
+    candidates : sequence of str, optional
+        The tasks to choose from; all candidates of the data if not given.
+    executor : Executor, optional
+        Who does the pieces of work; this process if not given. The answer is the same.
+    progress : function of (done, all), optional
+        Told how many subsets are done.
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    ScoreDataError
+        There are fewer algorithms than folds, the size does not fit the suite, no subset has
+        enough complete rows, or a worker was lost.
+    UnknownNameError
+        A task is not in the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.distill.prepare import Preparation
+    >>> from gnomon.scores.table import ScoreTable
+    >>> rng = np.random.default_rng(0)
+    >>> skill = rng.normal(size=(30, 1))
+    >>> scores = {f"a{i:02}": [row] for i, row in enumerate(skill + rng.normal(size=(30, 6)))}
+    >>> table = ScoreTable.from_arrays(scores, tasks=list("uvwxyz"))
+    >>> data = Preparation(transform="identity", summary="mean").apply(table)
+    >>> found = search_subsets(data, 2, n_best=1)
+    >>> found.n_subsets, found.subsets[0]
+    (15, ('y', 'z'))
+    """
+    plan = SearchPlan.of(
+        data,
+        size,
+        folds or Folds(),
+        criterion=criterion,
+        n_best=n_best,
+        forced=forced,
+        candidates=candidates,
+    )
+    plan.warn_of_small_sets()
+    pieces: Iterable[Piece] = pieces_of(plan)
+    total = plan.n_subsets
+    if bounded and criterion == "cv" and plan.sets is not None:
+        pieces = list(bounded_pieces(plan, progress))
+        total = min(total, sum(piece.n_subsets for piece in pieces))
+    done, best = 0, BestSubsets(n_best)
+    for outcome in (executor or SerialExecutor()).map(search_piece, pieces):
+        best.add(result_of(outcome, "a piece of the search"))
+        done += outcome.piece.n_subsets
+        if progress is not None:
+            progress(min(done, total), total)
+    return _found(plan, best.found())
+
+
+def _found(plan: SearchPlan, best: Part) -> Found:
+    errors, columns = best
+    if errors.size == 0:
+        raise ScoreDataError(
+            f"no subset of {plan.size} tasks has at least {plan.least_rows} algorithms with "
+            f"scores on all of them; exclude tasks with many gaps, or use fewer folds"
+        )
+    tasks = plan.data.tasks
+    subsets = tuple(tuple(tasks[i] for i in row) for row in columns)
+    n_sets = 0 if plan.sets is None else len(plan.sets.sets)
+    return Found(subsets, errors, plan.n_subsets, n_sets)

@@ -1,0 +1,1 @@
+"""Result files and transcripts of the game servers, written and read."""

@@ -1,0 +1,1 @@
+"""Scores of trials, from their attempts."""

@@ -1,0 +1,355 @@
+"""From attempts to numbers: each score with its unit and its direction.
+
+An *error* is an attempt that was not accepted: denied, on an immovable piece, or on an empty cell.
+The logs of the captive game server leave attempts on empty cells out; ``count_empty=False`` does
+likewise, and the table of scores says which was done. Attempts after the end of an episode, which a
+learner makes that plays on until the horizon, are neither attempts nor errors.
+
+An episode is *finished* when its board is cleared or stuck (a stalemate); else the horizon cut it
+off. A rule is *learned* at the first ten finished episodes in a row without an error. A stalemate
+counts as finished there too: what the rule no longer permits to anyone, it cannot ask of a learner.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import UnknownNameError
+from gnomon.experiments.scoring.attempt_scores import ATTEMPT_METRICS, AttemptMetric, TrialAttempts
+from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IN_PROGRESS,
+)
+
+if TYPE_CHECKING:
+    from gnomon.experiments.journal import TrialRecord
+    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.learners.base import TrialLog
+    from gnomon.rules.syntax import RuleSet
+    from gnomon.scores.table import ScoreTable
+
+__all__ = [
+    "ATTEMPT_METRICS",
+    "METRICS",
+    "STREAK",
+    "Metric",
+    "cumulated_errors",
+    "episode_errors",
+    "score_table",
+    "score_trial",
+]
+
+#: Number of finished, error-free episodes in a row after which a rule counts as learned.
+STREAK = 10
+
+Errors = npt.NDArray[np.int64]
+Finish = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number, or one number an episode, that sums up a trial.
+
+    Parameters
+    ----------
+    name, sentence, unit : str
+        What it is called, what it says, and in what it is counted.
+    higher_is_better : bool
+    per_episode : bool
+        Whether there is one number after each episode; the step is the number of episodes played.
+    compute : callable
+        From the errors in each episode and the way each ended, to the number or numbers. Infinite
+        where a trial never got there: such a score is censored.
+    """
+
+    name: str
+    sentence: str
+    unit: str
+    higher_is_better: bool
+    per_episode: bool
+    compute: Callable[[Errors, Finish], float | npt.NDArray[np.float64]]
+
+
+def episode_errors(log: TrialLog, *, count_empty: bool = True) -> Errors:
+    """Return the number of errors in each episode of a trial.
+
+    Parameters
+    ----------
+    log : TrialLog
+        The attempts.
+    count_empty : bool
+        Whether an attempt on an empty cell is an error; if not, it is left out.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (episodes,)
+    """
+    wrong = (log.outcomes != ACCEPTED) & (log.outcomes != EPISODE_OVER)
+    if not count_empty:
+        wrong &= log.outcomes != EMPTY_CELL
+    episode = np.repeat(np.arange(log.n_attempts.size), log.n_attempts)
+    return np.bincount(episode[wrong], minlength=log.n_attempts.size).astype(np.int64)
+
+
+def _streak_start(errors: Errors, finish: Finish) -> int | None:
+    """Return the episode with which the first streak begins, from 0; None if there is no streak."""
+    length = 0
+    for episode, good in enumerate(((errors == 0) & (finish != IN_PROGRESS)).tolist()):
+        length = length + 1 if good else 0
+        if length == STREAK:
+            return episode - STREAK + 1
+    return None
+
+
+def _terminal_errors(errors: Errors, finish: Finish) -> float:
+    return float(errors.sum())
+
+
+def _errors_to_learn(errors: Errors, finish: Finish) -> float:
+    start = _streak_start(errors, finish)
+    return math.inf if start is None else float(errors[:start].sum())
+
+
+def _episodes_to_learn(errors: Errors, finish: Finish) -> float:
+    start = _streak_start(errors, finish)
+    return math.inf if start is None else float(start)
+
+
+def _learned(errors: Errors, finish: Finish) -> float:
+    return float(_streak_start(errors, finish) is not None)
+
+
+def _each(errors: Errors, finish: Finish) -> npt.NDArray[np.float64]:
+    return errors.astype(np.float64)
+
+
+def _cumulated(errors: Errors, finish: Finish) -> npt.NDArray[np.float64]:
+    return np.cumsum(errors).astype(np.float64)
+
+
+#: Every score of a trial, by name.
+METRICS: Mapping[str, Metric] = MappingProxyType(
+    {
+        metric.name: metric
+        for metric in (
+            Metric(
+                "tce",
+                "Terminal cumulated error: all errors of the trial.",
+                "errors",
+                False,
+                False,
+                _terminal_errors,
+            ),
+            Metric(
+                "errors_to_learn",
+                "Errors before the first ten finished episodes in a row without one.",
+                "errors",
+                False,
+                False,
+                _errors_to_learn,
+            ),
+            Metric(
+                "episodes_to_learn",
+                "Episodes before the first ten finished episodes in a row without an error.",
+                "episodes",
+                False,
+                False,
+                _episodes_to_learn,
+            ),
+            Metric(
+                "learned",
+                "1 if there were ten finished episodes in a row without an error, else 0.",
+                "fraction",
+                True,
+                False,
+                _learned,
+            ),
+            Metric("errors_per_episode", "Errors in each episode.", "errors", False, True, _each),
+            Metric(
+                "cumulated_errors",
+                "Errors in all episodes so far.",
+                "errors",
+                False,
+                True,
+                _cumulated,
+            ),
+        )
+    }
+)
+
+
+def score_trial(
+    log: TrialLog,
+    metric: str = "tce",
+    *,
+    count_empty: bool = True,
+    rule_set: RuleSet | None = None,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+) -> float | npt.NDArray[np.float64]:
+    """Return a score of one trial.
+
+    Parameters
+    ----------
+    log : TrialLog
+        The attempts.
+    metric : str
+        One of `METRICS` or `ATTEMPT_METRICS`.
+    count_empty : bool
+        As in :func:`episode_errors`.
+    rule_set, board_spec : RuleSet, BoardSpec
+        What the trial was played on; needed for `ATTEMPT_METRICS` only.
+
+    Returns
+    -------
+    float or numpy.ndarray of float, shape (episodes,)
+        One number, or one an episode. Infinite where the trial never got there.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+    ValueError
+        If the metric needs the rule, and it is not given.
+    """
+    chosen = _metric(metric)
+    if isinstance(chosen, Metric):
+        return chosen.compute(episode_errors(log, count_empty=count_empty), log.finish)
+    if rule_set is None:
+        raise ValueError(f"{metric}: expected the rule that the trial was played on")
+    return chosen.compute(TrialAttempts(log, rule_set, board_spec, count_empty))
+
+
+def score_table(
+    run_folder: RunFolder, metric: str = "tce", *, count_empty: bool = True
+) -> ScoreTable:
+    """Return a score of every trial of a run as a table: learners as algorithms, rules as tasks.
+
+    A trial that failed or has not been played is a missing run. A score per episode has the column
+    ``step``, the number of episodes played, from 1; a score that is not reached is ``censored``.
+
+    Parameters
+    ----------
+    run_folder : RunFolder
+        The run.
+    metric : str
+        One of `METRICS` or `ATTEMPT_METRICS`.
+    count_empty : bool
+        As in :func:`episode_errors`; the table's provenance says which was used.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+    RunFolderError
+        If the attempts of a trial cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gnomon.experiments.config import ExperimentConfig
+    >>> from gnomon.experiments.runner import run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     table = score_table(run(config, out).folder)
+    >>> table.metric, table.unit, table.algorithms, table.tasks, len(table)
+    ('tce', 'errors', ('uniform',), ('clockwise',), 2)
+    """
+    import polars as pl
+
+    from gnomon.scores.table import ScoreTable
+
+    chosen = _metric(metric)
+    done = {(r.learner, r.rule, r.trial): r for r in _done(run_folder)}
+    rules = {entry.name: entry.rule_set for entry in run_folder.config.rules}
+    rows: dict[str, list[Any]] = {"algorithm": [], "task": [], "run": [], "score": []}
+    for learner, rule, trial in _planned(run_folder):
+        record = done.get((learner, rule, trial))
+        score: float | list[float] = math.nan
+        if record is not None:
+            log = run_folder.log(record)
+            value = score_trial(
+                log,
+                metric,
+                count_empty=count_empty,
+                rule_set=rules[rule],
+                board_spec=run_folder.config.board,
+            )
+            score = value.tolist() if isinstance(value, np.ndarray) else value
+        elif chosen.per_episode:
+            continue
+        for name, cell in zip(rows, (learner, rule, trial, score), strict=True):
+            rows[name].append(cell)
+    number = pl.List(pl.Float64) if chosen.per_episode else pl.Float64
+    frame = pl.DataFrame(rows, schema_overrides={"score": number})
+    if chosen.per_episode:
+        steps = pl.int_ranges(1, pl.col("score").list.len() + 1).alias("step")
+        frame = frame.with_columns(steps).explode("score", "step")
+    if frame["score"].is_infinite().any():
+        frame = frame.with_columns(pl.col("score").is_infinite().alias("censored"))
+    return ScoreTable.from_frame(
+        frame,
+        metric=metric,
+        unit=chosen.unit,
+        higher_is_better=chosen.higher_is_better,
+        provenance=(f"experiment {run_folder.config.name}", _empty_cells(count_empty)),
+    )
+
+
+def cumulated_errors(
+    run_folder: RunFolder, *, count_empty: bool = True
+) -> dict[tuple[str, str], npt.NDArray[np.float64]]:
+    """Return the cumulated errors of every trial that is done, by learner and rule.
+
+    Parameters
+    ----------
+    run_folder : RunFolder
+        The run.
+    count_empty : bool
+        As in :func:`episode_errors`.
+
+    Returns
+    -------
+    dict from (learner, rule) to numpy.ndarray of float, shape (trials, episodes)
+        In the order of the experiment; a pair without a trial that is done is left out.
+    """
+    curves: dict[tuple[str, str], list[npt.NDArray[np.float64]]] = {}
+    for record in _done(run_folder):
+        errors = episode_errors(run_folder.log(record), count_empty=count_empty)
+        curve = np.cumsum(errors).astype(np.float64)
+        curves.setdefault((record.learner, record.rule), []).append(curve)
+    return {pair: np.stack(trials) for pair, trials in curves.items()}
+
+
+def _metric(name: str) -> Metric | AttemptMetric:
+    known: dict[str, Metric | AttemptMetric] = {**METRICS, **ATTEMPT_METRICS}
+    if name not in known:
+        raise UnknownNameError("metric", name, known)
+    return known[name]
+
+
+def _done(run_folder: RunFolder) -> list[TrialRecord]:
+    return [record for record in run_folder.trials() if record.status == "done"]
+
+
+def _planned(run_folder: RunFolder) -> Iterator[tuple[str, str, int]]:
+    """Yield learner, rule and number of every trial of the experiment."""
+    config = run_folder.config
+    for learner in config.learners:
+        for rule in config.rules:
+            for trial in range(config.trials):
+                yield learner.name, rule.name, trial
+
+
+def _empty_cells(count_empty: bool) -> str:
+    counted = "counted as errors" if count_empty else "left out, as the captive server does"
+    return f"attempts on empty cells {counted}"

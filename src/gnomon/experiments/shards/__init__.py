@@ -1,0 +1,1 @@
+"""Shards: the attempts of one trial as a Parquet file."""

@@ -1,0 +1,110 @@
+"""The file of one trial: every attempt, and the board of every episode, as Parquet.
+
+One row an attempt. ``episode`` counts from 0, ``attempt`` from 1 within its episode, ``cell`` is 1
+to 36, ``bucket`` 0 to 3, ``outcome`` the game's code, ``finish`` the state of the episode after the
+attempt (0 going on, 1 cleared, 2 stalemate). ``board`` holds the 36 codes of the episode's board,
+on its first row only. ``p0`` is the chance of success there of a player who attempts any bucket for
+any piece; the column is not there where the rule is hidden, since it tells what the rule permits.
+An episode without attempts, stuck from the start, has one row without attempt, cell, bucket and p0,
+with outcome -4.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gnomon.experiments.shards.parquet_writer import Column, parquet_bytes
+from gnomon.game.board import N_BUCKETS, N_CELLS
+from gnomon.game.outcomes import (
+    ACCEPTED,
+    DENIED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IMMOVABLE,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from gnomon.learners.base import TrialLog
+    from gnomon.learners.chance import AttemptCounts
+
+__all__ = ["frame_of", "log_of", "shard_bytes", "shard_frame"]
+
+#: Codes of outcomes and of ends of episodes, in order.
+_OUTCOMES = np.array([EPISODE_OVER, ACCEPTED, EMPTY_CELL, DENIED, IMMOVABLE])
+_OUTCOME_CODES = np.zeros(256, dtype=np.uint8)  # -4 counts from the end
+_OUTCOME_CODES[_OUTCOMES] = np.arange(_OUTCOMES.size)
+_FINISHES = np.arange(3)
+
+
+def shard_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
+    """Return a trial as the bytes of a Parquet file: the same trial, the same bytes.
+
+    Parameters
+    ----------
+    log : TrialLog
+    counts : AttemptCounts, optional
+        What the rule permitted at each attempt; without it there is no column p0.
+    """
+    from gnomon.experiments.shards.kernels import code_chances, code_rows
+
+    n_attempts, n_played = log.n_attempts, log.actions.size
+    n_rows = n_played + int((n_attempts == 0).sum())
+    episode, attempt = np.empty(n_rows, dtype=np.int32), np.empty(n_played, dtype=np.int32)
+    begins, played = np.zeros(n_rows, dtype=np.bool_), np.zeros(n_rows, dtype=np.bool_)
+    outcome, finish = np.empty(n_rows, dtype=np.int8), np.empty(n_rows, dtype=np.uint8)
+    cell, bucket = np.empty(n_played, dtype=np.uint8), np.empty(n_played, dtype=np.uint8)
+    rows = (episode, begins, played, outcome, finish, attempt, cell, bucket)
+    code_rows(n_attempts, log.actions, log.outcomes, log.finish, *rows)
+    present = None if n_rows == n_played else played
+    numbers = np.arange(1, n_attempts.max(initial=1) + 1)
+    columns = [
+        Column("episode", "int32", np.arange(n_attempts.size), episode, compressed=True),
+        Column("attempt", "int32", numbers, attempt, present, compressed=True),
+        Column("cell", "uint8", np.arange(1, N_CELLS + 1), cell, present),
+        Column("bucket", "uint8", np.arange(N_BUCKETS), bucket, present),
+        Column("outcome", "int8", _OUTCOMES, _OUTCOME_CODES[outcome]),
+        Column("finish", "int8", _FINISHES, finish),
+        Column("board", "bytes", log.boards, present=begins, compressed=True),
+    ]
+    if counts is not None:
+        codes = np.empty(n_played, dtype=np.uint16)
+        chances = code_chances(counts.n_possible, counts.n_permitted, codes)
+        columns.append(Column("p0", "float64", chances, codes, present))
+    return parquet_bytes(columns, n_rows)
+
+
+def frame_of(log: TrialLog, counts: AttemptCounts | None = None) -> pl.DataFrame:
+    """Return the rows of a trial's shard; parameters as :func:`shard_bytes`."""
+    return shard_frame(shard_bytes(log, counts))
+
+
+def log_of(frame: pl.DataFrame) -> TrialLog:
+    """Return the trial that the rows of a shard tell."""
+    from gnomon.learners.base import TrialLog
+
+    episode = frame["episode"].to_numpy()
+    played = frame["attempt"].is_not_null().to_numpy()
+    n_episodes = int(episode[-1]) + 1 if episode.size else 0
+    last = np.searchsorted(episode, np.arange(n_episodes), side="right") - 1
+    rows = frame.filter(frame["attempt"].is_not_null())
+    cell, bucket = rows["cell"].to_numpy(), rows["bucket"].to_numpy()
+    codes = b"".join(frame["board"].drop_nulls().to_list())
+    return TrialLog(
+        np.frombuffer(codes, dtype=np.uint8).reshape(n_episodes, N_CELLS),
+        np.bincount(episode[played], minlength=n_episodes).astype(np.int64),
+        ((cell - 1) * N_BUCKETS + bucket).astype(np.uint8),
+        rows["outcome"].to_numpy().astype(np.int8),
+        frame["finish"].to_numpy()[last].astype(np.int8),
+    )
+
+
+def shard_frame(data: bytes) -> pl.DataFrame:
+    """Return the rows in the bytes of a shard."""
+    import polars as pl
+
+    return pl.read_parquet(io.BytesIO(data))

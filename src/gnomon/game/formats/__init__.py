@@ -1,0 +1,1 @@
+"""Files and random numbers of the reference system: boards, trial lists, pictures."""

@@ -1,0 +1,203 @@
+"""Random boards with the very bits of the reference game server.
+
+:func:`gnomon.game.board.draw_boards` draws from the same distribution with NumPy's generators, much
+faster; this module is for games that must be the same as the reference's for the same seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gnomon.errors import GnomonError
+from gnomon.game.board import (
+    COLORS,
+    N_CELLS,
+    SHAPES,
+    Board,
+    Piece,
+)
+from gnomon.game.formats.board_conditions import BoardConditions
+from gnomon.game.formats.board_source import Deal
+from gnomon.game.formats.java_random import JavaRandom
+from gnomon.game.formats.picture_pieces import PicturePiece
+
+__all__ = ["BoardParameters", "RandomBoards"]
+
+#: After so many boards that do not meet the conditions, there is none that does.
+_MOST_TRIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class BoardParameters:
+    """How random boards are drawn: the parameters of the reference game server.
+
+    Ranges include both ends; one whose second number is not above the first stands for the first.
+
+    Parameters
+    ----------
+    pieces : (int, int)
+        Number of pieces, 1 to 36.
+    shapes, colors : (int, int)
+        Number of different shapes and colours that appear; 0 for "as it comes". ⚠ Unlike in
+        :class:`gnomon.game.board.BoardSpec` they may exceed the number of pieces: then a board
+        fails to be drawn when its turn comes.
+    shape_palette, color_palette : tuple of str
+        The names to draw from, upper case. The order matters for the bits.
+    crowded : bool
+        Whether several pieces may share a cell.
+    pictures : tuple of PicturePiece
+        If not empty, every piece is one of these, and shapes and colours play no part.
+
+    Raises
+    ------
+    GnomonError
+        If there are more pieces than cells or more shapes than in the palette.
+
+    Examples
+    --------
+    >>> BoardParameters((40, 40))
+    Traceback (most recent call last):
+    gnomon.errors.GnomonError: expected 1 to 36 pieces, found 40
+    """
+
+    pieces: tuple[int, int]
+    shapes: tuple[int, int] = (0, 0)
+    colors: tuple[int, int] = (0, 0)
+    shape_palette: tuple[str, ...] = SHAPES
+    color_palette: tuple[str, ...] = COLORS
+    crowded: bool = False
+    pictures: tuple[PicturePiece, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check("pieces", self.pieces, 1, N_CELLS)
+        _check("shapes", self.shapes, 0, len(self.shape_palette))
+        _check("colors", self.colors, 0, len(self.color_palette))
+
+
+def _check(noun: str, numbers: tuple[int, int], least: int, most: int) -> None:
+    for number in numbers:
+        if not least <= number <= most:
+            raise GnomonError(f"expected {least} to {most} {noun}, found {number}")
+
+
+class RandomBoards:
+    """Draws one board after another.
+
+    Parameters
+    ----------
+    parameters : BoardParameters
+        How.
+    random : JavaRandom
+        The only source of randomness. The order of the draws is part of what this class promises.
+    conditions : BoardConditions, optional
+        Sets boards for training and boards for testing apart.
+    testing : bool
+        Which of the two to begin with.
+
+    Examples
+    --------
+    >>> boards = RandomBoards(BoardParameters((2, 2)), JavaRandom(3))
+    >>> for piece in boards.deal().board.pieces:
+    ...     print(piece.pos, piece.shape, piece.color)
+    6 SQUARE RED
+    15 TRIANGLE BLUE
+    """
+
+    def __init__(
+        self,
+        parameters: BoardParameters,
+        random: JavaRandom,
+        conditions: BoardConditions | None = None,
+        *,
+        testing: bool = False,
+    ) -> None:
+        self._parameters = parameters
+        self._random = random
+        self._conditions = conditions
+        self.testing = testing
+        self.shapes = parameters.shape_palette
+        self.colors = parameters.color_palette
+        self.crowded = parameters.crowded
+
+    @property
+    def can_test(self) -> bool:
+        """Whether there are conditions."""
+        return self._conditions is not None
+
+    def deal(self) -> Deal:
+        """Draw the next board.
+
+        Raises
+        ------
+        GnomonError
+            If more shapes or colours must appear than there are pieces, or a thousand boards in a
+            row did not meet the conditions.
+        """
+        parameters = self._parameters
+        numbers = [
+            self._between(each)
+            for each in (parameters.pieces, parameters.shapes, parameters.colors)
+        ]
+        conditions = self._conditions
+        if conditions is None or conditions.zone is not None:
+            return self._draw(*numbers)
+        # The numbers stay the same over all tries.
+        for _ in range(_MOST_TRIES):
+            deal = self._draw(*numbers)
+            if conditions.suits(deal.board, testing=self.testing):
+                return deal
+        purpose = "testing" if self.testing else "training"
+        raise GnomonError(f"found no board for {purpose} in {_MOST_TRIES} tries")
+
+    def _draw(self, n_pieces: int, n_shapes: int, n_colors: int) -> Deal:
+        """Draw a board: cells, shapes, colours, in this order."""
+        parameters = self._parameters
+        cells = self._cells(n_pieces)
+        if parameters.pictures:
+            return self._with_pictures(cells)
+        shapes = self._designate(n_pieces, n_shapes, parameters.shape_palette)
+        colors = self._designate(n_pieces, n_colors, parameters.color_palette)
+        looks = zip(cells, shapes, colors, strict=True)
+        return Deal(Board(tuple(Piece(i, *look) for i, look in enumerate(looks))))
+
+    def _between(self, numbers: tuple[int, int]) -> int:
+        """Draw a number of a range; nothing is drawn where there is no choice."""
+        low, high = numbers
+        return low if high <= low else low + self._random.next_int(high - low + 1)
+
+    def _cells(self, n_pieces: int) -> list[int]:
+        """Draw the cells of the pieces, ascending."""
+        zone = self._conditions.zone if self._conditions else None
+        if self._parameters.crowded:
+            return sorted(1 + self._random.next_int(N_CELLS) for _ in range(n_pieces))
+        every = list(range(1, N_CELLS + 1))
+        if zone is not None and not self.testing:
+            every = [cell for cell in every if cell not in zone]
+            _check("pieces", (n_pieces, n_pieces), 1, len(every))
+        cells = sorted(self._random.sample(every, n_pieces))
+        if zone and self.testing and not set(cells) & set(zone):
+            # ⚠ The cell may hold a piece already, if the zone is that of the pieces' own cells.
+            moved = self._random.next_int(n_pieces)
+            cells[moved] = zone[self._random.next_int(len(zone))]
+        return sorted(cells)
+
+    def _designate(self, n_pieces: int, k: int, palette: Sequence[str]) -> list[str]:
+        """Give each piece a name, so that exactly `k` names appear; any number of them for 0."""
+        draw = self._random.next_int
+        if k == 0:
+            return [palette[draw(len(palette))] for _ in range(n_pieces)]
+        classes = [draw(k) for _ in range(n_pieces)]
+        if k > n_pieces:
+            raise GnomonError(f"expected {k} different shapes or colors on {n_pieces} pieces")
+        for number, piece in enumerate(self._random.sample(list(range(n_pieces)), k)):
+            classes[piece] = number
+        chosen = sorted(self._random.sample(list(range(len(palette))), k))
+        return [palette[chosen[number]] for number in classes]
+
+    def _with_pictures(self, cells: list[int]) -> Deal:
+        pictures = self._parameters.pictures
+        drawn = [pictures[self._random.next_int(len(pictures))] for _ in cells]
+        looks = enumerate(zip(cells, drawn, strict=True))
+        pieces = tuple(Piece(i, cell, properties=look.properties) for i, (cell, look) in looks)
+        return Deal(Board(pieces), images={i: look.image for i, look in enumerate(drawn)})

@@ -1,0 +1,1 @@
+"""Accounts, tokens, names, and the audit log."""

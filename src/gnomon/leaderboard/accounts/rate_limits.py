@@ -1,0 +1,98 @@
+"""How often is too often: counted in the database, so that every process counts the same.
+
+A window of time has a number; the rows of windows that are over are swept away as new ones begin.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from sqlalchemy import delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from gnomon.database.tables import RateCount
+from gnomon.leaderboard.refusals import TooMany
+
+__all__ = ["HOUR_S", "MINUTE_S", "ReadLimit", "count_or_refuse", "is_over"]
+
+MINUTE_S, HOUR_S = 60, 3600
+
+
+def count_or_refuse(
+    session: Session, key: str, most: int, window_s: int, *, clock: Callable[[], float] = time.time
+) -> None:
+    """Count one more, and refuse it if there were enough.
+
+    Parameters
+    ----------
+    session : Session
+        A writing one, of its own: a count must not be undone with what was refused.
+    key : str
+        What is counted, and whose: ``sign-in 192.0.2.7``.
+    most : int
+        How many a window may have.
+    window_s : int
+        Length of the window in seconds.
+    clock : callable
+        Seconds since 1970.
+
+    Raises
+    ------
+    TooMany
+        With the seconds until the next window.
+    """
+    key, window = key[:128], int(clock() // window_s)
+    insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
+    one_more = insert(RateCount).values(key=key, window=window, count=1)
+    counted = session.scalar(
+        one_more.on_conflict_do_update(
+            index_elements=["key", "window"], set_={"count": RateCount.count + 1}
+        ).returning(RateCount.count)
+    )
+    if counted == 1:
+        session.execute(delete(RateCount).where(RateCount.key == key, RateCount.window < window))
+    if counted is not None and counted > most:
+        raise _too_many(window, window_s, clock)
+
+
+def is_over(
+    session: Session, key: str, most: int, window_s: int, *, clock: Callable[[], float] = time.time
+) -> None:
+    """Refuse if a window has had enough already, without counting."""
+    window = int(clock() // window_s)
+    counted = session.scalar(
+        select(RateCount.count).where(RateCount.key == key[:128], RateCount.window == window)
+    )
+    if counted is not None and counted >= most:
+        raise _too_many(window, window_s, clock)
+
+
+def _too_many(window: int, window_s: int, clock: Callable[[], float]) -> TooMany:
+    wait = max(1, round((window + 1) * window_s - clock()))
+    return TooMany(f"too many in a short time; try again in {wait} s", wait)
+
+
+class ReadLimit:
+    """Requests of one address, counted in this process alone: reading should cost no writing.
+
+    Parameters
+    ----------
+    per_minute : int
+    clock : callable
+        Seconds, never going back.
+    """
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._clock = per_minute, clock
+        self._window, self._counts = -1, dict[str, int]()
+
+    def seconds_to_wait(self, address: str) -> int:
+        """Count a request; return 0 if it may be answered."""
+        at = self._clock()
+        window = int(at // MINUTE_S)
+        if window != self._window:
+            self._window, self._counts = window, {}
+        counted = self._counts[address] = self._counts.get(address, 0) + 1
+        return 0 if counted <= self._most else max(1, round((window + 1) * MINUTE_S - at))

@@ -1,0 +1,1 @@
+"""Clients of a leaderboard: submitting a run, playing a hidden season."""

@@ -1,0 +1,1 @@
+"""Play of hidden seasons on the server's side."""

@@ -1,0 +1,355 @@
+"""Trials of the hidden division, kept in the database: what was answered is counted.
+
+An attempt is committed before its reply leaves, so nobody plays a board twice. Games in play are
+kept in memory as well; each is checked against its row, under the row's lock, before it goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.orm import Session
+
+from gnomon.database.columns import now
+from gnomon.database.engine import Database
+from gnomon.database.remote_tables import RemoteTrial
+from gnomon.database.tables import (
+    Entry,
+    EntryAttempt,
+    Season,
+    SeasonRule,
+)
+from gnomon.experiments.shards.shard import shard_bytes
+from gnomon.leaderboard.accounts.audit_log import note
+from gnomon.leaderboard.hidden.live_games import LiveGames
+from gnomon.leaderboard.hidden.protocol import (
+    AttemptPlay,
+    Move,
+    Reply,
+    TrialState,
+    TrialView,
+)
+from gnomon.leaderboard.hidden.remote_game import RemoteGame, Stretch
+from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
+from gnomon.leaderboard.seasons.entries import attempt_of, check_open, find_entry
+from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.submissions.upload import keep_bytes
+
+__all__ = ["begin", "make_moves", "view"]
+
+#: A row of a query, with the columns that it names.
+_Row: TypeAlias = Any
+
+_PLAYING, _DONE = "playing", "done"
+
+
+def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> AttemptPlay:
+    """Open every trial of an attempt, or find those that are open: it may be asked again.
+
+    Parameters
+    ----------
+    session : Session
+        A writing one.
+    entry_id, number : int
+        The entry, and which of its attempts.
+    account_id : int
+        Who asks.
+
+    Raises
+    ------
+    Refusal
+        There is no such attempt of this account, the season is of another division or not open,
+        or the entry is withdrawn.
+    """
+    entry = find_entry(session, entry_id)
+    if entry.account_id != account_id:
+        raise NotAllowed(f"entry {entry_id} is another account's")
+    season = entry.season
+    if season.division != "hidden":
+        raise NotAllowed(f"season {season.name} is of the {season.division} division: send a log")
+    _check_may_play(season, entry)
+    attempt = attempt_of(entry, number)
+    # Whoever comes second waits here, and finds the trials.
+    session.get_one(EntryAttempt, attempt.id, with_for_update=True)
+    trials = _trials_of(session, attempt.id)
+    if not trials:
+        session.add_all(
+            RemoteTrial(attempt_id=attempt.id, rule_id=rule.id, number=i)
+            for i in range(season.trials)
+            for rule in season.rules
+        )
+        session.flush()
+        note(session, "play begun", "entry", entry.id, by=account_id, number=number)
+        trials = _trials_of(session, attempt.id)
+    return AttemptPlay(
+        season=season.name,
+        entry=entry.id,
+        learner=entry.name,
+        attempt=number,
+        board=season.board,
+        episodes=season.episodes,
+        horizon=season.horizon,
+        trials=[
+            TrialState(
+                trial=row.id, rule=row.name, number=row.number, state=row.state, position=row.n
+            )
+            for row in trials
+        ],
+    )
+
+
+def _trials_of(session: Session, attempt_id: int) -> Sequence[_Row]:
+    rows = (
+        select(
+            RemoteTrial.id,
+            SeasonRule.name,
+            RemoteTrial.number,
+            RemoteTrial.state,
+            RemoteTrial.n_attempts.label("n"),
+        )
+        .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
+        .where(RemoteTrial.attempt_id == attempt_id)
+        .order_by(RemoteTrial.id)
+    )
+    return session.execute(rows).all()
+
+
+def _check_may_play(season: Season | _Row, entry: Entry | _Row) -> None:
+    """Refuse what comes at the wrong time; rows of a query will do."""
+    check_open(season)
+    if season.revealed_at is not None:
+        raise NotAllowed(f"season {season.name} has been revealed")
+    if entry.withdrawn_at is not None:
+        raise NotAllowed("this entry is withdrawn")
+
+
+def make_moves(
+    database: Database,
+    settings: ServerSettings,
+    live: LiveGames,
+    moves: Sequence[Move],
+    *,
+    account_id: int,
+) -> list[Reply]:
+    """Make moves in several trials, all of them or none, and return a reply to each.
+
+    Raises
+    ------
+    Refusal
+        A trial is not this account's or may not be played now; a trial is named twice; or a move
+        says that other attempts were made before than were.
+    """
+    wanted = [move.trial for move in moves]
+    if len(set(wanted)) < len(wanted):
+        raise Conflict("expected one move in each trial, found two in one")
+    _warm(database, live, [trial for trial in wanted if trial not in live], account_id)
+    try:
+        with database.writing() as session:
+            rows = _lock(session, wanted, account_id)
+            games = {row.id: _game(session, live, row) for row in rows.values()}
+            replies = [_reply(move, games[move.trial]) for move in moves]
+            _write(session, settings, rows, games)
+    except BaseException:
+        # Memory may be ahead of what was committed.
+        live.drop(wanted)
+        raise
+    for trial, game in games.items():
+        if game.over:
+            live.drop([trial])
+    return replies
+
+
+def _warm(database: Database, live: LiveGames, cold: Sequence[int], account_id: int) -> None:
+    """Rebuild games that are not in memory, before anybody has to wait for this one's writing."""
+    if not cold:
+        return
+    with database.reading() as session:
+        asked = {"trials": list(cold), "account": account_id}
+        for row in session.execute(_FIND, asked):
+            _game(session, live, row)
+
+
+def _lock(session: Session, trials: Sequence[int], account_id: int) -> dict[int, _Row]:
+    """Return the trials, which nobody else may change until the session ends."""
+    found = session.execute(_FIND_LOCKED, {"trials": list(trials), "account": account_id})
+    rows = {row.id: row for row in found}
+    for trial in trials:
+        if trial not in rows:
+            raise Missing(f"there is no trial {trial} of this account")
+    for row in rows.values():
+        _check_may_play(row, row)
+    return rows
+
+
+# Built once, for it is asked at every attempt.
+_FIND = (
+    select(
+        RemoteTrial.id,
+        RemoteTrial.n_attempts,
+        RemoteTrial.number,
+        RemoteTrial.attempt_id,
+        RemoteTrial.state,
+        SeasonRule.position,
+        Entry.withdrawn_at,
+        Season.name,
+        Season.opens_at,
+        Season.closes_at,
+        Season.revealed_at,
+    )
+    .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
+    .join(EntryAttempt, EntryAttempt.id == RemoteTrial.attempt_id)
+    .join(Entry, Entry.id == EntryAttempt.entry_id)
+    .join(Season, Season.id == Entry.season_id)
+    .where(
+        RemoteTrial.id.in_(bindparam("trials", expanding=True)),
+        Entry.account_id == bindparam("account"),
+    )
+    .order_by(RemoteTrial.id)
+)
+_FIND_LOCKED = _FIND.with_for_update(of=RemoteTrial)
+
+
+def _game(session: Session, live: LiveGames, row: _Row) -> RemoteGame:
+    """Return the game of a trial as its row says it stands."""
+    game = live.get(row.id, row.n_attempts)
+    if game is None:
+        actions = session.scalar(select(RemoteTrial.actions).where(RemoteTrial.id == row.id))
+        assignment = live.assignment(session, row.attempt_id)
+        rule = assignment.rules[row.position]
+        game = RemoteGame(
+            rule.rule_set,
+            assignment.deal(rule, row.number),
+            horizon=assignment.horizon,
+            board_spec=assignment.board,
+            actions=actions or b"",
+        )
+        live.put(row.id, game)
+    return game
+
+
+def _reply(move: Move, game: RemoteGame) -> Reply:
+    """Make the attempts that have not been made yet, and tell what came of all."""
+    if move.position > game.position:
+        raise Conflict(
+            f"trial {move.trial} has {game.position} attempts, and not the {move.position} that "
+            "are to come before this one"
+        )
+    if not move.actions:
+        return _told(move.trial, move.position, game.stretch(move.position, 0))
+    known = game.actions[move.position : move.position + len(move.actions)]
+    if known:
+        return _repeated(move, game, known)
+    return _told(move.trial, move.position, game.make(move.actions))
+
+
+def _repeated(move: Move, game: RemoteGame, known: bytes) -> Reply:
+    """Answer attempts that were made before as they were answered then."""
+    stretch = game.stretch(move.position, len(move.actions))
+    for i, (given, made) in enumerate(
+        zip(move.actions, known[: len(stretch.outcomes)], strict=False)
+    ):
+        if given != made:
+            raise Conflict(
+                f"trial {move.trial}: attempt {move.position + i} was {made}, and not {given}; "
+                "a trial goes on from where it is"
+            )
+    left = move.actions[len(stretch.outcomes) :]
+    if left and not stretch.ended:
+        # It was cut short: the rest has not been made yet.
+        more = game.make(left)
+        outcomes = stretch.outcomes + more.outcomes
+        stretch = Stretch(outcomes, more.finish, more.ended, more.episode, more.dealt, more.over)
+    return _told(move.trial, move.position, stretch)
+
+
+def _told(trial: int, position: int, stretch: Stretch) -> Reply:
+    return Reply(
+        trial=trial,
+        position=position + len(stretch.outcomes),
+        outcomes=list(stretch.outcomes),
+        finish=stretch.finish,
+        ended=stretch.ended,
+        episode=stretch.episode,
+        dealt=[list(board) for board in stretch.dealt],
+        over=stretch.over,
+    )
+
+
+def _write(
+    session: Session,
+    settings: ServerSettings,
+    rows: Mapping[int, _Row],
+    games: Mapping[int, RemoteGame],
+) -> None:
+    """Write what has changed; the log of a trial that is over goes to the evidence first."""
+    changed, moment = [], now()
+    for trial, game in games.items():
+        over = game.over
+        if rows[trial].state == _DONE or (game.position == rows[trial].n_attempts and not over):
+            continue
+        changed.append(
+            {
+                "trial": trial,
+                "actions": game.actions,
+                "n_attempts": game.position,
+                "episode": game.episode,
+                "state": _DONE if over else _PLAYING,
+                "changed_at": moment,
+                "finished_at": moment if over else None,
+                "log_sha256": _keep_log(settings, game) if over else None,
+            }
+        )
+    if changed:
+        rows_of_trials = update(RemoteTrial).where(RemoteTrial.id == bindparam("trial"))
+        session.connection().execute(rows_of_trials, changed)
+
+
+def _keep_log(settings: ServerSettings, game: RemoteGame) -> str:
+    """Put the log of a trial that is over where evidence lies; return its hash."""
+    data = shard_bytes(game.log())
+    sha256 = hashlib.sha256(data).hexdigest()
+    keep_bytes(settings, sha256, data)
+    return sha256
+
+
+def view(session: Session, live: LiveGames, trial: int, *, account_id: int) -> TrialView:
+    """Return what the player of a trial sees now.
+
+    Raises
+    ------
+    Missing
+        If there is no such trial of this account.
+    """
+    row = session.execute(
+        select(
+            RemoteTrial.id,
+            RemoteTrial.n_attempts,
+            RemoteTrial.number,
+            RemoteTrial.attempt_id,
+            RemoteTrial.state,
+            SeasonRule.position,
+            SeasonRule.name,
+        )
+        .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
+        .join(EntryAttempt, EntryAttempt.id == RemoteTrial.attempt_id)
+        .join(Entry, Entry.id == EntryAttempt.entry_id)
+        .where(RemoteTrial.id == trial, Entry.account_id == account_id)
+    ).first()
+    if row is None:
+        raise Missing(f"there is no trial {trial} of this account")
+    # One of its own: a game in memory may be going on at this moment.
+    game = _game(session, LiveGames(), row)
+    return TrialView(
+        trial=trial,
+        rule=row.name,
+        number=row.number,
+        state=row.state,
+        position=game.position,
+        episode=game.episode,
+        attempt=0 if game.over else game.n_attempts,
+        board=list(game.codes),
+        last=list(game.last),
+    )

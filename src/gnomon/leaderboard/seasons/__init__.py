@@ -1,0 +1,1 @@
+"""Seasons: what is played, by whom, and the commitment to hidden rules."""

@@ -1,0 +1,230 @@
+"""What an entry has to play: the very boards, so that nobody can choose the ones that suit him."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon._io.toml_file import read_toml
+from gnomon.errors import GnomonError, LeaderboardError
+from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.config_entries import LearnerEntry, RuleEntry
+from gnomon.experiments.predefined_boards import PredefinedBoards
+from gnomon.experiments.trial import Trial
+from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+
+__all__ = ["Assignment", "assigned_seed"]
+
+#: Seeds are whole numbers that every database and every TOML reader has room for.
+_SEED_BITS = 63
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What one attempt of an entry has to play.
+
+    Parameters
+    ----------
+    rules : tuple of RuleEntry
+        In the order of the season.
+    trials, episodes, horizon, seed, board, predefined
+        As in :class:`gnomon.experiments.config.ExperimentConfig`.
+    name : str
+        What the experiment is called; it decides nothing.
+
+    Examples
+    --------
+    >>> assignment = Assignment((RuleEntry("any", "(*,*,*,*,*)"),), trials=2, episodes=5)
+    >>> assignment.deal(assignment.rules[0], 1).shape
+    (5, 36)
+    """
+
+    rules: tuple[RuleEntry, ...]
+    trials: int = 20
+    episodes: int = 200
+    horizon: int = 100
+    seed: int = 0
+    board: BoardSpec = DEFAULT_SPEC
+    predefined: PredefinedBoards | None = None
+    name: str = "assigned"
+
+    @classmethod
+    def of(cls, config: ExperimentConfig) -> Assignment:
+        """Return what an experiment plays, whoever plays it."""
+        return cls(
+            config.rules,
+            config.trials,
+            config.episodes,
+            config.horizon,
+            config.seed,
+            config.board,
+            config.predefined,
+            config.name,
+        )
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Assignment:
+        """Read what a server has assigned: a config file, whose learners are of no consequence.
+
+        Raises
+        ------
+        GnomonError
+            One line that begins with the name of the file.
+        """
+        path = Path(path)
+        values = read_toml(path)
+        try:
+            return cls.from_record(values)
+        except GnomonError as error:
+            raise LeaderboardError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_record(cls, values: Mapping[str, Any]) -> Assignment:
+        """Read an assignment from the fields of a config that names no file.
+
+        Raises
+        ------
+        GnomonError
+            A field is wrong, or a rule is told by its name alone.
+        """
+        _check_self_contained(values)
+        # No learner of a stranger's config is ever made: one may be any program.
+        values = dict(values) | {"learners": ["uniform"]}
+        return cls.of(ExperimentConfig.from_record(values, try_learners=False))
+
+    def to_record(self, learners: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+        """Return the fields of a config file that plays this."""
+        entry = LearnerEntry("uniform", "uniform")
+        config = ExperimentConfig(
+            self.name,
+            self.rules,
+            [entry],
+            trials=self.trials,
+            episodes=self.episodes,
+            horizon=self.horizon,
+            seed=self.seed,
+            board=self.board,
+            predefined=self.predefined,
+        )
+        return config.to_record() | {"learners": [dict(each) for each in learners]}
+
+    def to_toml(self, learner: str = "uniform") -> str:
+        """Return the config file that an entry plays, with one learner to be replaced.
+
+        Examples
+        --------
+        >>> print(Assignment((RuleEntry("any", "(*,*,*,*,*)"),), seed=7).to_toml())
+        ... # doctest: +ELLIPSIS
+        # What this entry has to play. Put your own learner in place of the one below.
+        name = "assigned"
+        learners = ["uniform"]
+        trials = 20
+        ...
+        """
+        record = self.to_record()
+        lines = [
+            "# What this entry has to play. Put your own learner in place of the one below.",
+            f"name = {_toml(self.name)}",
+            f"learners = [{_toml(learner)}]",
+        ]
+        for field in ("trials", "episodes", "horizon", "seed"):
+            lines.append(f"{field} = {record[field]}")
+        lines += ["", "[board]"]
+        lines += [f"{name} = {_toml(value)}" for name, value in record["board"].items()]
+        for rule in self.rules:
+            lines += ["", "[[rules]]", f"name = {_toml(rule.name)}", f"text = {_toml(rule.text)}"]
+        return "\n".join(lines) + "\n"
+
+    def deal(self, rule: RuleEntry, number: int) -> npt.NDArray[np.uint8]:
+        """Return the boards of a trial, shape (episodes, 36)."""
+        return self.trial(rule, number).boards()
+
+    def trial(self, rule: RuleEntry, number: int, learner: LearnerEntry | None = None) -> Trial:
+        """Return a trial of this, of a learner if one is given."""
+        return Trial(
+            learner or LearnerEntry("uniform", "uniform"),
+            rule,
+            number,
+            self.episodes,
+            self.horizon,
+            self.seed,
+            self.board,
+            self.predefined,
+        )
+
+    def difference(self, other: Assignment) -> str | None:
+        """Say in what another experiment is not this one; None if it plays the same.
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> assigned = Assignment((RuleEntry("any", "(*,*,*,*,*)"),), seed=7)
+        >>> assigned.difference(replace(assigned, seed=8))
+        'seed: expected 7, found 8'
+        """
+        for field in ("trials", "episodes", "horizon", "seed"):
+            expected, found = getattr(self, field), getattr(other, field)
+            if expected != found:
+                return f"{field}: expected {expected}, found {found}"
+        if (self.board, self.predefined) != (other.board, other.predefined):
+            return "board: not drawn as was assigned"
+        for expected, found in zip(self.rules, other.rules, strict=False):
+            if expected.name != found.name:
+                return f"rules: expected {expected.name!r}, found {found.name!r}"
+            if expected.hash != found.hash:
+                return f"rule {expected.name!r}: not the text that was assigned"
+        if len(self.rules) != len(other.rules):
+            return f"rules: expected {len(self.rules)}, found {len(other.rules)}"
+        return None
+
+
+def _check_self_contained(values: Mapping[str, Any]) -> None:
+    """Refuse what would be looked up: a stranger's config must not have our files read."""
+    rules = values.get("rules")
+    for rule in rules if isinstance(rules, list | tuple) else ():
+        if not isinstance(rule, Mapping) or not isinstance(rule.get("text"), str):
+            raise LeaderboardError("field 'rules': expected the text of each rule, not its name")
+    board = values.get("board")
+    if isinstance(board, Mapping) and "files" in board:
+        raise LeaderboardError("field 'board': expected the boards themselves, not their files")
+
+
+def assigned_seed(secret: bytes, season: str, entry: int, attempt: int) -> int:
+    """Return the seed of an attempt: nobody can choose it or know it beforehand.
+
+    Parameters
+    ----------
+    secret : bytes
+        What only the server knows, at least 32 bytes.
+    season : str
+        Name of the season.
+    entry, attempt : int
+        Number of the entry on the server, and which of its attempts this is, from 1.
+
+    Examples
+    --------
+    >>> a, b = (assigned_seed(b"s" * 32, "spring", 5, attempt) for attempt in (1, 2))
+    >>> a == b, 0 <= a < 2**63
+    (False, True)
+    """
+    if len(secret) < 32:
+        raise ValueError(f"secret: expected at least 32 bytes, found {len(secret)}")
+    message = f"{season}\x00{entry}\x00{attempt}".encode()
+    digest = hmac.new(secret, message, hashlib.sha256).digest()
+    return int.from_bytes(digest, "big") >> (256 - _SEED_BITS)
+
+
+def _toml(value: Any) -> str:
+    """Return a value as TOML writes it; JSON's way with text is TOML's too."""
+    if isinstance(value, str) and "\n" in value.strip():
+        escaped = json.dumps(value, ensure_ascii=False)[1:-1].replace("\\n", "\n")
+        return f'"""\n{escaped}"""'
+    return json.dumps(value, ensure_ascii=False)

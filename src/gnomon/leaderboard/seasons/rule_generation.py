@@ -1,0 +1,298 @@
+"""Hidden rules, drawn from the rule language: how hard they may be is a matter of a few numbers.
+
+A rule is drawn as an answer to two questions. *Whose turn is it*: any piece's, that of the first
+piece in an order, of one group of pieces before the rest, or of each line in turn. *Where does it
+go*: to buckets by its shape, colour or place, or by where a piece went before. Each answer that
+needs a look at something is an *element*; the more elements, the harder the rule.
+
+What is drawn is then tried, and thrown away if it cannot be compiled, can get stuck, accepts too
+much or too little of what is attempted at random, cannot be cleared within the horizon by one who
+knows it, or does the same as a rule of the library or as another that was drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from gnomon.errors import LeaderboardError, NotCompilableError, UnknownNameError
+from gnomon.game.board import (
+    DEFAULT_SPEC,
+    N_BUCKETS,
+    BoardSpec,
+    draw_boards,
+)
+from gnomon.game.engine.compiler import compile_rule
+from gnomon.game.outcomes import CLEARED, STALEMATE
+from gnomon.game.stalemate import find_stalemate
+from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS, draw_draft
+from gnomon.learners.chance import chance_of_success
+from gnomon.learners.rule_player import RulePlayer
+from gnomon.learners.trial import play_trial
+from gnomon.learners.uniform import Uniform
+from gnomon.rules.catalogue import available_rules, load_rule
+from gnomon.rules.parser import parse
+from gnomon.rules.syntax import RuleSet
+
+__all__ = [
+    "Difficulty",
+    "HiddenRule",
+    "behaviour",
+    "chance_at_random",
+    "generate_rules",
+    "reason_against",
+]
+
+#: Boards that a rule is tried on.
+_N_BOARDS = 60
+#: Drafts for each rule that is wanted, after which the difficulty is too narrow.
+_MOST_DRAFTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Difficulty:
+    """How hard the rules may be; each pair is an inclusive range.
+
+    Parameters
+    ----------
+    elements : tuple of str
+        What they may look at, some of `ELEMENTS`.
+    n_elements : (int, int)
+        How many of these a rule combines, 1 to 4.
+    n_buckets : (int, int)
+        To how many buckets a piece may go whose turn it is, 1 to 3.
+    chance : (float, float)
+        How probable it is that an attempt made at random is accepted: between 0 and 1, both
+        excluded. At 0.03 a board of nine pieces takes some 300 attempts at random.
+
+    Raises
+    ------
+    LeaderboardError
+        If a value is outside its range; the message names the field.
+
+    Examples
+    --------
+    >>> Difficulty(n_elements=(0, 2))
+    Traceback (most recent call last):
+    gnomon.errors.LeaderboardError: field 'n_elements': expected a range within 1 to 4, found [0, 2]
+    """
+
+    elements: tuple[str, ...] = ELEMENTS
+    n_elements: tuple[int, int] = (1, 3)
+    n_buckets: tuple[int, int] = (1, 2)
+    chance: tuple[float, float] = (0.03, 0.6)
+
+    def __post_init__(self) -> None:
+        for name in self.elements:
+            if name not in ELEMENTS:
+                raise LeaderboardError(str(UnknownNameError("element", name, ELEMENTS)))
+        _check_range("n_elements", self.n_elements, 1, 4)
+        _check_range("n_buckets", self.n_buckets, 1, N_BUCKETS - 1)
+        _check_range("chance", self.chance, 0.001, 0.999)
+
+
+def _check_range(name: str, found: tuple[float, float], least: float, most: float) -> None:
+    if not (len(found) == 2 and least <= found[0] <= found[1] <= most):
+        raise LeaderboardError(
+            f"field {name!r}: expected a range within {least} to {most}, found {list(found)}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenRule:
+    """A rule that was drawn, and what is to be known of it by those who may.
+
+    Parameters
+    ----------
+    text : str
+        In the rule language.
+    elements : tuple of str
+        What it looks at, in the order of `ELEMENTS`.
+    chance : float
+        How probable it was that an attempt made at random was accepted.
+    """
+
+    text: str
+    elements: tuple[str, ...]
+    chance: float
+
+
+def generate_rules(
+    n_rules: int,
+    difficulty: Difficulty | None = None,
+    *,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+    horizon: int = 100,
+    not_like: Collection[RuleSet] = (),
+    rng: np.random.Generator,
+) -> list[HiddenRule]:
+    """Draw rules that nobody has seen.
+
+    Parameters
+    ----------
+    n_rules : int
+        How many.
+    difficulty : Difficulty, optional
+        How hard they may be.
+    board_spec : BoardSpec
+        The boards that they are for.
+    horizon : int
+        Number of attempts after which an episode is cut off.
+    not_like : collection of RuleSet
+        Rules that none may behave like, beside those of the library.
+    rng : numpy.random.Generator
+        The only source of randomness: the same one gives the same rules. For rules that are to
+        stay hidden it must come from a seed that cannot be guessed.
+
+    Returns
+    -------
+    list of HiddenRule
+
+    Raises
+    ------
+    LeaderboardError
+        If so many rules of this difficulty are not found.
+
+    Examples
+    --------
+    >>> easy = Difficulty(elements=("shape", "color"), n_elements=(1, 1), n_buckets=(1, 1))
+    >>> rules = generate_rules(2, easy, rng=np.random.default_rng(1))
+    >>> [rule.elements for rule in rules], [round(rule.chance, 2) for rule in rules]
+    ([('shape',), ('shape',)], [0.25, 0.25])
+    """
+    difficulty = difficulty or Difficulty()
+    known = set(_known_behaviours(board_spec))
+    known |= {behaviour(rule_set, board_spec) for rule_set in not_like}
+    found: list[HiddenRule] = []
+    for _ in range(_MOST_DRAFTS * n_rules):
+        if len(found) == n_rules:
+            return found
+        low, high = difficulty.n_elements
+        draft = draw_draft(
+            int(rng.integers(low, high + 1)),
+            allowed=difficulty.elements,
+            n_buckets=difficulty.n_buckets,
+            board_spec=board_spec,
+            rng=rng,
+        )
+        if draft is None:
+            continue
+        rule_set = parse(draft.text)
+        if reason_against(rule_set, difficulty, board_spec=board_spec, horizon=horizon):
+            continue
+        does = behaviour(rule_set, board_spec)
+        if does not in known:
+            known.add(does)
+            chance = chance_at_random(rule_set, board_spec, horizon)
+            found.append(HiddenRule(draft.text, draft.elements, chance))
+    if len(found) == n_rules:
+        return found
+    raise LeaderboardError(
+        f"expected {n_rules} rules of this difficulty, found {len(found)} in "
+        f"{_MOST_DRAFTS * n_rules} drafts; allow more elements or a wider chance"
+    )
+
+
+def reason_against(
+    rule_set: RuleSet,
+    difficulty: Difficulty,
+    *,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+    horizon: int = 100,
+) -> str | None:
+    """Say why a rule is not fit for a season; None if it is.
+
+    Examples
+    --------
+    >>> reason_against(parse("(*,*,*,*,*)"), Difficulty())
+    'an attempt at random is accepted with probability 1.000'
+    >>> reason_against(parse("(*,red,*,*,0)"), Difficulty())
+    'it can get stuck'
+    """
+    try:
+        compile_rule(rule_set, board_spec)
+    except NotCompilableError as error:
+        return str(error)
+    boards = _boards(board_spec)
+    knows = play_trial(
+        RulePlayer(rng=np.random.default_rng(0)),
+        rule_set,
+        boards,
+        horizon=horizon,
+        board_spec=board_spec,
+    )
+    if (knows.finish == STALEMATE).any():
+        return "it can get stuck"
+    if (knows.finish != CLEARED).any():
+        return f"one who knows it does not clear a board in {horizon} attempts"
+    chance = chance_at_random(rule_set, board_spec, horizon)
+    low, high = difficulty.chance
+    if not low <= chance <= high:
+        return f"an attempt at random is accepted with probability {chance:.3f}"
+    # The thorough search comes last, for it takes longest.
+    search = find_stalemate(
+        rule_set,
+        shapes=board_spec.shape_palette,
+        colors=board_spec.color_palette,
+        max_pieces=board_spec.pieces[1],
+        max_states=400,
+    )
+    return None if search.board is None else "it can get stuck"
+
+
+def chance_at_random(rule_set: RuleSet, board_spec: BoardSpec, horizon: int) -> float:
+    """Return how probable it is that an attempt made at random is accepted.
+
+    The mean over the attempts of a player who attempts anything; 0 if there was nothing to attempt.
+    """
+    log = play_trial(
+        Uniform(rng=np.random.default_rng(1)),
+        rule_set,
+        _boards(board_spec),
+        horizon=horizon,
+        board_spec=board_spec,
+    )
+    if not log.outcomes.size:
+        return 0.0
+    return float(chance_of_success(rule_set, log, board_spec=board_spec).mean())
+
+
+def behaviour(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> str:
+    """Return a fingerprint of what a rule does: rules that do the same have the same one.
+
+    It is the hash of a game of attempts at random on boards that are always the same, so rules that
+    differ in what hardly ever happens may have the same one too.
+
+    Examples
+    --------
+    >>> behaviour(parse("(*,*,*,*,p+1)")) == behaviour(parse("(bucket: p-3)"))
+    True
+    """
+    log = play_trial(
+        Uniform(rng=np.random.default_rng(2)),
+        rule_set,
+        _boards(board_spec),
+        horizon=60,
+        board_spec=board_spec,
+    )
+    return hashlib.sha256(log.actions.tobytes() + b"|" + log.outcomes.tobytes()).hexdigest()
+
+
+@lru_cache(maxsize=8)
+def _boards(board_spec: BoardSpec) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
+    boards = draw_boards(_N_BOARDS, board_spec, rng=np.random.default_rng(3))
+    return boards.reshape(_N_BOARDS, -1)
+
+
+@lru_cache(maxsize=8)
+def _known_behaviours(board_spec: BoardSpec) -> frozenset[str]:
+    """Return what the rules of the library do, which everybody can read."""
+    return frozenset(_behaviours((load_rule(name) for name in available_rules()), board_spec))
+
+
+def _behaviours(rules: Iterable[RuleSet], board_spec: BoardSpec) -> set[str]:
+    return {behaviour(rule_set, board_spec) for rule_set in rules}

@@ -1,0 +1,144 @@
+"""A season on the board: it is made, and its hidden rules are committed to; they are revealed."""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from gnomon.database.columns import now
+from gnomon.database.tables import Season, SeasonRule
+from gnomon.experiments.config_entries import RuleEntry
+from gnomon.leaderboard.accounts.audit_log import note
+from gnomon.leaderboard.accounts.names import clean_text
+from gnomon.leaderboard.refusals import Conflict, NotAllowed
+from gnomon.leaderboard.seasons.commitment import Reveal, commit, new_salt
+from gnomon.leaderboard.seasons.season_plan import SeasonPlan
+
+__all__ = ["create_season", "reveal_of", "reveal_season", "secret_rng"]
+
+
+def secret_rng() -> np.random.Generator:
+    """Return a generator whose seed nobody can guess: for rules that are to stay hidden."""
+    return np.random.default_rng(secrets.randbits(256))
+
+
+def create_season(session: Session, plan: SeasonPlan, *, by: int | None = None) -> Season:
+    """Put a season on the board, with the commitment to its hidden rules if it has any.
+
+    Parameters
+    ----------
+    session : Session
+        A writing one.
+    plan : SeasonPlan
+    by : int, optional
+        The account.
+
+    Raises
+    ------
+    Refusal
+        There is a season of this name, or a text cannot be shown.
+    """
+    if session.scalar(select(Season.id).where(Season.name == plan.name)) is not None:
+        raise Conflict(f"there is a season {plan.name!r} already")
+    hidden = plan.hidden_rules
+    salt = new_salt() if hidden else None
+    season = Season(
+        name=plan.name,
+        title=clean_text(plan.title, "title"),
+        description=clean_text(plan.description),
+        division=plan.division,
+        board=dict(plan.board),
+        trials=plan.trials,
+        episodes=plan.episodes,
+        horizon=plan.horizon,
+        max_attempts=plan.max_attempts,
+        opens_at=plan.opens_at,
+        closes_at=plan.closes_at,
+        salt=salt,
+        commitment=None if salt is None else commit(plan.name, hidden, salt),
+        rules=[
+            SeasonRule(
+                position=position,
+                name=rule.name,
+                text=rule.text,
+                family=rule.family,
+                tags=list(rule.tags),
+                visibility="hidden" if rule.hidden else "public",
+            )
+            for position, rule in enumerate(plan.rules)
+        ],
+    )
+    session.add(season)
+    session.flush()
+    note(
+        session,
+        "season made",
+        "season",
+        season.id,
+        by=by,
+        name=season.name,
+        division=season.division,
+        commitment=season.commitment,
+    )
+    return season
+
+
+def reveal_season(
+    session: Session, season: Season, *, early: bool = False, by: int | None = None
+) -> Reveal:
+    """Publish the hidden rules and the salt; from now on nobody plays them for the board.
+
+    Parameters
+    ----------
+    session : Session
+        A writing one.
+    season : Season
+    early : bool
+        Whether to close a season that is still open; without it, that is refused.
+    by : int, optional
+        The account.
+
+    Raises
+    ------
+    Refusal
+        The season has nothing to reveal, or is still open.
+    """
+    if season.commitment is None:
+        raise NotAllowed(f"season {season.name} has no hidden rules")
+    if season.revealed_at is None:
+        moment = now()
+        if not _is_over(season, moment) and not early:
+            until = f" until {season.closes_at:%Y-%m-%d %H:%M} UTC" if season.closes_at else ""
+            raise NotAllowed(f"season {season.name} is open{until}; revealing would end it")
+        season.revealed_at = moment
+        season.closes_at = min(season.closes_at or moment, moment)
+        season.touch()
+        note(session, "season revealed", "season", season.id, by=by, name=season.name)
+    return reveal_of(season)
+
+
+def _is_over(season: Season, moment: datetime.datetime) -> bool:
+    return season.closes_at is not None and season.closes_at <= moment
+
+
+def reveal_of(season: Season) -> Reveal:
+    """Return what a revealed season has published.
+
+    Raises
+    ------
+    NotAllowed
+        If it has not been revealed.
+    """
+    if season.revealed_at is None or season.commitment is None or season.salt is None:
+        raise NotAllowed(f"season {season.name} has not been revealed")
+    hidden = [rule for rule in season.rules if rule.visibility == "hidden"]
+    return Reveal(
+        season.name,
+        season.commitment,
+        season.salt,
+        tuple(RuleEntry(rule.name, rule.text) for rule in hidden),
+    )

@@ -1,0 +1,1 @@
+"""Standings: estimates, rank intervals and tie groups of verified trials."""

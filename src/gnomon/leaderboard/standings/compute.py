@@ -1,0 +1,297 @@
+"""From the scores of verified trials to standings: estimates, rank intervals, tie groups, the gap.
+
+Every number here is one that :mod:`gnomon.stats` or :mod:`gnomon.ranking` makes, from the table of
+scores that anybody can download; nothing is computed another way for the board.
+
+All verified attempts of an entry count, their trials put together as runs: who submits the same
+learner a hundred times gets a shorter interval, not a better place. An entry that lacks a trial, or
+one of whose attempts was taken back or refused, stands below without a rank: what is left of it may
+be a choice. Whoever does not like what came of an attempt could spoil its log.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.leaderboard.standings.records import (
+    LEVEL,
+    METRICS,
+    Board,
+    Contender,
+    Difference,
+    Number,
+    Standing,
+    Standings,
+    Why,
+)
+from gnomon.stats.notes import noted
+
+if TYPE_CHECKING:
+    from gnomon.ranking.ranks.rank_intervals import Ranking
+    from gnomon.scores.table import ScoreTable
+    from gnomon.stats.estimates import Estimate
+
+__all__ = [
+    "LEVEL",
+    "METRICS",
+    "Board",
+    "Contender",
+    "Difference",
+    "Number",
+    "Standing",
+    "Standings",
+    "difference",
+    "score_table",
+    "standings_of",
+]
+
+#: Beyond so many entries the ranks are resampled less often: it takes minutes otherwise.
+_MANY = 60
+_RESAMPLES, _FEWER_RESAMPLES = 1000, 100
+
+
+def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
+    """Return the scores of some entries: names as algorithms, rules as tasks, trials as runs.
+
+    Raises
+    ------
+    ScoreDataError
+        None of them has a score.
+    """
+    import polars as pl
+
+    from gnomon.scores.table import ScoreTable
+
+    name_of = {contender.entry_id: contender.name for contender in contenders}
+    rows = board.scores.filter(pl.col("entry").is_in(list(name_of)))
+    names = pl.col("entry").replace_strict(name_of, return_dtype=pl.String).alias("algorithm")
+    frame = rows.select(names, pl.col("rule").alias("task"), "run", "score")
+    # In the order of the entries and of the season's rules, whatever order the trials came in.
+    places = {name: i for i, name in enumerate([*name_of.values()])}
+    rules = {name: i for i, name in enumerate(board.rules)}
+    frame = frame.sort(
+        pl.col("algorithm").replace_strict(places, return_dtype=pl.Int64),
+        pl.col("task").replace_strict(rules, return_dtype=pl.Int64),
+        "run",
+    )
+    return ScoreTable.from_frame(
+        frame,
+        metric="tce",
+        unit="errors",
+        higher_is_better=False,
+        provenance=(f"season {board.season}, version {board.version}",),
+    )
+
+
+def standings_of(board: Board) -> Standings:
+    """Compute the standings of a season.
+
+    Parameters
+    ----------
+    board : Board
+
+    Returns
+    -------
+    Standings
+        What is not estimable is None there, and a note says why; an entry without a rank is never
+        among the ranked.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rng = np.random.default_rng(0)
+    >>> rows = [(e, rule, run, float(rng.poisson(20 * e)))
+    ...         for e in (1, 2) for rule in ("r1", "r2") for run in range(20)]
+    >>> scores = pl.DataFrame(rows, schema=["entry", "rule", "run", "score"], orient="row")
+    >>> entries = [Contender(1, "good"), Contender(2, "bad"), Contender(3, "late")]
+    >>> found = standings_of(Board("s", {"r1": False, "r2": False}, 20, entries, scores))
+    >>> [(s.contender.name, s.rank_low, s.rank_high) for s in found.ranked]
+    [('good', 1, 1), ('bad', 2, 2)]
+    >>> [(s.contender.name, s.why) for s in found.unranked]
+    [('late', 'incomplete')]
+    """
+    with noted() as notes:
+        counts = _counts(board)
+        why = {c.entry_id: _why_unranked(board, c, counts) for c in board.contenders}
+        ranked = [c for c in board.contenders if why[c.entry_id] is None]
+        unranked = [c for c in board.contenders if why[c.entry_id] is not None]
+        n_resamples = _RESAMPLES if len(ranked) <= _MANY else _FEWER_RESAMPLES
+        lines, rules = _ranked_lines(board, ranked, n_resamples, counts)
+    return Standings(
+        board.season,
+        board.version,
+        tuple(lines),
+        tuple(
+            Standing(c, {}, None, None, (), None, sum(counts[c.entry_id].values()), why[c.entry_id])
+            for c in sorted(unranked, key=lambda c: c.name.casefold())
+        ),
+        rules,
+        board.notes + tuple(notes),
+        n_resamples=n_resamples,
+        n_trials=sum(line.n_trials for line in lines),
+    )
+
+
+def _counts(board: Board) -> dict[int, dict[str, int]]:
+    """Return how many scores each entry has on each rule; one that is not a number is none."""
+    import polars as pl
+
+    counts: dict[int, dict[str, int]] = {c.entry_id: {} for c in board.contenders}
+    there = board.scores.filter(pl.col("score").is_not_nan() & pl.col("score").is_not_null())
+    for entry, rule, n in there.group_by("entry", "rule").len().iter_rows():
+        if entry in counts:
+            counts[entry][rule] = n
+    return counts
+
+
+def _why_unranked(
+    board: Board, contender: Contender, counts: Mapping[int, Mapping[str, int]]
+) -> Why | None:
+    if contender.n_withdrawn:
+        return "withdrawn attempt"
+    if contender.n_refused:
+        return "refused attempt"
+    owed = board.trials * max(1, contender.n_verified)
+    found = counts[contender.entry_id]
+    return None if all(found.get(rule, 0) >= owed for rule in board.rules) else "incomplete"
+
+
+def _ranked_lines(
+    board: Board,
+    ranked: Sequence[Contender],
+    n_resamples: int,
+    counts: Mapping[int, Mapping[str, int]],
+) -> tuple[list[Standing], tuple[Mapping[str, Any], ...]]:
+    if not ranked:
+        return [], tuple(_rule_record(name, hidden) for name, hidden in board.rules.items())
+    table = score_table(board, ranked)
+    estimates = _estimates(table, METRICS, board)
+    gaps = _gaps(board, table)
+    lines = {
+        c.name: Standing(
+            c,
+            {m: Number.of(estimates[c.name, m]) for m in METRICS},
+            1,
+            1,
+            (1,),
+            gaps.get(c.name),
+            sum(counts[c.entry_id].values()),
+        )
+        for c in ranked
+    }
+    ranking = _ranking(table, "algorithm", n_resamples, board)
+    if ranking is None:
+        return list(lines.values()), _rules(board, table, n_resamples)
+    found = {record["name"]: record for record in ranking.as_records()}
+    ordered = [_with_rank(lines[name], found[name]) for name in ranking.names]
+    return ordered, _rules(board, table, n_resamples)
+
+
+def _with_rank(line: Standing, record: Mapping[str, Any]) -> Standing:
+    return replace(
+        line,
+        rank_low=record["rank_low"],
+        rank_high=record["rank_high"],
+        groups=tuple(record["groups"]),
+        rating=Number(record["rating"], record["low"], record["high"]),
+    )
+
+
+def _estimates(
+    table: ScoreTable, metrics: Sequence[str], board: Board
+) -> dict[tuple[str, str], Estimate]:
+    from gnomon.stats.estimates import estimate_aggregates
+
+    rng = np.random.default_rng(board.seed)
+    found = estimate_aggregates(table, metrics, level=LEVEL, rng=rng)
+    return {(estimate.algorithm, estimate.metric): estimate for estimate in found}
+
+
+def _ranking(
+    table: ScoreTable, by: Literal["algorithm", "task"], n_resamples: int, board: Board
+) -> Ranking | None:
+    """Rank entries or rules; None where there is nothing to compare."""
+    from gnomon.ranking.ranks.rank_intervals import rank
+
+    if len(table.algorithms if by == "algorithm" else table.tasks) < 2:
+        return None
+    rng = np.random.default_rng(board.seed)
+    try:
+        return rank(table, by=by, level=LEVEL, n_resamples=n_resamples, rng=rng)
+    except ScoreDataError as error:
+        warnings.warn(str(error), DegenerateScoresWarning, stacklevel=2)
+        return None
+
+
+def _rules(board: Board, table: ScoreTable, n_resamples: int) -> tuple[Mapping[str, Any], ...]:
+    """Return the rules, hardest first."""
+    ranking = _ranking(table, "task", n_resamples, board)
+    if ranking is None:
+        return tuple(_rule_record(name, hidden) for name, hidden in board.rules.items())
+    return tuple(
+        _rule_record(r["name"], board.rules[r["name"]], r["rank_low"], r["rank_high"], r["groups"])
+        for r in ranking.as_records()
+    )
+
+
+def _rule_record(
+    name: str,
+    hidden: bool,
+    rank_low: int | None = None,
+    rank_high: int | None = None,
+    groups: Sequence[int] = (),
+) -> Mapping[str, Any]:
+    return {
+        "name": name,
+        "hidden": hidden,
+        "rank_low": rank_low,
+        "rank_high": rank_high,
+        "groups": list(groups),
+    }
+
+
+def _gaps(board: Board, table: ScoreTable) -> dict[str, Difference]:
+    """Return for each entry its errors on hidden rules minus those on public ones."""
+    hidden = [rule for rule, is_hidden in board.rules.items() if is_hidden]
+    public = [rule for rule, is_hidden in board.rules.items() if not is_hidden]
+    if not hidden or not public:
+        return {}
+    on_hidden = _estimates(table.select(tasks=hidden), ["mean"], board)
+    on_public = _estimates(table.select(tasks=public), ["mean"], board)
+    return {
+        name: difference(on_hidden[name, "mean"], on_public[name, "mean"])
+        for name in table.algorithms
+    }
+
+
+def difference(a: Estimate, b: Estimate) -> Difference:
+    """Return a minus b, two independent estimates, with an interval from theirs.
+
+    Parameters
+    ----------
+    a, b : Estimate
+        Of different trials, at the same level.
+
+    References
+    ----------
+    Zou and Donner (2008), Statistics in Medicine 27: 1693-1702 (MOVER).
+
+    Examples
+    --------
+    >>> from gnomon.stats.estimates import Estimate
+    >>> def one(value, low, high):
+    ...     return Estimate("a", "mean", value, low, high, 0.95, "delta_t", 5, 2, 0, 0.0)
+    >>> difference(one(10.0, 7.0, 13.0), one(4.0, 0.0, 8.0))
+    Difference(value=6.0, low=1.0, high=11.0)
+    """
+    value = a.value - b.value
+    low = value - math.hypot(a.value - a.low, b.high - b.value)
+    high = value + math.hypot(a.high - a.value, b.value - b.low)
+    return Difference(*(x if math.isfinite(x) else None for x in (value, low, high)))

@@ -1,0 +1,1 @@
+"""Submissions: announced, uploaded, queued, verified."""

@@ -1,0 +1,1 @@
+"""Verification: every attempt of a run made again and compared."""

@@ -1,0 +1,344 @@
+"""Is a run what it claims to be? Every attempt of every trial is made again, and compared.
+
+What this shows is that the attempts come to what the log says, on the boards that were to be
+played, and that nothing is missing, told twice or left over. It does not show that they were
+learned: who reads the rule plays it perfectly.
+
+No learner of a run is made here: its config may come from a stranger, and a learner may be any
+program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gnomon.errors import GnomonError, LeaderboardError
+from gnomon.excerpt import visible
+from gnomon.experiments.config_entries import LearnerEntry, RuleEntry
+from gnomon.experiments.journal import TrialRecord, read_journal
+from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.scoring.scores import score_trial
+from gnomon.leaderboard.seasons.assignment import Assignment
+from gnomon.leaderboard.verification.attempt_rows import Fault, attempt_rows, check_columns
+from gnomon.leaderboard.verification.replay import first_difference, replay
+from gnomon.learners.base import TrialLog
+from gnomon.learners.registry import is_shown_the_rule
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "TOTALS",
+    "Totals",
+    "Verdict",
+    "verify_log",
+    "verify_run",
+    "verify_trial",
+]
+
+#: What may be claimed of a trial beside its attempts, and is computed from them again.
+TOTALS = ("n_attempts", "tce", "errors_to_learn")
+
+Totals = Mapping[str, Any]
+#: Learner, rule, and number of a trial.
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether one trial is what it claims to be, and else where it first differs.
+
+    Parameters
+    ----------
+    learner, rule : str
+    trial : int
+        Number of the trial, from 0.
+    ok : bool
+    episode, attempt : int or None
+        Where it first differs: the episode from 0, the attempt from 1; None where it is the trial
+        or the episode as a whole.
+    reason : str
+        What was expected and what was found; empty if all is well.
+    log : TrialLog or None
+        The attempts of a trial that is well.
+    """
+
+    learner: str
+    rule: str
+    trial: int
+    ok: bool
+    episode: int | None = None
+    attempt: int | None = None
+    reason: str = ""
+    log: TrialLog | None = field(default=None, repr=False, compare=False)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields of ``gnomon verify --json``."""
+        names = ("learner", "rule", "trial", "ok", "episode", "attempt", "reason")
+        return {name: getattr(self, name) for name in names}
+
+
+def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> Iterator[Verdict]:
+    """Verify every trial of a run folder.
+
+    Parameters
+    ----------
+    folder : path
+        The run folder.
+    assignment : Assignment, optional
+        What was to be played; without it, what the folder's own config says.
+
+    Yields
+    ------
+    Verdict
+        One for each trial of the experiment, in its order, and one for each that is left over. If
+        the config is not what was assigned, or the learner was shown the rule where there is an
+        assignment, all are refused.
+
+    Raises
+    ------
+    RunFolderError
+        If it is not a run folder, or its config is not the one that the run began with.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gnomon.experiments.config import ExperimentConfig
+    >>> from gnomon.experiments.runner import run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     [verdict] = verify_run(run(config, out).folder.path)
+    >>> verdict
+    Verdict(learner='uniform', rule='clockwise', trial=0, ok=True, episode=None, attempt=None,
+            reason='')
+    """
+    run = RunFolder.open(folder)
+    played = Assignment.of(run.config)
+    records: dict[Key, list[TrialRecord]] = {}
+    for record in read_journal(run.path / "journal.sqlite"):
+        records.setdefault((record.learner, record.rule, record.trial), []).append(record)
+    for learner in run.config.learners:
+        refusal = _refusal(learner, played, assignment)
+        for rule in played.rules:
+            for number in range(played.trials):
+                key = (learner.name, rule.name, number)
+                found = records.pop(key, [])
+                if refusal is not None:
+                    yield Verdict(*key, ok=False, reason=refusal)
+                else:
+                    yield _verify_record(run, played, learner, rule, number, found)
+    for key in records:
+        yield Verdict(*key, ok=False, reason="not a trial of the experiment")
+
+
+def _refusal(
+    learner: LearnerEntry, played: Assignment, assignment: Assignment | None
+) -> str | None:
+    """Say why a learner of a run is refused as a whole, if it is."""
+    if assignment is None:
+        return None
+    if is_shown_the_rule(learner.kind):
+        return "the learner was shown the rule"
+    difference = assignment.difference(played)
+    return None if difference is None else f"not what was assigned: {difference}"
+
+
+def _verify_record(
+    run: RunFolder,
+    played: Assignment,
+    learner: LearnerEntry,
+    rule: RuleEntry,
+    number: int,
+    records: list[TrialRecord],
+) -> Verdict:
+    key = (learner.name, rule.name, number)
+    if len(records) != 1:
+        reason = "missing: it was not played" if not records else "the journal has it twice"
+        return Verdict(*key, ok=False, reason=reason)
+    (record,) = records
+    if record.status != "done":
+        return Verdict(*key, ok=False, reason=f"missing: it failed: {record.error}")
+    if record.key != played.trial(rule, number, learner).key:
+        return Verdict(*key, ok=False, reason="the journal's key is not that of this trial")
+    if record.shard != f"{record.key}.parquet":
+        return Verdict(*key, ok=False, reason="the journal names another trial's file")
+    try:
+        frame = _shard_frame(run, record)
+    except GnomonError as error:
+        return Verdict(*key, ok=False, reason=str(error).removeprefix(f"{run.path}: "))
+    totals = {"n_attempts": record.n_attempts}
+    return verify_trial(frame, played, key, rule=rule, totals=totals)
+
+
+def _shard_frame(run: RunFolder, record: TrialRecord) -> pl.DataFrame:
+    """Return the rows of a shard, with errors of one line whatever its bytes are."""
+    import polars as pl
+
+    try:
+        return run.frame(record)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise LeaderboardError(f"its shard cannot be read: {first[:120]}") from None
+
+
+def verify_log(
+    frame: pl.DataFrame,
+    assignment: Assignment,
+    *,
+    learner: str | None = None,
+    totals: Mapping[tuple[str, int], Totals] | None = None,
+) -> Iterator[Verdict]:
+    """Verify a log of one learner's trials against what it had to play.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The columns of a shard, with ``learner``, ``rule`` and ``trial`` before them.
+    assignment : Assignment
+        What was to be played.
+    learner : str, optional
+        Who has to have played it; without it, anybody, but one alone.
+    totals : mapping from (rule, trial) to mapping, optional
+        What is claimed of each trial: any of `TOTALS`.
+
+    Yields
+    ------
+    Verdict
+        One for each trial that was assigned, in the order of the season, and one for each that is
+        left over.
+
+    Raises
+    ------
+    LeaderboardError
+        If it is not a log: a column is missing or holds what it cannot, or there are several
+        learners.
+    """
+    rows = check_columns(frame, of_trials=True)
+    names = rows["learner"].unique().to_list()
+    if len(names) > 1:
+        raise LeaderboardError(f"column 'learner': expected one name, found {len(names)}")
+    found = names[0] if names else learner
+    if learner is not None and found != learner:
+        raise LeaderboardError(f"column 'learner': expected {learner!r}, found {_short(found)}")
+    player = visible(str(found), kept="")
+    trials = _trials_of(rows)
+    claimed = dict(totals or {})
+    for rule in assignment.rules:
+        for number in range(assignment.trials):
+            key = (player, rule.name, number)
+            trial = trials.pop((rule.name, number), None)
+            claims = claimed.pop((rule.name, number), None)
+            if trial is None:
+                yield Verdict(*key, ok=False, reason="missing: the log has no attempt of it")
+            else:
+                yield _verify_rows(trial, assignment, key, rule, claims or {})
+    for rule_name, number in [*trials, *(key for key in claimed if key not in trials)]:
+        shown = number if isinstance(number, int) else -1
+        reason = "not a trial that was assigned"
+        yield Verdict(player, _short(rule_name), shown, ok=False, reason=reason)
+
+
+def _trials_of(rows: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:
+    """Return the rows of each rule and trial."""
+    import polars as pl
+
+    rules = rows["rule"].cast(pl.Categorical).to_physical().to_numpy()
+    numbers = rows["trial"].to_numpy()
+    begins = np.flatnonzero((rules[1:] != rules[:-1]) | (numbers[1:] != numbers[:-1])) + 1
+    ends = [*begins.tolist(), rows.height]
+    trials: dict[tuple[Any, ...], pl.DataFrame] = {}
+    for begin, end in zip([0, *ends[:-1]], ends, strict=True):
+        if end > begin:
+            trials[rows["rule"][begin], rows["trial"][begin]] = rows[begin:end]
+    if len(trials) == len(ends):
+        return trials
+    # Some trial is not told in one go.
+    return rows.partition_by("rule", "trial", maintain_order=True, as_dict=True)
+
+
+def _short(name: object) -> str:
+    text = visible(str(name), kept="")
+    return text if len(text) <= 64 else text[:61] + "..."
+
+
+def verify_trial(
+    frame: pl.DataFrame,
+    assignment: Assignment,
+    key: Key,
+    *,
+    rule: RuleEntry,
+    totals: Totals | None = None,
+) -> Verdict:
+    """Verify the rows of one trial.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The columns of a shard; others are ignored.
+    assignment : Assignment
+        Where the boards, the horizon and the number of episodes come from.
+    key : (str, str, int)
+        Names of learner and rule, and the number of the trial.
+    rule : RuleEntry
+        The rule.
+    totals : mapping, optional
+        What is claimed of it: any of `TOTALS`.
+
+    Returns
+    -------
+    Verdict
+    """
+    try:
+        checked = check_columns(frame)
+    except LeaderboardError as error:
+        return Verdict(*key, ok=False, reason=str(error))
+    return _verify_rows(checked, assignment, key, rule, totals or {})
+
+
+def _verify_rows(
+    frame: pl.DataFrame, assignment: Assignment, key: Key, rule: RuleEntry, totals: Totals
+) -> Verdict:
+    """Verify the rows of one trial, whose columns have their types."""
+    rows = attempt_rows(frame, assignment.episodes)
+    boards = assignment.deal(rule, key[2])
+    true = replay(rule.rule_set, boards, rows, board_spec=assignment.board)
+    fault = first_difference(rows, boards, true, horizon=assignment.horizon)
+    if fault is not None:
+        return _refused(key, fault)
+    log = rows.log()
+    reason = _other_total(log, totals)
+    return Verdict(*key, ok=not reason, reason=reason, log=None if reason else log)
+
+
+def _refused(key: Key, fault: Fault) -> Verdict:
+    return Verdict(
+        *key, ok=False, episode=fault.episode, attempt=fault.attempt, reason=fault.reason
+    )
+
+
+def _other_total(log: TrialLog, totals: Totals) -> str:
+    """Say which claimed number is not what the attempts add up to; empty if none."""
+    for name, claimed in totals.items():
+        if name not in TOTALS:
+            return f"unknown total {_short(name)!r}; expected {', '.join(TOTALS)}"
+        if name == "n_attempts":
+            found: float = int(log.n_attempts.sum())
+        else:
+            found = float(score_trial(log, name))
+        # Infinite stands for a rule that was not learned, which JSON has no number for.
+        expected = None if found == float("inf") else found
+        if isinstance(claimed, bool) or claimed != expected:
+            return f"{name}: expected {_number(expected)}, found {_number(claimed)}"
+    return ""
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "none"
+    whole = isinstance(value, float) and value.is_integer()
+    return _short(f"{value:.0f}" if whole else value)

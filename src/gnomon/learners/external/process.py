@@ -1,0 +1,114 @@
+"""A learner that is any program: it plays as a client of the captive game server."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Literal, final
+
+import numpy as np
+
+from gnomon.errors import GnomonError
+from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.learners.base import Learner, Observation, Transition
+from gnomon.learners.setting_ranges import LONGEST_S, check_choice, check_range
+
+if TYPE_CHECKING:
+    from gnomon.learners.external.captive_dialogue import CaptiveTalk
+    from gnomon.learners.external.program import Program
+
+__all__ = ["Process"]
+
+#: A program that asks so many things without making an attempt will not make one.
+_MOST_LINES = 1000
+
+
+@final
+class Process(Learner):
+    """Let a program in any language play, as a client of the captive game server.
+
+    The program is started for each trial, reads its standard input and writes to its standard
+    output. It is told what a client of ``gnomon captive`` is told: a status line, a comment, and
+    the board; it answers ``MOVE id bucket`` or ``MOVE row column bucket-row bucket-column``, and
+    ``NEW`` once an episode is over. So a client of the server plays experiments as it is. What the
+    rule permits is not shown: the field ``buckets`` of every piece is ``[0,1,2,3]``. Differences
+    from the server:
+
+    * An episode that the horizon cuts off has finish code 3 ("given up"), and then takes ``NEW``.
+    * ``NEW`` before the end of an episode is refused with code -2: each board is played to its end.
+    * ``EXIT`` before the end of the trial is an error. After the last episode the program meets the
+      end of its input, and has a second to end.
+
+    Moves that name no piece are answered as the server does and do not count as attempts. The
+    environment variable ``GNOMON_SEED`` holds a number for the program's own random choices.
+
+    Parameters
+    ----------
+    board_spec : BoardSpec
+        Its palettes give the names of shapes and colours.
+    rng : numpy.random.Generator
+        Draws the seed for the program.
+    command : str
+        Command line of the program, split as a shell would; no shell runs it. Needed.
+    output : {"BRIEF", "STANDARD", "FULL"}
+        How much the program is told, until it says ``MODE``: a status and a comment; the board as
+        JSON besides; and a picture.
+    timeout_s : float
+        Most seconds that the program may take for a line, above 0, and a million at most.
+
+    Raises
+    ------
+    ValueError
+        If there is no command, or a parameter is out of its range.
+    GnomonError
+        While it plays, if the program cannot be started, ends, takes too long, or sends 1,000 lines
+        without an attempt; the message has the end of what it wrote to standard error.
+    """
+
+    def __init__(
+        self,
+        board_spec: BoardSpec = DEFAULT_SPEC,
+        *,
+        rng: np.random.Generator,
+        command: str = "",
+        output: Literal["BRIEF", "STANDARD", "FULL"] = "STANDARD",
+        timeout_s: float = 60.0,
+    ) -> None:
+        check_range("timeout_s", timeout_s, 0.0, LONGEST_S, open_below=True)
+        check_choice("output", output, ("BRIEF", "STANDARD", "FULL"))
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise ValueError(f"command: {str(error).lower()} in {command!r}") from None
+        if not self._words:
+            raise ValueError("command: expected the command line of a program, found ''")
+        self._spec = board_spec
+        self._output = output
+        self._timeout_s = timeout_s
+        self._seed = int(rng.integers(2**31))
+        self._program: Program | None = None
+        self._talk: CaptiveTalk | None = None
+
+    def act(self, observation: Observation) -> int:
+        """Wait for a MOVE that is an attempt, and answer whatever comes before it."""
+        from gnomon.learners.external.captive_dialogue import CaptiveTalk
+        from gnomon.learners.external.program import Program
+
+        if self._program is None or self._talk is None:
+            variables = {"GNOMON_SEED": str(self._seed)}
+            self._program = Program(self._words, variables, timeout_s=self._timeout_s)
+            self._talk = CaptiveTalk(self._spec, self._output)
+        self._program.write(self._talk.see(observation.board))
+        for _ in range(_MOST_LINES):
+            action, reply = self._talk.answer(self._program.read())
+            self._program.write(reply)
+            if action is not None:
+                return action
+        raise GnomonError(
+            f"learner 'process': expected an attempt, found {_MOST_LINES} other lines from "
+            f"{shlex.join(self._words)}"
+        )
+
+    def observe(self, transition: Transition) -> None:
+        """Tell the program what came of it."""
+        if self._program is not None and self._talk is not None:
+            self._program.write(self._talk.tell(transition))

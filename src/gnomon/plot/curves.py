@@ -1,0 +1,299 @@
+"""Learning curves: every trial of one learner on one rule, and medians of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import MaxNLocator
+
+from gnomon.plot.labels import in_lines, spread
+from gnomon.plot.scale import ErrorScale
+from gnomon.plot.style import (
+    HALF_WIDTH,
+    HEIGHT,
+    INK,
+    PAPER,
+    SIZE,
+    SeriesStyle,
+    dress,
+    new_drawing,
+    number,
+    series_style,
+)
+
+__all__ = [
+    "MedianCurve",
+    "cumulated_error_curves",
+    "cumulated_error_rows",
+    "log_density",
+    "median_curves",
+    "median_rows",
+]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MedianCurve:
+    """The median of several trials after each episode, with its band.
+
+    Parameters
+    ----------
+    label : str
+        What the trials have in common: a rule, or a learner.
+    values, low, high : ndarray of float, shape (episodes,)
+        As :func:`gnomon.stats.bootstrap.resamples.median_curve` gives them; NaN where there is no
+        band.
+    n_trials : int
+        How many trials.
+    """
+
+    label: str
+    values: FloatArray
+    low: FloatArray
+    high: FloatArray
+    n_trials: int
+
+
+def cumulated_error_curves(
+    errors: npt.ArrayLike,
+    *,
+    label: str = "",
+    color: str = series_style(0).color,
+    limits: ErrorScale | None = None,
+    fig: Drawing | None = None,
+) -> Drawing:
+    """Draw the errors of every trial, cumulated over its episodes, and the density of their ends.
+
+    The axis of errors is logarithmic. At the right stand the terminal cumulated errors (TCE), one
+    tick a trial, and a Gaussian kernel density of them in units of that axis; there is none if all
+    trials end alike or there is only one. After figure 3 of Pulick et al. (2022).
+
+    Parameters
+    ----------
+    errors : array_like of float, shape (trials, episodes)
+        Cumulated errors after each episode.
+    label : str
+        What is drawn, above the axes.
+    color : str
+        Colour of the trials.
+    limits : ErrorScale, optional
+        Scale that several such figures share; one that fits `errors` if not given.
+    fig : matplotlib.figure.Figure, optional
+        An empty one to draw on.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    curves = np.atleast_2d(np.asarray(errors, dtype=np.float64))
+    scale = limits or _with_room(ErrorScale.fit(curves), curves[:, -1:].ravel())
+    fig = new_drawing(HALF_WIDTH, HEIGHT) if fig is None else fig
+    ax, margin = fig.subplots(1, 2, width_ratios=(5, 1))
+    episodes = np.arange(1, curves.shape[1] + 1)
+    alpha = float(np.clip(4.0 / np.sqrt(max(curves.shape[0], 1)) * 0.35, 0.12, 0.6))
+    for curve in curves:
+        ax.plot(episodes, curve, color=color, alpha=alpha, linewidth=0.9)
+    if len(curves) > 1:
+        ax.plot(episodes, np.median(curves, axis=0), color=PAPER, linewidth=3.4)
+        ax.plot(episodes, np.median(curves, axis=0), color=INK, linewidth=1.6, label="median")
+    dress(ax, grid="y")
+    _episode_axis(ax, curves.shape[1])
+    scale.apply(ax, "y")
+    ax.set_ylabel(scale.label("cumulated errors"))
+    ax.set_title(label, loc="left", fontsize=SIZE + 1, color=INK)
+    _margin(margin, curves[:, -1] if curves.shape[1] else np.empty(0), scale, color)
+    fig.align_xlabels([ax, margin])
+    return fig
+
+
+def _with_room(scale: ErrorScale, ends: FloatArray) -> ErrorScale:
+    """Return a scale on which the density of the ends has room to fade out above them."""
+    units = scale.units(ends[np.isfinite(ends)])
+    if units.size < 2:
+        return scale
+    kernel_width = float(np.std(units, ddof=1)) * units.size**-0.2  # Scott's
+    top = float(scale.values(units.max() + 2.0 * kernel_width))
+    return ErrorScale(scale.low, max(scale.high, top), scale.shift)
+
+
+def _margin(ax: Axes, ends: FloatArray, scale: ErrorScale, color: str) -> None:
+    """Draw the ends of the trials, and their density if it exists, along the axis of errors."""
+    dress(ax)
+    scale.apply(ax, "y")
+    ax.tick_params(labelleft=False)
+    density = log_density(ends, scale)
+    if density is not None:
+        at, height = density
+        ax.fill_betweenx(at, height, color=color, alpha=0.25, linewidth=0)
+        ax.plot(height, at, color=color, linewidth=1.4)
+    width = 1.0 if density is None else float(density[1].max())
+    ax.hlines(ends, -0.22 * width, -0.06 * width, color=color, linewidth=0.9, alpha=0.7)
+    ax.set_xlim(-0.25 * width, 1.08 * width)
+    ax.set_xticks([])
+    ax.spines["bottom"].set_visible(False)
+    ax.set_xlabel("TCE density" if density is not None else "TCE")
+
+
+def log_density(
+    values: npt.ArrayLike, scale: ErrorScale, n_points: int = 200
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return a kernel density of values in units of a logarithmic scale.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n,)
+        Infinite ones and NaN are left out.
+    scale : ErrorScale
+        In whose units the kernel (Gaussian, Scott's width) is laid.
+    n_points : int
+        Number of points at which the density is given.
+
+    Returns
+    -------
+    (at, density) or None
+        Values up to three kernel widths beyond the least and the greatest, and the density per
+        decade there; None for fewer than two different values.
+
+    Examples
+    --------
+    >>> log_density([7, 7, 7], ErrorScale.fit([7])) is None
+    True
+    """
+    from scipy.stats import gaussian_kde
+
+    x = np.asarray(values, dtype=np.float64).ravel()
+    units = scale.units(x[np.isfinite(x)])
+    if units.size < 2 or np.ptp(units) < 1e-9:
+        return None
+    kernel = gaussian_kde(units)
+    reach = 3.0 * float(np.sqrt(kernel.covariance[0, 0]))
+    ends = np.clip(
+        [units.min() - reach, units.max() + reach], *scale.units([scale.low, scale.high])
+    )
+    at = np.linspace(ends[0], ends[1], n_points)
+    return scale.values(at), np.asarray(kernel(at), dtype=np.float64)
+
+
+def median_curves(
+    curves: Sequence[MedianCurve],
+    *,
+    series: Mapping[str, int] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw median learning curves with their bands, each named at its end.
+
+    After figure 4 of Pulick et al. (2022); the axis is logarithmic here.
+
+    Parameters
+    ----------
+    curves : sequence of MedianCurve
+        In any order.
+    series : mapping from label to int, optional
+        Number of each one's style, so that it looks alike in all figures; its place in `curves` if
+        not given.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    if ax is None:
+        ax = new_drawing(HALF_WIDTH, max(HEIGHT, 0.6 + 0.22 * len(curves))).subplots()
+    parts = [part for c in curves for part in (c.values, c.low, c.high)]
+    scale = ErrorScale.fit(np.concatenate(parts) if parts else [])
+    n_episodes = max((c.values.size for c in curves), default=1)
+    dress(ax, grid="y")
+    styles = [series_style(series[c.label] if series else i) for i, c in enumerate(curves)]
+    for style, curve in zip(styles, curves, strict=True):
+        episodes = np.arange(1, curve.values.size + 1)
+        ax.fill_between(episodes, curve.low, curve.high, color=style.color, alpha=0.18, linewidth=0)
+        ax.plot(episodes, curve.values, color=style.color, linestyle=style.dash, linewidth=1.7)
+    _episode_axis(ax, n_episodes)
+    scale.apply(ax, "y")
+    ax.set_ylabel(f"median cumulated errors\n({scale.note})")
+    _name_ends(ax, curves, styles, scale)
+    return ax
+
+
+def _name_ends(
+    ax: Axes, curves: Sequence[MedianCurve], styles: Sequence[SeriesStyle], scale: ErrorScale
+) -> None:
+    """Write each curve's name at the right of its end, moved apart where they would overlap."""
+    named = [
+        (style, curve)
+        for style, curve in zip(styles, curves, strict=True)
+        if curve.values.size and np.isfinite(curve.values[-1])
+    ]
+    if not named:
+        return
+    bottom, top = scale.units([scale.low, scale.high])
+    ends = scale.units([c.values[-1] for _, c in named])
+    most = 2 if len(named) <= 6 else 1
+    texts = [f"{in_lines(c.label, 24, most)}  {number(float(c.values[-1]))}" for _, c in named]
+    gap = min(0.075 * max(1 + text.count("\n") for text in texts), 1 / len(named))
+    places = spread((ends - bottom) / (top - bottom), gap=gap, low=0, high=1)
+    for (style, _), text, place in zip(named, texts, places, strict=True):
+        ax.plot(
+            [1.02, 1.09],
+            [place, place],
+            color=style.color,
+            linestyle=style.dash,
+            linewidth=1.7,
+            transform=ax.transAxes,
+            clip_on=False,
+        )
+        ax.annotate(
+            text,
+            (1.11, float(place)),
+            xycoords="axes fraction",
+            color=INK,
+            fontsize=SIZE - 0.5,
+            va="center",
+            annotation_clip=False,
+            parse_math=False,
+        )
+
+
+def _episode_axis(ax: Axes, n_episodes: int) -> None:
+    ax.set_xlim(1, max(n_episodes, 2))
+    ax.xaxis.set_major_locator(MaxNLocator(4, integer=True, steps=[1, 2, 5, 10]))
+    ax.set_xlabel("episode")
+
+
+def cumulated_error_rows(errors: npt.ArrayLike) -> tuple[Mapping[str, float], ...]:
+    """Return the numbers of :func:`cumulated_error_curves`: a row a trial and episode.
+
+    Examples
+    --------
+    >>> cumulated_error_rows([[4, 6]])[1]
+    {'trial': 0, 'episode': 2, 'cumulated_errors': 6.0}
+    """
+    curves = np.atleast_2d(np.asarray(errors, dtype=np.float64))
+    return tuple(
+        {"trial": trial, "episode": episode + 1, "cumulated_errors": float(value)}
+        for trial, curve in enumerate(curves)
+        for episode, value in enumerate(curve)
+    )
+
+
+def median_rows(curves: Sequence[MedianCurve]) -> tuple[Mapping[str, float | str], ...]:
+    """Return the numbers of :func:`median_curves`: a row a curve and episode."""
+    return tuple(
+        {
+            "label": c.label,
+            "episode": episode + 1,
+            "median": float(c.values[episode]),
+            "low": float(c.low[episode]),
+            "high": float(c.high[episode]),
+            "n_trials": c.n_trials,
+        }
+        for c in curves
+        for episode in range(c.values.size)
+    )

@@ -1,0 +1,118 @@
+"""Labels that do not lie on one another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+
+from gnomon.plot.style import INK, SIZE
+
+__all__ = ["in_lines", "name_series", "spread"]
+
+#: More names than this take two columns of a legend.
+MOST_IN_COLUMN = 7
+
+
+def name_series(ax: Axes, place: Literal["best", "upper right", "lower right"]) -> None:
+    """Write the labels of the lines into a corner of axes, without a frame; none for one line."""
+    names = ax.get_legend_handles_labels()[1]
+    if len(names) > 1:
+        columns = 1 + (len(names) > MOST_IN_COLUMN)
+        ax.legend(
+            loc=place, frameon=False, fontsize=SIZE - 1, labelcolor=INK, ncols=columns,
+            handlelength=2.6,
+        )  # fmt: skip
+    elif names:
+        ax.set_title(names[0], loc="right", fontsize=SIZE, color=INK)
+
+
+def in_lines(name: str, width: int = 24, most: int = 3) -> str:
+    """Return a name on several lines if it is long; one that is too long even so is cut.
+
+    Lines end at blanks; those of a word that is too long, after a hyphen, or where they must.
+
+    Parameters
+    ----------
+    name : str
+    width : int
+        Most letters on a line.
+    most : int
+        Most lines.
+
+    Examples
+    --------
+    >>> print(in_lines("dqn, learning_rate=0.03, plays_on=true"))
+    dqn, learning_rate=0.03,
+    plays_on=true
+    >>> print(in_lines("quarter_by_quarter", width=10))
+    quarter_
+    by_quarter
+    """
+    if len(name) <= width:
+        return name
+    lines = [""]
+    for piece in _pieces(name, width):
+        if len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    shown = [line.rstrip() for line in lines if line.strip()]
+    if len(shown) > most:
+        shown[most - 1] = shown[most - 1][: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return "\n".join(shown[:most])
+
+
+def _pieces(name: str, width: int) -> Iterator[str]:
+    """Yield the parts of a name between which a line may end, none of them longer than a line."""
+    for word in re.findall(r"\S+\s*|\s+", name):
+        parts = [word] if len(word.rstrip()) <= width else re.findall(r"[^-_=,]+\W?_?|.", word)
+        for part in parts:
+            yield from (part[at : at + width] for at in range(0, len(part.rstrip()), width))
+
+
+def spread(
+    places: npt.ArrayLike, *, gap: float, low: float = -np.inf, high: float = np.inf
+) -> npt.NDArray[np.float64]:
+    """Move places apart until neighbours are at least a gap apart, each as little as may be.
+
+    Places that are too close become a block around their middle; a block that meets the next one
+    joins it.
+
+    Parameters
+    ----------
+    places : array_like of float, shape (n,)
+        In any order, which is kept; of equal ones the first comes out on top.
+    gap : float
+        Least distance.
+    low, high : float
+        Bounds for what comes out, as far as the gaps leave room.
+
+    Examples
+    --------
+    >>> spread([0.5, 0.52, 0.9], gap=0.1).round(2).tolist()
+    [0.46, 0.56, 0.9]
+    """
+    wanted = np.asarray(places, dtype=np.float64)
+    order = np.lexsort((-np.arange(wanted.size), wanted))
+    blocks: list[list[float]] = []  # wanted places of each block, ascending
+    for place in wanted[order]:
+        blocks.append([float(place)])
+        while len(blocks) > 1 and _edge(blocks[-1], gap, -1) - _edge(blocks[-2], gap, 1) < gap:
+            last = blocks.pop()
+            blocks[-1] += last
+    laid = np.array(
+        [_edge(block, gap, -1) + gap * i for block in blocks for i in range(len(block))]
+    )
+    steps = gap * np.arange(wanted.size)
+    moved = np.empty_like(wanted)
+    moved[order] = np.minimum(np.maximum(laid, low + steps), high - steps[::-1])
+    return moved
+
+
+def _edge(block: list[float], gap: float, side: int) -> float:
+    """Return the first (-1) or last (1) place of a block laid out evenly around its middle."""
+    return float(np.mean(block)) + side * gap * (len(block) - 1) / 2

@@ -1,0 +1,143 @@
+"""How many runs: what few of them would have said, and how often they tell algorithms apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    MaxNLocator,
+    NullLocator,
+    PercentFormatter,
+)
+
+from gnomon.plot.labels import name_series
+from gnomon.plot.style import (
+    FULL_WIDTH,
+    HALF_WIDTH,
+    HEIGHT,
+    INK,
+    MUTED,
+    SIZE,
+    dress,
+    new_drawing,
+    number,
+    series_style,
+)
+from gnomon.scores.table import FloatArray
+from gnomon.stats.planning import PowerPoint
+from gnomon.stats.subsampling import Subsamples
+
+__all__ = ["power_curves", "power_rows", "subsample_distributions", "subsample_rows"]
+
+#: Height of a distribution, in rows.
+FULL = 0.86
+N_BINS = 48
+
+
+def subsample_distributions(
+    subsamples: Sequence[Subsamples], *, xlabel: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw what a metric would have been with fewer runs, as one distribution a row.
+
+    Each algorithm has a row for every number of runs; the line through them is the metric of all
+    its runs. Where a distribution lies beside that line, few runs are biased; where distributions
+    of two algorithms overlap, reports from few runs may order them either way. After figure 2 of
+    Agarwal et al. (2021).
+
+    Parameters
+    ----------
+    subsamples : sequence of Subsamples
+        Of one metric; from :func:`~gnomon.stats.subsampling.subsample_table`.
+    xlabel : str, optional
+        What the axis measures; the metric if not given.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    n = max(len(subsamples), 1)
+    ax = new_drawing(FULL_WIDTH * 0.65, 1.0 + 0.36 * n).subplots() if ax is None else ax
+    dress(ax, grid="x")
+    names = list(dict.fromkeys(one.algorithm for one in subsamples))
+    values = np.concatenate([one.draws for one in subsamples])
+    values = values[np.isfinite(values)]
+    bins = np.linspace(values.min(), values.max(), N_BINS + 1) if values.size else np.arange(2.0)
+    for row, one in enumerate(subsamples):
+        style = series_style(names.index(one.algorithm))
+        _hill(ax, row, one.draws, bins, style.color)
+        ax.vlines(one.value, row - FULL, row, color=INK, linewidth=1.3)
+    ax.set_ylim(n - 0.7, -1.0)
+    ax.set_yticks(range(len(subsamples)), [f"{s.algorithm}, {s.runs} runs" for s in subsamples])
+    ax.tick_params(axis="y", labelcolor=INK, labelsize=SIZE - 0.5)
+    ax.xaxis.set_major_locator(MaxNLocator(6))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 9))))
+    ax.set_xlabel(subsamples[0].metric if xlabel is None else xlabel)
+    return ax
+
+
+def _hill(ax: Axes, row: int, draws: FloatArray, bins: FloatArray, color: str) -> None:
+    """Draw a histogram that stands on its row; all are as high as their fullest bin allows."""
+    counts, _ = np.histogram(draws[np.isfinite(draws)], bins)
+    heights = FULL * counts / max(int(counts.max()), 1)
+    edges = np.repeat(bins, 2)
+    tops = np.concatenate([[0.0], np.repeat(heights, 2), [0.0]])
+    ax.fill_between(edges, row, row - tops, color=color, alpha=0.45, linewidth=0)
+    ax.plot(edges, np.where(tops > 0.0, row - tops, np.nan), color=color, linewidth=0.9)
+
+
+def subsample_rows(subsamples: Sequence[Subsamples]) -> tuple[Mapping[str, Any], ...]:
+    """Return the numbers of :func:`subsample_distributions`: a row a distribution."""
+    return tuple(one.as_record() for one in subsamples)
+
+
+def power_curves(
+    points: Sequence[PowerPoint], *, wanted: float | None = 0.8, ax: Axes | None = None
+) -> Axes:
+    """Draw how often studies of each size tell two algorithms apart, a curve a pair.
+
+    Parameters
+    ----------
+    points : sequence of PowerPoint
+        From :func:`~gnomon.stats.planning.power_curve`.
+    wanted : float, optional
+        A power to mark with a line.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_drawing(HALF_WIDTH * 1.2, HEIGHT * 1.1).subplots() if ax is None else ax
+    dress(ax, grid="both")
+    for i, pair in enumerate(dict.fromkeys((p.a, p.b) for p in points)):
+        style = series_style(i)
+        own = sorted((p.runs, p.power) for p in points if (p.a, p.b) == pair)
+        ax.plot(
+            *zip(*own, strict=True), color=style.color, linestyle=style.dash, linewidth=1.6,
+            marker=style.marker, markersize=4.5, label=f"{pair[0]}, {pair[1]}",
+        )  # fmt: skip
+    if wanted is not None:
+        ax.axhline(wanted, color=MUTED, linewidth=1.0, linestyle=":")
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(FixedLocator(sorted({p.runs for p in points})))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+    ax.set_ylim(-0.02, 1.02)
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.set_xlabel("runs per task (log scale)")
+    ax.set_ylabel("studies that tell them apart")
+    name_series(ax, "best")
+    return ax
+
+
+def power_rows(points: Sequence[PowerPoint]) -> tuple[Mapping[str, Any], ...]:
+    """Return the numbers of :func:`power_curves`: a row a pair and number of runs."""
+    return tuple(point.as_record() for point in points)

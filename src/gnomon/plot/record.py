@@ -1,0 +1,120 @@
+"""A figure as the report carries it: the drawing, its words, and its numbers as rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from matplotlib.figure import Figure as Drawing
+
+from gnomon._io.atomic_file import write_atomically, write_together
+from gnomon.errors import ScoreDataError
+from gnomon.plot.style import house_settings
+from gnomon.plot.svg import inline_svg, svg_text
+
+__all__ = ["FORMATS", "Cell", "Figure", "Row", "csv_text"]
+
+#: What a drawing can be written as.
+FORMATS = ("svg", "png", "pdf")
+
+Cell = str | float | int | bool | None
+Row = Mapping[str, Cell]
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A drawing with what belongs to it.
+
+    Parameters
+    ----------
+    name : str
+        Stem of its files, and of its ids on the page: letters, digits and hyphens.
+    title, caption : str
+        A heading, and what to see and how to read it.
+    alt : str
+        What it shows, for those who do not see it.
+    drawing : matplotlib.figure.Figure
+        What is seen.
+    rows : tuple of mappings
+        The numbers in it, one mapping a row, all with the same keys.
+    wide : bool
+        Whether it needs the whole width of a page.
+    """
+
+    name: str
+    title: str
+    caption: str
+    alt: str
+    drawing: Drawing
+    rows: tuple[Row, ...]
+    wide: bool = False
+
+    def files(self, also: Sequence[str] = ()) -> dict[str, bytes]:
+        """Return ``NAME.svg`` and ``NAME.csv`` and what they hold, and other formats if asked."""
+        files = {f"{self.name}.{kind}": self.as_bytes(kind) for kind in ("svg", *also)}
+        return files | {f"{self.name}.csv": csv_text(self.rows).encode()}
+
+    def save(self, folder: str | Path) -> tuple[Path, Path]:
+        """Write ``NAME.svg`` and ``NAME.csv`` into a folder, and return their paths."""
+        folder = Path(folder)
+        write_together(folder, self.files())
+        return folder / f"{self.name}.svg", folder / f"{self.name}.csv"
+
+    def write(self, path: str | Path) -> None:
+        """Write the drawing alone: as SVG, or as PNG or PDF if the file is called so.
+
+        Raises
+        ------
+        ScoreDataError
+            The name ends otherwise, or there is no such folder.
+        """
+        path = Path(path)
+        kind = path.suffix.lower().removeprefix(".")
+        if kind not in FORMATS:
+            raise ScoreDataError(f"{path}: expected a name that ends in .svg, .png or .pdf")
+        if not path.parent.is_dir():
+            raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
+        write_atomically(path, self.as_bytes(kind))
+
+    def as_bytes(self, kind: str) -> bytes:
+        """Return the drawing as a file of one of the `FORMATS`."""
+        if kind == "svg":
+            return self.svg.encode()
+        out = io.BytesIO()
+        # No date, so that the same drawing gives the same bytes.
+        undated = {"CreationDate": None} if kind == "pdf" else {}
+        with house_settings():
+            self.drawing.savefig(out, format=kind, dpi=160, bbox_inches="tight", metadata=undated)
+        return out.getvalue()
+
+    @cached_property
+    def svg(self) -> str:
+        """The text of its SVG file."""
+        return svg_text(self.drawing, self.name)
+
+    def html(self) -> str:
+        """Return the drawing as an element for a page."""
+        return inline_svg(self.svg, self.name, self.alt)
+
+
+def csv_text(rows: tuple[Row, ...]) -> str:
+    """Return rows as CSV with a header; what does not exist is empty.
+
+    Examples
+    --------
+    >>> print(csv_text(({"rule": "clockwise", "tce": 12.0}, {"rule": "b3", "tce": None})))
+    rule,tce
+    clockwise,12.0
+    b3,
+    <BLANKLINE>
+    """
+    out = io.StringIO()
+    names = list(rows[0]) if rows else []
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({k: "" if v is None or v != v else v for k, v in row.items()} for row in rows)
+    return out.getvalue()

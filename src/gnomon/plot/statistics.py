@@ -1,0 +1,188 @@
+"""The figures of the statistics verbs, each with its words and its numbers.
+
+They draw what they are given; `gnomon estimate` and its siblings write them with ``--figure``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from matplotlib.axes import Axes
+
+from gnomon.plot.differences import (
+    comparison_rows,
+    difference_bars,
+    improvement_bars,
+    improvement_heat_map,
+)
+from gnomon.plot.efficiency import efficiency_rows, sample_efficiency_curves
+from gnomon.plot.intervals import METRIC_NAMES, interval_panels, interval_rows
+from gnomon.plot.planning import (
+    power_curves,
+    power_rows,
+    subsample_distributions,
+    subsample_rows,
+)
+from gnomon.plot.profiles import profile_curves, profile_rows
+from gnomon.plot.record import Figure
+from gnomon.plot.style import (
+    FULL_WIDTH,
+    HEIGHT,
+    drawing_of,
+    house_settings,
+    new_drawing,
+)
+from gnomon.stats.comparisons.comparison import Comparison
+from gnomon.stats.estimates import Estimate
+from gnomon.stats.learning_curves import Curve
+from gnomon.stats.planning import PowerPoint
+from gnomon.stats.profiles.performance import Profile
+from gnomon.stats.subsampling import Subsamples
+
+__all__ = [
+    "comparison_figure",
+    "curve_figure",
+    "estimate_figure",
+    "power_figure",
+    "profile_figure",
+    "subsample_figure",
+]
+
+IMPROVEMENT = "probability_of_improvement"
+
+
+def estimate_figure(estimates: Sequence[Estimate], scale: str) -> Figure:
+    """Return the interval panels of estimates."""
+    with house_settings():
+        drawing = interval_panels(estimates, xlabel=scale)
+    level = estimates[0].level
+    return Figure(
+        "estimates",
+        "Estimates",
+        f"Dots are estimates, bars their {level:.0%} intervals; one panel a metric.",
+        f"{len(estimates)} estimates of {scale} with intervals",
+        drawing,
+        interval_rows(estimates),
+        wide=True,
+    )
+
+
+def comparison_figure(comparisons: Sequence[Comparison], scale: str) -> Figure:
+    """Return a heat map of all pairs, or differences and improvement in two panels."""
+    pairs = {(c.a, c.b) for c in comparisons}
+    chances = [c for c in comparisons if c.metric == IMPROVEMENT]
+    differences = [c for c in comparisons if c.metric != IMPROVEMENT]
+    with house_settings():
+        if chances and not differences and len(pairs) > 2:
+            drawing = drawing_of(improvement_heat_map(chances))
+        else:
+            parts = [part for part in (differences, chances) if part]
+            heights = [len(part) + 1.8 for part in parts]
+            drawing = new_drawing(FULL_WIDTH * 0.7, 0.36 * sum(heights) + 0.3)
+            axes = drawing.subplots(len(parts), 1, height_ratios=heights, squeeze=False)[:, 0]
+            for ax, part in zip(axes, parts, strict=True):
+                _comparison_panel(ax, part, pairs, scale)
+    level = comparisons[0].level
+    return Figure(
+        "comparison",
+        "Comparison",
+        f"Dots with {level:.0%} intervals; filled, or bold in a map: separated by the test after "
+        "correction.",
+        f"{len(comparisons)} comparisons of {len(pairs)} pairs of algorithms",
+        drawing,
+        comparison_rows(comparisons),
+    )
+
+
+def _comparison_panel(
+    ax: Axes, part: Sequence[Comparison], pairs: Collection[tuple[str, str]], scale: str
+) -> None:
+    """Draw comparisons of one kind; a single pair is named by the axis."""
+    ((a, b),) = pairs if len(pairs) == 1 else (("first", "second"),)
+    if part[0].metric == IMPROVEMENT:
+        improvement_bars(part, xlabel=f"probability that a run of {a} is better", ax=ax)
+    else:
+        difference_bars(part, xlabel=f"{a} minus {b} ({scale})", ax=ax)
+
+
+def profile_figure(profiles: Sequence[Profile], scale: str, *, higher_is_better: bool) -> Figure:
+    """Return profiles; the words of the axes say which side of a threshold is good."""
+    kind = profiles[0].kind
+    xlabel = ylabel = None
+    if kind in ("run_score", "average_score"):
+        side = "above" if higher_is_better else "below"
+        who = "runs" if kind == "run_score" else "tasks with a mean"
+        xlabel, ylabel = f"threshold ({scale})", f"share of {who} {side} it"
+    with house_settings():
+        drawing = drawing_of(profile_curves(profiles, xlabel=xlabel, ylabel=ylabel))
+    band = profiles[0].band
+    how = "" if band == "none" else f" Bands: {profiles[0].level:.0%}, {band}."
+    return Figure(
+        f"profiles-{kind.replace('_', '-')}",
+        "Profiles",
+        f"The higher curve is the better one.{how}",
+        f"Profiles of {len(profiles)} algorithms ({kind.replace('_', ' ')})",
+        drawing,
+        profile_rows(profiles),
+    )
+
+
+def curve_figure(curves: Sequence[Curve], scale: str, step: str = "step") -> Figure:
+    """Return sample-efficiency curves, one panel a metric, side by side on one scale."""
+    metrics = list(dict.fromkeys(curve.metric for curve in curves))
+    with house_settings():
+        width = FULL_WIDTH * (0.65 if len(metrics) == 1 else 1.0)
+        drawing = new_drawing(width, HEIGHT * 1.25)
+        axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
+        for ax, metric in zip(axes, metrics, strict=True):
+            own = [curve for curve in curves if curve.metric == metric]
+            first = metric == metrics[0]
+            sample_efficiency_curves(own, xlabel=step, ylabel=scale if first else "", ax=ax)
+            if not first and ax.get_legend() is not None:
+                ax.get_legend().remove()
+    return Figure(
+        "curves",
+        "Sample efficiency",
+        f"Each metric by {step}, with pointwise {curves[0].level:.0%} bands.",
+        f"{', '.join(metrics)} of {len(curves) // len(metrics)} algorithms by {step}",
+        drawing,
+        efficiency_rows(curves),
+        wide=len(metrics) > 1,
+    )
+
+
+def subsample_figure(subsamples: Sequence[Subsamples], scale: str) -> Figure:
+    """Return the distributions of metrics of fewer runs, one panel a metric."""
+    metrics = list(dict.fromkeys(one.metric for one in subsamples))
+    n_rows = len(subsamples) // len(metrics)
+    with house_settings():
+        width = FULL_WIDTH * (0.65 if len(metrics) == 1 else 1.0)
+        drawing = new_drawing(width, 1.0 + 0.36 * n_rows)
+        axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
+        for ax, metric in zip(axes, metrics, strict=True):
+            own = [one for one in subsamples if one.metric == metric]
+            name = METRIC_NAMES.get(metric, metric)
+            subsample_distributions(own, xlabel=f"{name} ({scale})", ax=ax)
+    return Figure(
+        "subsamples",
+        "Fewer runs",
+        "What a metric would have been with fewer runs; the line is that of all runs.",
+        f"Distributions of {', '.join(metrics)} over draws of fewer runs",
+        drawing,
+        subsample_rows(subsamples),
+        wide=len(metrics) > 1,
+    )
+
+
+def power_figure(points: Sequence[PowerPoint], wanted: float) -> Figure:
+    """Return the power to separate each pair, against the number of runs."""
+    with house_settings():
+        drawing = drawing_of(power_curves(points, wanted=wanted))
+    return Figure(
+        "power",
+        "How many runs",
+        f"How often studies of each size separate a pair ({points[0].metric}).",
+        f"Power curves of {len({(p.a, p.b) for p in points})} pairs",
+        drawing,
+        power_rows(points),
+    )

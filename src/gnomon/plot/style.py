@@ -1,0 +1,192 @@
+"""How a figure looks: few colours, told apart without colour too, and no global settings.
+
+Every colour here has a name that the page turns into a CSS variable, so that the same drawing is
+readable on light and on dark paper (see :mod:`gnomon.plot.svg`). A file on its own keeps the
+colours for light paper.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import matplotlib.style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+from matplotlib.typing import LineStyleType
+
+__all__ = [
+    "FULL_WIDTH",
+    "GRID",
+    "HALF_WIDTH",
+    "HEIGHT",
+    "INK",
+    "LEVELS",
+    "LONGEST",
+    "MUTED",
+    "PAPER",
+    "SERIES",
+    "SIZE",
+    "THEME",
+    "SeriesStyle",
+    "drawing_of",
+    "dress",
+    "house_settings",
+    "new_drawing",
+    "number",
+    "p_value",
+    "series_style",
+]
+
+INK, MUTED, GRID, PAPER = "#1f2933", "#66727f", "#e3e7ec", "#ffffff"
+
+#: Okabe and Ito's colours without black and yellow, which vanish on one of the two papers.
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+#: Four steps of one hue, from "no evidence" to "strong evidence".
+LEVELS = ("#eff2f6", "#c3d9ec", "#6ea6d3", "#155a92")
+
+#: Colour on light paper -> name of its CSS variable and colour on dark paper.
+THEME: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        INK: ("ink", "#e6e9ee"),
+        MUTED: ("muted", "#9aa5b3"),
+        GRID: ("grid", "#333c49"),
+        PAPER: ("paper", "#171c24"),
+        **{
+            light: (f"series-{i}", dark)
+            for i, (light, dark) in enumerate(
+                zip(
+                    SERIES,
+                    ("#58abe0", "#ff8b4d", "#2fc598", "#e69cc4", "#f2b632", "#9ad6f7"),
+                    strict=True,
+                )
+            )
+        },
+        **{
+            light: (f"level-{i}", dark)
+            for i, (light, dark) in enumerate(
+                zip(LEVELS, ("#222a35", "#1f4564", "#2f7db5", "#9ccbf0"), strict=True)
+            )
+        },
+    }
+)
+
+#: Size of text in points; a drawing of `HALF_WIDTH` inches is readable on a phone.
+SIZE = 9.5
+HALF_WIDTH, FULL_WIDTH, HEIGHT = 4.9, 10.2, 3.1
+#: A longer name, in letters, is cut where it would take the room of a drawing.
+LONGEST = 44
+
+_DASHES: tuple[LineStyleType, ...] = ("-", (0, (5, 1.6)), (0, (6, 1.5, 1.2, 1.5)), (0, (1.4, 1.4)))
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesStyle:
+    """What tells one series from the others: colour, and beside it a dash and a marker."""
+
+    color: str
+    dash: LineStyleType
+    marker: str
+
+
+def series_style(index: int) -> SeriesStyle:
+    """Return the style of the series of that number, from 0.
+
+    Examples
+    --------
+    >>> series_style(0).color, series_style(6).color
+    ('#0072b2', '#0072b2')
+    >>> series_style(0).dash == series_style(6).dash
+    False
+    """
+    return SeriesStyle(
+        SERIES[index % len(SERIES)], _DASHES[index % len(_DASHES)], _MARKERS[index % len(_MARKERS)]
+    )
+
+
+#: A dollar sign in a name is a dollar sign, and no formula.
+_PLAIN = {"font.family": "DejaVu Sans", "text.parse_math": False}
+
+
+@contextmanager
+def house_settings() -> Iterator[None]:
+    """Set the user's Matplotlib settings aside for a while, so that they change no report."""
+    with (
+        matplotlib.style.context(["default", _PLAIN]),
+        warnings.catch_warnings(),
+    ):
+        # In an SVG letters stay letters, and the reader's fonts have those that ours lacks.
+        warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
+        yield
+
+
+def new_drawing(width: float, height: float) -> Drawing:
+    """Return an empty drawing of that size in inches, known to no window and no global state."""
+    return Drawing(figsize=(width, height), facecolor=PAPER, layout="constrained")
+
+
+def drawing_of(ax: Axes) -> Drawing:
+    """Return the whole drawing that axes belong to."""
+    drawing = ax.get_figure(root=True)
+    if drawing is None:
+        raise ValueError("these axes have been removed from their figure")
+    return drawing
+
+
+def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
+    """Give axes the house's look: no frame, muted ticks, and a grid if wanted."""
+    ax.set_facecolor("none")
+    for side, spine in ax.spines.items():
+        spine.set_visible(side == "bottom")
+        spine.set_color(MUTED)
+        spine.set_linewidth(0.8)
+    ax.tick_params(which="both", color=MUTED, labelcolor=MUTED, labelsize=SIZE - 1, length=3)
+    ax.tick_params(axis="y", length=0)
+    if grid:
+        ax.grid(visible=True, axis=grid, color=GRID, linewidth=0.8)
+        ax.set_axisbelow(True)
+    for text in (ax.xaxis.label, ax.yaxis.label):
+        text.set_color(MUTED)
+        text.set_fontsize(SIZE)
+    ax.title.set_color(INK)
+    return ax
+
+
+def number(value: float) -> str:
+    """Return a number as a reader wants it: three digits or so, thousands apart, or words.
+
+    Examples
+    --------
+    >>> [number(x) for x in (1234.5, 56.78, 0.1234, 0.0, float("inf"), float("nan"))]
+    ['1,234', '56.8', '0.123', '0', 'not reached', 'not estimable']
+    """
+    if math.isnan(value):
+        return "not estimable"
+    if math.isinf(value):
+        return "not reached"
+    if value == round(value) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
+def p_value(p: float) -> str:
+    """Return a p-value with a bound instead of needless digits.
+
+    Examples
+    --------
+    >>> [p_value(p) for p in (1e-9, 0.0042, 0.3, 0.9999, float("nan"))]
+    ['< 0.001', '0.004', '0.30', '> 0.99', 'not estimable']
+    """
+    if math.isnan(p):
+        return "not estimable"
+    if p < 0.001:
+        return "< 0.001"
+    if p > 0.99:
+        return "> 0.99"
+    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"

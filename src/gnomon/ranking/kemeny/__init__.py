@@ -1,0 +1,1 @@
+"""Kemeny's order: the search for it, and the proof."""

@@ -1,0 +1,1 @@
+"""Ranks with their intervals and tie groups."""

@@ -1,0 +1,380 @@
+"""Ranks and what the data can say about them: intervals, tie groups, and runs that are missing."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import DegenerateScoresWarning
+from gnomon.ranking.connection import not_connected, require_connection, require_meetings
+from gnomon.ranking.contest import By, Contest
+from gnomon.ranking.ranks.rating_noise import VARIES, RatingNoise, rating_noise
+from gnomon.ranking.ranks.resampled_ratings import (
+    ResampledRatings,
+    resampled_ratings,
+    spread_p_value,
+)
+from gnomon.ranking.ranks.tie_groups import tie_groups
+from gnomon.ranking.ratings.method_orders import order_of, rounded
+from gnomon.ranking.ratings.methods import Method, method_named
+from gnomon.ranking.tournament import Edges, Tournament, Weights
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.bootstrap.resamples import draw_key
+from gnomon.stats.estimates import Resampling, finite_or_none
+
+__all__ = ["Decision", "Ranking", "rank", "rank_range"]
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Ratings whose differences must be beyond their noise for a pair to be separated.
+
+    Parameters
+    ----------
+    ratings : ndarray of float, shape (n,)
+    noise : RatingNoise
+        Standard errors of all differences, and how many of them separate.
+    """
+
+    ratings: FloatArray
+    noise: RatingNoise
+
+    def reordered(self, order: Sequence[int]) -> Decision:
+        """Return the same with contestants in another order."""
+        return Decision(self.ratings[order], self.noise.reordered(order))
+
+    def separates(self, lead: FloatArray, *, marginal: bool = False) -> npt.NDArray[np.bool_]:
+        """Return which pairs it separates in the direction of a lead, both of shape (n, n)."""
+        own = self.ratings[:, None] - self.ratings
+        agrees = np.sign(own) == np.sign(lead)
+        return np.asarray(agrees & self.noise.separates(own, marginal=marginal))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Contestants in order, with what is uncertain about their ratings and ranks.
+
+    Everything is in the order of `names`, best (or hardest) first. Contestants of different
+    components stand one component after the other, the largest first; that says nothing.
+
+    Parameters
+    ----------
+    names : tuple of str
+    ratings, low, high : ndarray of float, shape (n,)
+        Ratings with their intervals, inside what the method can give; NaN where not estimable.
+    rank_low, rank_high : ndarray of int, shape (n,)
+        Ranks from best to worst possible; simultaneous: all of them hold together.
+    marginal_rank_low, marginal_rank_high : ndarray of int, shape (n,)
+        The same for one contestant chosen beforehand.
+    groups : tuple of tuples of str
+        Tie groups: the longest stretches of the order of which no pair is separated. They overlap.
+    above : ndarray of float, shape (n, n)
+        Share of resamples in which i is rated above j.
+    separated : ndarray of bool, shape (n, n)
+        Which pairs the data separate, all decisions together at the level.
+    decisions : tuple of Decision
+        All of them must separate a pair: the ratings themselves, unless they come in steps, and
+        those of ``hodge``.
+    method, by, resampling : str
+    level : float
+    n_resamples : int
+    components : tuple of tuples of str
+        Who can be ordered against whom.
+    """
+
+    names: tuple[str, ...]
+    ratings: FloatArray
+    low: FloatArray
+    high: FloatArray
+    rank_low: npt.NDArray[np.int64]
+    rank_high: npt.NDArray[np.int64]
+    marginal_rank_low: npt.NDArray[np.int64]
+    marginal_rank_high: npt.NDArray[np.int64]
+    groups: tuple[tuple[str, ...], ...]
+    above: FloatArray
+    separated: npt.NDArray[np.bool_]
+    decisions: tuple[Decision, ...]
+    method: str
+    by: By
+    resampling: Resampling
+    level: float
+    n_resamples: int
+    components: tuple[tuple[str, ...], ...]
+
+    @property
+    def noise(self) -> RatingNoise:
+        """Noise of the first of the ratings that decide."""
+        return self.decisions[0].noise
+
+    def as_records(self, *, marginal: bool = False) -> list[dict[str, Any]]:
+        """Return a mapping for each contestant, fit for JSON; groups by their numbers from 1."""
+        low = self.marginal_rank_low if marginal else self.rank_low
+        high = self.marginal_rank_high if marginal else self.rank_high
+        return [
+            {
+                "name": name,
+                "method": self.method,
+                "rating": finite_or_none(float(self.ratings[i])),
+                "low": finite_or_none(float(self.low[i])),
+                "high": finite_or_none(float(self.high[i])),
+                "rank_low": int(low[i]),
+                "rank_high": int(high[i]),
+                "groups": [g for g, group in enumerate(self.groups, 1) if name in group],
+            }
+            for i, name in enumerate(self.names)
+        ]
+
+
+def rank(
+    scores: ScoreTable | Contest,
+    method: str = "hodge",
+    *,
+    by: By = "algorithm",
+    level: float = 0.95,
+    resampling: Resampling | None = None,
+    n_resamples: int = 1000,
+    smoothing: float = 1.0,
+    weights: Weights = "equal",
+    cap: float = math.inf,
+    rng: np.random.Generator,
+) -> Ranking:
+    """Rank algorithms by strength, or tasks by difficulty, and say which ranks are certain.
+
+    Runs are drawn with replacement inside each algorithm and task, and the whole chain from won
+    pairs to ratings is computed again. Two are separated if their ratings differ by more standard
+    errors than the largest studentized difference at the level (max-t, stretched for few runs),
+    and if the ratings as a whole spread more than those of identical ones, whose runs are
+    dealt out at random. Rank intervals follow: nobody's rank is better than one plus the number
+    that are separated above. Methods whose ratings come in steps (places, wins less losses, shares
+    of the top) separate those whom ``hodge`` separates, if they order them the same way in all but
+    half of ``1 - level`` of the resamples. Other methods must separate a pair as ``hodge`` does: of
+    a pair of few runs of which one wins all, their resamples hardly vary.
+
+    Parameters
+    ----------
+    scores : ScoreTable or Contest
+        One score for each run.
+    method : str
+        A name in :data:`gnomon.ranking.ratings.methods.METHODS`.
+    by : str
+        ``algorithm``, or ``task`` for an order of difficulty, hardest first; scores of different
+        tasks must then mean the same.
+    level : float
+        Confidence level.
+    resampling : str, optional
+        ``runs``, or ``runs_and_tasks`` for a statement about tasks not tried; by default the first,
+        unless there is one run for each algorithm and task.
+    n_resamples : int
+        Number of resamples, at least 2.
+    smoothing, weights, cap
+        As in :meth:`gnomon.ranking.tournament.Tournament.of`.
+    rng : numpy.random.Generator
+        Source of all draws.
+
+    Returns
+    -------
+    Ranking
+
+    Raises
+    ------
+    ScoreDataError
+        There are fewer than two contestants, no two share a task, or a method other than ``hodge``
+        is asked for contestants that no chain of common tasks connects.
+    UnknownNameError
+        There is no such method.
+    ValueError
+        The level is not between 0 and 1, or there are fewer than two resamples.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Nothing can be told apart (all runs tie, or never got there), someone has single runs only,
+        or some cannot be ordered against others.
+
+    References
+    ----------
+    Rank intervals: Mogstad, Romano, Shaikh and Wilhelm (2024), Review of Economic Studies 91.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> errors = {name: rng.poisson(mean, (30, 4)) for name, mean in
+    ...           {"dqn": 40, "tabular": 42, "uniform": 90}.items()}
+    >>> table = ScoreTable.from_arrays(errors, higher_is_better=False)
+    >>> ranking = rank(table, rng=rng)
+    >>> ranking.names, ranking.rank_low.tolist(), ranking.rank_high.tolist()
+    (('dqn', 'tabular', 'uniform'), [1, 1, 3], [2, 2, 3])
+    >>> ranking.groups
+    (('dqn', 'tabular'), ('uniform',))
+    """
+    how = method_named(method)
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"expected a level between 0 and 1, found {level}")
+    if n_resamples < 2:
+        raise ValueError(f"expected at least 2 resamples, found {n_resamples}")
+    contest = scores if isinstance(scores, Contest) else Contest.from_table(scores, by=by)
+    tournament = Tournament.of(contest, smoothing=smoothing, weights=weights, cap=cap)
+    _check_components(tournament, how)
+    resampling = _resampling(contest, resampling)
+    edges = Edges(contest, smoothing, weights, cap, resampling == "runs_and_tasks")
+    ratings = how.rate(tournament, contest)
+    # One who met nobody has no rating.
+    ratings = np.where(tournament.weights.any(axis=1), ratings, np.nan)
+    replicates = resampled_ratings(edges, tournament, how, n_resamples, rng=rng)
+    p_value = spread_p_value(edges, tournament, level=level, key=draw_key(rng))
+    beyond_chance = p_value <= 1.0 - level
+    noise = rating_noise(edges, tournament, replicates, level, how.name == "hodge", beyond_chance)
+    _warn_of_degenerate(contest, tournament, noise)
+    low, high = np.clip(noise.rating_interval(ratings), *how.bounds(len(ratings)))
+    decisions = [] if how.steps else [Decision(ratings, noise)]
+    if how.name != "hodge":
+        steady = method_named("hodge")
+        drawn = resampled_ratings(edges, tournament, steady, n_resamples, rng=rng)
+        sure = rating_noise(edges, tournament, drawn, level, True, beyond_chance)
+        decisions.append(Decision(steady.rate(tournament, contest), sure))
+    return _assembled(
+        contest,
+        tournament,
+        np.array([ratings, low, high]),
+        replicates,
+        decisions,
+        how,
+        by=contest.by,
+        resampling=resampling,
+        level=level,
+        n_resamples=n_resamples,
+    )
+
+
+def _check_components(tournament: Tournament, method: Method) -> None:
+    """Refuse to order those who never met, and say who they are."""
+    if method.name != "hodge":
+        require_connection(tournament, method.name)
+    require_meetings(tournament)
+    if len(tournament.components) > 1:
+        _warn(not_connected(tournament))
+
+
+def _resampling(contest: Contest, wanted: Resampling | None) -> Resampling:
+    if wanted is not None:
+        return wanted
+    if contest.sizes.max() > 1 or len(contest.grounds) < 2:
+        return "runs"
+    ground = _ground(contest)
+    _warn(
+        f"one run for each algorithm and task: {ground}s are drawn instead of runs, so intervals "
+        f"are about {ground}s like these"
+    )
+    return "runs_and_tasks"
+
+
+def _ground(contest: Contest) -> str:
+    return "task" if contest.by == "algorithm" else "algorithm"
+
+
+def _assembled(
+    contest: Contest,
+    tournament: Tournament,
+    numbers: FloatArray,
+    replicates: ResampledRatings,
+    decisions: Sequence[Decision],
+    how: Method,
+    **about: Any,
+) -> Ranking:
+    """Bring everything into the order of the ratings, one component after the other.
+
+    `numbers` are the ratings and the ends of their intervals.
+    """
+    overall = order_of(np.nan_to_num(numbers[0]))
+    order = [i for part in tournament.components for i in overall if i in part]
+    names = tuple(contest.names[i] for i in order)
+    ratings, low, high = numbers[:, order]
+    decided = tuple(decision.reordered(order) for decision in decisions)
+    above = _share_above(replicates)[np.ix_(order, order)]
+    rated = rounded(ratings)
+    lead = rated[:, None] - rated
+    together = np.all([d.separates(lead) for d in decided], axis=0)
+    alone = np.all([d.separates(lead, marginal=True) for d in decided], axis=0)
+    if how.steps:
+        steady = np.where(lead > 0.0, above, above.T) >= (1.0 + about["level"]) / 2.0
+        together, alone = together & steady, alone & steady
+    parts = tuple(tuple(contest.names[i] for i in overall if i in p) for p in tournament.components)
+    return Ranking(
+        names,
+        ratings,
+        low,
+        high,
+        *_rank_interval(together, lead),
+        *_rank_interval(alone, lead),
+        tuple(g for part in parts for g in tie_groups(part, names, together)),
+        above,
+        together,
+        decided,
+        how.name,
+        components=parts,
+        **about,
+    )
+
+
+def rank_range(low: int, high: int) -> str:
+    """Return a rank interval in words.
+
+    Examples
+    --------
+    >>> rank_range(1, 1), rank_range(2, 4)
+    ('1', '2 to 4')
+    """
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _rank_interval(
+    separated: npt.NDArray[np.bool_], lead: FloatArray
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the best and the worst rank that the separated pairs leave possible."""
+    better = np.count_nonzero(separated & (lead < 0.0), axis=1)
+    worse = np.count_nonzero(separated & (lead > 0.0), axis=1)
+    return 1 + better, len(lead) - worse
+
+
+def _share_above(replicates: ResampledRatings) -> FloatArray:
+    """Return how often i is rated above j, a tie counting one half, shape (n, n).
+
+    Of the resamples that connect them, if the data do; NaN where none does.
+    """
+    shares = []
+    for i in range(replicates.ratings.shape[1]):
+        lead = replicates.leads(i)
+        above = np.count_nonzero(lead > VARIES, axis=0) + np.count_nonzero(lead >= -VARIES, axis=0)
+        with np.errstate(invalid="ignore"):
+            shares.append(above / (2.0 * np.count_nonzero(~np.isnan(lead), axis=0)))
+    return np.array(shares)
+
+
+def _warn_of_degenerate(contest: Contest, tournament: Tournament, noise: RatingNoise) -> None:
+    """Say what cannot be told, and why."""
+    if not tournament.log_odds.any() and not noise.varies:
+        never = all(np.isinf(x).all() for row in contest.samples for x in row)
+        why = "every run is censored" if never else "all scores on a task are equal"
+        _warn(f"nothing can be told apart: {why}")
+        return
+    few = [name for name, known in zip(contest.names, noise.too_few, strict=True) if known]
+    if few:
+        shown = ", ".join(few[:6]) + (", ..." if len(few) > 6 else "")
+        _warn(f"not estimable from so few runs: how certain the ratings of {shown} are")
+    if noise.torn.any():
+        i, j = np.argwhere(noise.torn)[0]
+        n = int(np.count_nonzero(np.triu(noise.torn)))
+        _warn(
+            f"not estimable: how certain the order of {contest.names[i]} and {contest.names[j]} is "
+            f"({n} such pairs), whom too few common {_ground(contest)}s connect"
+        )
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=2)

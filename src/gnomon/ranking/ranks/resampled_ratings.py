@@ -1,0 +1,167 @@
+"""Ratings from resampled runs, and from runs dealt out at random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.ranking.ratings.hodge import hodge_ratings
+from gnomon.ranking.ratings.methods import Method
+from gnomon.ranking.tournament import Edges, Tournament
+from gnomon.scores.table import FloatArray
+from gnomon.stats.bootstrap.resamples import draw_key
+
+__all__ = ["ResampledRatings", "resampled_ratings", "spread_p_value"]
+
+#: Random dealings of runs at least; the data among them, a test at 5 % is exact.
+N_DEALINGS = 199
+
+
+@dataclass(frozen=True, eq=False)
+class ResampledRatings:
+    """Ratings of resamples, and who cannot be compared in them.
+
+    Where grounds are drawn, a resample may lack those that hold contestants together. It then rates
+    each part by itself.
+
+    Parameters
+    ----------
+    ratings : ndarray of float, shape (n_resamples, n)
+    parts : ndarray of int, shape (n_resamples, n), or None
+        Number of the part of each one's component in which it is; None: none ever falls apart.
+    components : tuple of tuples of int
+        Who is connected in the data.
+    """
+
+    ratings: FloatArray
+    parts: npt.NDArray[np.int64] | None
+    components: tuple[tuple[int, ...], ...]
+
+    def leads(self, i: int) -> FloatArray:
+        """Return i's rating less everybody's, shape (n_resamples, n); NaN where not connected."""
+        lead = self.ratings[:, [i]] - self.ratings
+        return lead if self.parts is None else np.where(self._together(i), lead, np.nan)
+
+    def _together(self, i: int) -> npt.NDArray[np.bool_]:
+        """Return who is in one part with i, or was never connected with it."""
+        assert self.parts is not None
+        mine = next(part for part in self.components if i in part)
+        outside = ~np.isin(np.arange(self.parts.shape[1]), mine)
+        return np.asarray((self.parts == self.parts[:, [i]]) | outside)
+
+    @property
+    def whole(self) -> FloatArray:
+        """Ratings, NaN for all of a component where it falls apart: they add up to 0 in parts."""
+        if self.parts is None:
+            return self.ratings
+        rated = self.ratings.copy()
+        for members in map(list, self.components):
+            torn = (self.parts[:, members] != self.parts[:, members[:1]]).any(axis=1)
+            rated[np.ix_(torn, members)] = np.nan
+        return rated
+
+
+def resampled_ratings(
+    edges: Edges,
+    tournament: Tournament,
+    method: Method,
+    n_resamples: int,
+    *,
+    rng: np.random.Generator,
+) -> ResampledRatings:
+    """Rate resamples.
+
+    Parameters
+    ----------
+    edges : Edges
+        The contest and how it becomes a graph.
+    tournament : Tournament
+        The graph of the data.
+    method : Method
+    n_resamples : int
+    rng : numpy.random.Generator
+        Source of all draws.
+    """
+    blocks = _rated(edges, tournament, method, n_resamples, rng)
+    if not edges.draw_grounds or edges.contest.sizes.all():
+        ratings = np.concatenate([ratings for ratings, _ in blocks])
+        return ResampledRatings(ratings, None, tournament.components)
+    rated, parts = [], []
+    for ratings, weights in blocks:
+        rated.append(ratings)
+        parts += [_parts(graph) for graph in weights]
+    return ResampledRatings(np.concatenate(rated), np.array(parts), tournament.components)
+
+
+def _rated(
+    edges: Edges,
+    tournament: Tournament,
+    method: Method,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield ratings, (some resamples, n), and how often each two met there, (the same, n, n)."""
+    if not method.pooled:
+        for _ in range(n_resamples):
+            drawn = edges.contest.resampled(draw_grounds=edges.draw_grounds, rng=rng)
+            yield method.rate(tournament, drawn)[None], drawn.met.sum(axis=0)[None]
+        return
+    for odds, chances, weights in edges.resampled(n_resamples, draw_key(rng)):
+        if method.name == "hodge":
+            # Without drawn grounds all replicates have the weights of the data.
+            ratings = hodge_ratings(odds, weights if edges.draw_grounds else weights[0])
+        else:
+            graphs = (
+                replace(tournament, log_odds=f, weights=w, probability=p)
+                for f, w, p in zip(odds, weights, chances, strict=True)
+            )
+            ratings = np.array([method.rate(graph, edges.contest) for graph in graphs])
+        yield ratings, weights
+
+
+def _parts(weights: FloatArray) -> npt.NDArray[np.int64]:
+    """Return the number of the part in which each one is, shape (n,)."""
+    from scipy.sparse.csgraph import connected_components
+
+    return np.asarray(connected_components(weights > 0.0, directed=False)[1], dtype=np.int64)
+
+
+def spread_p_value(
+    edges: Edges, tournament: Tournament, *, level: float = 0.95, key: np.uint64
+) -> float:
+    """Test whether contestants are all alike: by the widest difference of two Hodge ratings.
+
+    Differences are studentized by their spread over random dealings of each ground's runs to the
+    contestants there, and the data are counted among these: exact for identical contestants.
+
+    Parameters
+    ----------
+    edges : Edges
+    tournament : Tournament
+        The graph of the data.
+    level : float
+        There are 199 dealings, and beyond 99.5 % as many as the p-value needs to get there.
+    key : uint64
+        From :func:`gnomon.stats.bootstrap.resamples.draw_key`.
+
+    Returns
+    -------
+    float
+        From 1/200, or ``1 - level`` if that is less, to 1.
+    """
+    w = tournament.weights
+    n_dealings = max(N_DEALINGS, math.ceil(1.0 / (1.0 - level)))
+    dealt = [hodge_ratings(f, w) for f, _, _ in edges.resampled(n_dealings, key, permuted=True)]
+    ratings = np.concatenate([hodge_ratings(tournament.log_odds, w)[None, :], *dealt])
+    widest = np.zeros(len(ratings))
+    for part in tournament.components:
+        for i in part:
+            lead = np.abs(ratings[:, [i]] - ratings[:, list(part)])
+            scale = lead.std(axis=0)
+            within = scale > 1e-12
+            widest = np.maximum(widest, (lead[:, within] / scale[within]).max(axis=1, initial=0.0))
+    return float(np.mean(widest >= widest[0]))

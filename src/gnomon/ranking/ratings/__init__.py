@@ -1,0 +1,1 @@
+"""Ratings: one number for each contestant, by each method."""

@@ -1,0 +1,1 @@
+"""Readers of score files, one a format."""

@@ -1,0 +1,153 @@
+"""Results of lm-evaluation-harness: one JSON file for each evaluation of a model."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores.plausibility import warn_of_suspicions
+from gnomon.scores.readers.json_object import json_object
+from gnomon.scores.table import ScoreTable
+
+__all__ = ["lm_eval_files", "read_lm_eval"]
+
+Pathlike = str | os.PathLike[str]
+
+#: Where results lie below the folder that the harness was given.
+DEPTHS = ("", "*/", "*/*/")
+
+
+def read_lm_eval(
+    paths: Mapping[str, Pathlike] | Pathlike, *, metric: str = "acc", run: int = 0
+) -> ScoreTable:
+    """Read result files of lm-evaluation-harness: one score for each task.
+
+    The score of a group, such as ``mmlu``, sums up its subtasks; it is left out where one of them
+    has a score itself.
+
+    Parameters
+    ----------
+    paths : path, or mapping from algorithm to path
+        A file, or a folder, of which every ``results*.json`` is read, up to two folders deep, as
+        the harness writes them. An algorithm that is not named is the file's ``model_name``.
+    metric : str
+        Which one; tasks without it are left out. ``acc`` finds ``acc,none``; where a task has it
+        under several filters, the filter belongs to the name: ``exact_match,strict-match``.
+    run : int
+        Label of the first run of a model; further files of the same model, in the order of their
+        names, are further runs.
+
+    Raises
+    ------
+    ScoreDataError
+        A file has no results, or none of that metric, or several.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Groups are left out; or the table looks like a mistake, such as one evaluation run twice.
+    """
+    named = list(paths.items()) if isinstance(paths, Mapping) else [(None, paths)]
+    records: list[dict[str, Any]] = []
+    n_runs: dict[str, int] = {}
+    directions = set()
+    left_out: dict[str, None] = {}
+    for name, place in named:
+        for path in lm_eval_files(place):
+            content = json_object(path)
+            algorithm = name or str(content.get("model_name") or path.stem)
+            label = run + n_runs.get(algorithm, 0)
+            n_runs[algorithm] = n_runs.get(algorithm, 0) + 1
+            higher = _mapping(content, "higher_is_better")
+            values = _values(content, metric, path)
+            groups = _groups(content, values)
+            left_out |= dict.fromkeys(groups)
+            for task, value in values.items():
+                if task in groups:
+                    continue
+                directions.add(bool(_mapping(higher, task).get(metric.partition(",")[0], True)))
+                key = {"algorithm": algorithm, "task": task, "run": label}
+                records.append(key | {"score": value})
+    if not records:
+        raise ScoreDataError("expected result files to read; found none")
+    if len(directions) > 1:
+        raise ScoreDataError(f"{metric}: higher is better on some tasks and worse on others")
+    if left_out:
+        message = f"groups left out, since their subtasks are there: {', '.join(left_out)}"
+        warnings.warn(message, DegenerateScoresWarning, stacklevel=2)
+    table = ScoreTable.from_records(
+        records,
+        metric=metric,
+        higher_is_better=directions.pop(),
+        provenance=("read from lm-evaluation-harness results",),
+    )
+    return warn_of_suspicions(table)
+
+
+def lm_eval_files(place: Pathlike) -> list[Path]:
+    """Return a file as it is, and of a folder the result files in it."""
+    folder = Path(place)
+    if not folder.is_dir():
+        return [folder]
+    found = [path for deep in DEPTHS for path in sorted(folder.glob(f"{deep}results*.json"))]
+    if not found:
+        raise ScoreDataError(f"{folder}: expected files named results*.json; found none")
+    return found
+
+
+def _values(content: dict[str, Any], metric: str, path: Path) -> dict[str, float]:
+    """Return the value of each task, or group of tasks, for which a file has the metric."""
+    found = {}
+    for task, values in _mapping(content, "results").items():
+        keys = [
+            key
+            for key, value in _mapping({task: values}, task).items()
+            if metric in (key, key.partition(",")[0])
+            and isinstance(value, int | float)
+            and not isinstance(value, bool)
+        ]
+        if len(keys) > 1:
+            raise ScoreDataError(f"{path}, task {task}: expected one {metric}, found {keys}")
+        if keys:
+            found[task] = float(values[keys[0]])
+    if not found:
+        raise ScoreDataError(f"{path}: expected results with the metric {metric!r}; found none")
+    return found
+
+
+def _groups(content: dict[str, Any], values: Mapping[str, float]) -> list[str]:
+    """Return the groups among what has a value of which a subtask, at any depth, has one too."""
+    subtasks = {name: _names(x) for name, x in _mapping(content, "group_subtasks").items()}
+    for group in _mapping(content, "groups"):
+        # Not every version lists the subtasks, but their names begin with the group's. One alone
+        # may be another benchmark: mmlu_pro is none of mmlu's.
+        alike = [name for name in values if name.startswith(f"{group}_")]
+        subtasks.setdefault(group, alike if len(alike) > 1 else [])
+    return [name for name in values if any(x in values for x in _below(name, subtasks))]
+
+
+def _below(group: str, subtasks: Mapping[str, list[str]]) -> set[str]:
+    """Return the subtasks of a group, their own subtasks, and so on; not the group itself."""
+    found: set[str] = set()
+    waiting = list(subtasks.get(group, ()))
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += subtasks.get(name, ())
+    return found - {group}
+
+
+def _names(value: object) -> list[str]:
+    """Return the texts of a list, or nothing if that is none."""
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+
+
+def _mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return what stands under a name, or nothing if that is no mapping."""
+    value = content.get(name)
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,1 @@
+"""The stratified bootstrap: its draws, its compiled loops, its resamples."""

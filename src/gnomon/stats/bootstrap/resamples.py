@@ -1,0 +1,317 @@
+"""The stratified bootstrap: draw runs inside each task again and again, and see what moves.
+
+One set of resamples serves all metrics. The draws are a function of one number from `rng` alone
+(see :mod:`gnomon.stats.bootstrap.kernels`), so results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.scores.table import FloatArray
+from gnomon.stats.aggregates import n_trimmed
+from gnomon.stats.bootstrap.draws import aggregates_of_draws, drawn_scores
+from gnomon.stats.intervals.quantiles import percentile_interval, quantiles
+from gnomon.stats.metrics import Metric
+from gnomon.stats.strata import IntArray, Strata, as_strata
+
+__all__ = [
+    "Resamples",
+    "draw_key",
+    "median_curve",
+    "median_interval",
+    "median_replicates",
+]
+
+#: What the kernel computes besides one additive metric.
+KERNEL_COLUMNS = ("mean", "median", "iqm")
+
+#: Replicates that are computed in one piece; has no influence on any number.
+BLOCK = 4096
+#: So many scores NumPy has drawn before Numba would be loaded, and then it is loaded.
+LITTLE_WORK = 3_000_000
+#: Draws that are held in memory together; has no influence either.
+PICKS_BLOCK = 30_000
+#: Columns of curves whose replicates are held in memory together.
+COLUMN_BLOCK = 32
+
+
+def draw_key(rng: np.random.Generator) -> np.uint64:
+    """Return the number that all draws of one set of resamples follow from."""
+    return np.uint64(rng.integers(0, 2**64, dtype=np.uint64))
+
+
+class Resamples:
+    """One set of resamples of one algorithm's scores, which serves all metrics.
+
+    Runs are drawn with replacement inside each task, as many as it has, tasks independently.
+    Algorithms with equal numbers of runs that are given the same key are resampled in pairs: the
+    same run indices in every task.
+
+    Parameters
+    ----------
+    scores : array_like of shape (runs, tasks), or Strata
+    n_resamples : int
+        Number of resamples.
+    key : uint64
+        From :func:`draw_key`.
+    draw_tasks : bool
+        Whether tasks are drawn with replacement too, for a statement about tasks not tried.
+    n_threads : int
+        Threads to work with; does not change the result.
+
+    Examples
+    --------
+    >>> from gnomon.stats.metrics import metric_named
+    >>> key = draw_key(np.random.default_rng(0))
+    >>> resamples = Resamples([[1.0, 5.0], [2.0, 7.0]], n_resamples=4, key=key)
+    >>> resamples.of(metric_named("mean"))
+    array([3.75, 3.5 , 3.75, 3.25])
+    """
+
+    def __init__(
+        self,
+        scores: Strata | npt.ArrayLike,
+        *,
+        n_resamples: int,
+        key: np.uint64,
+        draw_tasks: bool = False,
+        n_threads: int = 1,
+    ) -> None:
+        self.strata = as_strata(scores)
+        self.n_resamples = n_resamples
+        self.key = key
+        self.draw_tasks = draw_tasks
+        self.n_threads = n_threads
+        self._columns: dict[str, FloatArray] = {}
+
+    def of(self, metric: Metric) -> FloatArray:
+        """Return the metric of every resample, shape (n_resamples,)."""
+        if metric.name not in self._columns:
+            if metric.name in KERNEL_COLUMNS:
+                self._add_kernel_columns(None)
+            elif metric.additive and metric.influence is not None:
+                self._add_kernel_columns(metric)
+            else:
+                values = [metric.value(drawn) for drawn in self.drawn()]
+                self._columns[metric.name] = np.array(values, dtype=np.float64)
+        return self._columns[metric.name]
+
+    def of_all(self, metrics: Iterable[Metric]) -> None:
+        """Compute several metrics, as many as possible in one pass."""
+        metrics = [metric for metric in metrics if metric.name not in self._columns]
+        additive = [m for m in metrics if m.additive and m.name not in KERNEL_COLUMNS]
+        if additive:
+            self._add_kernel_columns(additive[0])
+        for metric in metrics:
+            self.of(metric)
+
+    def drawn(self) -> Iterator[Strata]:
+        """Yield the resamples themselves."""
+        for picks in self._picks():
+            for chosen in np.moveaxis(picks, 2, 0):
+                present = chosen >= 0
+                starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+                yield Strata(self.strata.values[chosen[present]], starts)
+
+    def _picks(self) -> Iterator[IntArray]:
+        """Yield which scores are drawn, (tasks, most runs, some resamples), block by block."""
+        size = self.strata.n_tasks * int(self.strata.counts.max())
+        block = max(1, PICKS_BLOCK // size)
+        for first in range(0, self.n_resamples, block):
+            n = min(block, self.n_resamples - first)
+            yield drawn_scores(self.strata, self.key, first, n, draw_tasks=self.draw_tasks)
+
+    def _add_kernel_columns(self, extra: Metric | None) -> None:
+        """Fill in mean, median and IQM, and one additive metric."""
+        strata = self.strata
+        extras = strata.values
+        if extra is not None and extra.influence is not None:
+            extras = extra.influence(strata)
+        cut = float(n_trimmed(strata.values.size, 0.25))
+        if _is_little(self.n_resamples * strata.values.size):
+            blocks = [aggregates_of_draws(strata, extras, x, cut) for x in self._picks()]
+            out = np.concatenate(blocks)
+        else:
+            out = self._compiled(extras, cut)
+        self._columns |= {name: out[:, i] for i, name in enumerate(KERNEL_COLUMNS)}
+        if extra is not None:
+            self._columns[extra.name] = out[:, 3]
+
+    def _compiled(self, extras: FloatArray, cut: float) -> FloatArray:
+        """Return mean, median, trimmed mean and the mean of the extras in every resample."""
+        from gnomon.stats.bootstrap.kernels import resample_aggregates
+
+        strata = self.strata
+        order = np.argsort(strata.values, kind="stable")
+        places = np.empty_like(order)
+        places[order] = np.arange(order.size)
+        arguments = (strata.values, extras, strata.starts, places, strata.values[order])
+        out = np.empty((self.n_resamples, 4))
+        _in_blocks(
+            lambda first, part: resample_aggregates(
+                self.key, first, *arguments, strata.units, cut, self.draw_tasks, part
+            ),
+            out,
+            self.n_threads,
+        )
+        return out
+
+
+#: Scores that NumPy has drawn so far. Either way of working gives the same bits.
+_drawn_by_numpy = 0
+
+
+def _is_little(n_draws: int) -> bool:
+    """Return whether it is not worth while yet to load Numba, and count the draws if so."""
+    global _drawn_by_numpy
+    if "gnomon.stats.bootstrap.kernels" in sys.modules or _drawn_by_numpy + n_draws > LITTLE_WORK:
+        return False
+    _drawn_by_numpy += n_draws
+    return True
+
+
+def _in_blocks(
+    fill: Callable[[int, npt.NDArray[Any]], None], out: npt.NDArray[Any], n_threads: int
+) -> None:
+    """Fill the rows of `out` block by block, on some threads."""
+    firsts = range(0, out.shape[0], BLOCK)
+    if n_threads == 1 or len(firsts) == 1:
+        for first in firsts:
+            fill(first, out[first : first + BLOCK])
+        return
+    with ThreadPoolExecutor(n_threads) as threads:
+        list(threads.map(lambda first: fill(first, out[first : first + BLOCK]), firsts))
+
+
+def median_interval(
+    x: npt.ArrayLike,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    rng: np.random.Generator,
+) -> tuple[float, float, float]:
+    """Return the median of one sample with its bootstrap percentile interval.
+
+    Parameters
+    ----------
+    x : array_like of float, shape (runs,)
+        May hold infinite values, which a median can pass; NaN is left out.
+    level : float
+        Confidence level.
+    n_resamples : int
+        Number of resamples.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    median, low, high : float
+        Infinite where more than half of the values are; all NaN for an empty sample, and the ends
+        NaN for a single value, which says nothing about its spread.
+
+    Examples
+    --------
+    >>> median_interval([5, 1, 4, np.inf, 2], rng=np.random.default_rng(0))
+    (4.0, 1.0, inf)
+    """
+    sample = np.asarray(x, dtype=np.float64).ravel()
+    middle, low, high = median_curve(
+        sample[~np.isnan(sample), None], level=level, n_resamples=n_resamples, rng=rng
+    )
+    return float(middle[0]), float(low[0]), float(high[0])
+
+
+def median_replicates(
+    x: npt.ArrayLike, *, n_resamples: int = 2000, rng: np.random.Generator
+) -> FloatArray:
+    """Return the median of one sample in every resample.
+
+    Parameters
+    ----------
+    x : array_like of float, shape (runs,)
+        At least one value; may be infinite, not NaN.
+    n_resamples : int
+        Number of resamples.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    ndarray of float, shape (n_resamples,)
+        What :func:`median_interval` takes its ends from.
+    """
+    column = np.asarray(x, dtype=np.float64).reshape(-1, 1)
+    return np.concatenate(list(_median_replicates(column, draw_key(rng), n_resamples)))[:, 0]
+
+
+def median_curve(
+    curves: npt.ArrayLike,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the median curve of several trials with a pointwise bootstrap percentile band.
+
+    Whole curves are drawn, one index for all points, so the band at one point and the band at
+    another come from the same resamples.
+
+    Parameters
+    ----------
+    curves : array_like of float, shape (trials, points)
+        May hold infinite values, not NaN.
+    level : float
+        Confidence level at each point.
+    n_resamples : int
+        Number of resamples.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    median, low, high : ndarray of float, shape (points,)
+        The ends are NaN for fewer than two trials. Where all trials agree they equal the median.
+
+    Raises
+    ------
+    ValueError
+        `curves` has another shape or holds NaN.
+
+    Examples
+    --------
+    >>> curves = [[9, 5, 0], [8, 3, 0], [7, 4, 0], [9, 1, 0], [6, 2, 0]]
+    >>> median_curve(curves, rng=np.random.default_rng(0))
+    (array([8., 3., 0.]), array([6., 1., 0.]), array([9., 5., 0.]))
+    """
+    x = np.asarray(curves, dtype=np.float64)
+    if x.ndim != 2 or np.isnan(x).any():
+        raise ValueError(f"expected curves (trials, points) without NaN, found shape {x.shape}")
+    key = draw_key(rng)
+    empty = np.full(x.shape[1], np.nan)
+    if x.shape[0] < 2:
+        return (x[0].copy() if x.shape[0] else empty), empty, empty.copy()
+    ends = [
+        percentile_interval(replicates, level)[:2]
+        for replicates in _median_replicates(x, key, n_resamples)
+    ]
+    middle = quantiles(x, [0.5])[0]
+    return middle, np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends])
+
+
+def _median_replicates(x: FloatArray, key: np.uint64, n_resamples: int) -> Iterator[FloatArray]:
+    """Yield (n_resamples, columns) medians, some columns at a time."""
+    from gnomon.stats.bootstrap.kernels import resample_medians
+
+    for begin in range(0, x.shape[1], COLUMN_BLOCK):
+        columns = np.ascontiguousarray(x[:, begin : begin + COLUMN_BLOCK].T)
+        order = np.argsort(columns, axis=1, kind="stable")
+        out = np.empty((n_resamples, columns.shape[0]))
+        resample_medians(key, 0, order, np.take_along_axis(columns, order, axis=1), out)
+        yield out

@@ -1,0 +1,1 @@
+"""Comparisons of algorithms: differences, tests, effect sizes."""

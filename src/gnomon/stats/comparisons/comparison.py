@@ -1,0 +1,252 @@
+"""Comparisons of two algorithms: differences of any metric, with interval, test and correction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.bootstrap.resamples import draw_key
+from gnomon.stats.comparisons.difference import (
+    IMPROVEMENT,
+    DifferenceOptions,
+    difference_of,
+    interval_and_test,
+)
+from gnomon.stats.comparisons.rank_tests import holm
+from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
+from gnomon.stats.intervals.methods import Interval, checked
+from gnomon.stats.metrics import METRICS, Metric, metrics_for
+from gnomon.stats.strata import Strata
+
+__all__ = ["IMPROVEMENT", "Comparison", "compare", "corrected", "metrics_to_compare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How much better (or higher) one algorithm is than another in one metric.
+
+    Parameters
+    ----------
+    a, b : str
+        The algorithms.
+    metric : str
+        What is compared. The value is that of `a` minus that of `b`, except for
+        ``probability_of_improvement``, where it is P(a better than b) and 0.5 means no difference.
+    task : str or None
+        The task, or None for all together.
+    value, low, high : float
+        The difference with its interval; NaN where not estimable.
+    p_value : float
+        Two-sided, that there is no difference.
+    p_adjusted : float
+        Corrected for the comparisons made together.
+    level : float
+        Confidence level of the interval.
+    method : str
+        How interval and p-value were made.
+    n_resamples : int
+        0 for a closed form.
+    mc_error : float
+        Monte Carlo error of the worse end.
+    """
+
+    a: str
+    b: str
+    metric: str
+    task: str | None
+    value: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    level: float
+    method: str
+    n_resamples: int
+    mc_error: float
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
+        return {name: finite_or_none(value) for name, value in asdict(self).items()}
+
+
+def compare(
+    table: ScoreTable,
+    a: str,
+    b: str,
+    metrics: Sequence[str | Metric] = (*METRICS[:3], IMPROVEMENT),
+    *,
+    per_task: bool = False,
+    paired: bool = False,
+    level: float = 0.95,
+    method: Literal["auto", "small_sample", "percentile"] = "auto",
+    n_resamples: int = 2000,
+    gamma: float | None = None,
+    rng: np.random.Generator,
+) -> list[Comparison]:
+    """Compare two algorithms on the tasks that both have.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        One score for each run.
+    a, b : str
+        The algorithms.
+    metrics : sequence of str or Metric
+        As in :func:`~gnomon.stats.estimates.estimate_aggregates`, and
+        ``probability_of_improvement``.
+    per_task : bool
+        Whether to compare on each task too; p-values are then corrected over tasks (Holm).
+    paired : bool
+        Whether runs with the same label are pairs (the same seed): pairs are kept together.
+    level : float
+        Confidence level.
+    method : str
+        ``small_sample``: delta-t (for means on one task this is Welch's test) and, for medians,
+        the profile intervals of both combined (:mod:`gnomon.stats.comparisons.median_difference`);
+        ``percentile``: bootstrap; ``auto``: the first below 20 runs.
+    n_resamples : int
+        Number of resamples, for ``percentile`` and metrics without closed form.
+    gamma : float, optional
+        Target of the optimality gap.
+    rng : numpy.random.Generator
+        Source of all draws.
+
+    Returns
+    -------
+    list of Comparison
+        For each metric the whole and then, if wanted, the tasks.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such algorithm or metric.
+    ScoreDataError
+        No task is shared, or runs to be paired have no common labels.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Something is left out or not estimable.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[1, 4], [2, 6], [3, 5]], "sac": [[5, 7], [6, 9]]})
+    >>> for c in compare(table, "sac", "dqn", ["mean"], rng=np.random.default_rng(0)):
+    ...     print(f"{c.metric}: {c.value:.2f} [{c.low:.2f}, {c.high:.2f}], p = {c.p_value:.3f}")
+    mean: 3.25 [1.10, 5.40], p = 0.017
+    """
+    tasks = shared_tasks(table, (a, b))
+    x, y = _strata_pair(table, a, b, tasks, paired)
+    keys = (draw_key(rng), draw_key(rng))
+    options = DifferenceOptions(table.higher_is_better, paired, level, method, n_resamples, keys)
+    comparisons = []
+    for metric in metrics_to_compare(metrics, gamma, table.higher_is_better):
+        comparisons.append(_compared(x, y, metric, options, a, b, None))
+        if per_task:
+            parts = zip(tasks, x.per_task(), y.per_task(), strict=True)
+            singles = [
+                _compared(Strata.from_runs([p]), Strata.from_runs([q]), metric, options, a, b, task)
+                for task, p, q in parts
+            ]
+            comparisons += corrected(singles)
+    return comparisons
+
+
+def metrics_to_compare(
+    wanted: Sequence[str | Metric], gamma: float | None, higher_is_better: bool
+) -> list[Metric]:
+    """Return the metrics, with a stand-in for the probability of improvement."""
+    metrics = []
+    for one in wanted:
+        if one == IMPROVEMENT:
+            metrics.append(Metric(IMPROVEMENT, lambda s: math.nan))
+            continue
+        try:
+            metrics += metrics_for([one], gamma=gamma, higher_is_better=higher_is_better)
+        except UnknownNameError:
+            raise UnknownNameError("metric", str(one), (*METRICS, IMPROVEMENT)) from None
+    return metrics
+
+
+def _strata_pair(
+    table: ScoreTable, a: str, b: str, tasks: Sequence[str], paired: bool
+) -> tuple[Strata, Strata]:
+    """Return both algorithms' scores; if paired, only runs that both have, in the same order."""
+    if not paired:
+        return Strata.from_table(table, a, tasks), Strata.from_table(table, b, tasks)
+    parts: tuple[list[FloatArray], list[FloatArray]] = ([], [])
+    left_out = 0
+    for task in tasks:
+        of_a = dict(zip(table.run_labels(a, task), table.runs(a, task), strict=True))
+        of_b = dict(zip(table.run_labels(b, task), table.runs(b, task), strict=True))
+        common = [label for label in of_a if label in of_b]
+        if not common:
+            raise ScoreDataError(f"task {task}: {a} and {b} have no run label in common to pair")
+        left_out += len(of_a) + len(of_b) - 2 * len(common)
+        parts[0].append(np.array([of_a[label] for label in common]))
+        parts[1].append(np.array([of_b[label] for label in common]))
+    if left_out:
+        warn(f"{a} and {b}: {left_out} runs left out that have no partner")
+    return Strata.from_runs(parts[0]), Strata.from_runs(parts[1])
+
+
+def _compared(
+    x: Strata,
+    y: Strata,
+    metric: Metric,
+    options: DifferenceOptions,
+    a: str,
+    b: str,
+    task: str | None,
+) -> Comparison:
+    """Return one comparison, NaN with a warning where it is not estimable."""
+    value = difference_of(x, y, metric, options)
+    interval, p_value = Interval(math.nan, math.nan, "none", 0, math.nan), math.nan
+    where = f"{metric.name} of {a} and {b}" + (f" on {task}" if task else "")
+    if not math.isfinite(value):
+        warn(f"{where}: not estimable, some runs are infinite (censored)")
+        value = math.nan
+    elif min(x.counts.max(), y.counts.max()) == 1:
+        single = a if x.counts.max() == 1 else b
+        warn(f"{where}: interval not estimable from one run per task of {single}")
+    else:
+        found, p_value = interval_and_test(x, y, metric, options, value)
+        interval, fault = checked(found, _scale(x, y, metric))
+        if fault is not None:
+            warn(f"{where}: {fault}")
+        if math.isnan(interval.low):
+            p_value = math.nan
+    return Comparison(
+        a,
+        b,
+        metric.name,
+        task,
+        value,
+        interval.low,
+        interval.high,
+        p_value,
+        p_value,
+        options.level,
+        interval.method,
+        interval.n_resamples,
+        interval.mc_error,
+    )
+
+
+def _scale(x: Strata, y: Strata, metric: Metric) -> float:
+    """Return the size of the two numbers whose difference is taken."""
+    if metric.name == IMPROVEMENT:
+        return 1.0
+    return max(abs(metric.value(x)), abs(metric.value(y)))
+
+
+def corrected(comparisons: list[Comparison]) -> list[Comparison]:
+    """Return the comparisons with Holm's correction over all of them."""
+    adjusted = holm([c.p_value for c in comparisons])
+    return [replace(c, p_adjusted=float(p)) for c, p in zip(comparisons, adjusted, strict=True)]

@@ -1,0 +1,190 @@
+"""The difference of two algorithms in one metric: its interval, and the test that there is none.
+
+Methods are those of the small-sample intervals of :mod:`gnomon.stats.intervals.small_sample`, for a
+difference: the delta-t interval of both algorithms' influences, or of their pairwise differences if
+runs are pairs; and for medians of tasks :mod:`gnomon.stats.comparisons.median_difference`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnomon.scores.table import FloatArray
+from gnomon.stats.bootstrap.resamples import Resamples
+from gnomon.stats.comparisons.improvement import placements, resampled_improvement
+from gnomon.stats.comparisons.median_difference import (
+    median_difference_ends,
+    median_difference_interval,
+    paired_correlation,
+)
+from gnomon.stats.intervals.methods import FEW_RUNS, Interval, percentile
+from gnomon.stats.intervals.small_sample import Influences, delta_error
+from gnomon.stats.metrics import Metric, metric_named
+from gnomon.stats.strata import Strata
+
+__all__ = [
+    "IMPROVEMENT",
+    "DifferenceOptions",
+    "difference_of",
+    "finds_difference",
+    "has_closed_form",
+    "interval_and_test",
+    "neutral_value",
+]
+
+#: The metric that is no difference: see :mod:`gnomon.stats.comparisons.improvement`.
+IMPROVEMENT = "probability_of_improvement"
+
+
+@dataclass(frozen=True)
+class DifferenceOptions:
+    """How a difference is judged: what all comparisons of one call share."""
+
+    higher_is_better: bool
+    paired: bool
+    level: float
+    method: str
+    n_resamples: int
+    keys: tuple[np.uint64, np.uint64]
+
+    def small(self, x: Strata, y: Strata) -> bool:
+        """Return whether the small-sample method is to be used."""
+        few = min(x.counts.min(), y.counts.min()) < FEW_RUNS
+        return self.method == "small_sample" or (self.method == "auto" and bool(few))
+
+    def paired_keys(self) -> tuple[np.uint64, np.uint64]:
+        """Return the keys of both algorithms' draws: one and the same for pairs."""
+        return (self.keys[0], self.keys[0]) if self.paired else self.keys
+
+
+def neutral_value(metric: Metric) -> float:
+    """Return the value that says that there is no difference."""
+    return 0.5 if metric.name == IMPROVEMENT else 0.0
+
+
+def has_closed_form(metric: Metric) -> bool:
+    """Return whether intervals of the metric's difference take no resamples, with finite scores."""
+    return metric.name in (IMPROVEMENT, "median") or metric.influence is not None
+
+
+def difference_of(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> float:
+    """Return the metric of the first minus that of the second, or P(first better than second)."""
+    if metric.name == IMPROVEMENT:
+        return placements(x, y, higher_is_better=options.higher_is_better).value
+    return metric.value(x) - metric.value(y)
+
+
+def interval_and_test(
+    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions, value: float
+) -> tuple[Interval, float]:
+    """Return the interval of a difference, and the two-sided p-value of there being none."""
+    neutral = neutral_value(metric)
+    if options.small(x, y):
+        if _has_profile(x, y, metric):
+            return median_difference_interval(
+                x,
+                y,
+                options.level,
+                correlation=_correlation(x, y, options),
+                n_resamples=options.n_resamples if options.paired else 0,
+            )
+        found = _delta_difference(x, y, metric, options, value)
+        if found is not None:
+            return found
+    replicates = _difference_replicates(x, y, metric, options)
+    name = "percentile"
+    if options.small(x, y):
+        # The variance of resamples is (R - 1)/R of the unbiased one.
+        runs = 1.0 / max(float(np.mean(1.0 / s.counts)) for s in (x, y))
+        replicates = value + (replicates - value) * math.sqrt(runs / max(runs - 1.0, 1.0))
+        name = "scaled_bootstrap"
+    n = replicates.size
+    beyond = min(int(np.sum(replicates <= neutral)), int(np.sum(replicates >= neutral)))
+    p_value = min(1.0, 2.0 * (beyond + 1) / (n + 1))
+    return percentile(replicates, options.level, method=name), p_value
+
+
+def _delta_difference(
+    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions, value: float
+) -> tuple[Interval, float] | None:
+    """Return the delta-t interval and test, if the metric has finite influences."""
+    parts = _influences(x, y, metric, options.higher_is_better)
+    if parts is None:
+        return None
+    if options.paired:
+        pairs = parts[0].values - parts[1].values
+        error = delta_error(Influences(Strata(pairs, x.starts), pairs))
+    else:
+        error = delta_error(*parts)
+    half = error.half_width(options.level)
+    center = value + (parts[0].shift - parts[1].shift if half > 0.0 else 0.0)
+    low, high = min(center - half, value), max(center + half, value)
+    neutral = neutral_value(metric)
+    if metric.name == IMPROVEMENT and half > 0.0:
+        low, high = max(low, 0.0), min(high, 1.0)
+    if half > 0.0 and (center - neutral) * (value - neutral) <= 0.0:
+        return Interval(low, high, "delta_t"), 1.0  # not even the sign is known
+    return Interval(low, high, "delta_t"), error.p_value(center - neutral)
+
+
+def _influences(
+    x: Strata, y: Strata, metric: Metric, higher_is_better: bool
+) -> list[Influences] | None:
+    """Return how the difference moves with both algorithms' scores, if a formula says."""
+    if metric.name == IMPROVEMENT:
+        won = placements(x, y, higher_is_better=higher_is_better)
+        return [Influences(won.a, won.a.values), Influences(won.b, won.b.values)]
+    if metric.name == "median" and x.n_tasks <= 2:
+        metric = metric_named("mean")  # the same number, and known better
+    found = [metric.influences(x), metric.influences(y)]
+    return [one for one in found if one is not None] if None not in found else None
+
+
+def finds_difference(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> bool:
+    """Return whether the interval of the difference excludes that there is none."""
+    value, neutral = difference_of(x, y, metric, options), neutral_value(metric)
+    if options.small(x, y) and _has_profile(x, y, metric):
+        # The p-value of this one is found by many intervals, and is not wanted here.
+        correlation = _correlation(x, y, options)
+        low, high = median_difference_ends(x, y, options.level, correlation)
+    else:
+        interval, _ = interval_and_test(x, y, metric, options, value)
+        low, high = interval.low, interval.high
+    return bool(low > neutral or high < neutral)
+
+
+def _has_profile(x: Strata, y: Strata, metric: Metric) -> bool:
+    """Return whether the interval is that of two medians of several tasks."""
+    finite = bool(np.isfinite(x.values).all() and np.isfinite(y.values).all())
+    return metric.name == "median" and finite and x.n_tasks > 2
+
+
+def _correlation(x: Strata, y: Strata, options: DifferenceOptions) -> float:
+    """Return the correlation of two medians: that of pairs, or none."""
+    if not options.paired:
+        return 0.0
+    return paired_correlation(x, y, n_resamples=options.n_resamples, key=options.keys[0])
+
+
+def _difference_replicates(
+    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions
+) -> FloatArray:
+    """Return the difference in every resample of both algorithms."""
+    keys = options.paired_keys()
+    if metric.name == IMPROVEMENT:
+        return resampled_improvement(
+            x,
+            y,
+            n_resamples=options.n_resamples,
+            keys=keys,
+            higher_is_better=options.higher_is_better,
+        )
+    drawn = [
+        Resamples(strata, n_resamples=options.n_resamples, key=key).of(metric)
+        for strata, key in zip((x, y), keys, strict=True)
+    ]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(drawn[0] - drawn[1])  # NaN where both are infinite

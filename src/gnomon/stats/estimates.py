@@ -1,0 +1,286 @@
+"""An estimate with its interval: the record that figures, reports and tables print."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores.table import ScoreTable
+from gnomon.stats.bootstrap.resamples import Resamples, draw_key
+from gnomon.stats.intervals.methods import (
+    Interval,
+    Method,
+    checked,
+    interval_of,
+    resolved_method,
+)
+from gnomon.stats.intervals.small_sample import delta_error
+from gnomon.stats.metrics import Metric, metrics_for
+from gnomon.stats.strata import Strata
+
+__all__ = ["Estimate", "Method", "Resampling", "estimate_aggregates", "shared_tasks"]
+
+Resampling = Literal["runs", "runs_and_tasks"]
+
+#: A task with more than this share of the variance is named in a warning.
+LARGE_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One number about one algorithm, with its interval and how it was made.
+
+    A number that does not exist is NaN here and None in :meth:`as_record`.
+
+    Parameters
+    ----------
+    algorithm, metric : str
+        What was estimated, for example ``"iqm"``.
+    value : float
+        The estimate.
+    low, high : float
+        Ends of the interval.
+    level : float
+        Its confidence level.
+    method : str
+        How the interval was made.
+    n_runs : int or (int, int)
+        Runs per task; the least and the most where tasks differ.
+    n_tasks : int
+        Number of tasks.
+    n_resamples : int
+        Number of resamples; 0 for an interval in closed form.
+    mc_error : float
+        Monte Carlo error of the worse end, about one standard deviation; 0 in closed form.
+    """
+
+    algorithm: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+    n_runs: int | tuple[int, int]
+    n_tasks: int
+    n_resamples: int
+    mc_error: float
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
+        return {name: finite_or_none(value) for name, value in asdict(self).items()}
+
+
+def finite_or_none(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return list(value) if isinstance(value, tuple) else value
+
+
+def estimate_aggregates(
+    table: ScoreTable,
+    metrics: Sequence[str | Metric] | None = None,
+    *,
+    level: float = 0.95,
+    method: Method = "auto",
+    resampling: Resampling = "runs",
+    n_resamples: int = 2000,
+    gamma: float | None = None,
+    n_threads: int = 1,
+    rng: np.random.Generator,
+) -> list[Estimate]:
+    """Estimate summaries of every algorithm of a table, with intervals.
+
+    Algorithms are compared on the tasks that all of them have. Runs are independent inside each
+    task, tasks are fixed; one set of resamples serves all metrics of an algorithm.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        One score for each run.
+    metrics : sequence of str or Metric, optional
+        Names as in :func:`~gnomon.stats.metrics.metric_named`; if not given ``mean``, ``median``
+        (of task means), ``iqm`` (interquartile mean) and, if it has a target, ``optimality_gap``.
+    level : float
+        Confidence level, between 0 and 1.
+    method : str
+        ``small_sample``: closed forms that hold their coverage with few runs (see
+        :mod:`gnomon.stats.intervals.small_sample`); ``percentile``, ``basic``, ``bc``, ``bca``,
+        ``studentized``: from resamples; ``auto``: the first below 20 runs, else the second.
+    resampling : str
+        ``runs`` inside each task, or ``runs_and_tasks`` where the tasks are a sample too.
+    n_resamples : int
+        Number of resamples.
+    gamma : float, optional
+        Target of the optimality gap: 1 if higher is better, else there is no default.
+    n_threads : int
+        Threads to resample with; does not change the result.
+    rng : numpy.random.Generator
+        Source of all draws.
+
+    Returns
+    -------
+    list of Estimate
+        For each algorithm in the table's order, the metrics in the given order.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such metric.
+    ScoreDataError
+        No task is shared by all algorithms, the gap has no target, or the method cannot serve the
+        metric.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Tasks were left out, or some have a single run; one task carries more than half of the
+        variance; a given target lies outside the scores; or something is not estimable (NaN): an
+        interval from one run per task or from scores that do not vary, a mean of infinite scores.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": np.arange(40.0).reshape(10, 4) / 40})
+    >>> for e in estimate_aggregates(table, ["iqm", "median"], rng=np.random.default_rng(0)):
+    ...     print(f"{e.metric}: {e.value:.3f} [{e.low:.3f}, {e.high:.3f}] {e.method}")
+    iqm: 0.487 [0.355, 0.620] delta_t
+    median: 0.487 [0.344, 0.631] profile_likelihood
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"expected a level between 0 and 1, found {level}")
+    if method not in get_args(Method):
+        raise ValueError(f"expected one of the methods {get_args(Method)}, found {method!r}")
+    wanted = metrics_for(metrics, gamma=gamma, higher_is_better=table.higher_is_better)
+    tasks = shared_tasks(table)
+    estimates = []
+    for algorithm in table.algorithms:
+        strata = Strata.from_table(table, algorithm, tasks)
+        if gamma is not None and any(metric.name == "optimality_gap" for metric in wanted):
+            _check_target(gamma, strata, algorithm)
+        _name_single_runs(strata, tasks, algorithm)
+        resamples = Resamples(
+            strata,
+            n_resamples=n_resamples,
+            key=draw_key(rng),
+            draw_tasks=resampling == "runs_and_tasks",
+            n_threads=n_threads,
+        )
+        resolved = resolved_method(method, strata, draw_tasks=resamples.draw_tasks)
+        if resolved != "small_sample":
+            resamples.of_all(wanted)
+        estimates += [
+            _estimate(algorithm, tasks, metric, resamples, resolved, level) for metric in wanted
+        ]
+    return estimates
+
+
+def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Return the tasks that all algorithms have, and say which were left out.
+
+    Raises
+    ------
+    ScoreDataError
+        There is none.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Some algorithm lacks a task.
+    """
+    names = algorithms or table.algorithms
+    tasks = table.shared_tasks(names)
+    if not tasks:
+        shown = ", ".join(names)
+        raise ScoreDataError(f"expected tasks that all algorithms have; {shown} share none")
+    left_out = [
+        t for t in table.tasks if t not in tasks and any(t in table.tasks_of(a) for a in names)
+    ]
+    if left_out:
+        shown = ", ".join(left_out[:8]) + (", ..." if len(left_out) > 8 else "")
+        warn(f"{len(left_out)} of {len(table.tasks)} tasks left out, not all have them: {shown}")
+    return tasks
+
+
+def _check_target(gamma: float, strata: Strata, algorithm: str) -> None:
+    """Say that a target chosen by hand lies outside the scores, where it decides nothing."""
+    low, high = float(strata.values.min()), float(strata.values.max())
+    if not low <= gamma <= high:
+        warn(
+            f"optimality_gap of {algorithm}: the target {gamma:g} lies outside the scores, "
+            f"{low:g} to {high:g}: every score misses it, or none"
+        )
+
+
+def _name_single_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> None:
+    """Say which tasks have one run while others have more: their variance is a guess."""
+    alone = [task for task, n in zip(tasks, strata.counts, strict=True) if n == 1]
+    if alone and len(alone) < len(tasks):
+        shown = ", ".join(alone[:8]) + (", ..." if len(alone) > 8 else "")
+        warn(
+            f"{algorithm}: {len(alone)} of {len(tasks)} tasks have a single run ({shown}), whose "
+            "variance is not known; intervals may be too short"
+        )
+
+
+def _estimate(
+    algorithm: str,
+    tasks: Sequence[str],
+    metric: Metric,
+    resamples: Resamples,
+    method: Method,
+    level: float,
+) -> Estimate:
+    """Return one estimate; NaN and a warning that names the reason where there is none."""
+    strata = resamples.strata
+    value = metric.value(strata)
+    interval = Interval(math.nan, math.nan, method, 0, math.nan)
+    reason = None
+    if not math.isfinite(value):
+        reason = "not estimable, some runs are infinite (censored)"
+    elif strata.counts.max() == 1 and not resamples.draw_tasks:
+        reason = "interval not estimable from one run per task"
+    else:
+        found = interval_of(metric, value, resamples, method=method, level=level)
+        interval, reason = checked(found)
+        if reason is None and interval.method == "delta_t":
+            _name_large_share(algorithm, tasks, metric, strata)
+    if reason is not None:
+        warn(f"{metric.name} of {algorithm}: {reason}")
+    return Estimate(
+        algorithm,
+        metric.name,
+        value if math.isfinite(value) else math.nan,
+        interval.low,
+        interval.high,
+        level,
+        interval.method,
+        strata.n_runs,
+        strata.n_tasks,
+        interval.n_resamples,
+        interval.mc_error,
+    )
+
+
+def _name_large_share(algorithm: str, tasks: Sequence[str], metric: Metric, strata: Strata) -> None:
+    """Say that the variance is that of one task: what it did not show, no interval can know."""
+    influences = metric.influences(strata)
+    if strata.n_tasks > 2 and influences is not None:
+        shares = delta_error(influences).shares
+        largest = int(np.argmax(shares))
+        if shares[largest] > LARGE_SHARE:
+            warn(
+                f"{metric.name} of {algorithm}: {shares[largest]:.0%} of the variance is that of "
+                f"one task, {tasks[largest]}; the interval may be too short"
+            )
+
+
+def warn(message: str) -> None:
+    """Say what was found, where the caller of the public function sees it."""
+    warnings.warn(message, DegenerateScoresWarning, stacklevel=2)

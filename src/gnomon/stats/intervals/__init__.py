@@ -1,0 +1,1 @@
+"""Confidence intervals of one estimate, by closed forms and from resamples."""

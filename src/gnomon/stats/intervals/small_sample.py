@@ -1,0 +1,230 @@
+"""Intervals that hold their coverage with few runs, in closed form.
+
+With R runs per task a bootstrap sees (R - 1)/R of the variance and has no t factor: at three runs
+its nominal 95 % covers 83-89 % for means and 70 % for medians on Atari scores.
+
+*delta-t* stands in for it, for every metric that moves with each score by a known influence w: the
+standard error is that of a mean of independent strata, and the quantile that of Student's t with
+Satterthwaite's degrees of freedom (the smaller of those from the influences and from the raw
+scores, since skewed noise needs the reserve). Where the metric cuts scores off, a task shows at
+least the variance that noise of its own spread would, with tails as real runs have them. Where the
+metric trims whole scores, fewer than its share, the interval lies around what the exact share would
+give, as infinitely many runs do. The median of tasks has an interval of its own, in
+:mod:`gnomon.stats.intervals.median_profile`.
+
+Runs may be ragged: a task with a single run borrows its variance from the others.
+
+Where it fails: no few runs can show an event that did not happen in them, such as a rare collapse
+of a task that else scores far above the target (the optimality gap then covers 85 to 92 %).
+Averaged over 24 populations, some such among them, nominal 95 % covers 94 to 98 % from 3 runs on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnomon.scores.table import FloatArray
+from gnomon.stats.strata import Strata
+
+__all__ = [
+    "DeltaError",
+    "Influences",
+    "delta_error",
+    "delta_interval",
+    "noise_floor",
+    "task_variances",
+]
+
+Response = Callable[[FloatArray], FloatArray]
+
+#: Values of the noise to average over, and the farthest of them in standard deviations, beyond
+#: which lie 2 % of the variance.
+N_NODES = 199
+FARTHEST = 12.0
+
+#: Degrees of freedom of Student's t whose tails are those of real runs: in 658 cells of five runs,
+#: Dopamine's agents on Atari, the mean sample kurtosis is -0.91 and the skewness -0.05 (standard
+#: error 0.04); t with 4 has -0.905, t with 5 -0.93 and a normal distribution -1.00.
+NOISE_DF = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Influences:
+    """How a metric moves with each score of one algorithm.
+
+    Parameters
+    ----------
+    strata : Strata
+        The scores.
+    values : ndarray of float, shape (scores,)
+        The metric's influence at each, up to a constant for each task.
+    floor : ndarray of float, shape (tasks,), optional
+        The least variance of the influences to believe in, see :func:`noise_floor`.
+    shift : float
+        What to add to the metric for an estimate of what infinitely many runs would give, where
+        its definition depends on how many there are.
+    bounds : (float, float)
+        Between which the metric lies, whatever the scores.
+    """
+
+    strata: Strata
+    values: FloatArray
+    floor: FloatArray | None = None
+    shift: float = 0.0
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    def variances(self) -> FloatArray:
+        """Return the variance of each task's mean influence."""
+        own = task_variances(self.strata, self.values)
+        return _of_means(self.strata, own if self.floor is None else np.maximum(own, self.floor))
+
+
+def noise_floor(strata: Strata, response: Response) -> FloatArray:
+    """Return the variance of a metric's response to noise of each task's own spread.
+
+    A metric that cuts scores off can show no variance in the few runs at hand, because all of them
+    lie beyond the cut, while their spread says that others will not. The noise is Student's t with
+    :data:`NOISE_DF` degrees of freedom, scaled to that spread.
+
+    Parameters
+    ----------
+    strata : Strata
+        Finite scores.
+    response : function
+        From scores to influences, element by element.
+
+    Returns
+    -------
+    ndarray of float, shape (tasks,)
+    """
+    nodes = np.linspace(-FARTHEST, FARTHEST, N_NODES)
+    weights = (1.0 + np.square(nodes) / (NOISE_DF - 2.0)) ** (-(NOISE_DF + 1.0) / 2.0)
+    weights /= weights.sum()
+    nodes /= math.sqrt(weights @ np.square(nodes))
+    spreads = np.sqrt(task_variances(strata, strata.values))
+    with np.errstate(invalid="ignore"):
+        influences = response(strata.task_means[:, None] + spreads[:, None] * nodes)
+        centred = influences - (influences @ weights)[:, None]
+        variances = np.nan_to_num(np.square(centred) @ weights)
+    return np.where(spreads == 0.0, 0.0, variances)
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaError:
+    """The standard error of an estimate that is a mean over strata, with where it comes from.
+
+    Parameters
+    ----------
+    variance : float
+        Estimated variance of the estimate.
+    df : float
+        Satterthwaite's degrees of freedom.
+    shares : ndarray of float, shape (strata,)
+        Share of each stratum in the variance; NaN if there is none.
+    """
+
+    variance: float
+    df: float
+    shares: FloatArray
+
+    def half_width(self, level: float) -> float:
+        """Return half of the width of the interval."""
+        from scipy import special
+
+        return float(special.stdtrit(self.df, (1.0 + level) / 2.0) * math.sqrt(self.variance))
+
+    def p_value(self, distance: float) -> float:
+        """Return the two-sided p-value of the estimate being so far from the truth."""
+        from scipy import special
+
+        if self.variance == 0.0:
+            return math.nan
+        return float(2.0 * special.stdtr(self.df, -abs(distance) / math.sqrt(self.variance)))
+
+
+def delta_error(*parts: Influences) -> DeltaError:
+    """Return the error of the mean over tasks of some influences, or of a difference of such means.
+
+    Parameters
+    ----------
+    *parts : Influences
+        One for each independent algorithm.
+    """
+    weights = np.concatenate([np.full(p.strata.n_tasks, p.strata.n_tasks**-2.0) for p in parts])
+    dfs = np.concatenate([np.maximum(p.strata.counts - 1, 1) for p in parts])
+    variances = np.concatenate([p.variances() for p in parts]) * weights
+    raw = [_of_means(p.strata, task_variances(p.strata, p.strata.values)) for p in parts]
+    total = float(variances.sum())
+    df = _satterthwaite(variances, dfs)
+    with np.errstate(invalid="ignore"):
+        raw_df = _satterthwaite(np.concatenate(raw) * weights, dfs)
+        shares = variances / total if total > 0.0 else np.full(variances.size, np.nan)
+    # Raw variances are not finite where a censored run was cut off.
+    return DeltaError(total, min(df, raw_df) if math.isfinite(raw_df) else df, shares)
+
+
+def _of_means(strata: Strata, variances: FloatArray) -> FloatArray:
+    """Return the variance of each task's mean; a single run takes the others' mean variance."""
+    alone = strata.counts == 1
+    if alone.any():
+        dfs = strata.counts - 1
+        pooled = float((variances * dfs)[~alone].sum() / dfs.sum()) if not alone.all() else 0.0
+        variances = np.where(alone, pooled, variances)
+    return variances / strata.counts
+
+
+def task_variances(strata: Strata, values: FloatArray) -> FloatArray:
+    """Return the unbiased variance inside each task, 0 for a single run."""
+    begins = strata.starts[:-1]
+    with np.errstate(invalid="ignore"):
+        means = np.add.reduceat(values, begins) / strata.counts
+        squares = np.square(values - np.repeat(means, strata.counts))
+        variances = np.add.reduceat(squares, begins) / np.maximum(strata.counts - 1, 1)
+    # Equal runs do not vary, whatever rounding makes of their mean.
+    equal = np.minimum.reduceat(values, begins) == np.maximum.reduceat(values, begins)
+    return np.where(equal, 0.0, variances)
+
+
+def _satterthwaite(variances: FloatArray, dfs: FloatArray) -> float:
+    """Return the degrees of freedom of a sum of independent variance estimates."""
+    total = variances.sum()
+    if total == 0.0:
+        return float(dfs.min())
+    # Dividing first keeps tiny variances from vanishing when squared.
+    return float(max(dfs.min(), 1.0 / np.sum(np.square(variances / total) / dfs)))
+
+
+def delta_interval(value: float, influences: Influences, level: float) -> tuple[float, float]:
+    """Return the delta-t interval of a metric.
+
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    influences : Influences
+        How the metric moves with each score; at least one task with two runs.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    low, high : float
+        Around the estimate and its shift; they enclose the estimate, and keep to the bounds.
+
+    Examples
+    --------
+    For a mean of one task it is Student's interval:
+
+    >>> strata = Strata.from_runs([[1.0, 2.0, 3.0]])
+    >>> low, high = delta_interval(2.0, Influences(strata, strata.values), 0.95)
+    >>> round(low, 3), round(high, 3)
+    (-0.484, 4.484)
+    """
+    half = delta_error(influences).half_width(level)
+    center = value + (influences.shift if half > 0.0 else 0.0)
+    least, most = influences.bounds
+    return max(min(center - half, value), least), min(max(center + half, value), most)

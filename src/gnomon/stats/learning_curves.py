@@ -1,0 +1,354 @@
+"""Learning curves: a metric at each step with its band, and numbers about whole curves.
+
+A run is drawn with its whole curve: one index for all its steps. So bands at different steps come
+from the same resamples, and what is computed across steps (an area, a time to a threshold, the best
+so far) has a valid interval, which it has not if every step draws its own runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.bootstrap.resamples import Resamples, draw_key
+from gnomon.stats.estimates import (
+    Estimate,
+    finite_or_none,
+    shared_tasks,
+    warn,
+)
+from gnomon.stats.intervals.methods import (
+    Interval,
+    Method,
+    checked,
+    interval_of,
+    percentile,
+)
+from gnomon.stats.metrics import Metric, metrics_for
+from gnomon.stats.strata import Strata
+
+__all__ = [
+    "Curve",
+    "CurveSummary",
+    "aggregate_curves",
+    "estimate_of_curves",
+    "summarize_runs",
+]
+
+CurveSummary = Literal["area", "best", "final", "time_to_threshold"]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One metric of one algorithm along its steps.
+
+    Parameters
+    ----------
+    algorithm, metric : str
+        What is shown.
+    step : ndarray of float, shape (steps,)
+        Ascending.
+    value, low, high : ndarray of float, shape (steps,)
+        The metric and its pointwise band; NaN where not estimable.
+    level : float
+        Confidence level at each step.
+    """
+
+    algorithm: str
+    metric: str
+    step: FloatArray
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+
+    def as_records(self) -> list[dict[str, Any]]:
+        """Return one mapping for each step, fit for JSON."""
+        names = ("algorithm", "metric", "step", "value", "low", "high")
+        columns = (self.step.tolist(), self.value.tolist(), self.low.tolist(), self.high.tolist())
+        return [
+            dict(zip(names, map(finite_or_none, (self.algorithm, self.metric, *row)), strict=True))
+            for row in zip(*columns, strict=True)
+        ]
+
+
+def aggregate_curves(
+    table: ScoreTable,
+    metrics: Sequence[str | Metric] = ("iqm",),
+    *,
+    level: float = 0.95,
+    method: Method = "auto",
+    n_resamples: int = 2000,
+    gamma: float | None = None,
+    rng: np.random.Generator,
+) -> list[Curve]:
+    """Return metrics at every step that all runs of an algorithm have, with bands.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        With a column ``step``.
+    metrics : sequence of str or Metric
+        As in :func:`~gnomon.stats.estimates.estimate_aggregates`.
+    level : float
+        Confidence level at each step.
+    method : str
+        As in :func:`~gnomon.stats.estimates.estimate_aggregates`.
+    n_resamples : int
+        Number of resamples.
+    gamma : float, optional
+        Target of the optimality gap.
+    rng : numpy.random.Generator
+        Source of all draws.
+
+    Returns
+    -------
+    list of Curve
+        For each algorithm the metrics in order.
+
+    Raises
+    ------
+    ScoreDataError
+        The table has no steps, or an algorithm has no step that all its runs share.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Tasks or steps are left out because some run lacks them; or something is not estimable at
+        some steps: a band from one run per task or from scores that do not vary, a metric of
+        infinite scores.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[[1, 2], [3, 4]], [[2, 3], [4, 5]]]})
+    >>> (curve,) = aggregate_curves(table, ["mean"], rng=np.random.default_rng(0))
+    >>> curve.step, curve.value
+    (array([0., 1.]), array([2.5, 3.5]))
+    """
+    wanted = metrics_for(metrics, gamma=gamma, higher_is_better=table.higher_is_better)
+    curves = []
+    for algorithm, (steps, at_steps) in _strata_by_step(table).items():
+        key = draw_key(rng)
+        for metric in wanted:
+            rows = [_banded(x, metric, method, level, n_resamples, key) for x in at_steps]
+            faults = Counter(fault for *_, fault in rows if fault is not None)
+            for fault, n in faults.items():
+                where = "" if n == len(rows) else f" at {n} of {len(rows)} steps"
+                warn(f"{metric.name} of {algorithm}{where}: {fault}")
+            value, low, high = np.array([ends for *ends, _ in rows]).T
+            curves.append(Curve(algorithm, metric.name, steps, value, low, high, level))
+    return curves
+
+
+def _banded(
+    strata: Strata,
+    metric: Metric,
+    method: Method,
+    level: float,
+    n_resamples: int,
+    key: np.uint64,
+) -> tuple[float, float, float, str | None]:
+    """Return the metric at one step, the ends of its interval, and what is wrong with them."""
+    value = metric.value(strata)
+    if not np.isfinite(value):
+        return np.nan, np.nan, np.nan, "not estimable, some runs are infinite (censored)"
+    if strata.counts.max() == 1:
+        return value, np.nan, np.nan, "band not estimable from one run per task"
+    resamples = Resamples(strata, n_resamples=n_resamples, key=key)
+    found = interval_of(metric, value, resamples, method=method, level=level)
+    shown, fault = checked(found)
+    return value, shown.low, shown.high, fault
+
+
+def _along(
+    at_steps: Sequence[Strata], metric: Metric, n_resamples: int, key: np.uint64
+) -> tuple[FloatArray, FloatArray]:
+    """Return the metric at each step, and in every resample, (n_resamples, steps)."""
+    values = np.array([metric.value(strata) for strata in at_steps])
+    # One key and one shape: every step draws the same runs.
+    drawn = [Resamples(strata, n_resamples=n_resamples, key=key).of(metric) for strata in at_steps]
+    return values, np.stack(drawn, axis=1)
+
+
+def _strata_by_step(table: ScoreTable) -> dict[str, tuple[FloatArray, list[Strata]]]:
+    """Return for each algorithm its common steps and its scores at each of them."""
+    if table.n_steps < 2:
+        raise ScoreDataError("expected a table with several steps for curves; found one")
+    tasks = shared_tasks(table.last_step())
+    found = {}
+    for algorithm in table.algorithms:
+        curves = [table.curves(algorithm, task) for task in tasks]
+        common = curves[0][0]
+        for steps, _ in curves[1:]:
+            common = np.intersect1d(common, steps)
+        at_common = [scores[:, np.isin(steps, common)] for steps, scores in curves]
+        # A run without any of these scores is a missing run; a step that some run lacks goes.
+        at_common = [scores[~np.isnan(scores).all(axis=1)] for scores in at_common]
+        complete = ~np.any([np.isnan(scores).any(axis=0) for scores in at_common], axis=0)
+        n_all = np.unique(np.concatenate([steps for steps, _ in curves])).size
+        if not complete.any():
+            raise ScoreDataError(f"{algorithm}: expected a step that all runs have; found none")
+        if complete.sum() < n_all:
+            warn(f"{algorithm}: {n_all - complete.sum()} of {n_all} steps left out, not all runs "
+                 "have them")  # fmt: skip
+        kept = np.flatnonzero(complete)
+        strata = [Strata.from_runs([scores[:, i] for scores in at_common]) for i in kept]
+        found[algorithm] = (common[kept], strata)
+    return found
+
+
+def estimate_of_curves(
+    table: ScoreTable,
+    summary: CurveSummary,
+    metric: str | Metric = "iqm",
+    *,
+    threshold: float | None = None,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    gamma: float | None = None,
+    rng: np.random.Generator,
+) -> list[Estimate]:
+    """Estimate one number about each algorithm's aggregate curve, whole runs resampled.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        With a column ``step``.
+    summary : str
+        Of the curve of the metric: ``area`` (its mean over the steps' range, by the trapezoidal
+        rule), ``best``, ``final``, or ``time_to_threshold`` (first step that reaches it).
+    metric : str or Metric
+        What the curve is of.
+    threshold : float, optional
+        For ``time_to_threshold``.
+    level, n_resamples, gamma, rng
+        As in :func:`aggregate_curves`.
+
+    Returns
+    -------
+    list of Estimate
+        Metric ``area(iqm)`` and so on. A time is infinite if never reached.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[[1, 2]], [[2, 4]], [[3, 3]]]})
+    >>> (area,) = estimate_of_curves(table, "area", "mean", rng=np.random.default_rng(0))
+    >>> area.metric, area.value
+    ('area(mean)', 2.5)
+    """
+    (one,) = metrics_for([metric], gamma=gamma, higher_is_better=table.higher_is_better)
+    reduce = _summary(summary, threshold, table.higher_is_better)
+    estimates = []
+    for algorithm, (steps, at_steps) in _strata_by_step(table).items():
+        value, replicates = _along(at_steps, one, n_resamples, draw_key(rng))
+        drawn = percentile(reduce(steps, replicates), level)
+        interval, fault = _checked(summary, threshold, drawn)
+        strata = at_steps[0]
+        if strata.counts.max() == 1:
+            fault = "interval not estimable from one run per task"
+        if fault is not None:
+            warn(f"{summary} of {algorithm}: {fault}")
+        estimates.append(
+            Estimate(
+                algorithm,
+                f"{summary}({one.name})",
+                float(reduce(steps, value[None, :])[0]),
+                interval.low,
+                interval.high,
+                level,
+                interval.method,
+                strata.n_runs,
+                strata.n_tasks,
+                n_resamples,
+                interval.mc_error,
+            )
+        )
+    return estimates
+
+
+def _checked(
+    summary: CurveSummary, threshold: float | None, interval: Interval
+) -> tuple[Interval, str | None]:
+    """Return an interval and what is wrong with it; an infinite time is that of no arrival."""
+    if summary == "time_to_threshold" and np.isinf(interval.high):
+        often = "not always" if np.isfinite(interval.low) else "seldom or never"
+        return interval, f"the threshold {threshold:g} is {often} reached by the resampled curves"
+    return checked(interval)
+
+
+def summarize_runs(
+    table: ScoreTable, summary: CurveSummary, *, threshold: float | None = None
+) -> ScoreTable:
+    """Return the table of one number about each run's own curve.
+
+    It is a table of scores like any other, so every estimate and comparison takes it.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        With a column ``step``; steps that a run lacks are passed over.
+    summary, threshold
+        As in :func:`estimate_of_curves`. For ``time_to_threshold`` lower is better, and a run that
+        never gets there is censored.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[[1, 5]], [[2, 3]]]})
+    >>> summarize_runs(table, "time_to_threshold", threshold=4).runs("dqn", "task_0")
+    array([ 1., inf])
+    """
+    reduce = _summary(summary, threshold, table.higher_is_better)
+    records = []
+    for algorithm in table.algorithms:
+        for task in table.tasks:
+            steps, scores = table.curves(algorithm, task)
+            for run, row in enumerate(scores):
+                seen = ~np.isnan(row)
+                score = float(reduce(steps[seen], row[None, seen])[0]) if seen.any() else None
+                never = score is not None and np.isinf(score)
+                key = {"algorithm": algorithm, "task": task, "run": run}
+                records.append(key | {"score": score, "censored": never})
+    is_time = summary == "time_to_threshold"
+    return ScoreTable.from_records(
+        records,
+        metric=f"{summary}({table.metric})",
+        unit="steps" if is_time else table.unit,
+        higher_is_better=table.higher_is_better and not is_time,
+        provenance=(*table.provenance, f"{summary} of each run's curve"),
+    )
+
+
+def _summary(
+    summary: CurveSummary, threshold: float | None, higher_is_better: bool
+) -> Callable[[FloatArray, FloatArray], FloatArray]:
+    """Return the function of (steps, curves) that reduces the last axis."""
+    if summary == "time_to_threshold":
+        if threshold is None:
+            raise ScoreDataError("time_to_threshold: expected a threshold; found none")
+        return lambda steps, x: _first_time(steps, x, threshold, higher_is_better)
+    if summary == "area":
+        return _mean_height
+    if summary == "best":
+        return lambda steps, x: x.max(axis=-1) if higher_is_better else x.min(axis=-1)
+    return lambda steps, x: x[..., -1]
+
+
+def _mean_height(steps: FloatArray, curves: FloatArray) -> FloatArray:
+    """Return the area under each curve over the range of its steps."""
+    if steps.size == 1:
+        return curves[..., 0]
+    return np.asarray(np.trapezoid(curves, steps, axis=-1) / (steps[-1] - steps[0]))
+
+
+def _first_time(
+    steps: FloatArray, curves: FloatArray, threshold: float, higher_is_better: bool
+) -> FloatArray:
+    """Return the first step at which each curve is at the threshold or better, else infinity."""
+    reached = curves >= threshold if higher_is_better else curves <= threshold
+    return np.where(reached.any(axis=-1), steps[np.argmax(reached, axis=-1)], np.inf)

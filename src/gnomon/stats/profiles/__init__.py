@@ -1,0 +1,1 @@
+"""Performance profiles and their bands."""

@@ -1,0 +1,220 @@
+"""Performance profiles: what share of runs, or of tasks, scores above each threshold.
+
+A profile shows the whole distribution at once (Agarwal et al. 2021): one that lies above another
+everywhere is better by any summary. Where lower scores are better, "above" reads "below".
+
+Shares are counted in :mod:`gnomon.stats.profiles.shares`, bands made in
+:mod:`gnomon.stats.profiles.bands`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.bootstrap.resamples import draw_key
+from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
+from gnomon.stats.profiles.bands import (
+    Band,
+    Kind,
+    band_of,
+    exact_band,
+    resampled_profiles,
+    simultaneous_band,
+)
+from gnomon.stats.profiles.shares import average_score_profile, run_score_profile
+from gnomon.stats.strata import Strata
+
+__all__ = [
+    "Profile",
+    "average_score_profile",
+    "exact_band",
+    "performance_profiles",
+    "resampled_profiles",
+    "run_score_profile",
+    "simultaneous_band",
+    "thresholds",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """One algorithm's profile with its band.
+
+    Parameters
+    ----------
+    algorithm, kind : str
+        Whose profile, and of what.
+    tau : ndarray of float, shape (thresholds,)
+        Ascending thresholds.
+    value, low, high : ndarray of float, shape (thresholds,)
+        Share above each threshold, and the band; NaN where there is none.
+    level : float
+        Confidence level of the band.
+    band : str
+        ``pointwise``, ``simultaneous`` or ``none``.
+    """
+
+    algorithm: str
+    kind: str
+    tau: FloatArray
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+    band: str
+
+    def as_records(self) -> list[dict[str, Any]]:
+        """Return one mapping for each threshold, fit for JSON."""
+        columns = zip(
+            self.tau.tolist(),
+            self.value.tolist(),
+            self.low.tolist(),
+            self.high.tolist(),
+            strict=True,
+        )
+        names = ("algorithm", "kind", "tau", "value", "low", "high")
+        return [
+            dict(zip(names, map(finite_or_none, (self.algorithm, self.kind, *row)), strict=True))
+            for row in columns
+        ]
+
+    def n_flat(self) -> int:
+        """Return at how many thresholds the band has no width."""
+        return int(np.sum(self.low == self.high))
+
+    def quantile(self, share: float) -> float:
+        """Return the highest threshold that at least this share is above; NaN if none is."""
+        reached = np.flatnonzero(self.value >= share)
+        return float(self.tau[reached[-1]]) if reached.size else float("nan")
+
+    def first_reaching(self, share: float) -> float:
+        """Return the lowest threshold with at least this share, for profiles of distance."""
+        reached = np.flatnonzero(self.value >= share)
+        return float(self.tau[reached[0]]) if reached.size else float("nan")
+
+    def area(self) -> float:
+        """Return the area under the profile over its thresholds, by the trapezoidal rule."""
+        return float(np.trapezoid(self.value, self.tau))
+
+
+def thresholds(
+    strata: Sequence[Strata],
+    *,
+    spacing: Literal["linear", "log", "data"] = "linear",
+    n: int = 81,
+) -> FloatArray:
+    """Return thresholds that span the scores of several algorithms.
+
+    Parameters
+    ----------
+    strata : sequence of Strata
+    spacing : str
+        ``linear``; ``log``, for positive scores; or ``data``: quantiles of all scores, so that
+        the steps of the profiles are spread evenly.
+    n : int
+        Number of thresholds.
+
+    Raises
+    ------
+    ScoreDataError
+        Logarithmic spacing of scores that are not positive, or no score is finite.
+    """
+    values = np.concatenate([one.values for one in strata])
+    values = values[np.isfinite(values)]
+    if not values.size:
+        raise ScoreDataError("thresholds: expected at least one finite score, found none")
+    if spacing == "data":
+        return np.unique(np.quantile(values, np.linspace(0.0, 1.0, n)))
+    low, high = float(values.min()), float(values.max())
+    if spacing == "linear":
+        return np.linspace(min(low, 0.0) if low > 0 else low, high, n)
+    if low <= 0.0:
+        raise ScoreDataError(f"expected positive scores for logarithmic thresholds, found {low:g}")
+    return np.geomspace(low, high, n)
+
+
+def performance_profiles(
+    table: ScoreTable,
+    tau: npt.ArrayLike | None = None,
+    *,
+    kind: Kind = "run_score",
+    spacing: Literal["linear", "log", "data"] = "linear",
+    band: Band = "pointwise",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    rng: np.random.Generator,
+) -> list[Profile]:
+    """Return the profile of every algorithm of a table, on the tasks that all have.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        One score for each run.
+    tau : array_like of float, optional
+        Thresholds, ascending; if not given, `spacing` chooses them (see :func:`thresholds`).
+    kind : str
+        ``run_score``: share of runs; ``average_score``: share of tasks by their mean.
+    band : str
+        ``pointwise``: the bootstrap percentile interval at each threshold, exact for run scores
+        (resampled where numbers of runs have no common multiple of reasonable size);
+        ``simultaneous``: for the whole curve; ``none``.
+    level : float
+        Confidence level of the band.
+    n_resamples : int
+        Number of resamples, where the band is not exact.
+    rng : numpy.random.Generator
+        Source of all draws.
+
+    Returns
+    -------
+    list of Profile
+        In the table's order. The band is NaN with one run per task, and if no threshold has runs
+        of a task on both sides. A pointwise band has no width at those that have not
+        (:meth:`Profile.n_flat`): resamples show nothing else there, which is no certainty.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        There is no band.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[1.0, 2.0], [3.0, 4.0]]})
+    >>> (profile,) = performance_profiles(table, [1.5, 2.5], rng=np.random.default_rng(0))
+    >>> profile.value, profile.low, profile.high
+    (array([0.75, 0.5 ]), array([0.5, 0. ]), array([1., 1.]))
+    """
+    tasks = shared_tasks(table)
+    strata = {name: Strata.from_table(table, name, tasks) for name in table.algorithms}
+    spread = list(strata.values())
+    at = thresholds(spread, spacing=spacing) if tau is None else np.sort(np.asarray(tau, float))
+    higher = table.higher_is_better
+    share = run_score_profile if kind == "run_score" else average_score_profile
+    profiles = []
+    for name, scores in strata.items():
+        value = share(scores, at, higher_is_better=higher)
+        low, high = band_of(
+            scores,
+            at,
+            value,
+            kind=kind,
+            band=band,
+            level=level,
+            higher_is_better=higher,
+            n_resamples=n_resamples,
+            key=draw_key(rng),
+        )
+        if band != "none" and not (low < high).any():
+            single = scores.counts.max() == 1
+            reason = " from one run per task" if single else ", no threshold parts runs of a task"
+            warn(f"{kind} profile of {name}: band not estimable{reason}")
+            low, high = np.full(at.size, np.nan), np.full(at.size, np.nan)
+        profiles.append(Profile(name, kind, at, value, low, high, level, band))
+    return profiles

@@ -1,0 +1,142 @@
+"""What people played, as the reference system keeps it, and as a table of scores."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
+
+from gnomon.experiments.game_logs.rows import TRANSCRIPT
+from gnomon.experiments.scoring.scores import METRICS, score_trial
+from gnomon.game.board import BUCKET_PLACES
+from gnomon.game.outcomes import EMPTY_CELL
+from gnomon.studies.session import Attempt, PlaySession
+
+if TYPE_CHECKING:
+    from gnomon.scores.table import ScoreTable
+
+__all__ = ["PlayedGame", "play_scores", "transcript_text"]
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedGame:
+    """A game of one person, with what is known of its place in a study.
+
+    Parameters
+    ----------
+    player : str
+        A pseudonym.
+    rule_list : str
+        The list of the study, empty outside of one.
+    series : int
+        Which rule of the list, from 0.
+    rule : str
+        The rule's own name.
+    session : PlaySession
+        What was played.
+    """
+
+    player: str
+    rule_list: str
+    series: int
+    rule: str
+    session: PlaySession
+
+
+def transcript_text(games: Iterable[PlayedGame]) -> str:
+    """Return the detailed transcript of games: a line an attempt, moments in UTC.
+
+    The columns are those of the reference game server since version 8.031, so that people and
+    learners stand in one table; :func:`gnomon.experiments.game_logs.reader.read_game_log` reads it.
+    """
+    out = io.StringIO()
+    out.write(f"#{TRANSCRIPT}\n")
+    writer = csv.writer(out, lineterminator="\n")
+    for game in games:
+        writer.writerows(_lines(game))
+    return out.getvalue()
+
+
+def _lines(game: PlayedGame) -> Iterator[Sequence[Any]]:
+    for episode, attempts in groupby(game.session.attempts, key=lambda a: a.episode):
+        pieces = {piece.pos: piece for piece in game.session.board(episode).pieces}
+        left, episode_id = len(pieces), ""
+        # The reference system writes no line for an attempt on an empty cell.
+        written = (a for a in attempts if a.outcome != EMPTY_CELL)
+        for number, attempt in enumerate(written):
+            piece = pieces[attempt.cell]
+            left -= attempt.accepted
+            episode_id = episode_id or _episode_id(game, attempt)
+            yield (
+                *(game.player, game.rule_list, game.series, game.rule, episode, episode_id),
+                *(number, _moment(attempt.at), 0, f"{attempt.reaction_s:.3f}"),
+                *(f"{piece.color}_{piece.shape}", piece.id, piece.y, piece.x),
+                *(attempt.bucket, *BUCKET_PLACES[attempt.bucket], attempt.outcome, left),
+            )
+
+
+def _episode_id(game: PlayedGame, first: Attempt) -> str:
+    """Return a name for an episode: when it began, and whose it is."""
+    moment = _moment(first.at - first.reaction_s).partition(".")[0]
+    return f"{moment}-{game.player}-{game.series}-{first.episode}"
+
+
+def _moment(seconds: float) -> str:
+    at = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    return f"{at:%Y%m%d-%H%M%S}.{at.microsecond // 1000:03d}"
+
+
+def play_scores(
+    games: Iterable[PlayedGame],
+    metric: str = "tce",
+    *,
+    by: Literal["player", "people"] = "player",
+) -> ScoreTable:
+    """Return a score of every game: players as algorithms, or all people as one; rules as tasks.
+
+    Parameters
+    ----------
+    games : iterable of PlayedGame
+        Games without a single attempt are left out.
+    metric : str
+        One of :data:`gnomon.experiments.scoring.scores.METRICS` that is one number a trial.
+    by : {"player", "people"}
+        Each player is an algorithm with one run, or each a run of the one algorithm ``people``.
+
+    Returns
+    -------
+    ScoreTable
+        With the attributes ``rule_list``, ``series`` and ``n_boards``: people play as many boards
+        as they like, so that totals of different people need not compare.
+
+    Raises
+    ------
+    ScoreDataError
+        There is no game.
+    """
+    from gnomon.scores.table import ScoreTable
+
+    chosen = METRICS[metric]
+    runs: dict[tuple[str, str], int] = {}
+    rows = []
+    for game in games:
+        if not game.session.attempts:
+            continue
+        who = "people" if by == "people" else game.player
+        run = runs.get((who, game.rule), 0)
+        runs[who, game.rule] = run + 1
+        score = score_trial(game.session.log(), metric)
+        row = {"algorithm": who, "task": game.rule, "run": run, "score": score}
+        row |= {"censored": score == float("inf"), "rule_list": game.rule_list}
+        rows.append(row | {"series": game.series, "n_boards": game.session.n_boards})
+    return ScoreTable.from_records(
+        rows,
+        metric=metric,
+        unit=chosen.unit,
+        higher_is_better=chosen.higher_is_better,
+        provenance=("people", "attempts on empty cells counted as errors"),
+    )

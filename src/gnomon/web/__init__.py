@@ -1,0 +1,1 @@
+"""The web application: its server, its JSON interface, its pages."""

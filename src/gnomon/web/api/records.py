@@ -1,0 +1,257 @@
+"""What the JSON interface tells of each thing: records of pydantic, which OpenAPI describes."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gnomon.database.tables import (
+    AuditRecord,
+    Entry,
+    Season,
+    SeasonRule,
+    Submission,
+    Token,
+    VerifiedTrial,
+)
+from gnomon.leaderboard.submissions.queue import Place
+
+__all__ = [
+    "AuditLine",
+    "EntryRecord",
+    "IssuedToken",
+    "Problem",
+    "Reason",
+    "RuleRecord",
+    "SeasonRecord",
+    "SubmissionRecord",
+    "TokenRecord",
+    "TrialRecord",
+]
+
+_Moment = datetime.datetime
+
+
+class Problem(BaseModel):
+    """Why a request was refused, in one line."""
+
+    detail: str
+
+
+class Reason(BaseModel):
+    """Why something is done; it is shown to everybody."""
+
+    model_config = ConfigDict(extra="forbid")
+    reason: Annotated[str, Field(max_length=4000)] = ""
+
+
+class RuleRecord(BaseModel):
+    """A rule of a season; the text of a hidden one is null until the season is revealed."""
+
+    name: str
+    visibility: str
+    family: str
+    tags: list[str]
+    text: str | None
+
+    @classmethod
+    def of(cls, rule: SeasonRule, season: Season) -> RuleRecord:
+        """Return what may be told of a rule now."""
+        told = rule.visibility == "public" or season.revealed_at is not None
+        return cls(
+            name=rule.name,
+            visibility=rule.visibility,
+            # What a hidden rule is like would tell of it.
+            family=rule.family if told else "",
+            tags=rule.tags if told else [],
+            text=rule.text if told else None,
+        )
+
+
+class SeasonRecord(BaseModel):
+    """A season: what is played, when, and what was promised of its hidden rules."""
+
+    name: str
+    title: str
+    description: str
+    division: str
+    rules: list[RuleRecord]
+    board: dict[str, Any]
+    trials: int
+    episodes: int
+    horizon: int
+    max_attempts: int | None
+    opens_at: _Moment | None
+    closes_at: _Moment | None
+    commitment: str | None
+    salt: str | None
+    revealed_at: _Moment | None
+    version: int
+
+    @classmethod
+    def of(cls, season: Season) -> SeasonRecord:
+        """Return what may be told of a season now."""
+        names = set(cls.model_fields) - {"rules", "salt"}
+        return cls(
+            **{name: getattr(season, name) for name in names},
+            salt=season.salt if season.revealed_at is not None else None,
+            rules=[RuleRecord.of(rule, season) for rule in season.rules],
+        )
+
+
+class AttemptRecord(BaseModel):
+    """One go of an entry; the seed of the boards is told where the player draws them."""
+
+    number: int
+    seed: int | None
+    created_at: _Moment
+
+
+class EntryRecord(BaseModel):
+    """A registered learner, with every attempt it was given."""
+
+    id: int
+    season: str
+    account: str
+    name: str
+    description: str
+    link: str
+    created_at: _Moment
+    withdrawn_at: _Moment | None
+    withdrawn_reason: str
+    attempts: list[AttemptRecord]
+
+    @classmethod
+    def of(cls, entry: Entry) -> EntryRecord:
+        """Return an entry."""
+        # Boards are drawn from the seed and the rule's text: it would let guesses be tested.
+        seeds = entry.season.division != "hidden" or entry.season.revealed_at is not None
+        names = set(cls.model_fields) - {"season", "account", "attempts"}
+        return cls(
+            **{name: getattr(entry, name) for name in names},
+            season=entry.season.name,
+            account=entry.account.name,
+            attempts=[
+                AttemptRecord(
+                    number=each.number,
+                    seed=each.seed if seeds else None,
+                    created_at=each.created_at,
+                )
+                for each in entry.attempts
+            ],
+        )
+
+
+class SubmissionRecord(BaseModel):
+    """A submission and its state; ``ahead`` and ``expected_s`` tell of its place in the queue.
+
+    ``log_sha256`` is null until the log has come.
+    """
+
+    id: int
+    season: str
+    entry: int
+    learner: str
+    attempt: int
+    n_attempts_of_entry: int
+    state: str
+    reason: str
+    origin: str
+    log_sha256: str | None
+    log_format: str
+    log_bytes: int
+    n_attempts: int | None
+    warnings: list[str]
+    created_at: _Moment
+    changed_at: _Moment
+    verified_at: _Moment | None
+    withdrawn_at: _Moment | None
+    ahead: int | None = None
+    expected_s: float | None = None
+
+    @classmethod
+    def of(cls, submission: Submission, place: Place | None = None) -> SubmissionRecord:
+        """Return a submission."""
+        entry = submission.attempt.entry
+        own = {"season", "entry", "learner", "attempt", "n_attempts_of_entry", "ahead"}
+        names = set(cls.model_fields) - own - {"expected_s"}
+        return cls(
+            **{name: getattr(submission, name) for name in names},
+            season=submission.season.name,
+            entry=entry.id,
+            learner=entry.name,
+            attempt=submission.attempt.number,
+            n_attempts_of_entry=len(entry.attempts),
+            ahead=place.ahead if place else None,
+            expected_s=place.expected_s if place else None,
+        )
+
+
+class TrialRecord(BaseModel):
+    """The scores of a trial, from the replay; those of the open division as they were reported."""
+
+    rule: str
+    trial: int
+    tce: float
+    errors_to_learn: float | None
+    n_episodes: int | None
+    n_attempts: int | None
+    n_moves: int | None
+    n_cleared: int | None
+    log_sha256: str
+
+    @classmethod
+    def of(cls, trial: VerifiedTrial) -> TrialRecord:
+        """Return a trial."""
+        names = set(cls.model_fields) - {"rule", "trial"}
+        return cls(
+            **{name: getattr(trial, name) for name in names},
+            rule=trial.rule.name,
+            trial=trial.number,
+        )
+
+
+class TokenRecord(BaseModel):
+    """An API token, without its secret."""
+
+    id: int
+    account: str
+    label: str
+    scopes: list[str]
+    created_at: _Moment
+    expires_at: _Moment | None
+    revoked_at: _Moment | None
+    last_used_at: _Moment | None
+
+    @classmethod
+    def of(cls, token: Token) -> TokenRecord:
+        """Return a token."""
+        names = set(cls.model_fields) - {"account"}
+        return cls(account=token.account.name, **{name: getattr(token, name) for name in names})
+
+
+class IssuedToken(TokenRecord):
+    """A new API token. ``token`` is told here and never again."""
+
+    token: str
+
+
+class AuditLine(BaseModel):
+    """A line of the audit log."""
+
+    id: int
+    at: _Moment
+    account: str | None
+    action: str
+    subject: str
+    subject_id: int | None
+    detail: dict[str, Any]
+
+    @classmethod
+    def of(cls, record: AuditRecord) -> AuditLine:
+        """Return a line."""
+        names = set(cls.model_fields) - {"account"}
+        account = record.account.name if record.account else None
+        return cls(account=account, **{name: getattr(record, name) for name in names})

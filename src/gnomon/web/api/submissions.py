@@ -1,0 +1,183 @@
+"""Submissions: announced by a manifest, then the log; their state, their trials, their evidence."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from gnomon.database.engine import Database
+from gnomon.database.tables import Submission, VerifiedTrial
+from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
+from gnomon.leaderboard.accounts.tokens import Caller
+from gnomon.leaderboard.refusals import Missing, NotAllowed
+from gnomon.leaderboard.seasons.entries import attempt_of, find_entry
+from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.submissions.manifest import Manifest
+from gnomon.leaderboard.submissions.queue import place_in_queue
+from gnomon.leaderboard.submissions.receive_log import take_in
+from gnomon.leaderboard.submissions.submission import (
+    announce,
+    find_submission,
+    report_scores,
+    shows_hidden_rules,
+    withdraw,
+)
+from gnomon.leaderboard.submissions.upload import (
+    evidence_path,
+    keep_bytes,
+    receive,
+    receiving,
+)
+from gnomon.web.api.dependencies import (
+    CurrentSettings,
+    DatabaseOf,
+    ReadSession,
+    WriteSession,
+    caller,
+)
+from gnomon.web.api.entries import check_owner
+from gnomon.web.api.paging import After, Limit, RowId
+from gnomon.web.api.records import Reason, SubmissionRecord, TrialRecord
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api", tags=["submissions"])
+
+Submitter = Annotated[Caller, Depends(caller("submit"))]
+#: How often a log may be sent for each that may be announced: answers are lost.
+_SENDS = 3
+#: Bytes more than were announced that are read, so that they are refused as another log.
+_MORE = 1 << 16
+
+
+@router.put("/entries/{entry}/attempts/{number}/submission")
+def announce_submission(
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    entry: RowId,
+    number: RowId,
+    manifest: Manifest,
+    who: Submitter,
+) -> SubmissionRecord:
+    """Announce the log of an attempt; in the open division, report its scores.
+
+    The log itself follows by ``PUT /api/submissions/{id}/log``. Asking again with the same log
+    gives the same submission.
+    """
+    with database.writing() as session:
+        key = f"submit {who.account_id}"
+        count_or_refuse(session, key, settings.submissions_per_hour, HOUR_S)
+    with database.writing() as session:
+        found = find_entry(session, entry)
+        check_owner(found, who)
+        attempt = attempt_of(found, number)
+        if found.season.division == "open":
+            submission, evidence = report_scores(session, attempt, manifest)
+            keep_bytes(settings, hashlib.sha256(evidence).hexdigest(), evidence)
+        else:
+            submission = announce(session, settings, attempt, manifest)
+        return _record(session, submission)
+
+
+@router.put(
+    "/submissions/{submission}/log",
+    status_code=202,
+    openapi_extra={
+        "requestBody": {
+            "description": "The bytes of the log, as the manifest announced them.",
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def send_log(
+    request: Request,
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    submission: RowId,
+    who: Submitter,
+) -> SubmissionRecord:
+    """Send the log of a submission. It is queued once it is whole, and a log."""
+    most = await run_in_threadpool(_may_send, database, settings, submission, who)
+    with receiving(settings) as incoming:
+        await receive(request.stream(), incoming, most)
+        await run_in_threadpool(take_in, database, settings, submission, incoming)
+    return await run_in_threadpool(_told, database, submission)
+
+
+@router.get("/submissions/{submission}")
+def get_submission(session: ReadSession, submission: RowId) -> SubmissionRecord:
+    """Tell the state of a submission, with the reason, and its place in the queue."""
+    return _record(session, find_submission(session, submission))
+
+
+@router.get("/submissions/{submission}/trials")
+def list_trials(
+    session: ReadSession, submission: RowId, limit: Limit = 100, after: After = 0
+) -> list[TrialRecord]:
+    """List the scores of a submission's trials, in the order of their ids."""
+    found = find_submission(session, submission)
+    rows = (
+        select(VerifiedTrial)
+        .where(VerifiedTrial.submission_id == found.id, VerifiedTrial.id > after)
+        .options(joinedload(VerifiedTrial.rule))
+        .order_by(VerifiedTrial.id)
+        .limit(limit)
+    )
+    return [TrialRecord.of(trial) for trial in session.scalars(rows)]
+
+
+@router.get("/submissions/{submission}/log", response_class=FileResponse)
+def get_log(session: ReadSession, settings: CurrentSettings, submission: RowId) -> FileResponse:
+    """Return the log of a submission, as it was sent; not while its rules are hidden."""
+    found = find_submission(session, submission)
+    if shows_hidden_rules(found):
+        raise NotAllowed("the attempts are shown when the hidden rules are revealed")
+    if found.log_sha256 is None:
+        raise Missing(f"submission {found.id} has no log")
+    path = evidence_path(settings, found.log_sha256)
+    if not path.exists():
+        raise Missing(f"the log of submission {found.id} is not there any more")
+    return FileResponse(
+        path,
+        media_type="application/octet-stream",
+        filename=f"submission-{found.id}.{found.log_format}",
+        content_disposition_type="attachment",
+    )
+
+
+@router.post("/submissions/{submission}/withdraw")
+def withdraw_submission(
+    session: WriteSession, submission: RowId, why: Reason, who: Submitter
+) -> SubmissionRecord:
+    """Take a submission off the board. It stays as a tombstone, and the attempt counts."""
+    found = find_submission(session, submission, lock=True)
+    check_owner(found.attempt.entry, who)
+    withdraw(session, found, why.reason, by=who.account_id)
+    return _record(session, found)
+
+
+def _may_send(database: Database, settings: ServerSettings, submission_id: int, who: Caller) -> int:
+    """Refuse what is not the caller's, or too often; return how many bytes there may be."""
+    with database.writing() as session:
+        key = f"send {who.account_id}"
+        count_or_refuse(session, key, _SENDS * settings.submissions_per_hour, HOUR_S)
+    with database.reading() as session:
+        submission = find_submission(session, submission_id)
+        check_owner(submission.attempt.entry, who)
+        return min(submission.log_bytes + _MORE, settings.max_upload_bytes)
+
+
+def _told(database: Database, submission_id: int) -> SubmissionRecord:
+    with database.reading() as session:
+        return _record(session, find_submission(session, submission_id))
+
+
+def _record(session: Session, submission: Submission) -> SubmissionRecord:
+    return SubmissionRecord.of(submission, place_in_queue(session, submission.id))

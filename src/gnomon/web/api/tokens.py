@@ -1,0 +1,130 @@
+"""Accounts and API tokens: one's own, and for an admin everybody's."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import select
+
+from gnomon.database.tables import Token
+from gnomon.leaderboard.accounts.accounts import (
+    close_account,
+    erase_account,
+    find_account,
+    make_account,
+)
+from gnomon.leaderboard.accounts.audit_log import note
+from gnomon.leaderboard.accounts.names import clean_text
+from gnomon.leaderboard.accounts.tokens import (
+    Caller,
+    Scope,
+    issue_token,
+    revoke_token,
+)
+from gnomon.leaderboard.refusals import Missing, NotAllowed
+from gnomon.web.api.dependencies import (
+    ReadSession,
+    WriteSession,
+    caller,
+    identified,
+    paced,
+)
+from gnomon.web.api.paging import After, Limit, RowId
+from gnomon.web.api.records import IssuedToken, Reason, TokenRecord
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api", tags=["accounts and tokens"])
+
+Admin = Annotated[Caller, Depends(caller("admin"))]
+Anybody = Annotated[Caller, Depends(identified)]
+_Label = Annotated[str, Field(max_length=128)]
+_Days = Annotated[float, Field(gt=0, le=3650, allow_inf_nan=False)]
+_Scopes = Annotated[list[Scope], Field(min_length=1, max_length=3)]
+
+
+class NewToken(BaseModel):
+    """A token that is wanted, for so many days."""
+
+    model_config = ConfigDict(extra="forbid")
+    scopes: _Scopes = ["submit"]
+    label: _Label = ""
+    days: _Days | None = 90
+
+
+class NewAccount(NewToken):
+    """An account that is wanted, with its first token."""
+
+    name: Annotated[str, Field(max_length=200)]
+
+
+@router.get("/tokens")
+def list_tokens(
+    session: ReadSession, who: Anybody, limit: Limit = 100, after: After = 0
+) -> list[TokenRecord]:
+    """List one's own tokens, without their secrets; an admin sees all."""
+    rows = select(Token).where(Token.id > after).order_by(Token.id).limit(limit)
+    if not who.may("admin"):
+        rows = rows.where(Token.account_id == who.account_id)
+    return [TokenRecord.of(token) for token in session.scalars(rows)]
+
+
+@router.post("/tokens", status_code=201, dependencies=[Depends(paced)])
+def make_token(session: WriteSession, wanted: NewToken, who: Anybody) -> IssuedToken:
+    """Make another token of one's own account, with no more scopes than the one that asks."""
+    for scope in wanted.scopes:
+        if not who.may(scope):
+            raise NotAllowed(f"this token may not give the scope {scope!r}")
+    return _issue(session, who.account_id, wanted, who)
+
+
+@router.post("/accounts", status_code=201)
+def make_new_account(session: WriteSession, wanted: NewAccount, who: Admin) -> IssuedToken:
+    """Make an account, and its first token."""
+    account = make_account(session, wanted.name)
+    note(session, "account made", "account", account.id, by=who.account_id, public=False)
+    return _issue(session, account.id, wanted, who)
+
+
+@router.delete("/tokens/{token}")
+def revoke(session: WriteSession, token: RowId, who: Anybody) -> TokenRecord:
+    """Revoke a token now: one's own, or as an admin anybody's."""
+    found = session.get(Token, token)
+    if found is None or not (found.account_id == who.account_id or who.may("admin")):
+        raise Missing(f"there is no token {token}, or it is another account's")
+    revoke_token(found)
+    note(session, "token revoked", "token", found.id, by=who.account_id, public=False)
+    return TokenRecord.of(found)
+
+
+@router.post("/accounts/{account}/close", status_code=204)
+def close(session: WriteSession, account: RowId, why: Reason, who: Admin) -> None:
+    """Close an account and revoke all its tokens; its entries stay."""
+    close_account(session, find_account(session, account))
+    reason = clean_text(why.reason, "reason")
+    note(session, "account closed", "account", account, by=who.account_id, reason=reason)
+
+
+@router.post("/accounts/{account}/erase", status_code=204)
+def erase(session: WriteSession, account: RowId, who: Admin) -> None:
+    """Take a person's name and texts off an account, on request; its scores stay."""
+    erase_account(session, find_account(session, account))
+    note(session, "account erased", "account", account, by=who.account_id)
+
+
+def _issue(session: WriteSession, account_id: int, wanted: NewToken, who: Caller) -> IssuedToken:
+    account = find_account(session, account_id)
+    label = clean_text(wanted.label, "label")
+    token, text = issue_token(session, account, wanted.scopes, label=label, days=wanted.days)
+    note(
+        session,
+        "token issued",
+        "token",
+        token.id,
+        by=who.account_id,
+        public=False,
+        scopes=token.scopes,
+    )
+    return IssuedToken(**TokenRecord.of(token).model_dump(), token=text)

@@ -1,0 +1,150 @@
+"""The web application: everything that the server answers, put together."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from anyio.to_thread import current_default_thread_limiter
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from fastapi.staticfiles import StaticFiles
+from sqlalchemy.exc import IntegrityError, OperationalError
+from starlette.exceptions import HTTPException as AnyHTTPException
+
+from gnomon import __version__
+from gnomon.database.engine import Database
+from gnomon.errors import GnomonError
+from gnomon.leaderboard.refusals import Refusal, TooMany
+from gnomon.leaderboard.settings import ServerSettings
+from gnomon.web import pages
+from gnomon.web.api import (
+    entries,
+    health,
+    moderation,
+    remote,
+    seasons,
+    submissions,
+    tokens,
+)
+from gnomon.web.api.records import Problem
+from gnomon.web.middleware import HEADERS, Gate
+
+__all__ = ["create_app"]
+
+#: In the order in which their paths are tried.
+_ROUTERS = (
+    health.router,
+    seasons.router,
+    entries.router,
+    submissions.router,
+    tokens.router,
+    moderation.router,
+    remote.router,
+    pages.router,
+)
+_log = logging.getLogger("gnomon.server")
+_STATIC = Path(__file__).with_name("pages") / "static"
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem} for status in (400, 401, 403, 404, 409, 413, 422, 429)
+}
+
+#: Most requests at once. There is a thread for each: one that holds the database and goes on in
+#: another thread never waits behind those that wait for the database.
+AT_ONCE = 500
+
+
+def create_app(settings: ServerSettings, database: Database | None = None) -> FastAPI:
+    """Return the application.
+
+    Parameters
+    ----------
+    settings : ServerSettings
+    database : Database, optional
+        One that is open already; it must be at the newest version. Without it, the application
+        opens the one of the settings, and closes it when it ends.
+    """
+    opened = database or Database(settings.database)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        current_default_thread_limiter().total_tokens = AT_ONCE
+        yield
+        if database is None:
+            opened.close()
+
+    app = FastAPI(
+        title="Gnomon leaderboard",
+        version=__version__,
+        lifespan=lifespan,
+        # Its pages load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        responses=_REFUSALS,
+    )
+    app.state.settings, app.state.database = settings, opened
+    app.add_middleware(Gate, settings=settings)
+    app.add_exception_handler(GnomonError, _refused)
+    app.add_exception_handler(AnyHTTPException, _refused)
+    app.add_exception_handler(RequestValidationError, _refused)
+    app.add_exception_handler(IntegrityError, _collided)
+    app.add_exception_handler(OperationalError, _away)
+    app.add_exception_handler(Exception, _failed)
+    for router in _ROUTERS:
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=_STATIC), name="static")
+    return app
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    """Answer what was refused, with one sentence."""
+    headers: dict[str, str] = {}
+    status = 422
+    if isinstance(error, AnyHTTPException):
+        status, headers = error.status_code, dict(error.headers or {})
+        detail = str(error.detail)
+    elif isinstance(error, RequestValidationError):
+        detail = _first_problem(error)
+    else:
+        status = error.status if isinstance(error, Refusal) else 422
+        detail = str(error).splitlines()[0]
+    if isinstance(error, TooMany):
+        headers["Retry-After"] = str(error.retry_after_s)
+    return _told(request, status, detail, headers)
+
+
+def _collided(request: Request, error: Exception) -> Response:
+    """Answer who came second: what must be there once was made by somebody else meanwhile."""
+    return _told(request, 409, "the same was made at the same time; ask again", {})
+
+
+def _away(request: Request, error: Exception) -> Response:
+    """Answer while the database does not: it is being restarted, or there was no end of waiting."""
+    _log.error("the database does not answer: %s", type(error).__name__)
+    return _told(request, 503, "the database does not answer; ask again", {"Retry-After": "2"})
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    """Answer a mistake of ours: the reason goes to the log, and not to the world."""
+    # This answer does not pass the gate on its way out.
+    return _told(request, 500, "the server made a mistake; it has been noted", dict(HEADERS))
+
+
+def _told(request: Request, status: int, detail: str, headers: dict[str, str]) -> Response:
+    path, wanted = request.url.path, request.headers.get("accept", "")
+    if path.startswith("/api") or "text/html" not in wanted:
+        return JSONResponse({"detail": detail}, status, headers)
+    answer = pages.error_page(request, status, detail)
+    answer.headers.update(headers)
+    return answer
+
+
+def _first_problem(error: RequestValidationError) -> str:
+    """Return the first field that is not as it should be, and why, without what was sent."""
+    first = error.errors()[0]
+    where = ".".join(str(part)[:80] for part in first["loc"])
+    return f"{where}: {first['msg']}"

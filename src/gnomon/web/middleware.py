@@ -1,0 +1,205 @@
+"""What every request passes before a handler sees it, and every answer before it leaves.
+
+Plain ASGI, so that websockets pass through the same gate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from fastapi import HTTPException
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+
+from gnomon.leaderboard.accounts.rate_limits import ReadLimit
+from gnomon.leaderboard.settings import ServerSettings
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["CONTENT_SECURITY_POLICY", "HEADERS", "Gate", "address_of", "is_allowed_host"]
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+#: Of every answer.
+HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+#: Paths that take a log: by a program, and by the form of a page.
+_UPLOADS = re.compile(r"^/api/submissions/\d+/log$|/submit$")
+_MANIFESTS = re.compile(r"^/api/entries/\d+/attempts/\d+/submission$")
+
+
+class Gate:
+    """Hosts, sizes and numbers of requests; headers of answers.
+
+    Parameters
+    ----------
+    app : ASGI application
+    settings : ServerSettings
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+        self._app, self._settings = app, settings
+        self._limit = ReadLimit(settings.requests_per_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        scope["gnomon.address"] = _client_address(scope, self._settings)
+        refusal = self._refusal(scope)
+        if scope["type"] == "websocket":
+            await self._websocket(refusal, scope, receive, send)
+            return
+        sending = _with_headers(send, secure=self._settings.secure_cookies)
+        if refusal is not None:
+            await refusal(scope, receive, sending)
+            return
+        most = _most_bytes(scope["path"], self._settings)
+        counted = _counted(receive, most, self._settings.slow_client_s)
+        await self._app(scope, counted, sending)
+
+    async def _websocket(
+        self, refusal: JSONResponse | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        if refusal is None:
+            await self._app(scope, receive, send)
+            return
+        await receive()
+        # Before it is accepted, closing answers the handshake with 403.
+        await send({"type": "websocket.close", "code": 1008})
+
+    def _refusal(self, scope: Scope) -> JSONResponse | None:
+        """Return the answer to a request that goes no further."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not is_allowed_host(host, self._settings.allowed_hosts):
+            return _answer(400, "this server does not go by that name")
+        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS")
+        if not (reads or _is_own_origin(headers.get("origin"), host, self._settings.public_url)):
+            return _answer(403, "expected a page of this server")
+        wait = self._limit.seconds_to_wait(scope["gnomon.address"])
+        if wait:
+            return _answer(429, f"too many requests; try again in {wait} s", wait)
+        announced = headers.get("content-length", "0")
+        if scope["type"] == "http":
+            if not (announced.isascii() and announced.isdigit()):
+                return _answer(400, "expected a Content-Length that is a number")
+            if int(announced) > _most_bytes(scope["path"], self._settings):
+                return _answer(413, "too many bytes in this request")
+        return None
+
+
+def is_allowed_host(header: str, allowed: Sequence[str]) -> bool:
+    """Whether a ``Host`` header names this server; ``*.example.org`` allows every name below it.
+
+    Examples
+    --------
+    >>> is_allowed_host("127.0.0.1:8000", ["127.0.0.1"]), is_allowed_host("evil.org", ["127.0.0.1"])
+    (True, False)
+    """
+    match = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?", header)
+    if match is None:
+        return False
+    name = match[1].lower().rstrip(".")
+    return any(
+        name == each.lower() or (each.startswith("*.") and name.endswith(each[1:].lower()))
+        for each in allowed
+    )
+
+
+def address_of(scope: Scope) -> str:
+    """Return the address that a request came from, as far as it can be believed."""
+    found: str = scope.get("gnomon.address", "")
+    return found
+
+
+def _client_address(scope: Scope, settings: ServerSettings) -> str:
+    client = scope.get("client")
+    address = client[0] if client else "local"
+    if address in settings.trusted_proxies:
+        # The proxy puts the address that it saw behind whatever the client said of itself.
+        # Some proxies add a header of their own, behind the one that a client made up.
+        forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
+        return forwarded.rpartition(",")[2].strip()[:64] or address
+    return address
+
+
+def _is_own_origin(origin: str | None, host: str, public_url: str) -> bool:
+    """Whether a page of ours asks for a change or a websocket, or a program, which has no origin.
+
+    Examples
+    --------
+    >>> _is_own_origin(None, "a.org", ""), _is_own_origin("https://b.org", "a.org", "")
+    (True, False)
+    """
+    if origin is None:
+        return True
+    try:
+        found = urlsplit(origin).netloc.lower()
+    except ValueError:
+        return False
+    return bool(found) and found in (host.lower(), urlsplit(public_url).netloc.lower())
+
+
+def _most_bytes(path: str, settings: ServerSettings) -> int:
+    if _UPLOADS.search(path):
+        return settings.max_upload_bytes + settings.max_manifest_bytes
+    return settings.max_manifest_bytes if _MANIFESTS.search(path) else settings.max_body_bytes
+
+
+def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
+    """Return a receiver that stops at the first byte that is too much, whatever was announced.
+
+    It does not wait for ever for a body that does not come.
+    """
+    received, complete = 0, False
+
+    async def counting() -> Message:
+        nonlocal received, complete
+        try:
+            message = await asyncio.wait_for(receive(), None if complete else patience_s)
+        except TimeoutError:
+            raise HTTPException(408, "the rest of this request did not come") from None
+        if message["type"] == "http.request":
+            complete = not message.get("more_body", False)
+            received += len(message.get("body", b""))
+            if received > most:
+                raise HTTPException(413, "too many bytes in this request")
+        return message
+
+    return counting
+
+
+def _with_headers(send: Send, *, secure: bool) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+            if secure:
+                headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+            headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return sending
+
+
+def _answer(status: int, detail: str, retry_after_s: int = 0) -> JSONResponse:
+    headers = {"Retry-After": str(retry_after_s)} if retry_after_s else None
+    return JSONResponse({"detail": detail}, status, headers)

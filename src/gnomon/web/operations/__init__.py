@@ -1,0 +1,1 @@
+"""Operation of a server: backup, transfer, export."""

@@ -1,0 +1,187 @@
+"""The server as one process that takes care of everything: tables, first token, worker, pages."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+
+from gnomon.database.engine import Database
+from gnomon.database.migration import current_revision, require_head, upgrade
+from gnomon.errors import LeaderboardError
+from gnomon.leaderboard.accounts.accounts import make_account, no_accounts
+from gnomon.leaderboard.accounts.audit_log import note
+from gnomon.leaderboard.accounts.tokens import issue_token
+from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.submissions.queue import sweep
+from gnomon.leaderboard.submissions.worker_process import WorkerKeeper
+
+__all__ = ["Started", "prepare", "serve"]
+
+_log = logging.getLogger("gnomon.server")
+_SWEEP_S = 5.0
+#: An upload that was not touched for so long belongs to a process that is dead.
+_STALE_S = 6 * 3600
+
+
+@dataclass(frozen=True)
+class Started:
+    """What whoever started the server has to know.
+
+    Parameters
+    ----------
+    url : str
+        Where it answers.
+    first_token : str or None
+        The first admin's token, on the very first start; it is kept nowhere.
+    """
+
+    url: str
+    first_token: str | None
+
+
+def prepare(settings: ServerSettings) -> tuple[Database, str | None]:
+    """Open the database of a server: a new one gets its tables and its first admin.
+
+    Returns
+    -------
+    database : Database
+    first_token : str or None
+        The first admin's token, if this is a new server.
+
+    Raises
+    ------
+    LeaderboardError
+        The database is of another version, or cannot be reached.
+    """
+    settings.data.mkdir(parents=True, exist_ok=True)
+    settings.data.chmod(0o700)
+    settings.evidence.mkdir(exist_ok=True)
+    _sweep_incoming(settings)
+    database = Database(settings.database)
+    try:
+        if current_revision(database) is None:
+            upgrade(database)
+        require_head(database)
+        return database, _first_token(database)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _first_token(database: Database) -> str | None:
+    with database.writing() as session:
+        if not no_accounts(session):
+            return None
+        account = make_account(session, "admin")
+        note(session, "account made", "account", account.id, public=False)
+        return issue_token(session, account, ["admin"], label="first")[1]
+
+
+def _sweep_incoming(settings: ServerSettings) -> None:
+    """Remove uploads that a dead process left behind."""
+    settings.incoming.mkdir(exist_ok=True)
+    for leftover in settings.incoming.iterdir():
+        with suppress(OSError):
+            if time.time() - leftover.stat().st_mtime > _STALE_S:
+                leftover.unlink()
+
+
+def serve(
+    settings: ServerSettings,
+    host: str,
+    port: int,
+    *,
+    worker: bool = True,
+    on_start: Callable[[Started], None],
+) -> None:
+    """Serve until told to stop (SIGINT or SIGTERM).
+
+    Parameters
+    ----------
+    settings : ServerSettings
+    host : str
+        An address of this machine; the loopback one, unless a proxy is elsewhere.
+    port : int
+        0 for any free one.
+    worker : bool
+        Whether to verify here too; if not, ``gnomon leaderboard worker`` has to run.
+    on_start : callable
+        Called once, when the port is open.
+
+    Raises
+    ------
+    LeaderboardError
+        As :func:`prepare`, and if the port is taken.
+    """
+    import uvicorn
+
+    from gnomon.web.app import AT_ONCE, create_app
+    from gnomon.web.slow_clients import impatient
+
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stderr)
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    database, first_token = prepare(settings)
+    with closing(database), closing(_bound(host, port)) as listening:
+        # No log of requests: an address may hold an invitation.
+        config = uvicorn.Config(
+            create_app(settings, database),
+            http=impatient(settings.slow_client_s),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            # The gate decides whom to believe.
+            proxy_headers=False,
+            ws_max_size=settings.max_body_bytes,
+            limit_concurrency=AT_ONCE,
+            timeout_graceful_shutdown=5,
+        )
+        keeper = WorkerKeeper(database, settings) if worker else None
+        stopped = threading.Event()
+        sweeper = threading.Thread(
+            target=_keep_sweeping, args=(database, settings, stopped), daemon=True
+        )
+        if keeper is not None:
+            keeper.start()
+        sweeper.start()
+        on_start(Started(_url(listening), first_token))
+        try:
+            uvicorn.Server(config).run(sockets=[listening])
+        finally:
+            stopped.set()
+            if keeper is not None:
+                keeper.stop()
+            sweeper.join(10)
+
+
+def _keep_sweeping(database: Database, settings: ServerSettings, stopped: threading.Event) -> None:
+    """Move on what is stuck, even if no worker is there to do it."""
+    while not stopped.wait(_SWEEP_S):
+        try:
+            sweep(database, settings)
+        except Exception:
+            _log.exception("sweeping the queue")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Named as TCP, or asyncio would leave each answer waiting 40 ms for the one before (Nagle).
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise LeaderboardError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+    listening.listen(512)
+    return listening
+
+
+def _url(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,12 +1,17 @@
-"""The text of a file that somebody else has written, or one line that says why there is none."""
+"""The text of a file that somebody else has written, or one line that says why there is none.
+
+What a user has written into a TOML file, before anything is known of its fields.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+from typing import Any
 
-from gnomon.errors import GnomonError
+from gnomon.errors import GnomonError, LeaderboardError
 
-__all__ = ["read_text"]
+__all__ = ["read_text", "read_toml"]
 
 
 def read_text(
@@ -50,3 +55,18 @@ def read_text(
     except UnicodeDecodeError as failure:
         found = f"byte 0x{failure.object[failure.start]:02x} at offset {failure.start}"
         raise error(f"{path}: expected UTF-8 text, found {found}") from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the fields of a TOML file.
+
+    Raises
+    ------
+    LeaderboardError
+        The file cannot be read, or is not TOML: one line that begins with its name.
+    """
+    text = read_text(path, error=LeaderboardError)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise LeaderboardError(f"{path}: not a TOML file: {error}") from None

@@ -38,8 +38,7 @@ from gnomon.cli import (
     suite,
     verification,
 )
-from gnomon.errors import GnomonError
-from gnomon.excerpt import visible
+from gnomon.errors import GnomonError, visible
 
 __all__ = ["app", "main"]
 

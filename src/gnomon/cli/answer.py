@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
+import shutil
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +15,8 @@ from typing import Annotated, Any
 import typer
 
 from gnomon import __version__
-from gnomon.errors import DegenerateScoresWarning, NotCompiledWarning
-from gnomon.excerpt import visible
+from gnomon._io.tables import text_table
+from gnomon.errors import DegenerateScoresWarning, NotCompiledWarning, visible
 
 __all__ = ["Answer", "JsonOption", "answering"]
 
@@ -110,36 +110,6 @@ def _finite(value: Any) -> Any:
 
 
 def _print_table(records: Sequence[Record], columns: Sequence[str], title: str | None) -> None:
-    """Print records as a table; a pipe gets whole lines, without colours."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    shown = None if title is None else visible(title)
-    table = Table(title=shown, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in columns:
-        numeric = all(isinstance(r[name], int | float | None) for r in records)
-        table.add_column(visible(name), justify="right" if numeric else "left", no_wrap=numeric)
-    for record in records:
-        table.add_row(*(_cell(record[name]) for name in columns))
-    plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ
-    console = Console(
-        width=None if sys.stdout.isatty() else 200,
-        color_system=None if plain else "auto",
-        highlight=False,
-        markup=False,
-    )
-    # Rather a line that the terminal breaks than a number that is cut.
-    console.width = max(console.width, console.measure(table).maximum)
-    console.print(table)
-
-
-def _cell(value: Any) -> str:
-    """Return a value as people read it: four digits at least, a dash for nothing."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_cell, value))
-    return visible(str(value), kept="\xa0")
+    """Print records as a table; a pipe gets whole lines."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
+    print(text_table(records, columns, title=title, width=width), end="\n\n")

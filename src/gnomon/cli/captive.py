@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gnomon.errors import GnomonError
-from gnomon.excerpt import visible
+from gnomon.errors import GnomonError, visible
 
 __all__ = ["CONTEXT", "captive"]
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gnomon.errors import RuleSyntaxError
-from gnomon.excerpt import excerpt
+from gnomon.errors import RuleSyntaxError, excerpt
 from gnomon.rules.catalogue import info_of
 from gnomon.rules.lint import lint, lint_text
 from gnomon.rules.parser import parse

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from gnomon._io.tables import latex_table
 from gnomon.cli.answer import Answer, JsonOption, answering
 from gnomon.cli.long_search import waiting
 from gnomon.cli.option_groups import with_groups
-from gnomon.cli.presentation import latex_table
 from gnomon.cli.score_options import (
     FigureFile,
     Level,
@@ -375,7 +375,7 @@ def audit(
     import numpy as np
 
     from gnomon.ranking.audits.audit_table import audit as audited
-    from gnomon.stats.notes import noted
+    from gnomon.results import noted
 
     with answering("audit", as_json=as_json) as answer:
         with noted() as of_reading:

@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 
 from gnomon._io.text_file import read_text
-from gnomon.errors import RuleSyntaxError, UnknownNameError
-from gnomon.excerpt import visible
+from gnomon.errors import RuleSyntaxError, UnknownNameError, visible
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.rules.lexer import tokenize
 

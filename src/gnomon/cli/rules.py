@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.errors import GnomonError, RuleSyntaxError
-from gnomon.excerpt import visible
+from gnomon.errors import GnomonError, RuleSyntaxError, visible
 
 if TYPE_CHECKING:
     from gnomon.rules.templates import GeneratedRule

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnomon._io.text_file import read_text
-from gnomon.errors import ConfigError, RuleSyntaxError, UnknownNameError
-from gnomon.excerpt import visible
+from gnomon.errors import ConfigError, RuleSyntaxError, UnknownNameError, visible
 from gnomon.game.board import BoardSpec
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.rules.parser import parse

@@ -17,8 +17,7 @@ from pydantic import (
     field_validator,
 )
 
-from gnomon.errors import ConfigError, UnknownNameError
-from gnomon.excerpt import shortened, visible
+from gnomon.errors import ConfigError, UnknownNameError, shortened, visible
 
 __all__ = ["ExperimentFields", "LearnerFields", "RuleFields", "checked_fields"]
 

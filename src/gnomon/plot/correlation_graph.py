@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from gnomon.distill.structure import Edge
-from gnomon.excerpt import shortened
+from gnomon.errors import shortened
 from gnomon.plot.graph_layout import stress_layout
 from gnomon.plot.style import (
     FULL_WIDTH,

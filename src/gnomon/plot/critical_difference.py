@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from gnomon.excerpt import shortened
+from gnomon.errors import shortened
 from gnomon.plot.style import (
     FULL_WIDTH,
     INK,

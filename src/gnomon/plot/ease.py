@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
-from gnomon.excerpt import shortened
+from gnomon.errors import shortened
 from gnomon.plot.style import (
     HEIGHT,
     INK,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from gnomon.excerpt import shortened
+from gnomon.errors import shortened
 from gnomon.plot.labels import spread
 from gnomon.plot.style import (
     GRID,

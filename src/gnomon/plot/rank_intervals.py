@@ -14,7 +14,7 @@ from matplotlib.transforms import (
     blended_transform_factory,
 )
 
-from gnomon.excerpt import shortened
+from gnomon.errors import shortened
 from gnomon.plot.style import (
     FULL_WIDTH,
     INK,

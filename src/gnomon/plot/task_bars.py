@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from gnomon.excerpt import shortened
+from gnomon.errors import shortened
 from gnomon.plot.style import (
     HALF_WIDTH,
     INK,

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import FancyArrowPatch
 
-from gnomon.excerpt import shortened
+from gnomon.errors import shortened
 from gnomon.plot.style import (
     HALF_WIDTH,
     INK,

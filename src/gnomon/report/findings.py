@@ -16,6 +16,7 @@ from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring.scores import cumulated_errors, score_table
 from gnomon.learners.registry import is_shown_the_rule
 from gnomon.plot.curves import MedianCurve
+from gnomon.results import noted
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap.resamples import median_curve, median_interval
 from gnomon.stats.comparisons.rank_tests import (
@@ -27,7 +28,6 @@ from gnomon.stats.comparisons.rank_tests import (
     mann_whitney_table,
 )
 from gnomon.stats.estimates import Estimate, estimate_aggregates
-from gnomon.stats.notes import noted
 
 __all__ = ["Duel", "Findings", "Interval", "Performance", "findings_of"]
 

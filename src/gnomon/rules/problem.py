@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from gnomon.excerpt import shortened
+from gnomon.errors import shortened
 from gnomon.rules.syntax import Span
 
 __all__ = ["Finding", "Severity"]

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from gnomon.errors import ScoreDataError
-from gnomon.excerpt import shortened
+from gnomon.errors import ScoreDataError, shortened
 
 __all__ = ["KEY", "REQUIRED", "SPECIAL", "Origin", "matching_rows", "tidy_frame"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from gnomon.errors import GnomonError, UnknownNameError
-from gnomon.excerpt import shortened
+from gnomon.errors import GnomonError, UnknownNameError, shortened
 from gnomon.game.formats.board_conditions import BoardConditions
 from gnomon.rules.catalogue import available_rules, load_rule, read_rule_file
 from gnomon.rules.syntax import RuleSet

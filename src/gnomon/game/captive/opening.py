@@ -8,8 +8,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from gnomon.errors import GnomonError, RuleSyntaxError
-from gnomon.excerpt import shortened
+from gnomon.errors import GnomonError, RuleSyntaxError, shortened
 from gnomon.game.board import COLORS, SHAPES
 from gnomon.game.captive.arguments import GameArguments
 from gnomon.game.captive.board_json import property_value

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from gnomon.errors import GnomonError
-from gnomon.excerpt import shortened
+from gnomon.errors import GnomonError, shortened
 from gnomon.game.formats.composite_pictures import PREFIX, composite_properties
 
 __all__ = ["PicturePiece", "find_picture", "find_pictures"]

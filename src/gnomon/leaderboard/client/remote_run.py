@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gnomon._io.toml_file import read_toml
+from gnomon._io.text_file import read_toml
 from gnomon.errors import GnomonError, LeaderboardError
 from gnomon.experiments.config_entries import LearnerEntry
 from gnomon.experiments.runner import Progress

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon._io.toml_file import read_toml
+from gnomon._io.text_file import read_toml
 from gnomon.errors import GnomonError, LeaderboardError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.config_entries import LearnerEntry, RuleEntry

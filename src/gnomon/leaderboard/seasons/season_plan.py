@@ -33,7 +33,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gnomon._io.toml_file import read_toml
+from gnomon._io.text_file import read_toml
 from gnomon.errors import GnomonError, LeaderboardError, RuleSyntaxError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.config_entries import RuleEntry

@@ -31,7 +31,7 @@ from gnomon.leaderboard.standings.records import (
     Standings,
     Why,
 )
-from gnomon.stats.notes import noted
+from gnomon.results import noted
 
 if TYPE_CHECKING:
     from gnomon.ranking.ranks.rank_intervals import Ranking

@@ -16,8 +16,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.engine import Database
 from gnomon.database.tables import SeasonRule, Submission, VerifiedTrial
-from gnomon.errors import LeaderboardError
-from gnomon.excerpt import visible
+from gnomon.errors import LeaderboardError, visible
 from gnomon.leaderboard.hidden.remote_submission import queue_played
 from gnomon.leaderboard.seasons.entries import assignment_of
 from gnomon.leaderboard.settings import ServerSettings

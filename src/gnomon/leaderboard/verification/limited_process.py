@@ -16,8 +16,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gnomon.errors import GnomonError
-from gnomon.excerpt import visible
+from gnomon.errors import GnomonError, visible
 
 __all__ = ["ProcessFailure", "answer_one_request", "run_limited"]
 

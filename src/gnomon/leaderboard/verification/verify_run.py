@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gnomon.errors import GnomonError, LeaderboardError
-from gnomon.excerpt import visible
+from gnomon.errors import GnomonError, LeaderboardError, visible
 from gnomon.experiments.config_entries import LearnerEntry, RuleEntry
 from gnomon.experiments.journal import TrialRecord, read_journal
 from gnomon.experiments.run_folder import RunFolder

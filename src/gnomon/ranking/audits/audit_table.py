@@ -20,9 +20,9 @@ from gnomon.ranking.critical_difference import CriticalDifference, critical_diff
 from gnomon.ranking.ranks.rank_intervals import Ranking, rank
 from gnomon.ranking.ratings.method_orders import MethodOrder, orders_by_method
 from gnomon.ranking.tournament import Tournament
+from gnomon.results import noted
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimates import Estimate, estimate_aggregates
-from gnomon.stats.notes import noted
 
 __all__ = ["TITLES", "Audit", "audit"]
 

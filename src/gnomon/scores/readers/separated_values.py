@@ -13,8 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gnomon.errors import ScoreDataError
-from gnomon.excerpt import shortened
+from gnomon.errors import ScoreDataError, shortened
 from gnomon.scores.tidy import Origin
 
 __all__ = ["header_names", "read_separated"]

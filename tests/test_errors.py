@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.errors import RuleSyntaxError, UnknownNameError
-from gnomon.excerpt import excerpt, shortened, visible
+from gnomon.errors import RuleSyntaxError, UnknownNameError, excerpt, shortened, visible
 
 
 def test_the_caret_stands_below_the_column():

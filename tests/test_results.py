@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.stats.notes import noted
+from gnomon.results import noted
 
 
 def notes_of(*given):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gnomon._io.garbage import collection_paused
+from gnomon.game.env import collection_paused
 
 
 @pytest.fixture(autouse=True)

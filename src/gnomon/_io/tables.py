@@ -1,0 +1,161 @@
+"""Tables of records: as text for a terminal, as HTML for a notebook, as LaTeX for a paper."""
+
+from __future__ import annotations
+
+import html
+import io
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gnomon.errors import visible
+
+__all__ = ["html_table", "latex_table", "text_table"]
+
+Record = Mapping[str, Any]
+
+
+def text_table(
+    records: Sequence[Record], columns: Sequence[str], *, title: str | None = None, width: int = 200
+) -> str:
+    """Return records as a table in plain text, numbers to the right; no number is ever cut.
+
+    Parameters
+    ----------
+    records : sequence of mappings
+        One a row.
+    columns : sequence of str
+        Which of their keys are shown, in this order.
+    title : str, optional
+        What stands above.
+    width : int
+        Columns of the terminal; longer text is broken, longer numbers are not.
+
+    Examples
+    --------
+    >>> print(text_table([{"name": "dqn", "value": 0.25}, {"name": "ppo", "value": None}],
+    ...                  ["name", "value"]))
+     name   value
+     ────────────
+     dqn     0.25
+     ppo        -
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = None if title is None else visible(title)
+    table = Table(title=shown, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        numeric = all(isinstance(r[name], int | float | None) for r in records)
+        table.add_column(visible(name), justify="right" if numeric else "left", no_wrap=numeric)
+    for record in records:
+        table.add_row(*(_text_cell(record[name]) for name in columns))
+    out = io.StringIO()
+    console = Console(file=out, width=width, color_system=None, highlight=False, markup=False)
+    # Rather a line that the terminal breaks than a number that is cut.
+    console.width = max(console.width, console.measure(table).maximum)
+    console.print(table)
+    return "\n".join(map(str.rstrip, out.getvalue().splitlines())).strip("\n")
+
+
+def html_table(
+    records: Sequence[Record],
+    columns: Sequence[str],
+    *,
+    title: str | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """Return records as an HTML table, every text escaped; what a notebook shows.
+
+    Examples
+    --------
+    >>> print(html_table([{"name": "a<b", "value": 0.5}], ["name", "value"]))
+    <table><thead><tr><th>name</th><th>value</th></tr></thead><tbody>
+    <tr><td>a&lt;b</td><td style="text-align: right">0.5</td></tr>
+    </tbody></table>
+    """
+    caption = f"<caption>{html.escape(title)}</caption>" if title else ""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+    rows = "\n".join(
+        "<tr>" + "".join(_html_cell(record[name]) for name in columns) + "</tr>"
+        for record in records
+    )
+    table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table>"
+    return "\n".join([table, *(f"<p>{html.escape(note)}</p>" for note in notes)])
+
+
+def latex_table(records: Sequence[Record], columns: Sequence[str]) -> str:
+    r"""Return a table for a paper (booktabs): an interval stands in brackets after its value.
+
+    Examples
+    --------
+    >>> print(latex_table([{"name": "a_b", "value": 0.5, "low": 0.25, "high": None}],
+    ...                   ["name", "value", "low", "high"]))
+    \begin{tabular}{lrl}
+    \toprule
+    name & value & interval \\
+    \midrule
+    a\_b & $0.5$ & -- \\
+    \bottomrule
+    \end{tabular}
+    """
+    with_interval = {"low", "high"} <= set(columns)
+    names = [
+        "interval" if n == "low" else n for n in columns if not (with_interval and n == "high")
+    ]
+    rows = [
+        " & ".join(_interval(r) if n == "interval" else _latex_cell(r[n]) for n in names) + r" \\"
+        for r in records
+    ]
+    letters = "".join("l" if n == "interval" or _is_text(records, n) else "r" for n in names)
+    head = " & ".join(_escaped(name) for name in names) + r" \\"
+    begin = rf"\begin{{tabular}}{{{letters}}}"
+    return "\n".join(
+        [begin, r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+    )
+
+
+def _is_text(records: Sequence[Record], name: str) -> bool:
+    return any(not isinstance(record[name], int | float | None) for record in records)
+
+
+def _interval(record: Record) -> str:
+    if record["low"] is None or record["high"] is None:
+        return "--"
+    return f"$[{_digits(record['low'])}, {_digits(record['high'])}]$"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
+
+
+def _latex_cell(value: Any) -> str:
+    if value is None:
+        return "--"
+    if isinstance(value, int | float):
+        return f"${_digits(value)}$"
+    return _escaped("--".join(map(str, value)) if isinstance(value, list) else str(value))
+
+
+def _escaped(text: str) -> str:
+    """Return a text as LaTeX prints it, on one line; what does not print, as an escape."""
+    words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    words |= {letter: "\\" + letter for letter in "&%$#_{}"}
+    return "".join(words.get(letter, letter) for letter in visible(text, kept="\xa0"))
+
+
+def _html_cell(value: Any) -> str:
+    right = ' style="text-align: right"' if isinstance(value, int | float | None) else ""
+    return f"<td{right}>{html.escape(_text_cell(value))}</td>"
+
+
+def _text_cell(value: Any) -> str:
+    """Return a value as people read it: four digits at least, a dash for nothing."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text_cell, value))
+    return visible(str(value), kept="\xa0")

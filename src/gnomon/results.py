@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, overload
 
 from gnomon._io.tables import html_table, latex_table, text_table
-from gnomon.errors import DegenerateScoresWarning
+from gnomon.errors import DegenerateScoresWarning, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,9 +110,17 @@ class Results(Sequence[R_co], Generic[R_co]):
         return [record.as_record() for record in self.records]
 
     def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, width: int = 200) -> str:
+        """Return the table for a terminal of that many columns, with the notes below it."""
         rows = self.rows()
-        table = text_table(rows, self._shown(rows), title=self.title) if rows else "no results"
-        return "\n".join([table, *self.notes])
+        table = (
+            text_table(rows, self._shown(rows), title=self.title, width=width)
+            if rows
+            else "no results"
+        )
+        return "\n".join([table, *map(visible, self.notes)])
 
     def __repr__(self) -> str:
         return str(self)

@@ -22,7 +22,7 @@ from gnomon.scores.readers.tidy_files import read_scores
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.comparisons.comparison import compare, compare_all
 from gnomon.stats.estimates import estimate
-from gnomon.stats.learning_curves import aggregate_curves
+from gnomon.stats.learning_curves import curves
 from gnomon.stats.power import power_curve
 from gnomon.stats.profiles.distance import distance_profiles
 from gnomon.stats.profiles.performance import performance_profiles
@@ -116,7 +116,7 @@ def differences(data: Data) -> Figure:
 def efficiency(data: Data) -> Figure:
     """Draw median beside IQM over training frames."""
     table = data.atari_curves()
-    found = aggregate_curves(table, ["median", "iqm"], rng=rng())
+    found = curves(table, ["median", "iqm"], rng=rng())
     return drawn.curve_figure(found, table.scale, "million frames")
 
 

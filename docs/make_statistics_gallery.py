@@ -91,6 +91,12 @@ def power(data: Data) -> Figure:
     return Plan(tuple(p for pair in pairs for p in plan(table, *pair, rng=draws))).figure()
 
 
+def widths(data: Data) -> Figure:
+    """Draw how wide intervals are with more runs."""
+    table = data.control().select(algorithms=["d4pg", "ddpg", "dmpo", "mpo"])
+    return plan(table, way="widths", n_simulations=200).figure()
+
+
 #: Name of the picture -> what draws it.
 FIGURES: dict[str, Callable[[Data], Figure]] = {
     "aggregates": lambda data: estimate(data.atari()).figure(),
@@ -104,6 +110,7 @@ FIGURES: dict[str, Callable[[Data], Figure]] = {
     "ratio-profiles": ratio_profile,
     "sample-efficiency": efficiency,
     "score-profiles": lambda data: profile(data.atari(), spacing="data").figure(),
+    "widths": widths,
 }
 
 

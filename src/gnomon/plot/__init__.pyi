@@ -27,8 +27,6 @@ from .predictions import predicted_against_true as predicted_against_true
 from .profiles import profile_curves as profile_curves
 from .rank_intervals import rank_interval_plot as rank_interval_plot
 from .record import Figure as Figure
-from .style import SeriesStyle as SeriesStyle
-from .style import series_style as series_style
 from .subset_errors import error_by_size_curves as error_by_size_curves
 from .subset_errors import pareto_front_plot as pareto_front_plot
 from .tournament import tournament_graph as tournament_graph
@@ -37,7 +35,6 @@ __all__ = [
     "Box",
     "Figure",
     "MedianCurve",
-    "SeriesStyle",
     "box_of",
     "box_plots",
     "box_rows",
@@ -64,7 +61,6 @@ __all__ = [
     "profile_curves",
     "rank_interval_plot",
     "sample_efficiency_curves",
-    "series_style",
     "subsample_distributions",
     "tournament_graph",
     "width_curves",

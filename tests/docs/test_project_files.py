@@ -1,4 +1,4 @@
-"""The files beside the package say what is so: citation, hooks, forms for issues."""
+"""The files beside the package say what is so: contributing, citation, hooks, forms for issues."""
 
 from __future__ import annotations
 
@@ -46,3 +46,10 @@ def test_forms_for_issues_have_what_a_form_needs():
         ids = [field["id"] for field in form["body"]]
         assert len(ids) == len(set(ids)), name
         assert all(field["attributes"]["label"] for field in form["body"]), name
+
+
+def test_contributing_names_what_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = re.findall(r"\]\(([^)#:]+)[^)]*\)|`((?:src|tests|docs)/[^`]*)`", text)
+    paths = {link or path for link, path in named}
+    assert sorted(path for path in paths if not (ROOT / path).exists()) == []

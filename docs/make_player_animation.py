@@ -24,8 +24,8 @@ from PIL import Image
 import gnomon as gn
 from gnomon.game.board import BUCKET_PLACES, DEFAULT_SPEC, Piece
 from gnomon.learners.base import Learner, Observation, Transition
-from gnomon.report.figures.board import draw_board
-from gnomon.report.figures.style import INK, MUTED, PAPER, SERIES, house_settings
+from gnomon.plot.style import INK, MUTED, PAPER, SERIES, house_settings
+from gnomon.report.board_drawing import draw_board
 from gnomon.rules.catalogue import rule_info
 
 RULE = "color-match"

@@ -27,7 +27,7 @@ from gnomon.ranking.ratings.method_orders import (
 from gnomon.ranking.tournament import Tournament
 from gnomon.results import Results, generator, made_by, noted
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.estimates import Estimate, estimate_aggregates
+from gnomon.stats.estimates import Estimate, estimate
 
 if TYPE_CHECKING:
     from gnomon.plot.record import Figure
@@ -59,7 +59,7 @@ class Audit(Results[Statement]):
     Parameters
     ----------
     table : ScoreTable
-    estimates : tuple of Estimate
+    estimates : sequence of Estimate
         Of normalised scores, or else of scores scaled task by task; empty if no task is shared.
     ranking : Ranking
     tournament : Tournament
@@ -71,7 +71,7 @@ class Audit(Results[Statement]):
     """
 
     table: ScoreTable
-    estimates: tuple[Estimate, ...]
+    estimates: Sequence[Estimate]
     ranking: Ranking
     tournament: Tournament
     orders: tuple[MethodOrder, ...]
@@ -202,7 +202,7 @@ def audit(
         made_by(rng, level=level, resampling=ranking.resampling, n_resamples=n_resamples),
         tuple(notes),
         table=table,
-        estimates=tuple(estimates),
+        estimates=estimates,
         ranking=ranking,
         tournament=tournament,
         orders=tuple(orders),
@@ -212,11 +212,11 @@ def audit(
     )
 
 
-def _estimates(table: ScoreTable, **options: Any) -> list[Estimate]:
+def _estimates(table: ScoreTable, **options: Any) -> Sequence[Estimate]:
     """Return the summaries of scores on one scale; none where no task is shared by all."""
     scores = scaled_by_task(table) if table.normalization is None else table
     try:
-        return estimate_aggregates(scores, METRICS, **options)
+        return estimate(scores, METRICS, **options)
     except GnomonError as error:
         warnings.warn(f"summary scores: {error}", DegenerateScoresWarning, stacklevel=2)
         return []

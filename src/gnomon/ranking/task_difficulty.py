@@ -1,4 +1,4 @@
-"""Classes of difficulty: tasks that are equally hard for every learner; and how general one is."""
+"""Classes of difficulty: clusters of tasks as hard as one another; and the generality of learners."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking.contest import Contest
+from gnomon.ranking.ranks.resampled_ratings import Edges
 from gnomon.ranking.ratings.hodge import hodge_ratings
-from gnomon.ranking.tournament import Edges, Tournament
+from gnomon.ranking.tournament import Tournament
+from gnomon.results import Results, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import draw_key
 from gnomon.stats.estimates import finite_or_none
 
-__all__ = ["DifficultyClass", "Generality", "difficulty_classes", "generality"]
+__all__ = [
+    "DifficultyClass",
+    "DifficultyClasses",
+    "Generality",
+    "GeneralityTable",
+    "difficulty_classes",
+    "generality",
+]
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,8 @@ class DifficultyClass:
 
     Parameters
     ----------
+    number : int
+        From 1, the hardest.
     tasks : tuple of str
         The hardest first.
     difficulty : float
@@ -36,9 +47,33 @@ class DifficultyClass:
         (Hennig 2007): below 0.6 it should not be believed, from 0.85 on it is stable.
     """
 
+    number: int
     tasks: tuple[str, ...]
     difficulty: float
     stability: float
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields as a mapping fit for JSON; the number is called ``class``."""
+        fields = {name: finite_or_none(value) for name, value in asdict(self).items()}
+        return {"class": fields.pop("number")} | fields
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DifficultyClasses(Results[DifficultyClass]):
+    """Classes of difficulty, the hardest first."""
+
+    @property
+    def title(self) -> str:
+        """What is shown."""
+        return "classes of difficulty, hardest first"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How to read the stability."""
+        return (
+            "Stability: how much of a class comes back when runs are drawn again; below 0.6 do not "
+            "believe it, from 0.85 on it is stable.",
+        )
 
 
 def difficulty_classes(
@@ -47,8 +82,8 @@ def difficulty_classes(
     *,
     n_resamples: int = 200,
     smoothing: float = 1.0,
-    rng: np.random.Generator,
-) -> list[DifficultyClass]:
+    rng: np.random.Generator | int | None = None,
+) -> DifficultyClasses:
     """Sort tasks into classes of difficulty by the ease ratios of several learners.
 
     Two tasks are as far apart as the root mean square, over the learners that have both, of the
@@ -67,13 +102,13 @@ def difficulty_classes(
         For the stability.
     smoothing : float
         Of the ease ratios.
-    rng : numpy.random.Generator
-        Source of all draws.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or its seed; 0 if none is given.
 
     Returns
     -------
-    list of DifficultyClass
-        The hardest first.
+    DifficultyClasses
+        A sequence of :class:`DifficultyClass`, the hardest first.
 
     Raises
     ------
@@ -87,10 +122,12 @@ def difficulty_classes(
     >>> rng = np.random.default_rng(0)
     >>> errors = {name: rng.poisson([[10, 11, 80, 90]], (30, 4)) for name in ("dqn", "tabular")}
     >>> table = ScoreTable.from_arrays(errors, tasks=["a", "b", "c", "d"], higher_is_better=False)
-    >>> [c.tasks for c in difficulty_classes(table, 2, rng=rng)]
+    >>> [c.tasks for c in difficulty_classes(table, 2)]
     [('d', 'c'), ('b', 'a')]
     """
-    contest = Contest.from_table(table, by="task")
+    draws = generator(rng)
+    with recorded() as warned:
+        contest = Contest.from_table(table.last_step(), by="task")
     if len(contest.names) < 3:
         raise ScoreDataError(
             f"expected at least three tasks to classify, found {len(contest.names)}"
@@ -109,12 +146,15 @@ def difficulty_classes(
     labels = _classes(distance, n_classes)
     squares = np.zeros((n_resamples, *distance.shape))
     for part, weight in zip(parts, weights, strict=True):
-        blocks = Edges(part, smoothing).resampled(n_resamples, draw_key(rng))
+        blocks = Edges(part, smoothing).resampled(n_resamples, draw_key(draws))
         squares += weight * np.concatenate([odds for odds, _, _ in blocks]) ** 2
     redrawn = [_classes(_distance(s, weights.sum(axis=0)), n_classes) for s in squares]
     ratings = hodge_ratings(graph.log_odds, graph.weights)
     found = [_class(contest.names, labels == c, ratings, redrawn) for c in np.unique(labels)]
-    return sorted(found, key=lambda c: -c.difficulty)
+    found.sort(key=lambda one: -one[1])
+    records = tuple(DifficultyClass(i, *one) for i, one in enumerate(found, 1))
+    settings = made_by(rng, n_classes=n_classes, n_resamples=n_resamples, smoothing=smoothing)
+    return DifficultyClasses(records, settings, tuple(warned))
 
 
 def _class(
@@ -122,12 +162,11 @@ def _class(
     members: npt.NDArray[np.bool_],
     ratings: FloatArray,
     redrawn: Sequence[npt.NDArray[np.int64]],
-) -> DifficultyClass:
+) -> tuple[tuple[str, ...], float, float]:
+    """Return the tasks of a class, its difficulty and its stability."""
     order: list[int] = sorted(np.flatnonzero(members).tolist(), key=lambda i: -ratings[i])
     stability = float(np.mean([_best_jaccard(members, labels) for labels in redrawn]))
-    return DifficultyClass(
-        tuple(names[i] for i in order), float(ratings[members].mean()), stability
-    )
+    return tuple(names[i] for i in order), float(ratings[members].mean()), stability
 
 
 def _distance(squares: FloatArray, total: FloatArray) -> FloatArray:
@@ -209,9 +248,19 @@ class Generality:
         return {name: finite_or_none(value) for name, value in asdict(self).items()}
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class GeneralityTable(Results[Generality]):
+    """The generality of every algorithm."""
+
+    @property
+    def title(self) -> str:
+        """What is shown."""
+        return "generality"
+
+
 def generality(
     table: ScoreTable, classes: Sequence[DifficultyClass] | None = None
-) -> list[Generality]:
+) -> GeneralityTable:
     """Say of each algorithm how many substantially different tasks it learns.
 
     Parameters
@@ -235,9 +284,11 @@ def generality(
     dqn 0.75 2/2 b3
     uniform 0.5 1/2 clockwise
     """
+    table = table.last_step()
     groups = [c.tasks for c in classes] if classes else [(task,) for task in table.tasks]
     contest = Contest.from_table(table) if len(table.algorithms) > 1 else None
-    return [_generality(table, contest, name, groups) for name in table.algorithms]
+    found = [_generality(table, contest, name, groups) for name in table.algorithms]
+    return GeneralityTable(tuple(found), made_by(None, n_classes=len(groups)))
 
 
 def _generality(

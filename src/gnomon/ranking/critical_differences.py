@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.contest import By, Contest
-from gnomon.ranking.ranks.tie_groups import tie_groups
+from gnomon.ranking.contest import By, Contest, contest_of
+from gnomon.ranking.ranks.tie_groups import group_letters, group_numbers, tie_groups
 from gnomon.ranking.ratings.pooled import task_ranks
-from gnomon.scores.table import FloatArray
+from gnomon.results import Results, Row, made_by, recorded
+from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import finite_or_none
 
-__all__ = ["CriticalDifference", "critical_difference", "wilcoxon_p_value"]
+__all__ = ["CriticalDifference", "MeanRank", "critical_difference", "wilcoxon_p_value"]
 
 PostHoc = Literal["wilcoxon-holm", "nemenyi"]
 Differences = Literal["wins", "scores"]
@@ -29,76 +30,118 @@ EXACT_DIFFERENCES = 26
 MOST_DIGITS = 290
 
 
-@dataclass(frozen=True, eq=False)
-class CriticalDifference:
-    """Mean ranks over common tasks, with groups that a test does not separate.
+@dataclass(frozen=True, slots=True)
+class MeanRank:
+    """Mean rank of one contestant over the common tasks, and the test behind its groups.
 
     Parameters
     ----------
-    names : tuple of str
-        Best first.
-    mean_ranks : ndarray of float, shape (n,)
+    name, test : str
+    mean_rank : float
+    groups : tuple of int
+        Numbers, from 1, of the groups of which it is a member.
+    n_tasks : int
+        Common tasks, on which all this rests.
+    friedman_p : float
+        Of Friedman's test that all are alike.
+    critical_difference : float
+        Nemenyi's critical difference of mean ranks; NaN for the other test.
+    differences : str
+        What was compared on each task, for the ranks as for the tests: ``wins`` or ``scores``, as
+        in :func:`critical_difference`.
+    """
+
+    name: str
+    test: str
+    mean_rank: float
+    groups: tuple[int, ...]
+    n_tasks: int
+    friedman_p: float
+    critical_difference: float
+    differences: Differences
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
+        return {name: finite_or_none(value) for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CriticalDifference(Results[MeanRank]):
+    """Mean ranks over common tasks, with groups that a test does not separate.
+
+    A sequence of :class:`MeanRank`, best first.
+
+    Parameters
+    ----------
     groups : tuple of tuples of str
         The longest stretches of the order in which no pair is separated, of two or more.
     p_values : ndarray of float, shape (n, n)
         Of each pair, adjusted; NaN on the diagonal and where not estimable.
-    friedman_p : float
-        Of Friedman's test that all are alike.
-    difference : float
-        Nemenyi's critical difference of mean ranks; NaN for the other test.
-    n_tasks : int
-        Common tasks, on which all this rests.
-    test : str
-    level : float
-    by : str
-        What was compared; what they share is the other one of algorithms and tasks.
-    differences : str
-        What they were compared by on each task, for the ranks as for the tests: ``wins`` or
-        ``scores``, as in :func:`critical_difference`.
     """
 
-    names: tuple[str, ...]
-    mean_ranks: FloatArray
     groups: tuple[tuple[str, ...], ...]
     p_values: FloatArray
-    friedman_p: float
-    difference: float
-    n_tasks: int
-    test: str
-    level: float
-    by: By = "algorithm"
-    differences: Differences = "scores"
+
+    drawn_by: ClassVar[str | None] = "gnomon.plot.critical_difference:critical_difference_figure"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Contestants, best first."""
+        return tuple(one.name for one in self)
+
+    @property
+    def mean_ranks(self) -> FloatArray:
+        """Mean ranks, shape (n,)."""
+        return np.array([one.mean_rank for one in self])
+
+    @property
+    def by(self) -> By:
+        """What was compared; what they share is the other one of algorithms and tasks."""
+        by: By = self.settings["by"]
+        return by
 
     @property
     def over(self) -> str:
         """What the mean is taken over, in words."""
-        return f"{self.n_tasks} {_ground(self.by)}s"
+        return f"{self[0].n_tasks} {_ground(self.by)}s"
 
     @property
     def compared(self) -> str:
         """What they were compared by, in words, as they follow ``by``."""
         each, every = ("on each", "on all") if self.by == "algorithm" else ("for each", "for all")
         ground = _ground(self.by)
-        if self.differences == "wins":
+        if self[0].differences == "wins":
             return f"P({'better' if self.by == 'algorithm' else 'harder'}) {each} {ground}"
-        if self.test == "nemenyi":
+        if self[0].test == "nemenyi":
             return f"mean scores {each} {ground}"
         return f"differences of scores, whose size must mean the same {every} {ground}s"
 
-    def as_records(self) -> list[dict[str, Any]]:
-        """Return a mapping for each contestant, fit for JSON; groups by their numbers from 1."""
+    @property
+    def title(self) -> str:
+        """The test, and over how many tasks."""
+        return f"{self[0].test}, {self.over}, {self.settings['level']:.0%}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was compared, and the test that all are alike."""
+        notes = (
+            f"Compared by {self.compared}.",
+            f"Friedman's test that all are alike: p = {self[0].friedman_p:.3g}",
+        )
+        if self[0].test != "nemenyi":
+            return notes
+        text = f"critical difference {self[0].critical_difference:.3g}"
+        return (*notes, f"{text}: it depends on who else is in the table")
+
+    def rows(self) -> list[Row]:
+        """Return mean ranks, and groups by letters."""
         return [
             {
-                "name": name,
-                "test": self.test,
-                "mean_rank": float(rank),
-                "groups": [g for g, group in enumerate(self.groups, 1) if name in group],
-                "n_tasks": self.n_tasks,
-                "friedman_p": finite_or_none(self.friedman_p),
-                "critical_difference": finite_or_none(self.difference),
-                "differences": self.differences,
+                self.by: one.name,
+                "mean rank": one.mean_rank,
+                "not separated": group_letters(one.groups) or "-",
             }
-            for name, rank in zip(self.names, self.mean_ranks, strict=True)
+            for one in self
         ]
 
 
@@ -107,10 +150,11 @@ def _ground(by: By) -> str:
 
 
 def critical_difference(
-    contest: Contest,
+    scores: ScoreTable | Contest,
     *,
+    by: By = "algorithm",
     test: PostHoc = "wilcoxon-holm",
-    differences: Differences | None = "scores",
+    differences: Differences | None = None,
     level: float = 0.95,
 ) -> CriticalDifference:
     r"""Compare mean ranks over the tasks that all contestants share.
@@ -123,17 +167,24 @@ def critical_difference(
 
     Parameters
     ----------
-    contest : Contest
+    scores : ScoreTable or Contest
+    by : str
+        ``algorithm``, or ``task`` for mean ranks of difficulty over the algorithms.
     test : str
-        Nemenyi's and Friedman's tests take the ranks that are returned.
-    differences : str
+        ``wilcoxon-holm`` or ``nemenyi``. Nemenyi's and Friedman's tests take the ranks that are returned.
+    differences : str, optional
         What contestants are compared by on a task. ``scores``: they are ranked by their mean score
         (the median where runs are infinite), and Wilcoxon's test takes the difference of two mean
         scores, whose size must mean the same on all tasks. ``wins``: they are ranked as by
         :func:`gnomon.ranking.ratings.pooled.mean_rank`, and Wilcoxon's test takes P(i better than
-        j) - 1/2, for which tasks need no common scale. With one run each, both rank alike. None:
-        wins where anyone has several runs on a shared task, else scores.
+        j) - 1/2, for which tasks need no common scale. With one run each, both rank alike. By
+        default wins where anyone has several runs on a shared task, else scores.
     level : float
+
+    Returns
+    -------
+    CriticalDifference
+        A sequence of :class:`MeanRank`, best first.
 
     Raises
     ------
@@ -151,6 +202,8 @@ def critical_difference(
     """
     from scipy import stats
 
+    with recorded() as warned:
+        contest = contest_of(scores, by)
     shared = np.flatnonzero((contest.sizes > 0).all(axis=1))
     if shared.size < 2:
         raise ScoreDataError(
@@ -176,18 +229,15 @@ def critical_difference(
     separated = p_values <= 1.0 - level
     names = tuple(contest.names[i] for i in order)
     groups = tie_groups(names, contest.names, separated)
+    groups = tuple(group for group in groups if len(group) > 1)
+    about = len(ranks), _friedman(ranks), difference, differences
+    records = tuple(
+        MeanRank(name, test, mean_rank, group_numbers(groups, name), *about)
+        for name, mean_rank in zip(names, mean_ranks[order].tolist(), strict=True)
+    )
+    settings = made_by(None, by=contest.by, test=test, differences=differences, level=level)
     return CriticalDifference(
-        names,
-        mean_ranks[order],
-        tuple(group for group in groups if len(group) > 1),
-        p_values[np.ix_(order, order)],
-        _friedman(ranks),
-        difference,
-        len(ranks),
-        test,
-        level,
-        contest.by,
-        differences,
+        records, settings, tuple(warned), groups=groups, p_values=p_values[np.ix_(order, order)]
     )
 
 

@@ -11,17 +11,23 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
+from gnomon.ranking.kemeny.branch_and_bound import best_order
 from gnomon.ranking.kemeny.linear_ordering import (
     circle_relaxation,
     improved,
     order_search,
     worth,
 )
-from gnomon.ranking.kemeny.proof import best_order
-from gnomon.ranking.reachability import strong_components
 from gnomon.scores.table import FloatArray
 
-__all__ = ["MOST", "KemenyOrder", "disagreement", "kemeny_order", "tied_stretches"]
+__all__ = [
+    "MOST",
+    "KemenyOrder",
+    "disagreement",
+    "kemeny_order",
+    "strong_components",
+    "tied_stretches",
+]
 
 #: Beyond this the proof may take hours.
 MOST = 40
@@ -60,7 +66,7 @@ def kemeny_order(margins: npt.ArrayLike, *, time_limit_s: float = math.inf) -> K
     so each group around which wins run in circles is ordered by itself: by a search of random
     moves, and by a linear program (HiGHS) that says what no order exceeds. Where the two do not
     meet, the order is settled from both ends, one at a time, with a limit of the same kind on those
-    in the middle (:mod:`gnomon.ranking.kemeny.proof`).
+    in the middle (:mod:`gnomon.ranking.kemeny.branch_and_bound`).
 
     Forty contestants on common tasks take a second or two, identical ones too, since margins from
     the same runs mostly agree with one another. Margins drawn one by one, without anything in
@@ -153,6 +159,28 @@ def _least_gain(margins: FloatArray) -> float:
     steps = margins / unit
     even = bool((np.abs(steps - np.round(steps)) < ROUNDING).all())
     return max(1.99 * unit, ROUNDING) if even else ROUNDING
+
+
+def strong_components(arrows: npt.NDArray[np.bool_]) -> list[list[int]]:
+    """Return the strong components of a graph, so that no arrow leads backwards.
+
+    Parameters
+    ----------
+    arrows : ndarray of bool, shape (n, n)
+        ``arrows[i, j]``: there is one from i to j.
+
+    Examples
+    --------
+    >>> strong_components(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0]], dtype=bool))
+    [[1, 2], [0]]
+    """
+    from scipy.sparse import csgraph
+
+    part = csgraph.connected_components(arrows, connection="strong")[1]
+    # Who reaches another, and is not reached by it, reaches more.
+    reached = np.isfinite(csgraph.shortest_path(arrows, unweighted=True)).sum(axis=1)
+    order = np.argsort(-reached, kind="stable")
+    return [np.flatnonzero(part == k).tolist() for k in dict.fromkeys(part[order].tolist())]
 
 
 def disagreement(order: npt.ArrayLike, margins: npt.ArrayLike) -> float:

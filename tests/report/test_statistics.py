@@ -6,8 +6,7 @@ import pytest
 from gnomon.errors import ScoreDataError
 from gnomon.plot import statistics
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparisons.all_pairs import compare_all
-from gnomon.stats.comparisons.comparison import compare
+from gnomon.stats.comparisons.comparison import compare, compare_all
 from gnomon.stats.estimates import estimate_aggregates
 from gnomon.stats.learning_curves import aggregate_curves
 

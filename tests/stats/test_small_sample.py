@@ -4,14 +4,14 @@ from scipy import stats
 
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimates import estimate_aggregates
-from gnomon.stats.intervals.methods import acceleration, influence_of
-from gnomon.stats.intervals.small_sample import (
+from gnomon.stats.intervals import acceleration, influence_of
+from gnomon.stats.metrics import METRICS, Metric, metric_named
+from gnomon.stats.small_sample import (
     Influences,
     delta_error,
     delta_interval,
     noise_floor,
 )
-from gnomon.stats.metrics import METRICS, Metric, metric_named
 from gnomon.stats.strata import Strata
 
 

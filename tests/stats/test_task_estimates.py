@@ -6,8 +6,7 @@ import pytest
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap.resamples import median_interval
-from gnomon.stats.estimates import estimate_aggregates
-from gnomon.stats.task_estimates import estimate_tasks
+from gnomon.stats.estimates import estimate_aggregates, estimate_tasks
 
 X = np.random.default_rng(4).exponential(size=(11, 2))
 

@@ -113,7 +113,7 @@ def _all_pairs(
     per_task: bool,
     options: Mapping[str, Any],
 ) -> list[Comparison]:
-    from gnomon.stats.comparisons.all_pairs import compare_all
+    from gnomon.stats.comparisons.comparison import compare_all
 
     if per_task:
         raise typer.BadParameter("--per-task needs two algorithms, A and B")

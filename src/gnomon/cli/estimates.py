@@ -53,7 +53,7 @@ def estimate(
         options = draws.arguments()
         columns = ["algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks"]
         if per_task:
-            from gnomon.stats.task_estimates import estimate_tasks
+            from gnomon.stats.estimates import estimate_tasks
 
             of_tasks = estimate_tasks(table, wanted or ["median"], **options)
             records = [{"task": task} | estimate.as_record() for task, estimate in of_tasks]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gnomon.plot.record import Figure
     from gnomon.scores.table import ScoreTable
-    from gnomon.stats.planning import PowerPoint
+    from gnomon.stats.power import PowerPoint
 
 __all__ = ["plan"]
 
@@ -107,7 +107,7 @@ def _answer_power(
     showing: ShowOptions,
 ) -> None:
     """Answer with the power to tell each pair apart, and the runs that reach the one wanted."""
-    from gnomon.stats.planning import power_curve, runs_needed
+    from gnomon.stats.power import power_curve, runs_needed
 
     options: dict[str, Any] = {
         "level": plan.level,
@@ -174,7 +174,7 @@ def _answer_widths(
     showing: ShowOptions,
 ) -> None:
     """Answer with the mean width of intervals, and the runs that halve the pilot's."""
-    from gnomon.stats.planning import interval_widths
+    from gnomon.stats.power import interval_widths
     from gnomon.stats.strata import Strata
 
     if showing.figure is not None:
@@ -222,7 +222,7 @@ def _answer_sequential(
     showing: ShowOptions,
 ) -> None:
     """Answer with the comparison at the look that decided, or at the last one."""
-    from gnomon.stats.comparisons.sequential import sequential_compare
+    from gnomon.stats.planning import sequential_compare
 
     if pair is None or len(plan.runs) < 2 or showing.figure is not None:
         raise typer.BadParameter(

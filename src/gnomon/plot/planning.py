@@ -29,7 +29,7 @@ from gnomon.plot.style import (
     series_style,
 )
 from gnomon.scores.table import FloatArray
-from gnomon.stats.planning import PowerPoint
+from gnomon.stats.power import PowerPoint
 from gnomon.stats.subsampling import Subsamples
 
 __all__ = ["power_curves", "power_rows", "subsample_distributions", "subsample_rows"]
@@ -105,7 +105,7 @@ def power_curves(
     Parameters
     ----------
     points : sequence of PowerPoint
-        From :func:`~gnomon.stats.planning.power_curve`.
+        From :func:`~gnomon.stats.power.power_curve`.
     wanted : float, optional
         A power to mark with a line.
     ax : matplotlib.axes.Axes, optional

@@ -35,7 +35,7 @@ from gnomon.plot.style import (
 from gnomon.stats.comparisons.comparison import Comparison
 from gnomon.stats.estimates import Estimate
 from gnomon.stats.learning_curves import Curve
-from gnomon.stats.planning import PowerPoint
+from gnomon.stats.power import PowerPoint
 from gnomon.stats.profiles.performance import Profile
 from gnomon.stats.subsampling import Subsamples
 

@@ -1,4 +1,4 @@
-"""An estimate with its interval: the record that figures, reports and tables print."""
+"""Estimates of summaries of every algorithm, over all tasks or for each, with intervals."""
 
 from __future__ import annotations
 
@@ -11,20 +11,29 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key
-from gnomon.stats.intervals.methods import (
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.bootstrap.quantiles import quantiles
+from gnomon.stats.bootstrap.resamples import Resamples, draw_key, median_replicates
+from gnomon.stats.intervals import (
     Interval,
     Method,
     checked,
     interval_of,
+    percentile,
     resolved_method,
 )
-from gnomon.stats.intervals.small_sample import delta_error
 from gnomon.stats.metrics import Metric, metrics_for
+from gnomon.stats.small_sample import delta_error
 from gnomon.stats.strata import Strata
 
-__all__ = ["Estimate", "Method", "Resampling", "estimate_aggregates", "shared_tasks"]
+__all__ = [
+    "Estimate",
+    "Method",
+    "Resampling",
+    "estimate_aggregates",
+    "estimate_tasks",
+    "shared_tasks",
+]
 
 Resampling = Literal["runs", "runs_and_tasks"]
 
@@ -112,7 +121,7 @@ def estimate_aggregates(
         Confidence level, between 0 and 1.
     method : str
         ``small_sample``: closed forms that hold their coverage with few runs (see
-        :mod:`gnomon.stats.intervals.small_sample`); ``percentile``, ``basic``, ``bc``, ``bca``,
+        :mod:`gnomon.stats.small_sample`); ``percentile``, ``basic``, ``bc``, ``bca``,
         ``studentized``: from resamples; ``auto``: the first below 20 runs, else the second.
     resampling : str
         ``runs`` inside each task, or ``runs_and_tasks`` where the tasks are a sample too.
@@ -284,3 +293,105 @@ def _name_large_share(algorithm: str, tasks: Sequence[str], metric: Metric, stra
 def warn(message: str) -> None:
     """Say what was found, where the caller of the public function sees it."""
     warnings.warn(message, DegenerateScoresWarning, stacklevel=2)
+
+
+def estimate_tasks(
+    table: ScoreTable,
+    metrics: Sequence[str] = ("median",),
+    *,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    gamma: float | None = None,
+    rng: np.random.Generator,
+) -> list[tuple[str, Estimate]]:
+    """Estimate summaries of every algorithm on each task by itself.
+
+    The median of several tasks is that of their means; of one task, it is that of its runs, with a
+    percentile interval.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Scores of one step.
+    metrics : sequence of str, optional
+        As for :func:`gnomon.stats.estimates.estimate_aggregates`.
+    level : float, optional
+        Confidence level of the intervals.
+    n_resamples : int, optional
+        Bootstrap resamples.
+    gamma : float, optional
+        Target of the optimality gap.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    list of (task, Estimate)
+        By task, metric and algorithm, in the order of the table.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Something is not estimable; it is NaN.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[5.0, 1.0], [9.0, 1.0], [7.0, 4.0]]})
+    >>> found = estimate_tasks(table, rng=np.random.default_rng(0))
+    >>> [(task, e.value, e.low, e.high) for task, e in found]
+    [('task_0', 7.0, 5.0, 9.0), ('task_1', 1.0, 1.0, 4.0)]
+    """
+    found = []
+    for task in table.tasks:
+        cells = table.select(tasks=[task])
+        for metric in metrics:
+            if metric == "median":
+                estimates = [
+                    _median_of_runs(name, task, cells.runs(name, task), level, n_resamples, rng)
+                    for name in cells.algorithms
+                ]
+            else:
+                estimates = estimate_aggregates(
+                    cells, [metric], level=level, n_resamples=n_resamples, gamma=gamma, rng=rng
+                )
+            found += [(task, estimate) for estimate in estimates]
+    return found
+
+
+def _median_of_runs(
+    algorithm: str,
+    task: str,
+    runs: FloatArray,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Estimate:
+    """Estimate the median of an algorithm's runs on a task."""
+    value, fault = math.nan, None
+    interval = Interval(math.nan, math.nan, "percentile", 0, math.nan)
+    if runs.size:
+        value = float(quantiles(runs, [0.5])[0])
+    if runs.size > 1:
+        drawn = median_replicates(runs, n_resamples=n_resamples, rng=rng)
+        interval, fault = checked(percentile(drawn, level))
+    else:
+        fault = "interval not estimable from one run"
+    if not math.isfinite(value):
+        why = "there are no runs" if runs.size == 0 else "half of the runs never got there"
+        fault = f"not estimable, {why}"
+    if fault is not None:
+        text = f"median of {algorithm} on {task}: {fault}"
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
+    return Estimate(
+        algorithm,
+        "median",
+        value,
+        interval.low,
+        interval.high,
+        level,
+        interval.method,
+        runs.size,
+        1,
+        interval.n_resamples,
+        interval.mc_error,
+    )

@@ -23,7 +23,7 @@ from gnomon.stats.estimates import (
     shared_tasks,
     warn,
 )
-from gnomon.stats.intervals.methods import (
+from gnomon.stats.intervals import (
     Interval,
     Method,
     checked,

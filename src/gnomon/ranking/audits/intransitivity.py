@@ -17,8 +17,8 @@ from gnomon.ranking.ratings.hodge import (
 )
 from gnomon.ranking.tournament import Edges, Tournament, Weights
 from gnomon.scores.table import FloatArray
+from gnomon.stats.bootstrap.quantiles import quantiles
 from gnomon.stats.bootstrap.resamples import draw_key
-from gnomon.stats.intervals.quantiles import quantiles
 
 __all__ = ["Intransitivity", "measure_intransitivity"]
 

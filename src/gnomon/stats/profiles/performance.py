@@ -3,7 +3,7 @@
 A profile shows the whole distribution at once (Agarwal et al. 2021): one that lies above another
 everywhere is better by any summary. Where lower scores are better, "above" reads "below".
 
-Shares are counted in :mod:`gnomon.stats.profiles.shares`, bands made in
+Shares are counted in :mod:`gnomon.stats.profiles.bands`, bands made in
 :mod:`gnomon.stats.profiles.bands`.
 """
 
@@ -23,12 +23,13 @@ from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
 from gnomon.stats.profiles.bands import (
     Band,
     Kind,
+    average_score_profile,
     band_of,
     exact_band,
     resampled_profiles,
+    run_score_profile,
     simultaneous_band,
 )
-from gnomon.stats.profiles.shares import average_score_profile, run_score_profile
 from gnomon.stats.strata import Strata
 
 __all__ = [

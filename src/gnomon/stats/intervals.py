@@ -14,11 +14,15 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
+from gnomon.stats.bootstrap.quantiles import quantile_ends
 from gnomon.stats.bootstrap.resamples import Resamples
-from gnomon.stats.intervals.median_profile import median_profile_interval
-from gnomon.stats.intervals.quantiles import quantile_ends
-from gnomon.stats.intervals.small_sample import Influences, delta_error, delta_interval
 from gnomon.stats.metrics import Metric, metric_named
+from gnomon.stats.small_sample import (
+    Influences,
+    delta_error,
+    delta_interval,
+    median_profile_interval,
+)
 from gnomon.stats.strata import Strata
 
 __all__ = [

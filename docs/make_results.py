@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 
 from gnomon.distill.distillation import Distilled, distill
 from gnomon.distill.prepare import Preparation
-from gnomon.distill.procedures.base import procedure_of
+from gnomon.distill.procedures.registry import procedure_of
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,

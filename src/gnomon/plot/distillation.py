@@ -11,9 +11,9 @@ from dataclasses import asdict
 import numpy as np
 
 from gnomon.distill.distillation import Distilled
-from gnomon.distill.pareto import ParetoPoint
-from gnomon.distill.predict import HeldOut
+from gnomon.distill.validation import HeldOut
 from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.search.pareto import ParetoPoint
 from gnomon.distill.stability import Stability
 from gnomon.distill.structure import (
     Edge,

@@ -2,13 +2,24 @@
 
 import pytest
 
-from gnomon.distill.outcomes import result_of
+from gnomon.distill.work import completed
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Outcome
 
 
-def test_a_result_passes():
-    assert result_of(Outcome("piece", 3), "a piece") == 3
+class Failing:
+    """An executor whose pieces all end with one error."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def map(self, work, pieces):
+        for piece in pieces:
+            yield Outcome(piece, error=self.error)
+
+
+def test_results_come_with_their_pieces():
+    assert list(completed(len, ["a", "bc"], "a word")) == [("a", 1), ("bc", 2)]
 
 
 @pytest.mark.parametrize(
@@ -21,4 +32,4 @@ def test_a_result_passes():
 )
 def test_a_failure_is_one_line(error, said):
     with pytest.raises(ScoreDataError, match=said):
-        result_of(Outcome("piece", error=error), "a fold")
+        list(completed(len, ["a"], "a fold", Failing(error)))

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.distill.folds import Folds
 from gnomon.distill.prepared import PreparedScores, check_tasks
-from gnomon.distill.progress import Progress
+from gnomon.distill.search.folds import Folds
 from gnomon.distill.search.search import search_subsets
+from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
 
 __all__ = ["ParetoPoint", "pareto_front"]

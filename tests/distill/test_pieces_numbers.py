@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.distill.search.combinations import subsets_between
+from gnomon.distill.search.pieces import subsets_between
 
 
 @given(st.data())

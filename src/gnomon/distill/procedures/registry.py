@@ -1,22 +1,28 @@
-"""The procedure that chooses between procedures."""
+"""Procedures by name, and the one that chooses between them.
+
+``docs/decisions/008`` compares their errors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from gnomon.distill.models import SubsetModel
+from gnomon.distill.models import Procedure, SubsetModel
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures.base import PROCEDURES, Procedure
-from gnomon.distill.progress import Progress
+from gnomon.distill.procedures.factor import FactorProcedure
+from gnomon.distill.procedures.irt import ItemResponseProcedure
+from gnomon.distill.procedures.least_squares import PaperProcedure
+from gnomon.distill.search.folds import Folds
 from gnomon.distill.validation import nested_error
-from gnomon.errors import ScoreDataError
+from gnomon.distill.work import Progress
+from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.execution.executor import Executor
 
-__all__ = ["AutoProcedure"]
+__all__ = ["PROCEDURES", "AutoProcedure", "procedure_of"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class AutoProcedure(Procedure):
     Parameters
     ----------
     among : tuple of str
-        Names of :data:`gnomon.distill.procedures.base.PROCEDURES`.
+        Names of :data:`PROCEDURES`.
     n_folds, seed : int
         Of the inner validation.
     """
@@ -86,6 +92,51 @@ class AutoProcedure(Procedure):
         if not errors:
             raise ScoreDataError(f"no procedure can choose {size} tasks: {refusal}")
         return PROCEDURES[min(errors, key=lambda name: errors[name])]
+
+
+#: The procedures by name, as they are unless something is asked for otherwise.
+PROCEDURES: Mapping[str, Procedure] = {
+    "factor": FactorProcedure(),
+    "paper": PaperProcedure(),
+    "paper-code": PaperProcedure(criterion="in_sample"),
+    "complete": PaperProcedure(complete_only=True),
+    "auto": AutoProcedure(),
+    "irt-1": ItemResponseProcedure(n_parameters=1),
+    "irt-2": ItemResponseProcedure(n_parameters=2),
+}
+
+
+def procedure_of(name: str, *, n_folds: int = 10) -> Procedure:
+    """Return the procedure of a name.
+
+    ``factor`` is ours and the default; ``paper`` is what the Atari-5 paper states, ``paper-code``
+    what its code does, ``complete`` the paper's with complete tasks only; ``auto`` chooses among
+    these inside; ``irt-1`` and ``irt-2`` are item response baselines.
+
+    Parameters
+    ----------
+    name : str
+    n_folds : int
+        Of the cross-validation by which the paper's procedures choose, and ``auto`` between some.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such procedure.
+
+    Examples
+    --------
+    >>> procedure_of("paper", n_folds=5).folds.n_folds
+    5
+    """
+    if name not in PROCEDURES:
+        raise UnknownNameError("procedure", name, PROCEDURES)
+    procedure = PROCEDURES[name]
+    if isinstance(procedure, PaperProcedure):
+        return replace(procedure, folds=Folds(n_folds))
+    if isinstance(procedure, AutoProcedure):
+        return replace(procedure, n_folds=n_folds)
+    return procedure
 
 
 def _share(progress: Progress | None, number: int, n: int) -> Progress | None:

@@ -17,6 +17,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from gnomon._io.http_client import RefusedError
 from gnomon.database.engine import Database
 from gnomon.database.remote_tables import RemoteTrial
 from gnomon.database.tables import (
@@ -28,7 +29,6 @@ from gnomon.database.tables import (
 from gnomon.errors import LeaderboardError, UnknownNameError
 from gnomon.experiments.shards.shard import shard_bytes
 from gnomon.game.board import BoardSpec
-from gnomon.leaderboard.client.api_client import RefusedError
 from gnomon.leaderboard.client.remote_connection import HttpLine, RemoteBoard, WebsocketLine
 from gnomon.leaderboard.client.remote_env import RemoteEnv
 from gnomon.leaderboard.client.remote_run import RemotePlan, learner_rng, play_remotely

@@ -106,10 +106,10 @@ def register(
     from urllib.parse import quote
 
     from gnomon._io.atomic_file import write_atomically
-    from gnomon.leaderboard.client.api_client import ApiClient
+    from gnomon._io.http_client import HttpClient
 
     with answering("register", as_json=as_json) as answer:
-        client = ApiClient(to, token)
+        client = HttpClient(to, token)
         value = {"name": name, "description": description, "link": link}
         entry = client.ask("POST", f"/api/seasons/{quote(season, safe='')}/entries", value)
         answer.results([entry])
@@ -138,7 +138,7 @@ def submit(
     as_json: JsonOption = False,
 ) -> None:
     """Submit a run to a leaderboard, once it has been verified here, and tell the verdict."""
-    from gnomon.leaderboard.client.api_client import ApiClient
+    from gnomon._io.http_client import HttpClient
     from gnomon.leaderboard.client.submit_run import (
         entry_of,
         pack_run,
@@ -150,7 +150,7 @@ def submit(
     with answering("submit", as_json=as_json) as answer:
         packed = pack_run(folder, learner)
         where = (entry, attempt) if entry is not None else entry_of(packed)
-        client = ApiClient(to, token)
+        client = HttpClient(to, token)
         refusal = None if anyway else refusal_of(client, packed, *where)
         record: dict[str, Any] = {"id": None, "state": "not sent", "reason": refusal}
         if refusal is None:

@@ -124,9 +124,9 @@ def _reveal_from(source: str) -> Reveal:
 
     if not source.startswith(("http://", "https://")):
         return Reveal.from_json(source)
-    from gnomon.leaderboard.client.api_client import ApiClient
+    from gnomon._io.http_client import HttpClient
 
     base, _, name = source.rstrip("/").removesuffix("/reveal").rpartition("/")
     server = base.removesuffix("/api/seasons").removesuffix("/seasons")
-    found: Any = ApiClient(server, patience_s=5).get(f"/api/seasons/{name}/reveal")
+    found: Any = HttpClient(server, patience_s=5).get(f"/api/seasons/{name}/reveal")
     return Reveal.from_record(found)

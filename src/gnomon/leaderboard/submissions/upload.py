@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import IO, Literal, get_args
 
 from gnomon._io.atomic_file import write_atomically
+from gnomon._io.child_process import ProcessFailure, run_limited
 from gnomon.leaderboard.refusals import Refusal, TooLarge
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.verification.limited_process import ProcessFailure, run_limited
 
 __all__ = [
     "FORMATS",

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from gnomon._io.child_process import ProcessFailure, run_limited
 from gnomon.database.engine import Database
 from gnomon.database.tables import SeasonRule, Submission, VerifiedTrial
 from gnomon.errors import LeaderboardError, visible
@@ -23,7 +24,6 @@ from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions import queue
 from gnomon.leaderboard.submissions.submission import find_submission, set_state
 from gnomon.leaderboard.submissions.upload import canonical_path
-from gnomon.leaderboard.verification.limited_process import ProcessFailure, run_limited
 
 __all__ = ["work", "work_on_one"]
 

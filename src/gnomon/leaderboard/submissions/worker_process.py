@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import subprocess
 import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from gnomon._io.child_process import ChildProcess, end_of_input
 from gnomon.database.engine import Database
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions.queue import release
@@ -23,7 +23,8 @@ from gnomon.leaderboard.submissions.worker import work
 __all__ = ["WorkerKeeper", "new_worker_name", "work_until_stopped"]
 
 _log = logging.getLogger("gnomon.server")
-_PAUSE_S = 1.0
+#: Seconds between a worker that died and the next, and for a worker to end when it is told to.
+_PAUSE_S, _GRACE_S = 1.0, 15.0
 
 
 def new_worker_name() -> str:
@@ -55,17 +56,18 @@ class WorkerKeeper:
     def _keep(self) -> None:
         while not self.stopped.is_set():
             name = new_worker_name()
-            process = _started(name, self.settings)
-            _log.info("worker %s: process %d", name, process.pid)
-            while process.poll() is None and not self.stopped.wait(0.2):
+            child = ChildProcess([sys.executable, "-m", __name__, name])
+            child.send(self.settings.to_json().encode() + b"\n")
+            _log.info("worker %s: process %d", name, child.pid)
+            while not child.how_it_ended and not self.stopped.wait(0.2):
                 pass
-            _ended(process)
+            child.stop(_GRACE_S)
+            child.close()
             if not self.stopped.is_set():
-                self._put_back(name, process.returncode)
+                self._put_back(name, child.how_it_ended)
                 self.stopped.wait(_PAUSE_S)
 
-    def _put_back(self, name: str, status: int) -> None:
-        how = f"signal {-status}" if status < 0 else f"status {status}"
+    def _put_back(self, name: str, how: str) -> None:
         _log.warning("worker %s died (%s); another one takes its place", name, how)
         with suppress(Exception):  # then the lease runs out
             release(
@@ -74,32 +76,6 @@ class WorkerKeeper:
                 f"the worker died ({how})",
                 most=self.settings.max_job_attempts,
             )
-
-
-def _started(name: str, settings: ServerSettings) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gnomon.leaderboard.submissions.worker_process", name],
-        stdin=subprocess.PIPE,
-        # A signal from the keyboard is the server's to pass on.
-        start_new_session=True,
-    )
-    assert process.stdin is not None
-    with suppress(BrokenPipeError):
-        process.stdin.write(settings.to_json().encode() + b"\n")
-        process.stdin.flush()
-    return process
-
-
-def _ended(process: subprocess.Popen[bytes]) -> None:
-    """End a process: it is asked to first."""
-    assert process.stdin is not None
-    with suppress(BrokenPipeError):
-        process.stdin.close()
-    try:
-        process.wait(15)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def work_until_stopped(
@@ -113,15 +89,8 @@ def work_until_stopped(
     with suppress(OSError):
         os.nice(5)  # whoever plays must not wait for a verification
     if name is not None:
-        threading.Thread(target=_wait_for_end, args=(stopped,), daemon=True).start()
+        end_of_input(stopped.set)
     work(database, settings, name or new_worker_name(), stopped)
-
-
-def _wait_for_end(stopped: threading.Event) -> None:
-    # Not by sys.stdin, whose lock a thread must not hold when the interpreter ends.
-    while os.read(0, 4096):
-        pass
-    stopped.set()
 
 
 def main() -> None:

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gnomon._io.child_process import answer_one_request
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.verification.attempt_rows import check_columns
-from gnomon.leaderboard.verification.limited_process import answer_one_request
 
 if TYPE_CHECKING:
     import polars as pl

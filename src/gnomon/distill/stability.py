@@ -18,8 +18,7 @@ from gnomon.distill.procedures.base import PaperProcedure, Procedure
 from gnomon.distill.progress import Progress
 from gnomon.distill.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.execution.executor import Executor
-from gnomon.execution.serial import SerialExecutor
+from gnomon.execution.executor import Executor, SerialExecutor
 
 __all__ = [
     "Committee",

@@ -17,8 +17,7 @@ from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures.base import Procedure
 from gnomon.distill.progress import Progress
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.execution.executor import Executor
-from gnomon.execution.serial import SerialExecutor
+from gnomon.execution.executor import Executor, SerialExecutor
 from gnomon.scores.table import FloatArray
 
 __all__ = ["Outer", "cross_validate", "nested_error", "outer_splits"]

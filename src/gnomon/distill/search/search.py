@@ -16,8 +16,7 @@ from gnomon.distill.search.bound import bounded_pieces
 from gnomon.distill.search.pieces import Piece, pieces_of, search_piece
 from gnomon.distill.search.plan import SearchPlan
 from gnomon.errors import ScoreDataError
-from gnomon.execution.executor import Executor
-from gnomon.execution.serial import SerialExecutor
+from gnomon.execution.executor import Executor, SerialExecutor
 from gnomon.scores.table import FloatArray
 
 __all__ = ["Found", "count_subsets", "expected_seconds", "search_subsets"]

@@ -19,7 +19,7 @@ from gnomon._io.child_process import ProcessFailure, run_limited
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.refusals import Refusal
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions.upload import evidence_path, read_log, receiving
+from gnomon.leaderboard.submissions.uploaded_logs import evidence_path, read_log, receiving
 from gnomon.leaderboard.verification import untrusted_log as intake
 
 CAPS = {"max_rows": 1000, "max_columns": 16, "max_bytes": 1 << 20, "max_ratio": 200.0}

@@ -91,7 +91,8 @@ class ChildProcess:
     ) -> None:
         kept = output != "inherited"
         self._errors = tempfile.TemporaryFile() if kept else None  # noqa: SIM115 - close closes it
-        file = tempfile.TemporaryFile() if output == "file" else None  # noqa: SIM115
+        file: IO[bytes] | None = tempfile.TemporaryFile() if output == "file" else None  # noqa: SIM115
+        self._output = file
         try:
             self._process = subprocess.Popen(
                 words,
@@ -102,7 +103,6 @@ class ChildProcess:
                 start_new_session=True,
             )
         except BaseException:
-            self._output = file
             self.close()
             raise
         assert self._process.stdin is not None

@@ -165,7 +165,7 @@ def submit(
 def worker(data: DataOption = _DATA, database: DatabaseOption = "") -> None:
     """Verify submissions, beside a server that was started with --no-worker."""
     with web_extra():
-        from gnomon.leaderboard.submissions.worker_process import work_until_stopped
+        from gnomon.leaderboard.submissions.worker import work_until_stopped
 
         with opened_board(data, database) as (settings, opened):
             work_until_stopped(opened, settings)
@@ -284,7 +284,7 @@ def transfer(
     """Move the tables to another database; the server must be stopped."""
     with web_extra(), opened_board(data, database) as (_, opened):
         from gnomon.database.engine import Database
-        from gnomon.web.operations.transfer import transfer as copy_all
+        from gnomon.web.operations.table_transfer import transfer as copy_all
 
         with answering("leaderboard transfer", as_json=as_json) as answer:
             target = Database(to)

@@ -69,7 +69,7 @@ def reveal(
     """Publish the hidden rules of a season that is over, with the salt of its commitment."""
     with web_extra(), opened_board(data, database) as (_, opened):
         from gnomon._io.atomic_file import write_atomically
-        from gnomon.leaderboard.seasons.entries import find_season
+        from gnomon.leaderboard.seasons.registration import find_season
         from gnomon.leaderboard.seasons.season import reveal_season
 
         with answering("leaderboard season reveal", as_json=as_json) as answer:

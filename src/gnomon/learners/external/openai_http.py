@@ -6,7 +6,6 @@ import os
 import re
 from collections import deque
 from typing import Any, Literal, final
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -105,7 +104,9 @@ class LanguageModel(Learner):
     ) -> None:
         if not model:
             raise ValueError("model: expected the name of a model, found ''")
-        if not _is_address(url):
+        from gnomon._io.http_client import is_address
+
+        if not is_address(url):
             raise ValueError(f"url: expected http://... or https://..., found {url!r}")
         check_range("max_requests", max_requests, 1, _MOST)
         check_range("max_tries", max_tries, 1, 100)
@@ -199,7 +200,7 @@ class LanguageModel(Learner):
 
     def _ask(self, messages: list[dict[str, str]]) -> str:
         """Return what the model answers."""
-        from gnomon.learners.external.http_post import post_json
+        from gnomon._io.http_client import HttpClient
 
         self._n_requests += 1
         body: dict[str, Any] = {
@@ -208,13 +209,14 @@ class LanguageModel(Learner):
             "temperature": self._temperature,
             "seed": int(self._rng.integers(2**31)),
         }
-        answer = post_json(
+        client = HttpClient(
             self._url,
-            body,
-            key=os.environ.get(self._key_variable, "") if self._key_variable else "",
+            os.environ.get(self._key_variable, "") if self._key_variable else "",
             timeout_s=self._timeout_s,
+            patience_s=self._timeout_s,
             max_tries=self._max_tries,
         )
+        answer = client.ask("POST", "", body)
         try:
             content = answer["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError):
@@ -225,15 +227,6 @@ class LanguageModel(Learner):
                 f"answer, found {str(answer)[:200]}"
             )
         return content
-
-
-def _is_address(url: str) -> bool:
-    """Return whether requests can be sent there."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port, or an address in brackets, that is none
-        return False
 
 
 def _described(piece: Piece) -> str:

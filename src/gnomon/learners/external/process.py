@@ -13,8 +13,8 @@ from gnomon.learners.base import Learner, Observation, Transition
 from gnomon.learners.setting_ranges import LONGEST_S, check_choice, check_range
 
 if TYPE_CHECKING:
+    from gnomon._io.child_process import LineProcess
     from gnomon.learners.external.captive_dialogue import CaptiveTalk
-    from gnomon.learners.external.program import Program
 
 __all__ = ["Process"]
 
@@ -85,17 +85,19 @@ class Process(Learner):
         self._output = output
         self._timeout_s = timeout_s
         self._seed = int(rng.integers(2**31))
-        self._program: Program | None = None
+        self._program: LineProcess | None = None
         self._talk: CaptiveTalk | None = None
 
     def act(self, observation: Observation) -> int:
         """Wait for a MOVE that is an attempt, and answer whatever comes before it."""
+        from gnomon._io.child_process import LineProcess
         from gnomon.learners.external.captive_dialogue import CaptiveTalk
-        from gnomon.learners.external.program import Program
 
         if self._program is None or self._talk is None:
             variables = {"GNOMON_SEED": str(self._seed)}
-            self._program = Program(self._words, variables, timeout_s=self._timeout_s)
+            self._program = LineProcess(
+                self._words, variables, timeout_s=self._timeout_s, label="learner 'process'"
+            )
             self._talk = CaptiveTalk(self._spec, self._output)
         self._program.write(self._talk.see(observation.board))
         for _ in range(_MOST_LINES):

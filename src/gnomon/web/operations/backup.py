@@ -29,8 +29,8 @@ from gnomon.database.migration import current_revision, require_head, upgrade
 from gnomon.database.tables import Submission
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions.upload import evidence_path
-from gnomon.web.operations.table_copy import copy_tables, row_counts
+from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
+from gnomon.web.operations.table_transfer import copy_tables, row_counts
 
 __all__ = ["back_up", "restore"]
 

@@ -17,11 +17,13 @@ from gnomon.stats.bootstrap.kernels import STRIDE, mix
 
 __all__ = ["median_intervals", "median_replicates_of"]
 
-_Places = npt.NDArray[np.uint32]
 _Ints = npt.NDArray[np.int64]
+#: Unsigned, as small as they may be: the processor then takes up to 32 of them at a time.
+_Places = npt.NDArray[np.unsignedinteger]
 
-#: Columns whose resamples are held in memory together; has no influence on any number.
-COLUMN_BLOCK = 32
+#: Columns, and resamples, that are counted in one piece; neither has influence on any number.
+COLUMN_BLOCK = 256
+RESAMPLE_BLOCK = 4096
 #: So many pairs of places are counted one by one; of more, those that were drawn are sorted.
 _MOST_PAIRS = 1 << 20
 _S32 = np.uint64(32)
@@ -54,31 +56,44 @@ def median_intervals(
     ordered = np.take_along_axis(columns, order, axis=1)
     # Where the order stays, as it does once all have learned, so do the places.
     is_new = np.append(True, (order[1:] != order[:-1]).any(axis=1))[: len(order)]
-    which, ends = np.cumsum(is_new) - 1, np.empty((2, len(columns)))
-
-    def fill(first: int) -> None:
-        block = order[is_new][first : first + COLUMN_BLOCK]
-        counted = [_counted(x, order.shape[1]) for x in _median_places(block, key, n_resamples)]
+    which, different = np.cumsum(is_new) - 1, order[is_new]
+    ends = np.empty((2, len(columns)))
+    for first in range(0, len(different), COLUMN_BLOCK):
+        block = different[first : first + COLUMN_BLOCK]
+        places = _median_places(block, key, n_resamples, n_threads)
+        counted = [_counted(drawn, order.shape[1]) for drawn in places]
         for column in np.flatnonzero((which >= first) & (which < first + len(block))):
             low, high, counts = counted[which[column] - first]
             medians = _middle(ordered[column, low], ordered[column, high])
             ends[:, column] = _quantiles(medians, counts, [(1 - level) / 2, (1 + level) / 2])
-
-    with ThreadPoolExecutor(n_threads) as threads:
-        list(threads.map(fill, range(0, int(is_new.sum()), COLUMN_BLOCK)))
     return ends[0], ends[1]
 
 
 def median_replicates_of(column: FloatArray, key: np.uint64, n_resamples: int) -> FloatArray:
     """Return the median of one column, shape (rows,), in every resample."""
     order = np.argsort(column, kind="stable")
-    low, high = np.divmod(_median_places(order[None], key, n_resamples)[0], column.size)
+    low, high = np.divmod(_median_places(order[None], key, n_resamples, 1)[0], column.size)
     return _middle(column[order[low]], column[order[high]])
 
 
-def _median_places(order: _Ints, key: np.uint64, n_resamples: int) -> _Places:
-    places = np.empty((order.shape[0], n_resamples), dtype=np.uint32)
-    _draw_median_places(key, order, places)
+def _median_places(order: _Ints, key: np.uint64, n_resamples: int, n_threads: int) -> _Places:
+    """Return ``low * rows + high``, shape (columns, n_resamples): where each median lies.
+
+    Row c of `order`, (columns, rows), holds the rows of a column by ascending value.
+    """
+    n = order.shape[1]
+    small, places = next(
+        (small, np.empty((order.shape[0], n_resamples), dtype=code))
+        for small, code in ((np.uint8, np.uint16), (np.uint16, np.uint32), (np.uint32, np.uint64))
+        if n <= np.iinfo(small).max
+    )
+    ranks = np.array([(n - 1) // 2, n // 2], dtype=small)
+
+    def fill(first: int) -> None:
+        _draw_places(key, first, order, ranks, places[:, first : first + RESAMPLE_BLOCK])
+
+    with ThreadPoolExecutor(n_threads) as threads:
+        list(threads.map(fill, range(0, n_resamples, RESAMPLE_BLOCK)))
     return places
 
 
@@ -87,9 +102,9 @@ def _counted(
 ) -> tuple[_Ints, _Ints, _Ints]:
     """Return both places of each pair that was drawn, and how often it was."""
     if n * n <= _MOST_PAIRS:
-        counts = np.bincount(drawn)
-        found = np.flatnonzero(counts)
-        counts = counts[found]
+        everywhere = np.bincount(drawn)
+        found = np.flatnonzero(everywhere)
+        counts = everywhere[found]
     else:
         found, counts = np.unique(drawn.astype(np.int64), return_counts=True)
     low, high = np.divmod(found, n)
@@ -119,60 +134,39 @@ def _quantiles(
 
 
 @njit(cache=True, nogil=True)
-def _draw_median_places(key: np.uint64, order: _Ints, places: _Places) -> None:
-    """Fill `places`, (columns, resamples), with ``low * rows + high``: where each median lies.
+def _draw_places(key: np.uint64, first: int, order: _Ints, ranks: _Places, places: _Places) -> None:
+    """Fill `places`, (columns, resamples), from resample `first` on.
 
-    Row c of `order`, (columns, rows), holds the rows of a column by ascending value. The search
-    begins at the middle of the column: the draws below it are those of the last column, save for
-    the rows that have crossed the middle.
+    The place of a rank is the number of places up to which no more rows than that were drawn: sums
+    without a branch, over all resamples side by side.
     """
     n_columns, n = order.shape
-    low_rank, high_rank = (n - 1) // 2, n // 2
-    crossed, n_crossed = _crossings(order, low_rank)
-    counts = np.empty(n, np.int64)
-    n_rows = np.uint64(n)
-    for b in range(places.shape[1]):
-        state = mix(key + np.uint64(b + 1) * STRIDE)
-        counts[:] = 0
+    n_resamples = places.shape[1]
+    drawn = np.zeros((n, n_resamples), ranks.dtype)
+    for b in range(n_resamples):
+        state = mix(key + np.uint64(first + b + 1) * STRIDE)
         for _ in range(n):
             state += STRIDE
-            counts[np.int64(((mix(state) >> _S32) * n_rows) >> _S32)] += 1
-        below = 0
-        for c in range(n_columns):
-            for k in range(n_crossed[c]):
-                row = crossed[c, k]
-                below += counts[row] if row >= 0 else -counts[-1 - row]
-            seen, i = below, low_rank
-            while seen - counts[order[c, i]] > low_rank:
-                seen -= counts[order[c, i]]
-                i -= 1
-            while seen <= low_rank:
-                i += 1
-                seen += counts[order[c, i]]
-            low = i
-            while seen <= high_rank:
-                i += 1
-                seen += counts[order[c, i]]
-            places[c, b] = low * n + i
+            drawn[np.int64(((mix(state) >> _S32) * np.uint64(n)) >> _S32), b] += 1
+    up_to, low, high = np.empty((3, n_resamples), ranks.dtype)
+    for c in range(n_columns):
+        up_to[:], low[:], high[:] = 0, 0, 0
+        for i in range(n):
+            _add_row(drawn[order[c, i]], ranks[0], ranks[1], up_to, low, high)
+        for b in range(n_resamples):
+            places[c, b] = low[b] * n + high[b]
 
 
 @njit(cache=True, nogil=True)
-def _crossings(
-    order: _Ints, middle: int
-) -> tuple[_Ints, _Ints]:
-    """Return which rows come to lie at or below the middle of each column, or no longer do.
-
-    The latter as ``-1 - row``; and how many they are. For the first column: all that lie there.
-    """
-    n_columns, n = order.shape
-    crossed = np.empty((n_columns, n), np.int64)
-    n_crossed = np.zeros(n_columns, np.int64)
-    was_below = np.zeros(n, np.bool_)
-    for c in range(n_columns):
-        for i in range(n):
-            row = order[c, i]
-            if (i <= middle) != was_below[row]:
-                crossed[c, n_crossed[c]] = row if i <= middle else -1 - row
-                n_crossed[c] += 1
-                was_below[row] = i <= middle
-    return crossed, n_crossed
+def _add_row(
+    drawn: _Places,
+    low_rank: np.unsignedinteger,
+    high_rank: np.unsignedinteger,
+    up_to: _Places,
+    low: _Places,
+    high: _Places,
+) -> None:
+    for b in range(drawn.size):
+        up_to[b] += drawn[b]
+        low[b] += up_to[b] <= low_rank
+        high[b] += up_to[b] <= high_rank

@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
-from gnomon.execution.serial import SerialExecutor
+from gnomon.execution.executor import SerialExecutor
 
 __all__ = ["Progress", "completed"]
 

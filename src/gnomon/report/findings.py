@@ -14,7 +14,6 @@ from gnomon.experiments.card import read_card
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring.scores import cumulated_errors, score_table
-from gnomon.learners.registry import is_shown_the_rule
 from gnomon.plot.curves import MedianCurve
 from gnomon.results import noted
 from gnomon.scores.table import ScoreTable
@@ -230,7 +229,7 @@ def findings_of(
         estimates=estimates,
         failed=_failed(run_folder),
         missing=_missing(run_folder),
-        revealed=tuple(x.name for x in config.learners if is_shown_the_rule(x.kind)),
+        revealed=tuple(x.name for x in config.learners if x.is_shown_the_rule),
         warnings=tuple(notes),
         card=read_card(run_folder.path) or {},
     )

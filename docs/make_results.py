@@ -177,9 +177,7 @@ def mean_skill(table: ScoreTable) -> dict[tuple[str, str], float]:
 
 def rank_rows(table: ScoreTable, ranking: Ranking) -> list[list[str]]:
     """Return a row a learner: its settings, mean skill, rank and the interval of that."""
-    found = estimate(
-        table, ["mean"], n_resamples=N_RESAMPLES, rng=np.random.default_rng(0)
-    )
+    found = estimate(table, ["mean"], n_resamples=N_RESAMPLES, rng=np.random.default_rng(0))
     estimates = {estimate.algorithm: estimate for estimate in found}
     rows = []
     places = zip(ranking.names, ranking.rank_low, ranking.rank_high, strict=True)

@@ -71,9 +71,7 @@ def test_a_task_with_most_of_the_variance_is_named():
 
 def test_a_median_has_no_studentized_interval():
     with pytest.raises(ScoreDataError, match="median: a studentized interval needs a standard"):
-        estimate(
-            table(a=rng().normal(size=(4, 3))), ["median"], method="studentized", rng=rng()
-        )
+        estimate(table(a=rng().normal(size=(4, 3))), ["median"], method="studentized", rng=rng())
 
 
 def test_the_same_rng_gives_the_same_estimates():
@@ -86,9 +84,7 @@ def test_ragged_tables_are_compared_on_shared_tasks():
     x[3:, 0] = np.nan
     x[:, 2] = np.nan
     with pytest.warns(DegenerateScoresWarning, match="1 of 3 tasks left out, .*: task_2"):
-        estimates = estimate(
-            table(a=x, b=rng().normal(size=(4, 3))), ["mean"], rng=rng()
-        )
+        estimates = estimate(table(a=x, b=rng().normal(size=(4, 3))), ["mean"], rng=rng())
     assert [(e.n_runs, e.n_tasks) for e in estimates] == [((3, 5), 2), (4, 2)]
     assert estimates[0].as_record()["n_runs"] == [3, 5]
 
@@ -168,9 +164,7 @@ def test_an_interval_with_one_end_is_said():
     rows.append(rows[0] | {"run": 6, "censored": True})
     table = ScoreTable.from_records(rows, higher_is_better=False)
     with pytest.warns(DegenerateScoresWarning, match="iqm of a: interval without an upper end"):
-        (found,) = estimate(
-            table, ["iqm"], method="percentile", rng=np.random.default_rng(0)
-        )
+        (found,) = estimate(table, ["iqm"], method="percentile", rng=np.random.default_rng(0))
     assert np.isfinite([found.value, found.low]).all()
     assert np.isposinf(found.high)
     assert found.as_record()["high"] is None

@@ -18,12 +18,11 @@ import typer
 from gnomon import __version__
 from gnomon.cli import (
     atari5,
-    captive,
     demo,
     distill,
     experiments,
+    game,
     leaderboard,
-    play,
     ranking,
     report,
     rules,
@@ -65,8 +64,9 @@ app.add_typer(suite.app, name="suite")
 app.add_typer(atari5.atari5, name="atari5")
 app.command()(report.report)
 app.command()(verification.verify)
-app.command(context_settings=captive.CONTEXT)(captive.captive)
-app.command()(play.play)
+app.command()(game.learners)
+app.command()(game.play)
+app.command(context_settings=game.CAPTIVE_CONTEXT)(game.captive)
 app.command()(leaderboard.serve)
 app.command()(leaderboard.register)
 app.command()(leaderboard.submit)

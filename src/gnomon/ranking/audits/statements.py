@@ -221,10 +221,14 @@ def on_methods(orders: Sequence[MethodOrder]) -> list[Statement]:
         return [Statement("methods", "none", "not asked: some cannot be ordered against others")]
     reference, *others = [order for order in orders if order.method in FULL_ORDERS]
     same = [order.method for order in others if not order.reversed_pairs]
-    found = [Statement("methods", "hodge", f"hodge: {in_words(reference.names, reference.ratings)}")]
+    found = [
+        Statement("methods", "hodge", f"hodge: {in_words(reference.names, reference.ratings)}")
+    ]
     if same:
         found.append(
-            Statement("methods", "same order", f"the same order: {', '.join(same)}", float(len(same)))
+            Statement(
+                "methods", "same order", f"the same order: {', '.join(same)}", float(len(same))
+            )
         )
     for order in others:
         if order.reversed_pairs:

@@ -66,13 +66,20 @@ def places() -> dict[str, str]:
 def page(package: str) -> Iterator[str]:
     """Yield the paragraphs of a package's page."""
     yield f"# {package}"
-    yield f"::: {package}\n    options:\n      members: false\n      show_root_heading: false\n      show_root_toc_entry: false"
+    options = ("members", "show_root_heading", "show_root_toc_entry")
+    yield f"::: {package}\n    options:" + "".join(f"\n      {name}: false" for name in options)
     offered = public_names(package)
-    rows = [f"| [`{name}`][{places()[obj.path]}] | {_first(obj)} |" for name, obj in offered.items()]
+    rows = [f"| [`{name}`]{_link_to(obj)} | {_first(obj)} |" for name, obj in offered.items()]
     yield "\n".join(["| name | what it is |", "|---|---|", *rows])
     for name, obj in offered.items():
-        if places()[obj.path] == f"{package}.{name}":
+        if places()[obj.path] == f"{package}.{name}" and obj.path not in packages():
             yield f"::: {package}.{name}"
+
+
+def _link_to(obj: griffe.Object) -> str:
+    if obj.path in packages():
+        return f"({Path(page_of(obj.path)).name})"
+    return f"[{places()[obj.path]}]"
 
 
 def _first(obj: griffe.Object) -> str:

@@ -6,6 +6,7 @@ cell that raises ends the build.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -35,6 +36,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         text, resources = MarkdownExporter().from_notebook_node(
             executed(path), {"unique_key": place.stem}
         )
+        text = re.sub(r"\]\(([\w./-]+)\.ipynb", r"](\1.md", text)  # from page to page
         link = f"\n\n[This page as a notebook]({place.name})\n"
         page = place.with_suffix(".md").as_posix()
         files.append(File.generated(config, page, content=text + link))

@@ -104,7 +104,9 @@ def estimates(runs: dict[str, np.ndarray]) -> str:
         times = [seconds, rliable_s, scipy_s]
         texts = [f"{interval(*c)}, {s}" for c, s in zip(cells, times, strict=True)]
         rows.append([f"`{name}`", *texts, mine.method])
-    return table(["SPR, 10 runs", "Gnomon", "rliable", "SciPy `bootstrap`", "Gnomon's method"], rows)
+    return table(
+        ["SPR, 10 runs", "Gnomon", "rliable", "SciPy `bootstrap`", "Gnomon's method"], rows
+    )
 
 
 def coverage(scores: gn.ScoreTable, draws: int = 200) -> str:
@@ -232,9 +234,7 @@ def ranks_of_runs(runs: dict[str, np.ndarray]) -> str:
     for n, a in enumerate(runs):
         for b in list(runs)[n + 1 :]:
             lead = np.sign(runs[a][:, None] - runs[b][None]).ravel()
-            parts.append(
-                battles(np.full(lead.size, a), np.full(lead.size, b), (lead + 1) / 2)
-            )
+            parts.append(battles(np.full(lead.size, a), np.full(lead.size, b), (lead + 1) / 2))
     games = pd.concat(parts)
     theirs, arena_s = timed(lambda: of_arena(games), 1)
     rows = []
@@ -288,7 +288,9 @@ def main(folder: Path) -> None:
     runs = first_runs(scores, 10)
     packages = ("gnomon-rl", "rliable", "scipy", "autorank", "arena-rank", "numpy")
     parts = {
-        "VERSIONS": ", ".join(f"{p} {version(p) if p != 'gnomon-rl' else gn.__version__}" for p in packages),
+        "VERSIONS": ", ".join(
+            f"{p} {version(p) if p != 'gnomon-rl' else gn.__version__}" for p in packages
+        ),
         "DATE": f"{date.today():%-d %B %Y}",
         "CORES": str(os.cpu_count()),
         "ESTIMATES": estimates(runs),

@@ -53,3 +53,14 @@ def test_contributing_names_what_is_there():
     named = re.findall(r"\]\(([^)#:]+)[^)]*\)|`((?:src|tests|docs)/[^`]*)`", text)
     paths = {link or path for link, path in named}
     assert sorted(path for path in paths if not (ROOT / path).exists()) == []
+
+
+def test_how_it_works_names_the_packages_that_are_there():
+    text = (ROOT / "docs" / "how-it-works.md").read_text("utf-8")
+    tree = text.partition("```text\nsrc/gnomon/\n")[2].partition("```")[0]
+    told = set(re.findall(r"^  ([\w.]+)/? ", tree, flags=re.MULTILINE))
+    source = ROOT / "src" / "gnomon"
+    there = {path.parent.name for path in source.glob("*/__init__.py")}
+    assert told == there | {"errors.py", "results.py"}
+    for path in re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", text):
+        assert (source / path).exists(), path

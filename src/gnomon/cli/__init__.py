@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.cli import (
     atari5,
     demo,

@@ -28,8 +28,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnomon import __version__
 from gnomon._io.atomic_file import write_atomically
+from gnomon._version import __version__
 from gnomon.errors import GnomonError, RunFolderError, UnknownNameError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import (

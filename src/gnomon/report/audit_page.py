@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.plot.critical_difference import critical_difference_diagram, critical_difference_rows
 from gnomon.plot.ease import MOST_ROWS as MOST_IN_MAP
 from gnomon.plot.ease import ease_heat_map, ease_rows

@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from gnomon.errors import UnknownNameError
-from gnomon.ranking.contest import Contest
-from gnomon.ranking.ratings.method_orders import orders_by_method
-from gnomon.ranking.ratings.methods import METHODS, method_named
-from gnomon.ranking.tournament import Tournament
+from gnomon.ranking import METHODS, Contest, Tournament, method_named, orders_by_method
 from strategies_ranking import contests
 
 PAGE = Path(__file__).parents[2] / "docs" / "ranking.md"
@@ -24,7 +21,7 @@ def clear(n=4, seed=0):
 
 def test_all_methods_agree_where_all_is_clear():
     contest = clear()
-    for order in orders_by_method(contest, Tournament.of(contest)):
+    for order in orders_by_method(contest).orders:
         assert order.names[0] == "d", order.method
         assert not order.reversed_pairs, order.method
 
@@ -50,7 +47,7 @@ def test_forty_one_leave_kemeny_out():
     rng = np.random.default_rng(0)
     names = tuple(f"{i}" for i in range(41))
     contest = Contest(names, ("r",), (tuple(rng.normal(size=(41, 3))),))
-    found = orders_by_method(contest, Tournament.of(contest), ("hodge", "kemeny"))
+    found = orders_by_method(contest, ("hodge", "kemeny")).orders
     assert [order.method for order in found] == ["hodge"]
 
 

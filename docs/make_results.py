@@ -29,7 +29,7 @@ from gnomon.plot.style import (
     dress,
     new_drawing,
 )
-from gnomon.ranking.ranks.rank_intervals import Ranking, rank
+from gnomon.ranking import Ranking, rank
 from gnomon.rules.catalogue import FAMILIES, rule_info
 from gnomon.scores.datasets import load_scores, measured_provenance
 from gnomon.scores.table import ScoreTable

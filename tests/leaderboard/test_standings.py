@@ -22,7 +22,7 @@ from gnomon.leaderboard.standings.compute import (
     score_table,
     standings_of,
 )
-from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.ranking import rank
 from gnomon.stats.estimates import Estimate, estimate
 
 

@@ -1,4 +1,4 @@
-"""``gnomon rank`` and ``gnomon audit``: records, tables, LaTeX, and bad input."""
+"""The ranking verbs: records, tables, LaTeX, figures, and bad input."""
 
 import json
 import sys
@@ -61,20 +61,20 @@ def test_rank_by_another_method(scores):
 
 
 def test_pairs_methods_and_classes(scores):
-    pairs = records("rank", scores, "--pairs")
+    pairs = records("compare-pairs", scores)
     assert [*pairs[0]] == [
         "a", "b", "probability", "ease_ratio", "n_grounds", "p_value", "p_adjusted", "exact",
     ]  # fmt: skip
     assert len(pairs) == 3
-    methods = records("rank", scores, "--methods")
+    methods = records("orders-by-method", scores)
     assert [*methods[0]] == ["method", "place", "name", "rating", "standard_error"]
     known = {m["method"] for m in methods if m["standard_error"] is not None}
     assert known == {"bradley-terry"}
     assert {m["name"] for m in methods if m["place"] == 3} == {"uniform"}
-    text = run("rank", scores, "--methods")
+    text = run("orders-by-method", scores)
     assert "hodge: by default" in text
     assert "alpha-rank: alpha from 0.01 to" in text
-    classes = records("rank", scores, "--classes")
+    classes = records("difficulty-classes", scores)
     assert {*classes[0]["tasks"]} == {"b3", "b23"}
     assert classes[-1]["algorithm"] == "uniform"
 
@@ -88,7 +88,7 @@ def test_mean_ranks_by_either_test(tmp_path):
     )
     path, picture = tmp_path / "scores.csv", tmp_path / "cd.svg"
     write_scores(table, path)
-    view = ("rank", path, "--lower-is-better", "--critical-difference")
+    view = ("critical-difference", path, "--lower-is-better", "--test")
     for test in ("nemenyi", "wilcoxon-holm"):
         found = records(*view, test)
         assert [*found[0]] == [
@@ -147,29 +147,54 @@ def test_censored_runs_are_not_said_to_be_left_out(tmp_path):
     assert "gnomon: 1 of 16 runs have no score and are left out" in result.output
 
 
+def test_an_option_that_means_nothing_to_a_verb_is_not_there(scores):
+    for verb, *options in [
+        ("compare-pairs", "--marginal"),
+        ("compare-pairs", "--level", "0.9"),
+        ("orders-by-method", "--method", "elo"),
+        ("orders-by-method", "--resample-tasks"),
+        ("difficulty-classes", "--by", "task"),
+        ("difficulty-classes", "--resamples", "50"),
+        ("critical-difference", "--resamples", "50"),
+    ]:
+        result = CliRunner().invoke(app, [verb, str(scores), *options], env={"COLUMNS": "200"})
+        assert (result.exit_code, f"No such option: {options[0]}" in result.output) == (2, True)
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("arguments", "message"),
     [
-        (["--pairs", "--methods"], "expected one view of a ranking, found --pairs and --methods"),
-        (["--pairs", "--latex"], "--latex says nothing to --pairs"),
-        (["--classes", "--by", "task"], "--by task says nothing to --classes"),
-        (["--methods", "--method", "elo"], "--method says nothing to --methods"),
-        (["--classes", "--figure", "x.svg"], "--figure says nothing to --classes"),
-        (["--critical-difference", "tukey"], "'tukey' is not one of"),
-        (["--pairs", "--marginal"], "--marginal says nothing to --pairs"),
-        (["--methods", "--resample-tasks"], "--resample-tasks says nothing to --methods"),
-        (["--classes", "--resamples", "50"], "--resamples says nothing to --classes"),
-        (["--pairs", "--level", "0.9"], "--level says nothing to --pairs"),
-        (["--marginal", "--figure", "x.svg"], "--figure shows ranks that hold together"),
-        (["--normalize", "min-max"], "--normalize says nothing to an order of algorithms"),
-        (["--pairs", "--normalize", "min-max"], "--normalize says nothing to an order"),
-        (["--resamples", "1"], "greater than or equal to 2"),
+        (["critical-difference", "--test", "tukey"], "'tukey' is not one of"),
+        (["rank", "--resamples", "1"], "greater than or equal to 2"),
     ],
 )
-def test_no_option_is_passed_over_in_silence(scores, options, message):
-    result = CliRunner().invoke(app, ["rank", str(scores), *options], env={"COLUMNS": "200"})
+def test_a_value_out_of_range_is_misuse(scores, arguments, message):
+    verb, *options = arguments
+    result = CliRunner().invoke(app, [verb, str(scores), *options], env={"COLUMNS": "200"})
     assert result.exit_code == 2
     assert message in result.output
+
+
+@pytest.mark.parametrize(
+    ("option", "verb"),
+    [
+        ("--pairs", "compare-pairs"),
+        ("--methods", "orders-by-method"),
+        ("--classes", "difficulty-classes"),
+        ("--critical-difference=nemenyi", "critical-difference --test"),
+    ],
+)
+def test_an_option_that_has_become_a_verb_names_it(scores, option, verb, monkeypatch, capsys):
+    code, error = printed(monkeypatch, capsys, "rank", scores, option, "--json")
+    name = option.partition("=")[0]
+    assert (code, error) == (2, f"gnomon: rank has no option {name}: gnomon {verb} does that")
+
+
+@pytest.mark.parametrize("verb", ["rank", "compare-pairs", "critical-difference"])
+def test_a_scale_that_changes_nothing_is_said(scores, verb):
+    result = CliRunner().invoke(app, [verb, str(scores), "--normalize", "min-max"])
+    assert result.exit_code == 0
+    assert "--normalize changes nothing here: only the order of scores" in result.stderr
 
 
 def test_latex_escapes_names(scores):
@@ -192,10 +217,13 @@ def own_scales(path):
     return path
 
 
-@pytest.mark.parametrize("view", [("--by", "task", "--resamples", "50"), ("--classes",)])
+@pytest.mark.parametrize(
+    "view", [("rank", "--by", "task", "--resamples", "50"), ("difficulty-classes",)]
+)
 def test_tasks_with_scales_of_their_own_are_compared_aloud_or_normalised(tmp_path, view):
     path = own_scales(tmp_path / "games.csv")
-    asked = ["rank", str(path), *view]
+    verb, *options = view
+    asked = [verb, str(path), *options]
     assert "may not be on one scale" in CliRunner().invoke(app, asked).stderr
     found = CliRunner().invoke(app, [*asked, "--normalize", "min-max"])
     assert (found.exit_code, found.stderr) == (0, "")
@@ -217,7 +245,7 @@ def test_more_than_forty_have_no_order_by_kemeny_aloud(tmp_path):
     rng = np.random.default_rng(0)
     scores = {f"learner-{i}": rng.normal(i, 1, (2, 2)) for i in range(41)}
     write_scores(ScoreTable.from_arrays(scores), tmp_path / "many.csv")
-    found = CliRunner().invoke(app, ["rank", str(tmp_path / "many.csv"), "--methods"])
+    found = CliRunner().invoke(app, ["orders-by-method", str(tmp_path / "many.csv")])
     assert "gnomon: kemeny: not asked of 41 competitors, more than 40" in found.stderr
 
 
@@ -302,6 +330,15 @@ def test_audit_of_a_papers_table_and_of_a_leaderboards_dump(tmp_path):
         assert any("drawn instead" in text for text in json.loads(answer.stdout)["warnings"])
 
 
+VIEWS = (
+    ("rank",),
+    ("rank", "--latex"),
+    ("rank", "--method", "kemeny"),
+    ("orders-by-method",),
+    ("compare-pairs",),
+)
+
+
 @pytest.fixture
 def strange(tmp_path):
     """Names that are markup, mathematics, right to left, or much too long."""
@@ -317,8 +354,8 @@ def strange(tmp_path):
 
 
 def test_any_name_is_ranked_drawn_and_escaped(strange, tmp_path):
-    for options in (["--methods"], ["--pairs"], ["--latex"], ["--by", "task"]):
-        run("rank", strange, *options)
+    for verb, *options in (*VIEWS, ("rank", "--by", "task"), ("critical-difference", "--latex")):
+        run(verb, strange, *options)
     run("audit", strange, "--resamples", 50, "--out", tmp_path / "page")
     page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
     assert "&lt;b&gt;&amp;amp;&#34;" in page
@@ -338,13 +375,11 @@ def tidy(path, rows):
     return path
 
 
-VIEWS = ((), ("--methods",), ("--pairs",), ("--latex",), ("--method", "kemeny"))
-
-
-@pytest.mark.parametrize("options", VIEWS)
-def test_no_view_orders_what_never_met(tmp_path, monkeypatch, capsys, options):
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_view_orders_what_never_met(tmp_path, monkeypatch, capsys, view):
     path = tidy(tmp_path / "s.csv", ["a,x,0,1", "a,x,1,2", "b,y,0,1", "b,y,1,2"])
-    code, error = printed(monkeypatch, capsys, "rank", path, *options)
+    verb, *options = view
+    code, error = printed(monkeypatch, capsys, verb, path, *options)
     assert code == 2
     assert error == (
         "gnomon: expected two algorithms with scores on a common task; found none, so there is "
@@ -352,12 +387,13 @@ def test_no_view_orders_what_never_met(tmp_path, monkeypatch, capsys, options):
     )
 
 
-@pytest.mark.parametrize("options", [("--methods",), ("--method", "borda")])
+@pytest.mark.parametrize("view", [("orders-by-method",), ("rank", "--method", "borda")])
 def test_groups_that_never_met_are_not_ordered_by_other_methods(
-    tmp_path, monkeypatch, capsys, options
+    tmp_path, monkeypatch, capsys, view
 ):
+    verb, *options = view
     rows = [f"{a},{t},{r},{r}" for a, t in ("ax", "bx", "cy", "dy") for r in range(3)]
-    code, error = printed(monkeypatch, capsys, "rank", tidy(tmp_path / "s.csv", rows), *options)
+    code, error = printed(monkeypatch, capsys, verb, tidy(tmp_path / "s.csv", rows), *options)
     assert code == 2
     assert error.endswith(
         "2 groups share no task and cannot be ordered against each other: a, b; c, d"
@@ -368,8 +404,8 @@ def test_groups_that_never_met_are_not_ordered_by_other_methods(
 def test_what_ties_is_not_given_an_order(tmp_path):
     rows = [f"{a},{t},{r},7" for a in "abc" for t in "xy" for r in range(4)]
     path = tidy(tmp_path / "s.csv", rows)
-    assert {r["place"] for r in records("rank", path, "--methods")} == {1}
-    assert "a = b = c" in run("rank", path, "--methods")
+    assert {r["place"] for r in records("orders-by-method", path)} == {1}
+    assert "a = b = c" in run("orders-by-method", path)
     assert " > " not in run("audit", path, "--resamples", 50)
 
 
@@ -404,8 +440,7 @@ def test_the_ranking_is_drawn_to_a_file(scores, tmp_path):
     drawn = tmp_path / "ranks.svg"
     assert "written to" in run("rank", scores, "--resamples", 200, "--figure", drawn)
     assert "rating" in drawn.read_text()
-    misuse = ["rank", str(scores), "--pairs", "--figure", str(drawn)]
-    assert CliRunner().invoke(app, misuse).exit_code == 2
+    run("rank", scores, "--resamples", 200, "--marginal", "--figure", drawn)
 
 
 def test_an_audit_is_written_whole_or_not_at_all(scores, tmp_path, monkeypatch, capsys):

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.ranking.contest import Contest
-from gnomon.ranking.pair_tests import compare_pairs
+from gnomon.ranking import Contest, compare_pairs
 
 
 def contest(*grounds):

@@ -6,7 +6,7 @@ from hypothesis import given
 from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.ranking.contest import Contest
+from gnomon.ranking import Contest
 from gnomon.scores.table import ScoreTable
 from strategies_ranking import contests
 

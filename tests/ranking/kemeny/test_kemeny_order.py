@@ -12,21 +12,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_matrix
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.ranking.contest import Contest
-from gnomon.ranking.kemeny.kemeny_order import (
-    disagreement,
-    kemeny_order,
-    strong_components,
-    tied_stretches,
-)
-from gnomon.ranking.kemeny.linear_ordering import (
-    circle_relaxation,
-    improved,
-    order_search,
-    worth,
-)
+from gnomon.ranking import Contest, Tournament, disagreement, kemeny_order
+from gnomon.ranking.kemeny.kemeny_order import strong_components, tied_stretches
+from gnomon.ranking.kemeny.linear_ordering import circle_relaxation, improved, order_search, worth
 from gnomon.ranking.ratings import methods
-from gnomon.ranking.tournament import Tournament
 from strategies_ranking import flows
 
 

@@ -8,15 +8,13 @@ import pytest
 from gnomon.ranking.ranks.separation import Separation, separation
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.audits.audit_table import audit, scaled_by_task
+from gnomon.ranking import PoolEffect, Separation, audit, scaled_by_task, separation
 from gnomon.ranking.audits.statements import _needed, on_cycles, on_pool
-from gnomon.ranking.ratings.method_orders import PoolEffect
-from gnomon.report.audit_page import audit_report
 from gnomon.scores.normalization import normalize
 from gnomon.scores.readers.tidy_files import read_scores
 from gnomon.scores.table import ScoreTable
 
-SCORES = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"
+SCORES = Path(__file__).parents[3] / ".." / "shared" / "data" / "scores"
 
 
 def audited(scores, **options):
@@ -25,7 +23,7 @@ def audited(scores, **options):
 
 
 def said(found, section):
-    return [f.finding for f in found.findings if f.section == section]
+    return [f.finding for f in found if f.section == section]
 
 
 def test_a_clear_table_is_settled():
@@ -41,21 +39,21 @@ def test_a_clear_table_is_settled():
     assert said(found, "runs") == ["c and b: separated with the 10 runs there are"]
     assert said(found, "pool")[0].startswith("no: whoever leaves")
     assert said(found, "cycles")[1] == "no three beat one another in a circle"
-    assert all(f.value == 0.0 for f in found.findings if f.section == "metrics")
+    assert all(f.value == 0.0 for f in found if f.section == "metrics")
 
 
 def test_every_record_has_the_promised_fields():
     rng = np.random.default_rng(0)
     found = audited({name: rng.normal(size=(4, 3)) for name in "abc"})
-    for finding in found.findings:
+    for finding in found:
         assert [*finding.as_record()] == ["section", "name", "finding", "value"]
-    assert "Ranks and what separates them\n-----" in found.text()
+    assert "Ranks and what separates them\n-----" in str(found)
 
 
 def test_a_papers_table_of_single_numbers_is_audited_by_tasks():
     rng = np.random.default_rng(0)
     found = audited({name: rng.normal(m, 1, (1, 25)) for name, m in (("a", 0), ("b", 2))})
-    assert any("tasks are drawn instead of runs" in note for note in found.notes)
+    assert any("tasks are drawn instead of runs" in note for note in found.warnings)
     assert found.ranking.separated[0, 1]
     assert said(found, "table")[-1].endswith("have fewer than five runs")
 
@@ -87,9 +85,9 @@ def test_a_mean_of_some_is_compared_among_these():
     found = audited(ScoreTable.from_records(rows, higher_is_better=False))
     mean, *_ = said(found, "metrics")
     assert mean == "mean: a > b; as ranked; not estimable for c, some of whose runs are censored"
-    last = [f.name for f in found.findings if f.section == "estimates"][3]
+    last = [f.name for f in found if f.section == "estimates"][3]
     assert last == "mean of c"
-    page = audit_report(found, "censored", seed=0)
+    page = found.page("censored")
     cells = next(s for s in page.sections if s.name == "estimates").tables[0].rows
     assert [row[1] for row in cells if row[0] == "c"] == ["not estimable"]
 
@@ -105,7 +103,7 @@ def test_the_page_says_which_metrics_are_not_estimable():
             for i, s in enumerate([*rng.poisson(m, 10 - share), *[np.inf] * share])
         ]
         found = audited(ScoreTable.from_records(rows, higher_is_better=False))
-        return audit_report(found, "censored", seed=0).answers[1].sentences[1]
+        return found.page("censored").answers[1].sentences[1]
 
     assert answer(0) == "Metric: no, all order alike."
     assert answer(1) == "Metric: no, all order alike; mean and median not estimable."
@@ -125,7 +123,7 @@ def test_summaries_of_normalised_scores_are_on_that_scale():
     assert said(plain, "estimates")[1].startswith("mean of b")
     assert said(scaled, "estimates")[0] == "Over 2 tasks: scores normalised by reference ref"
     assert said(scaled, "estimates")[1].startswith("mean of a: 15.")
-    page = audit_report(scaled, "scaled", seed=0)
+    page = scaled.page("scaled")
     table = next(s for s in page.sections if s.name == "estimates").tables[0]
     assert table.caption == "Over 2 tasks: scores normalised by reference ref."
 
@@ -150,15 +148,15 @@ def test_who_has_no_score_at_all_leaves_the_others_their_summaries(scale):
 def test_notes_are_the_end_of_the_text():
     rng = np.random.default_rng(0)
     found = audited({name: rng.normal(size=(1, 8)) for name in "ab"})
-    assert found.notes
-    assert found.text().endswith("\n".join(["", "Notes", "-----", *found.notes]))
-    assert "Notes" not in audited({name: rng.normal(size=(5, 8)) for name in "ab"}).text()
+    assert found.warnings
+    assert str(found).endswith("\n".join(["", "Notes", "-----", *found.warnings]))
+    assert "Notes" not in audited({name: rng.normal(size=(5, 8)) for name in "ab"}).to_text()
 
 
 def test_leads_that_no_edge_can_show_are_counted():
     rng = np.random.default_rng(0)
     found = audited({name: rng.normal(m, 1, (5, 3)) for name, m in (("a", 0), ("b", 0), ("c", 99))})
-    (bound,) = [f for f in found.findings if f.name == "edges at their bound"]
+    (bound,) = [f for f in found if f.name == "edges at their bound"]
     assert (bound.section, bound.value) == ("ranks", 2.0)
     assert bound.finding.startswith("of 2 of 3 pairs one wins every pair of runs on every common ")
     assert bound.finding.endswith(f"log-odds of {np.log(26):.2f}")
@@ -167,7 +165,7 @@ def test_leads_that_no_edge_can_show_are_counted():
 def test_how_many_runs_it_takes_is_said_in_all_and_further():
     rng = np.random.default_rng(5)
     found = audited({n: rng.normal(m, 1, (10, 6)) for n, m in (("a", 9), ("b", 9.1), ("c", 0))})
-    (runs,) = [f for f in found.findings if f.section == "runs"]
+    (runs,) = [f for f in found if f.section == "runs"]
     needed = separation(found.ranking, *found.ranking.names[:2]).needed
     assert runs.value == needed - 10
     assert (
@@ -214,13 +212,13 @@ def test_more_than_forty_are_told_what_was_not_asked_of_them():
         scores = {f"learner-{i:02d}": rng.normal(i, 1, (2, 2)) for i in range(n)}
         return audit(ScoreTable.from_arrays(scores), n_resamples=20, rng=rng)
 
-    assert [f.finding for f in many(41).findings if f.name == "not asked"] == [
+    assert [f.finding for f in many(41) if f.name == "not asked"] == [
         "kemeny: not asked of more than 40 competitors"
     ]
     found = many(61)
     last = "critical differences: not asked of more than 60 competitors"
     assert said(found, "methods")[-1] == last
-    section = next(s for s in audit_report(found, "many", seed=0).sections if s.name == "methods")
+    section = next(s for s in found.page("many").sections if s.name == "methods")
     assert section.text == ("kemeny: not asked of more than 40 competitors.", f"{last}.")
 
 
@@ -237,11 +235,11 @@ def test_pairs_unlike_the_ranking_are_named():
     # b wins on three of four tasks, by little; a on one, by far.
     level = {"a": [0.0, 0.0, 0.0, 10.0], "b": [1.0, 1.0, 1.0, 0.0], "c": [9.0, 9.0, 9.0, -2.0]}
     found = audited({n: np.array(x) + rng.normal(0, 0.1, (8, 4)) for n, x in level.items()})
-    mean = next(f for f in found.findings if f.section == "metrics" and f.name == "mean")
+    mean = next(f for f in found if f.section == "metrics" and f.name == "mean")
     assert mean.finding == (
         "mean: c > a > b; 1 pair unlike the ranking (a over b), which the ranking separates"
     )
-    assert audit_report(found, "unlike", seed=0).answers[1].sentences[1] == (
+    assert found.page("unlike").answers[1].sentences[1] == (
         "Metric: mean orders some pair otherwise."
     )
 
@@ -279,7 +277,9 @@ def test_a_disconnected_table_says_who_cannot_be_ordered():
     assert any("cannot be ordered" in text for text in said(found, "ranks"))
     assert said(found, "methods")[0] == "not asked: some cannot be ordered against others"
     assert said(found, "metrics") == ["not estimable: no task is shared by all"]
-    assert any("cannot be ordered against each other: a, b; p, q" in note for note in found.notes)
+    assert any(
+        "cannot be ordered against each other: a, b; p, q" in note for note in found.warnings
+    )
 
 
 def test_one_algorithm_cannot_be_audited():
@@ -332,15 +332,15 @@ def test_a_table_in_which_nobody_learned_anything_is_audited():
     ]
     table = ScoreTable.from_records(rows, higher_is_better=False)
     found = audit(table, n_resamples=20, rng=np.random.default_rng(0))
-    assert "nothing can be told apart: every run is censored" in found.notes
-    assert not any("share none" in note for note in found.notes)
+    assert "nothing can be told apart: every run is censored" in found.warnings
+    assert not any("share none" in note for note in found.warnings)
     assert found.ranking.groups == (("a", "b"),)
 
 
 def on_the_page(found):
-    page = Path(__file__).parents[2] / "docs" / "audit.md"
+    page = Path(__file__).parents[3] / "docs" / "audit.md"
     text = page.read_text(encoding="utf-8")
-    return [line for line in found.text().splitlines() if line not in text] == []
+    return [line for line in str(found).splitlines() if line not in text] == []
 
 
 @pytest.mark.skipif(

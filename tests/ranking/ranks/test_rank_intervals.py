@@ -7,10 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.ranking.contest import Contest
-from gnomon.ranking.ranks.rank_intervals import rank
-from gnomon.ranking.ranks.separation import separation
-from gnomon.ranking.ratings.methods import METHODS
+from gnomon.ranking import METHODS, Contest, rank, separation
 from gnomon.scores.table import ScoreTable
 from strategies_ranking import contests
 
@@ -29,14 +26,12 @@ def simulated(rng, means, n_rules, n_runs):
     return Contest(names, tuple(f"r{g}" for g in range(n_rules)), samples)
 
 
-def covered(ranking, means, *, marginal):
+def covered(ranking, means):
     """Whether the intervals hold every rank that equal means allow."""
     true = np.array(means)[[int(name) for name in ranking.names]]
     best = 1 + (true[None, :] > true[:, None]).sum(axis=1)
     worst = len(true) - (true[None, :] < true[:, None]).sum(axis=1)
-    low = ranking.marginal_rank_low if marginal else ranking.rank_low
-    high = ranking.marginal_rank_high if marginal else ranking.rank_high
-    return (low <= best) & (worst <= high)
+    return (ranking.rank_low <= best) & (worst <= ranking.rank_high)
 
 
 def not_below_95_percent(n_good, n=N_TABLES):
@@ -51,9 +46,9 @@ def test_rank_intervals_cover_the_true_ranks(means, n_rules, n_runs):
     rng = np.random.default_rng(7)
     together = alone = 0
     for _ in range(N_TABLES):
-        ranking = rank(simulated(rng, means, n_rules, n_runs), n_resamples=200, rng=rng)
-        together += covered(ranking, means, marginal=False).all()
-        alone += covered(ranking, means, marginal=True)[0]
+        contest = simulated(rng, means, n_rules, n_runs)
+        together += covered(rank(contest, n_resamples=200, rng=rng), means).all()
+        alone += covered(rank(contest, n_resamples=200, marginal=True, rng=rng), means)[0]
     assert not_below_95_percent(together)
     assert not_below_95_percent(alone)
 
@@ -68,7 +63,7 @@ def test_ratings_in_steps_cover_too(method):
     good = 0
     for _ in range(N_TABLES):
         ranking = rank(simulated(rng, means, 5, 8), method, n_resamples=40, rng=rng)
-        good += covered(ranking, means, marginal=False).all()
+        good += covered(ranking, means).all()
     assert not_below_95_percent(good)
 
 
@@ -96,7 +91,7 @@ def test_ratings_in_steps_cover_their_own_order(method):
     good = 0
     for _ in range(N_TABLES):
         ranking = rank(gambler(rng, 4, 8), method, n_resamples=40, rng=rng)
-        good += covered(ranking, true, marginal=False).all()
+        good += covered(ranking, true).all()
     assert not_below_95_percent(good)
     assert rank(gambler(rng, 4, 8), rng=rng).separated[0, 1]
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.ranking.audits.intransitivity import measure_intransitivity
-from gnomon.ranking.contest import Contest
+from gnomon.ranking import Contest, measure_intransitivity
 
 
 def identical(rng, n_rules, n_runs, n=6):

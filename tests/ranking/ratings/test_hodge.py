@@ -7,15 +7,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gnomon.ranking.audits.intransitivity import n_cycles, worst_triangles
-from gnomon.ranking.contest import Contest
-from gnomon.ranking.ratings.hodge import (
+from gnomon.ranking import (
+    Contest,
+    Tournament,
     expected_intransitivity,
     hodge_decomposition,
     hodge_ratings,
+    n_cycles,
     trait_correlation,
+    worst_triangles,
 )
-from gnomon.ranking.tournament import Tournament
 from strategies_ranking import flows
 
 

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.contest import Contest
-from gnomon.ranking.critical_differences import critical_difference, wilcoxon_p_value
-from gnomon.ranking.ratings.pooled import mean_rank
+from gnomon.ranking import Contest, critical_difference, mean_rank, wilcoxon_p_value
 from strategies_ranking import contests
 
 
@@ -27,13 +25,13 @@ def test_nemenyis_difference_is_demsars():
     """Four classifiers on 14 data sets: q = 2.569, CD = 1.25 (Demsar 2006, section 3.2.2)."""
     rng = np.random.default_rng(0)
     found = critical_difference(contest(rng.normal(size=(14, 4))), test="nemenyi")
-    assert found.difference == pytest.approx(1.25, abs=0.005)
+    assert found[0].critical_difference == pytest.approx(1.25, abs=0.005)
 
 
 def test_friedmans_p_is_scipys():
     matrix = np.round(np.random.default_rng(0).normal(size=(12, 4)), 1)
     expected = stats.friedmanchisquare(*matrix.T).pvalue
-    assert critical_difference(contest(matrix)).friedman_p == pytest.approx(expected)
+    assert critical_difference(contest(matrix))[0].friedman_p == pytest.approx(expected)
 
 
 def test_wilcoxons_p_is_scipys():
@@ -168,7 +166,7 @@ def test_with_one_run_each_scores_and_wins_rank_alike(contest):
         )
         assert wins.names == scores.names
         assert wins.mean_ranks == pytest.approx(scores.mean_ranks)
-        assert wins.friedman_p == pytest.approx(scores.friedman_p)
+        assert wins[0].friedman_p == pytest.approx(scores[0].friedman_p)
         assert wins.p_values == pytest.approx(scores.p_values, nan_ok=True)
 
 
@@ -178,7 +176,7 @@ def test_both_tests_take_the_ranks_that_are_drawn():
         found = critical_difference(several_runs(), test="nemenyi", differences=differences)
         # Two ranks that always differ by 1: a z-value of the root of the number of tasks.
         expected = 2 * stats.norm.sf(5**0.5)
-        assert found.friedman_p == pytest.approx(expected)
+        assert found[0].friedman_p == pytest.approx(expected)
         assert found.p_values[0, 1] == pytest.approx(expected)
 
 
@@ -193,18 +191,18 @@ def test_shares_won_and_lost_alike_are_ties():
 
 def test_what_was_compared_is_told():
     one = contest([[1, 2], [3, 4], [5, 5]])
-    taken = critical_difference(one, differences=None)
-    assert taken.differences == "scores"
+    taken = critical_difference(one)
+    assert taken[0].differences == "scores"
     assert taken.compared == "differences of scores, whose size must mean the same on all tasks"
     assert [record["differences"] for record in taken.as_records()] == ["scores", "scores"]
-    several = critical_difference(several_runs(), differences=None)
-    assert (several.differences, several.compared) == ("wins", "P(better) on each task")
+    several = critical_difference(several_runs())
+    assert (several[0].differences, several.compared) == ("wins", "P(better) on each task")
     nemenyi = critical_difference(one, test="nemenyi")
     assert nemenyi.compared == "mean scores on each task"
     tasks = Contest(("x", "y"), ("dqn", "sac"), several_runs().samples[:2], "task")
-    harder = critical_difference(tasks, differences=None)
+    harder = critical_difference(tasks)
     assert harder.compared == "P(harder) for each algorithm"
-    assert critical_difference(tasks).compared == (
+    assert critical_difference(tasks, differences="scores").compared == (
         "differences of scores, whose size must mean the same for all algorithms"
     )
 
@@ -213,7 +211,7 @@ def test_runs_elsewhere_do_not_choose_the_differences():
     """Where all have one run on the shared tasks, more runs on another task say nothing."""
     one, two, none = np.ones(1), np.ones(2), np.empty(0)
     contest = Contest(("a", "b"), tuple("xyz"), ((one, one), (one, one), (two, none)))
-    assert critical_difference(contest, differences=None).differences == "scores"
+    assert critical_difference(contest)[0].differences == "scores"
 
 
 def test_differences_that_tie_in_tenths_tie():

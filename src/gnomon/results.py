@@ -7,21 +7,23 @@ and a notebook show that object; nobody formats a second time.
 
 from __future__ import annotations
 
+import math
 import pkgutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, overload
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
 from gnomon._io.tables import html_table, latex_table, text_table
 from gnomon.errors import DegenerateScoresWarning, visible
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import polars as pl
 
-__all__ = ["Record", "Results", "Row", "noted", "recorded"]
+__all__ = ["FieldRecord", "Record", "Results", "Row", "generator", "made_by", "noted", "recorded"]
 
 Row = Mapping[str, Any]
 
@@ -31,6 +33,31 @@ class Record(Protocol):
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
+
+
+@dataclass(frozen=True)
+class FieldRecord:
+    """A record that is its fields: base of frozen data classes of numbers, texts and tuples.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Cost(FieldRecord):
+    ...     tasks: tuple[str, ...]
+    ...     hours: float
+    >>> Cost(("pong", "qbert"), float("nan")).as_record()
+    {'tasks': ['pong', 'qbert'], 'hours': None}
+    """
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields: a tuple as a list, None for what is not a finite number."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)
@@ -166,8 +193,36 @@ class Results(Sequence[R_co], Generic[R_co]):
             raise TypeError(f"{type(self).__name__} has no figure")
         return pkgutil.resolve_name(self.drawn_by)(self, ax=ax)
 
+    def where(self, **fields: Any) -> Self:
+        """Return the results whose records have these values in these fields.
+
+        Examples
+        --------
+        >>> from gnomon.stats.estimates import Estimate
+        >>> one = Estimate("dqn", "iqm", 0.5, 0.4, 0.6, 0.95, "delta_t", 5, 6, 0, 0.0)
+        >>> len(Results((one,)).where(metric="mean"))
+        0
+        """
+        kept = [r for r in self if all(getattr(r, name) == x for name, x in fields.items())]
+        return replace(self, records=tuple(kept))
+
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         return self.columns or (list(rows[0]) if rows else [])
+
+
+def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
+    """Return a generator as it is, or a new one of that seed; 0 if none is named."""
+    import numpy as np
+
+    return np.random.default_rng(0 if rng is None else rng)
+
+
+def made_by(rng: np.random.Generator | int | None, **settings: Any) -> dict[str, Any]:
+    """Return settings with the seed, None for a generator at work, and the version of Gnomon."""
+    from gnomon import __version__
+
+    seed = 0 if rng is None else rng if isinstance(rng, int) else None
+    return {**settings, "seed": seed, "version": __version__}
 
 
 @contextmanager

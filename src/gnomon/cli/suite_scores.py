@@ -48,7 +48,7 @@ class SuiteScores(ReadOptions):
 
     def prepared(self) -> PreparedScores:
         """Return the scores of a file, or of a data set as its authors prepare it."""
-        from gnomon.distill.prepare import Preparation
+        from gnomon.distill.preparation import Preparation
         from gnomon.scores.datasets import DATASETS
 
         if self.source in DATASETS and not Path(self.source).exists():

@@ -38,7 +38,7 @@ def test_programs_get_the_records(capsys: pytest.CaptureFixture[str]) -> None:
 def test_papers_get_latex(capsys: pytest.CaptureFixture[str]) -> None:
     with answering("estimate", as_json=False) as answer:
         answer.show(FOUND, latex=True)
-    assert capsys.readouterr().out.strip() == FOUND.to_latex()
+    assert capsys.readouterr().out == FOUND.to_latex() + "\n"
 
 
 def test_results_without_a_figure_refuse_to_be_drawn(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class Answer:
         self._results.extend(results.as_records())
         self.noted.extend(results.warnings)
         if results and not self._as_json:
-            print(results.to_latex() if latex else results.to_text(_width()), end="\n\n")
+            print(results.to_latex() if latex else results.to_text(_width()) + "\n")
         if figure is not None:
             self.say(f"written to {figure}" if results else f"nothing to draw: no {figure} written")
 

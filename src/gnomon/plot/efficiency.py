@@ -42,7 +42,7 @@ def sample_efficiency_curves(
     Parameters
     ----------
     curves : sequence of Curve
-        Of one metric; from :func:`~gnomon.stats.learning_curves.aggregate_curves`.
+        Of one metric; from :func:`~gnomon.stats.learning_curves.curves`.
     xlabel, ylabel : str, optional
         What the axes measure; the metric if not given.
     series : mapping from algorithm to int, optional

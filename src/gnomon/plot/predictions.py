@@ -142,7 +142,7 @@ def error_strips(
     error_strip(relative, thirds, ax=signs).set_title(
         "bias: error with its sign", loc="left", fontsize=SIZE + 1, color=INK
     )
-    signs.axvline(0.0, color=MUTED, linewidth=1.0)
+    signs.axvline(0.0, color=MUTED, linewidth=1.0, zorder=1.5)
     return fig
 
 

@@ -1,19 +1,269 @@
-"""Sequential comparisons: looks at the runs while they are made, with the error controlled."""
+"""Planning of runs: how many are needed, what fewer would have said, and when to stop early."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError
+from gnomon.results import Results, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.comparisons.comparison import Comparison, compare
-from gnomon.stats.estimates import shared_tasks
-from gnomon.stats.metrics import Metric
+from gnomon.stats.comparisons.comparison import Comparison, chosen_pair, compare
+from gnomon.stats.estimates import shared_tasks, warn
+from gnomon.stats.metrics import Metric, Metrics, listed
+from gnomon.stats.power import IntervalWidth, PowerPoint, interval_widths, power_curve, runs_needed
+from gnomon.stats.strata import Strata
+from gnomon.stats.subsampling import Subsamples, subsample_table
 
-__all__ = ["SequentialResult", "sequential_compare", "sequential_levels"]
+__all__ = ["Plan", "SequentialResult", "Way", "plan", "sequential_compare", "sequential_levels"]
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialResult:
+    """The outcome of a comparison that may stop early.
+
+    Parameters
+    ----------
+    decided : bool
+        Whether some look found a difference.
+    runs : int
+        Runs per task at the last look that was made.
+    comparison : Comparison
+        The comparison at that look, at that look's level.
+    """
+
+    decided: bool
+    runs: int
+    comparison: Comparison
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what was compared and decided as a mapping fit for JSON."""
+        record = self.comparison.as_record()
+        names = ("a", "b", "metric", "value", "low", "high", "p_value", "level")
+        own = {name: record[name] for name in names}
+        return own | {"decided": self.decided, "runs": self.runs}
+
+
+Way = Literal["power", "widths", "subsample", "sequential"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Results[PowerPoint | IntervalWidth | Subsamples | SequentialResult]):
+    """What is known of numbers of runs; see :func:`plan`."""
+
+    drawn_by = "gnomon.plot.statistics:draw_plan"
+
+    @property
+    def title(self) -> str | None:
+        """What the numbers are, where their names do not say it."""
+        is_subsample = self.settings.get("way") == "subsample"
+        return "value: of all runs; the rest: of draws with fewer" if is_subsample else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many runs each pair needs."""
+        curves: dict[tuple[str, str, str], list[PowerPoint]] = {}
+        for point in self:
+            if isinstance(point, PowerPoint):
+                curves.setdefault((point.a, point.b, point.metric), []).append(point)
+        power = self.settings.get("power", 0.8)
+        found = []
+        for (a, b, metric), points in curves.items():
+            needed = runs_needed(points, power)
+            many = f"{needed} runs" if needed else f"more than {points[-1].runs} runs"
+            found.append(f"{a}, {b} ({metric}): power {power:g} takes {many}")
+        return tuple(found)
+
+
+def plan(
+    scores: ScoreTable,
+    a: str | None = None,
+    b: str | None = None,
+    metrics: Metrics | None = None,
+    *,
+    way: Way = "power",
+    runs: Sequence[int] | None = None,
+    power: float = 0.8,
+    n_simulations: int = 400,
+    level: float = 0.95,
+    gamma: float | None = None,
+    rng: np.random.Generator | int | None = None,
+) -> Plan:
+    """Say how many runs are needed to tell algorithms apart, or what fewer would have said.
+
+    Parameters
+    ----------
+    scores : ScoreTable
+        Runs at hand, at least two per task.
+    a, b : str, optional
+        Two algorithms; all of them if not given.
+    metrics : str, Metric or sequence of them, optional
+        ``iqm``, or ``median`` of subsamples, if not given.
+    way : str
+        ``power``: how often studies of each size separate a pair
+        (:func:`~gnomon.stats.power.power_curve`); ``widths``: how wide intervals would be
+        (:func:`~gnomon.stats.power.interval_widths`); ``subsample``: what fewer of these runs would
+        have said (:func:`~gnomon.stats.subsampling.subsample_table`); ``sequential``: a comparison
+        look by look (:func:`sequential_compare`).
+    runs : sequence of int, optional
+        Runs per task to try, or to look after; if not given 3, 5, 10, 20, 40 for power, up to six
+        times the pilot's for widths, and what there is for subsamples.
+    power : float
+        The power to reach.
+    n_simulations : int
+        Simulated studies, or draws.
+    level : float
+        Confidence level.
+    gamma : float, optional
+        Target of the optimality gap.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or their seed; seed 0 if not given.
+
+    Returns
+    -------
+    Plan
+        Records of :class:`~gnomon.stats.power.PowerPoint`,
+        :class:`~gnomon.stats.power.IntervalWidth`, :class:`~gnomon.stats.subsampling.Subsamples` or
+        :class:`SequentialResult`, metric by metric.
+
+    Raises
+    ------
+    ScoreDataError
+        There are too few algorithms, runs or looks for that way, or runs do not vary.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Draws do not differ, or an interval has no width.
+
+    Examples
+    --------
+    >>> from gnomon.stats import plan
+    >>> scores = ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[2.0], [3.0], [4.0]]})
+    >>> plan(scores, "a", "b", "mean", runs=[3, 8]).notes
+    ('a, b (mean): power 0.8 takes 8 runs',)
+    """
+    pair = chosen_pair(scores, a, b)
+    if pair is not None and way != "sequential":
+        scores = scores.select(algorithms=pair)
+    wanted = listed(metrics or ("median" if way == "subsample" else "iqm"))
+    counts = sorted(set(runs or ()))
+    how = _Settings(counts, n_simulations, level, gamma, generator(rng))
+    with recorded() as notes:
+        if way == "power":
+            found: Iterable[Any] = _powers(scores, wanted, how)
+        elif way == "widths":
+            found = _widths(scores, wanted, how)
+        elif way == "subsample":
+            found = _subsamples(scores, wanted, how)
+        else:
+            found = _looks(scores, pair, wanted, how)
+        records = tuple(found)
+    settings = made_by(
+        rng,
+        way=way,
+        scale=scores.scale,
+        power=power,
+        n_simulations=n_simulations,
+        level=level,
+        gamma=gamma,
+    )
+    return Plan(records, settings, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What all metrics and algorithms of one call share."""
+
+    runs: Sequence[int]
+    n_simulations: int
+    level: float
+    gamma: float | None
+    rng: np.random.Generator
+
+
+def _powers(
+    scores: ScoreTable, metrics: Sequence[str | Metric], how: _Settings
+) -> Iterator[PowerPoint]:
+    if len(scores.algorithms) < 2:
+        raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
+    for metric in metrics:
+        for a, b in combinations(scores.algorithms, 2):
+            yield from power_curve(
+                scores,
+                a,
+                b,
+                metric,
+                runs=how.runs or (3, 5, 10, 20, 40),
+                level=how.level,
+                n_simulations=how.n_simulations,
+                gamma=how.gamma,
+                rng=how.rng,
+            )
+
+
+def _widths(
+    scores: ScoreTable, metrics: Sequence[str | Metric], how: _Settings
+) -> Iterator[IntervalWidth]:
+    for algorithm in scores.algorithms:
+        pilot = Strata.from_table(scores, algorithm)
+        now = int(pilot.counts.min())
+        runs = sorted({now, *(how.runs or (2 * now, 3 * now, 4 * now, 6 * now))})
+        for metric in metrics:
+            name = metric if isinstance(metric, str) else metric.name
+            try:
+                found = interval_widths(
+                    pilot,
+                    metric,
+                    runs=runs,
+                    level=how.level,
+                    gamma=how.gamma,
+                    higher_is_better=scores.higher_is_better,
+                    n_simulations=how.n_simulations,
+                    rng=how.rng,
+                )
+            except ScoreDataError as error:
+                raise ScoreDataError(f"{algorithm}: {error}") from None
+            if found[now] == 0.0:
+                warn(f"{name} of {algorithm}: the pilot's interval has no width to halve")
+            for n, width in found.items():
+                relative = width / found[now] if found[now] else math.nan
+                yield IntervalWidth(algorithm, name, n, width, relative)
+
+
+def _subsamples(
+    scores: ScoreTable, metrics: Sequence[str | Metric], how: _Settings
+) -> Iterator[Subsamples]:
+    for metric in metrics:
+        yield from subsample_table(
+            scores,
+            metric,
+            runs=how.runs or None,
+            n_draws=how.n_simulations,
+            gamma=how.gamma,
+            rng=how.rng,
+        )
+
+
+def _looks(
+    scores: ScoreTable,
+    pair: tuple[str, str] | None,
+    metrics: Sequence[str | Metric],
+    how: _Settings,
+) -> Iterator[SequentialResult]:
+    if pair is None or len(how.runs) < 2:
+        raise ScoreDataError(
+            "sequential: expected two algorithms and two numbers of runs to look after, or more"
+        )
+    for metric in metrics:
+        yield sequential_compare(
+            scores, *pair, metric, looks=how.runs, level=how.level, gamma=how.gamma, rng=how.rng
+        )
 
 
 def sequential_levels(looks: Sequence[int], *, level: float = 0.95) -> FloatArray:
@@ -43,25 +293,6 @@ def sequential_levels(looks: Sequence[int], *, level: float = 0.95) -> FloatArra
     z = special.ndtri(1.0 - (1.0 - level) / 2.0)
     spent = 2.0 * special.ndtr(-z / np.sqrt(shares))
     return np.asarray(1.0 - np.diff(spent, prepend=0.0))
-
-
-@dataclass(frozen=True, slots=True)
-class SequentialResult:
-    """The outcome of a comparison that may stop early.
-
-    Parameters
-    ----------
-    decided : bool
-        Whether some look found a difference.
-    runs : int
-        Runs per task at the last look that was made.
-    comparison : Comparison
-        The comparison at that look, at that look's level.
-    """
-
-    decided: bool
-    runs: int
-    comparison: Comparison
 
 
 def sequential_compare(

@@ -19,13 +19,13 @@ from gnomon.stats.comparisons.difference import (
     finds_difference,
     has_closed_form,
 )
-from gnomon.stats.estimates import shared_tasks
+from gnomon.stats.estimates import finite_or_none, shared_tasks
 from gnomon.stats.intervals import interval_of
 from gnomon.stats.metrics import Metric
 from gnomon.stats.small_sample import task_variances
 from gnomon.stats.strata import Strata, as_strata
 
-__all__ = ["PowerPoint", "interval_widths", "power_curve", "runs_needed"]
+__all__ = ["IntervalWidth", "PowerPoint", "interval_widths", "power_curve", "runs_needed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,33 @@ class PowerPoint:
     def as_record(self) -> dict[str, Any]:
         """Return the fields as a mapping fit for JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalWidth:
+    """How wide the interval of a metric is with a number of runs.
+
+    Parameters
+    ----------
+    algorithm, metric : str
+        Of what.
+    runs : int
+        Runs per task.
+    width : float
+        Mean width of the intervals of simulated studies.
+    relative_width : float
+        The same as a share of the width with the pilot's number of runs; NaN if that is 0.
+    """
+
+    algorithm: str
+    metric: str
+    runs: int
+    width: float
+    relative_width: float
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
+        return {name: finite_or_none(value) for name, value in asdict(self).items()}
 
 
 def power_curve(

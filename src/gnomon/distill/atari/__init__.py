@@ -2,9 +2,10 @@
 
 The published models, subsets, costs and tables are data; every number of the paper is computed
 again. :func:`score` gives an agent's score from its raw scores, :func:`games` estimates its other
-games, :func:`cost` says what a run costs, :func:`models` and :func:`subsets` list what was published
-and how well it predicts, :func:`case_study` says what a paper would have found, :func:`reproduce`
-puts every printed number beside ours. :func:`paper_scores` are the data as the paper prepares them.
+games, :func:`cost` says what a run costs. :func:`models` and :func:`subsets` list what was
+published, and how well it predicts; :func:`case_study` says what a paper would have found;
+:func:`reproduce` puts every printed number beside ours, and :func:`paper_scores` are the data as
+the paper's code prepares them.
 
 >>> from gnomon.distill import atari
 >>> [(one.model, round(one.value)) for one in atari.score({"mine": {"Name This Game": 8049.0}})]

@@ -22,7 +22,7 @@ from gnomon.ranking.ratings.method_orders import MethodOrder, orders_by_method
 from gnomon.ranking.tournament import Tournament
 from gnomon.results import noted
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import Estimate, estimate_aggregates
+from gnomon.stats.estimates import Estimate, estimate
 
 __all__ = ["TITLES", "Audit", "audit"]
 
@@ -181,7 +181,7 @@ def _estimates(table: ScoreTable, **options: Any) -> list[Estimate]:
     """Return the summaries of scores on one scale; none where no task is shared by all."""
     scores = scaled_by_task(table) if table.normalization is None else table
     try:
-        return estimate_aggregates(scores, METRICS, **options)
+        return [*estimate(scores, METRICS, **options)]
     except GnomonError as error:
         warnings.warn(f"summary scores: {error}", DegenerateScoresWarning, stacklevel=2)
         return []

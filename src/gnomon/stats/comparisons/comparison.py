@@ -1,18 +1,18 @@
-"""Comparisons of two algorithms, or of all pairs: differences with interval, test, correction."""
+"""Comparisons of two algorithms: differences of any metric, with interval, test and correction."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.results import Results, Row, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key
+from gnomon.stats.bootstrap.resamples import draw_key
 from gnomon.stats.comparisons.difference import (
     IMPROVEMENT,
     DifferenceOptions,
@@ -21,11 +21,26 @@ from gnomon.stats.comparisons.difference import (
 )
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
-from gnomon.stats.intervals import ROUNDING, Interval, checked, percentile
-from gnomon.stats.metrics import METRICS, Metric, metrics_for
+from gnomon.stats.intervals import Interval, checked
+from gnomon.stats.metrics import METRICS, Metric, Metrics, listed, metrics_for
 from gnomon.stats.strata import Strata
 
-__all__ = ["IMPROVEMENT", "Comparison", "compare", "compare_all", "corrected", "metrics_to_compare"]
+__all__ = [
+    "IMPROVEMENT",
+    "Comparison",
+    "ComparisonSettings",
+    "Comparisons",
+    "Correction",
+    "SmallMethod",
+    "chosen_pair",
+    "compare",
+    "compared_pair",
+    "corrected",
+    "metrics_to_compare",
+]
+
+SmallMethod = Literal["auto", "small_sample", "percentile"]
+Correction = Literal["holm", "max_t"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,31 +91,47 @@ class Comparison:
         return {name: finite_or_none(value) for name, value in asdict(self).items()}
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparisons(Results[Comparison]):
+    """Comparisons of two algorithms or of all pairs; see :func:`compare`, :func:`compare_all`."""
+
+    columns = ("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted")
+    drawn_by = "gnomon.plot.statistics:draw_comparisons"
+
+    @property
+    def title(self) -> str:
+        """How to read the values."""
+        return "a minus b, or the probability that a is better"
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        of_tasks = any(row["task"] is not None for row in rows)
+        return [name for name in self.columns if of_tasks or name != "task"]
+
+
 def compare(
-    table: ScoreTable,
+    scores: ScoreTable,
     a: str,
     b: str,
-    metrics: Sequence[str | Metric] = (*METRICS[:3], IMPROVEMENT),
+    metrics: Metrics = (*METRICS[:3], IMPROVEMENT),
     *,
     per_task: bool = False,
     paired: bool = False,
     level: float = 0.95,
-    method: Literal["auto", "small_sample", "percentile"] = "auto",
+    method: SmallMethod = "auto",
     n_resamples: int = 2000,
     gamma: float | None = None,
-    rng: np.random.Generator,
-) -> list[Comparison]:
+    rng: np.random.Generator | int | None = None,
+) -> Comparisons:
     """Compare two algorithms on the tasks that both have.
 
     Parameters
     ----------
-    table : ScoreTable
+    scores : ScoreTable
         One score for each run.
     a, b : str
         The algorithms.
-    metrics : sequence of str or Metric
-        As in :func:`~gnomon.stats.estimates.estimate_aggregates`, and
-        ``probability_of_improvement``.
+    metrics : str, Metric or sequence of them
+        As in :func:`~gnomon.stats.estimates.estimate`, and ``probability_of_improvement``.
     per_task : bool
         Whether to compare on each task too; p-values are then corrected over tasks (Holm).
     paired : bool
@@ -115,12 +146,12 @@ def compare(
         Number of resamples, for ``percentile`` and metrics without closed form.
     gamma : float, optional
         Target of the optimality gap.
-    rng : numpy.random.Generator
-        Source of all draws.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or their seed; seed 0 if not given.
 
     Returns
     -------
-    list of Comparison
+    Comparisons
         For each metric the whole and then, if wanted, the tasks.
 
     Raises
@@ -128,7 +159,7 @@ def compare(
     UnknownNameError
         There is no such algorithm or metric.
     ScoreDataError
-        No task is shared, or runs to be paired have no common labels.
+        The algorithms are one, no task is shared, or runs to be paired have no common labels.
 
     Warns
     -----
@@ -137,17 +168,83 @@ def compare(
 
     Examples
     --------
-    >>> table = ScoreTable.from_arrays({"dqn": [[1, 4], [2, 6], [3, 5]], "sac": [[5, 7], [6, 9]]})
-    >>> for c in compare(table, "sac", "dqn", ["mean"], rng=np.random.default_rng(0)):
+    >>> from gnomon.stats import compare
+    >>> scores = ScoreTable.from_arrays({"dqn": [[1, 4], [2, 6], [3, 5]], "sac": [[5, 7], [6, 9]]})
+    >>> for c in compare(scores, "sac", "dqn", "mean"):
     ...     print(f"{c.metric}: {c.value:.2f} [{c.low:.2f}, {c.high:.2f}], p = {c.p_value:.3f}")
     mean: 3.25 [1.10, 5.40], p = 0.017
     """
-    tasks = shared_tasks(table, (a, b))
-    x, y = _strata_pair(table, a, b, tasks, paired)
-    keys = (draw_key(rng), draw_key(rng))
-    options = DifferenceOptions(table.higher_is_better, paired, level, method, n_resamples, keys)
+    chosen_pair(scores, a, b)
+    how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
+    with recorded() as notes:
+        found = tuple(compared_pair(scores, a, b, listed(metrics), per_task, how))
+    return Comparisons(found, how.settings(rng, scores, correction="holm"), tuple(notes))
+
+
+def chosen_pair(scores: ScoreTable, a: str | None, b: str | None) -> tuple[str, str] | None:
+    """Return two algorithms of a table, or None where none is named, which means all pairs.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such algorithm.
+    ScoreDataError
+        One is named alone, or twice.
+    """
+    if a is None:
+        return None
+    if b is None:
+        raise ScoreDataError(f"expected two algorithms to compare, or none; found {a!r} alone")
+    scores.select(algorithms=[a, b])
+    if a == b:
+        raise ScoreDataError(f"expected two different algorithms, found {a!r} twice")
+    return a, b
+
+
+@dataclass(frozen=True)
+class ComparisonSettings:
+    """What all comparisons of one call share."""
+
+    paired: bool
+    level: float
+    method: SmallMethod
+    n_resamples: int
+    gamma: float | None
+    rng: np.random.Generator
+
+    def settings(
+        self, rng: np.random.Generator | int | None, scores: ScoreTable, correction: Correction
+    ) -> dict[str, Any]:
+        """Return what the results say of how they were made."""
+        return made_by(
+            rng,
+            scale=scores.scale,
+            correction=correction,
+            paired=self.paired,
+            level=self.level,
+            method=self.method,
+            n_resamples=self.n_resamples,
+            gamma=self.gamma,
+        )
+
+
+def compared_pair(
+    scores: ScoreTable,
+    a: str,
+    b: str,
+    metrics: Sequence[str | Metric],
+    per_task: bool,
+    how: ComparisonSettings,
+) -> list[Comparison]:
+    """Return the comparisons of two algorithms, not corrected for other pairs."""
+    tasks = shared_tasks(scores, (a, b))
+    x, y = _strata_pair(scores, a, b, tasks, how.paired)
+    keys = (draw_key(how.rng), draw_key(how.rng))
+    options = DifferenceOptions(
+        scores.higher_is_better, how.paired, how.level, how.method, how.n_resamples, keys
+    )
     comparisons = []
-    for metric in metrics_to_compare(metrics, gamma, table.higher_is_better):
+    for metric in metrics_to_compare(metrics, how.gamma, scores.higher_is_better):
         comparisons.append(_compared(x, y, metric, options, a, b, None))
         if per_task:
             parts = zip(tasks, x.per_task(), y.per_task(), strict=True)
@@ -160,11 +257,11 @@ def compare(
 
 
 def metrics_to_compare(
-    wanted: Sequence[str | Metric], gamma: float | None, higher_is_better: bool
+    wanted: Metrics, gamma: float | None, higher_is_better: bool
 ) -> list[Metric]:
     """Return the metrics, with a stand-in for the probability of improvement."""
     metrics = []
-    for one in wanted:
+    for one in listed(wanted):
         if one == IMPROVEMENT:
             metrics.append(Metric(IMPROVEMENT, lambda s: math.nan))
             continue
@@ -251,138 +348,3 @@ def corrected(comparisons: list[Comparison]) -> list[Comparison]:
     """Return the comparisons with Holm's correction over all of them."""
     adjusted = holm([c.p_value for c in comparisons])
     return [replace(c, p_adjusted=float(p)) for c, p in zip(comparisons, adjusted, strict=True)]
-
-
-def compare_all(
-    table: ScoreTable,
-    metric: str | Metric = "iqm",
-    *,
-    correction: Literal["holm", "max_t"] = "holm",
-    paired: bool = False,
-    level: float = 0.95,
-    method: Literal["auto", "small_sample", "percentile"] = "auto",
-    n_resamples: int = 2000,
-    gamma: float | None = None,
-    rng: np.random.Generator,
-) -> list[Comparison]:
-    """Compare every two algorithms in one metric, corrected for the number of pairs.
-
-    Parameters
-    ----------
-    table, paired, level, method, n_resamples, gamma, rng
-        As in :func:`~gnomon.stats.comparisons.comparison.compare`.
-    metric : str or Metric
-        One metric.
-    correction : str
-        ``holm``: p-values by Holm's steps, each interval at `level` by itself; ``max_t``: intervals
-        that hold together at `level`, and their p-values, from the distribution of the largest
-        studentized difference in common resamples (Westfall and Young 1993).
-
-    Returns
-    -------
-    list of Comparison
-        Pairs in the table's order.
-
-    Examples
-    --------
-    >>> scores = {"a": [[1, 4], [2, 6]], "b": [[5, 7], [6, 9]], "c": [[5, 6], [7, 9]]}
-    >>> table = ScoreTable.from_arrays(scores)
-    >>> pairs = compare_all(table, "mean", rng=np.random.default_rng(0))
-    >>> [(c.a, c.b, round(c.p_adjusted, 2)) for c in pairs]
-    [('a', 'b', 0.07), ('a', 'c', 0.1), ('b', 'c', 1.0)]
-    """
-    pairs = list(combinations(table.algorithms, 2))
-    if correction == "max_t":
-        return _max_t(table, metric, pairs, level, n_resamples, gamma, paired, rng)
-    found = []
-    for a, b in pairs:
-        found += compare(
-            table,
-            a,
-            b,
-            [metric],
-            paired=paired,
-            level=level,
-            method=method,
-            n_resamples=n_resamples,
-            gamma=gamma,
-            rng=rng,
-        )
-    return corrected(found)
-
-
-def _max_t(
-    table: ScoreTable,
-    metric: str | Metric,
-    pairs: Sequence[tuple[str, str]],
-    level: float,
-    n_resamples: int,
-    gamma: float | None,
-    paired: bool,
-    rng: np.random.Generator,
-) -> list[Comparison]:
-    """Return simultaneous intervals and p-values from the largest studentized difference."""
-    if metric == IMPROVEMENT:
-        raise ScoreDataError(f"{IMPROVEMENT}: max_t takes differences of a metric; correct by holm")
-    (one,) = metrics_for([metric], gamma=gamma, higher_is_better=table.higher_is_better)
-    tasks = shared_tasks(table)
-    common = draw_key(rng)
-    values, replicates, stretch = {}, {}, {}
-    for algorithm in table.algorithms:
-        strata = Strata.from_table(table, algorithm, tasks)
-        if paired:
-            strata = _like_the_first(table, algorithm, tasks)
-        key = common if paired else draw_key(rng)
-        values[algorithm] = one.value(strata)
-        replicates[algorithm] = Resamples(strata, n_resamples=n_resamples, key=key).of(one)
-        runs = 1.0 / float(np.mean(1.0 / strata.counts))
-        stretch[algorithm] = math.sqrt(runs / (runs - 1.0)) if runs > 1.0 else math.nan
-    for name, drawn in replicates.items():
-        if not (np.isfinite(drawn).all() and math.isfinite(values[name])):
-            raise ScoreDataError(
-                f"{one.name}: max_t needs finite resamples; some runs of {name} are censored"
-            )
-    differences = np.array([values[a] - values[b] for a, b in pairs])
-    centred = {name: (drawn - drawn.mean()) * stretch[name] for name, drawn in replicates.items()}
-    noise = np.stack([centred[a] - centred[b] for a, b in pairs], axis=1)
-    errors = noise.std(axis=0, ddof=1)
-    size = max(map(abs, values.values()))
-    if not (errors > ROUNDING * size).all():
-        raise ScoreDataError(f"{one.name}: max_t needs scores that vary in every algorithm")
-    largest = np.abs(noise / errors).max(axis=1)
-    critical = percentile(largest, 2.0 * level - 1.0).high
-    found = []
-    for (a, b), value, error, own in zip(pairs, differences, errors, noise.T, strict=True):
-        t = abs(value) / error
-        p_value = (1 + int(np.sum(np.abs(own) / error >= t))) / (n_resamples + 1)
-        p_adjusted = (1 + int(np.sum(largest >= t))) / (n_resamples + 1)
-        ends = (float(value - critical * error), float(value + critical * error))
-        found.append(
-            Comparison(
-                a, b, one.name, None, float(value), *ends, p_value, p_adjusted, level,
-                "max_t", n_resamples, math.nan,
-            )
-        )  # fmt: skip
-    return found
-
-
-def _like_the_first(table: ScoreTable, algorithm: str, tasks: Sequence[str]) -> Strata:
-    """Return the scores of an algorithm, its runs in the order of the first one's labels.
-
-    Raises
-    ------
-    ScoreDataError
-        It has other runs than the first, and so not a partner for each.
-    """
-    parts = []
-    for task in tasks:
-        scores = table.runs(algorithm, task)
-        own = dict(zip(table.run_labels(algorithm, task), scores, strict=True))
-        labels = table.run_labels(table.algorithms[0], task)
-        if set(labels) != set(own):
-            raise ScoreDataError(
-                f"max_t of pairs: expected the same run labels of all algorithms, found others of "
-                f"{algorithm} than of {table.algorithms[0]} on task {task}"
-            )
-        parts.append([own[label] for label in labels])
-    return Strata.from_runs(parts)

@@ -6,8 +6,9 @@ runs are pairs.
 
 Each of two medians of tasks has its profile-likelihood interval. That of their difference reaches
 on each side as far as the two ends in question, their squares added, less twice their product times
-the correlation of the two estimates (Zou and Donner 2008; Zou 2007 for dependent ones). Independent runs have none; that of runs in pairs is the correlation of the
-medians of resampled pairs, times (R - 1)/R, since few pairs show correlation that is not there.
+the correlation of the two estimates (Zou and Donner 2008; Zou 2007 for dependent ones). Independent
+runs have none; that of runs in pairs is the correlation of the medians of resampled pairs, times
+(R - 1)/R, since few pairs show correlation that is not there.
 
 A bootstrap of the pairs would be half as wide, and covers 79 to 97 % of nominally 95 between agents
 on Atari at 3 to 10 runs, where this covers 97 to 100 %.

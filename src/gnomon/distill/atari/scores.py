@@ -27,6 +27,7 @@ __all__ = [
     "atari_scores",
     "case_study",
     "games",
+    "raw_scores",
     "score",
 ]
 
@@ -93,7 +94,7 @@ def score(agents: Agents) -> AtariScores:
     >>> [(one.model, round(one.value)) for one in found]
     [('Atari-1', 99)]
     """
-    named = _named(agents).items()
+    named = raw_scores(agents).items()
     found = tuple(one for name, raw in named for one in atari_scores(raw, algorithm=name))
     if not found:
         needed = ", ".join(published_models()["Atari-5"].tasks)
@@ -178,7 +179,7 @@ def games(agents: Agents) -> GameEstimates:
     52
     """
     records = []
-    for name, raw in _named(agents).items():
+    for name, raw in raw_scores(agents).items():
         normalized = human_normalized(raw)
         for subset in ("Atari-10", "Atari-5"):
             if set(published_models()[subset].tasks) <= set(normalized):
@@ -192,7 +193,7 @@ def games(agents: Agents) -> GameEstimates:
     return GameEstimates(tuple(records))
 
 
-def _named(agents: Agents) -> Mapping[str, Mapping[str, float]]:
+def raw_scores(agents: Agents) -> Mapping[str, Mapping[str, float]]:
     """Return the raw scores of each agent by game."""
     if not isinstance(agents, ScoreTable):
         return agents

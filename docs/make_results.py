@@ -16,7 +16,7 @@ import numpy.typing as npt
 from matplotlib.patches import Rectangle
 
 from gnomon.distill.distillation import Distilled, distill
-from gnomon.distill.prepare import Preparation
+from gnomon.distill.preparation import Preparation
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (

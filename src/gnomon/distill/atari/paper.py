@@ -1,9 +1,9 @@
-"""The Atari-5 paper's data, its models fitted again, and its subsets found again."""
+"""The Atari-5 paper's data, its models fitted again, and how well each named subset predicts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gnomon.distill.atari.facts import NAMED_SUBSETS, atari_preparation, published_models
@@ -11,10 +11,18 @@ from gnomon.distill.models import SubsetModel
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures.least_squares import PaperProcedure
 from gnomon.distill.validation import HeldOut, cross_validate
+from gnomon.results import FieldRecord, Results
 from gnomon.scores.datasets import load_scores
 from gnomon.scores.table import FloatArray
 
-__all__ = ["Paper", "paper_scores", "selected_sets"]
+__all__ = [
+    "NamedSubset",
+    "NamedSubsets",
+    "Paper",
+    "paper_scores",
+    "selected_sets",
+    "subsets",
+]
 
 
 def paper_scores() -> PreparedScores:
@@ -81,3 +89,47 @@ class Paper:
         """Return what a model says of each algorithm, transformed, in-sample."""
         model = self.models[name]
         return model.predict(self.data.x[:, self.data.columns(model.tasks)])
+
+
+@dataclass(frozen=True)
+class NamedSubset(FieldRecord):
+    """How well a named subset predicts the median, by the paper's method.
+
+    Parameters
+    ----------
+    name : str
+    games : tuple of str
+    r2, relative_error : float
+        Cross-validated with the games given.
+    n_rows : int
+        Algorithms with scores on all of them.
+    """
+
+    name: str
+    games: tuple[str, ...]
+    r2: float
+    relative_error: float
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NamedSubsets(Results[NamedSubset]):
+    """How well each named subset predicts the median."""
+
+
+def subsets() -> NamedSubsets:
+    """Return how well each named subset predicts the median, by the paper's method.
+
+    Raises
+    ------
+    ScoreDataError
+        The data set is not at hand and cannot be fetched.
+    """
+    paper = Paper()
+    named = {name: model.tasks for name, model in published_models().items()} | dict(NAMED_SUBSETS)
+    found = []
+    for name, games in named.items():
+        held = cross_validate(paper.data, paper.procedure, games)
+        errors = held.fold_r2, held.fold_relative_error
+        found.append(NamedSubset(name, games, *errors, held.n_predicted))
+    return NamedSubsets(tuple(found))

@@ -22,8 +22,7 @@ import numpy.typing as npt
 
 from benchmarks.record import Measurement
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores.normalization import normalize
-from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.scores import normalize, read_scores
 from gnomon.stats.bootstrap.resamples import Resamples
 from gnomon.stats.intervals.median_profile import median_profile_interval
 from gnomon.stats.intervals.quantiles import percentile_interval

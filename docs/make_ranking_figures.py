@@ -24,7 +24,7 @@ from gnomon.plot.style import drawing_of
 from gnomon.ranking.audits.audit_table import audit
 from gnomon.ranking.ranks.rank_intervals import rank
 from gnomon.report.audit_page import audit_report
-from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.scores import read_scores
 
 #: Figures of the audit of six agents on sixty games.
 OF_AUDIT = ("rank-intervals", "ease", "critical-difference", "tournament")

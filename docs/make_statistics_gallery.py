@@ -16,10 +16,7 @@ import numpy as np
 
 from gnomon.plot import statistics as drawn
 from gnomon.plot.record import Figure
-from gnomon.scores.normalization import normalize
-from gnomon.scores.readers.foreign import SummaryTable, read_summaries
-from gnomon.scores.readers.tidy_files import read_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, SummaryTable, normalize, read_scores, read_summaries
 from gnomon.stats.comparisons.all_pairs import compare_all
 from gnomon.stats.comparisons.comparison import compare
 from gnomon.stats.estimates import estimate_aggregates

@@ -13,9 +13,7 @@ from gnomon.ranking.audits.statements import _needed, on_cycles, on_pool
 from gnomon.ranking.audits.task_scale import scaled_by_task
 from gnomon.ranking.ranks.separation import Separation, separation
 from gnomon.report.audit_page import audit_report
-from gnomon.scores.normalization import normalize
-from gnomon.scores.readers.tidy_files import read_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, normalize, read_scores
 
 SCORES = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"
 

@@ -215,7 +215,7 @@ def _agents(source: Path | None, game: Names, where: Names) -> dict[str, dict[st
     """Return the raw scores of each agent by game."""
     agents: dict[str, dict[str, float]] = {}
     if source is not None:
-        from gnomon.scores.readers.tidy_files import read_scores
+        from gnomon.scores.readers.registry import read_scores
 
         table = read_scores(source, where=conditions(where)).last_step()
         for name in table.algorithms:

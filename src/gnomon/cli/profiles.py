@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gnomon.plot.record import Figure
-    from gnomon.scores.readers.foreign import SummaryTable
+    from gnomon.scores.readers.summaries import SummaryTable
     from gnomon.scores.table import ScoreTable
     from gnomon.stats.profiles.performance import Profile
 
@@ -122,7 +122,7 @@ def _readings(one: Profile) -> dict[str, Any]:
 def _summaries(
     source: Path, where: list[str] | None, keep_apart: str | None, algorithms: list[str] | None
 ) -> SummaryTable:
-    from gnomon.scores.readers.foreign import read_summaries
+    from gnomon.scores.readers.summaries import read_summaries
 
     found = read_summaries(source, where=conditions(where), keep_apart=keep_apart)
     return found if algorithms is None else found.select(algorithms)

@@ -56,6 +56,6 @@ def test_faults_are_told_in_one_line(tmp_path):
         read_arrays(tmp_path / "empty")
     np.savez(tmp_path / "objects.npz", dqn=np.array([None, "x"], dtype=object))
     with pytest.raises(
-        ScoreDataError, match=r"objects\.npz: expected arrays of numbers; Object arr"
+        ScoreDataError, match=r"objects\.npz: expected arrays of numbers; Object"
     ):
         read_scores(tmp_path / "objects.npz")

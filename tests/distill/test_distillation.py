@@ -7,7 +7,7 @@ import pytest
 
 from gnomon.distill.distillation import distill, error_by_size
 from gnomon.distill.prepare import Preparation
-from gnomon.distill.procedures.base import procedure_of
+from gnomon.distill.procedures.registry import procedure_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable, read_scores
 from language_models import language_models

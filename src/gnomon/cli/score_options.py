@@ -16,6 +16,7 @@ from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.plot.record import Figure
+    from gnomon.scores.readers.summaries import SummaryTable
     from gnomon.scores.table import ScoreTable
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "normalized",
     "scores_of",
     "scores_or_summaries",
+    "summaries_of",
 ]
 
 
@@ -146,10 +148,12 @@ class DrawOptions:
 
     def arguments(self) -> dict[str, Any]:
         """Return the options as the functions of gnomon.stats take them."""
-        import numpy as np
-
-        rng = np.random.default_rng(self.seed)
-        return {"level": self.level, "n_resamples": self.resamples, "gamma": self.gamma, "rng": rng}
+        return {
+            "level": self.level,
+            "n_resamples": self.resamples,
+            "gamma": self.gamma,
+            "rng": self.seed,
+        }
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,7 @@ def scores_of(
         metric=metric,
         default_metric=default_metric,
         where=conditions(options.where),
-        columns=conditions(options.column, "--column", "NAME=COLUMN"),
+        columns=_column_names(options),
         step_column=options.step_column,
         higher_is_better=False if options.lower_is_better else None,
         format=options.format,
@@ -225,17 +229,36 @@ def scores_or_summaries(
     return table, summary_metrics(metrics), "small_sample"
 
 
+def summaries_of(
+    source: Path, reading: ReadOptions, keep_apart: str | None, algorithms: list[str] | None
+) -> SummaryTable | None:
+    """Return a file of means and standard deviations; None if the source is none."""
+    if not is_summary(source):
+        return None
+    found = _summaries(source, reading, keep_apart)
+    return found if algorithms is None else found.select(algorithms)
+
+
 def _stand_ins(source: Path, options: ReadOptions, normalize: str | None) -> ScoreTable:
     """Return runs that stand in for a file of means and standard deviations."""
     if normalize is not None and normalize.partition(":")[0] in ("min-max", "percentile"):
         raise ScoreDataError(f"{source}: {normalize} needs the runs, and these are summaries")
-    from gnomon.scores import read_summaries
     from gnomon.stats.summaries import stand_in_runs
 
-    columns = conditions(options.column, "--column", "NAME=COLUMN")
-    found = read_summaries(source, where=conditions(options.where), columns=columns)
+    found = _summaries(source, options)
     table = stand_in_runs(found, higher_is_better=not options.lower_is_better)
     return normalized(table, normalize)
+
+
+def _summaries(source: Path, options: ReadOptions, keep_apart: str | None = None) -> SummaryTable:
+    from gnomon.scores import read_summaries
+
+    where, columns = conditions(options.where), _column_names(options)
+    return read_summaries(source, where=where, columns=columns, keep_apart=keep_apart)
+
+
+def _column_names(options: ReadOptions) -> dict[str, str]:
+    return conditions(options.column, "--column", "NAME=COLUMN")
 
 
 def conditions(

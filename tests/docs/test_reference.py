@@ -33,7 +33,7 @@ from gnomon.rules.catalogue import (
     available_rules,
     load_rule,
 )
-from gnomon.scores.readers.tidy_files import write_scores
+from gnomon.scores import write_scores
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import estimates as estimate
 from gnomon.stats import learning_curves as curves

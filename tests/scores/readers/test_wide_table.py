@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.readers.wide_table import read_wide_table
+from gnomon.scores import read_scores, read_wide_table
 
 
 def written(folder, text):
@@ -78,8 +78,9 @@ def test_a_name_that_stands_twice_is_said(tmp_path, column):
         "task,dqn,score\npong,1,2\n",
     ],
 )
-def test_tidy_files_with_other_headings_are_left_to_their_reader(tmp_path, text):
-    assert read_wide_table(written(tmp_path, text)) is None
+def test_tidy_files_with_other_headings_are_none(tmp_path, text):
+    with pytest.raises(ScoreDataError, match=r"missing columns? |found one named score or task$"):
+        read_wide_table(written(tmp_path, text))
 
 
 @pytest.mark.parametrize("head", ["env", "Environment", "game", "Dataset", "benchmark", "task"])
@@ -133,3 +134,62 @@ def test_a_column_of_seeds_is_no_task(tmp_path):
     (tmp_path / "dump.csv").write_text("model,seed,SEED,pong\nA,1,70.5,2\nB,2,71.5,4\n")
     with pytest.warns(DegenerateScoresWarning, match="no tasks: seed"):
         assert read_wide_table(tmp_path / "dump.csv").tasks == ("SEED", "pong")
+
+
+def test_a_wide_table_has_tasks_for_columns(tmp_path):
+    text = 'Model,Licence,Pong,"Break, out",Average\nDQN,MIT,"1,234",30.5%,1\nC51,,2 ± 1,,9\n'
+    path = written(tmp_path, text)
+    with pytest.warns(DegenerateScoresWarning) as caught:
+        table = read_scores(path)
+    assert [str(w.message) for w in caught] == [
+        "columns left out, since they are no tasks: Licence, Average",
+        "deviations are left out: each cell is read as one number, and how sure it is is not used; "
+        "estimate, compare and profile take means and deviations from a file with columns "
+        "algorithm, task, mean, std, runs",
+    ]
+    assert table.algorithms == ("DQN", "C51")
+    assert table.tasks == ("Pong", "Break, out")
+    assert table.runs("DQN", "Pong").tolist() == [1234.0]
+    assert table.runs("C51", "Break, out").size == 0
+
+
+def test_what_tells_of_a_model_is_no_task(tmp_path):
+    head = "eval,Average \u2b06\ufe0f,Hub \u2764\ufe0f,#Params (B),CO\u2082 cost (kg),IFEval"
+    path = written(tmp_path, f"{head},Rank of words\na,9,1,7,1,5,6\nb,8,3,7,3,4,7\n")
+    with pytest.warns(
+        DegenerateScoresWarning, match="they are no tasks: Average .*, Hub .*, #Params"
+    ):
+        table = read_scores(path)
+    assert table.tasks == ("IFEval", "Rank of words")
+
+
+def test_a_number_in_a_name_makes_it_a_task(tmp_path):
+    path = written(tmp_path, "model,hub1,hub 2,Total (3)\na,1,2,3\nb,3,4,7\n")
+    with pytest.warns(DegenerateScoresWarning, match=r"they are no tasks: Total \(3\)"):
+        table = read_scores(path)
+    assert table.tasks == ("hub1", "hub 2")
+
+
+def test_a_wrong_cell_of_a_wide_table_is_named(tmp_path):
+    path = written(tmp_path, "model,pong,chess\na,1,2\n\nb,x7,3\n")
+    with pytest.raises(ScoreDataError) as error:
+        read_scores(path)
+    assert str(error.value) == f"{path}, line 4, column 'pong': expected a number, found 'x7'"
+
+
+def test_the_columns_of_a_tidy_file_with_other_headings_are_to_be_named(tmp_path):
+    path = written(tmp_path, "agent,game,seed,result\na,pong,0,1\na,chess,0,2\n")
+    with pytest.raises(ScoreDataError) as error:
+        read_scores(path)
+    assert str(error.value) == (
+        f"{path}: missing columns 'algorithm', 'task', 'run', 'score'; found agent, game, seed, "
+        "result (columns={'algorithm': NAME} or --column algorithm=NAME says how it is called)"
+    )
+    names = {"algorithm": "agent", "task": "game", "run": "seed", "score": "result"}
+    assert read_scores(path, columns=names).tasks == ("pong", "chess")
+
+
+def test_a_table_without_numbers_holds_no_scores(tmp_path):
+    for text in ("name\na\n", "name,licence\na,MIT\n", "name,pong\n"):
+        with pytest.raises(ScoreDataError, match="missing columns 'algorithm', 'task'"):
+            read_scores(written(tmp_path, text))

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores.normalization import normalize
-from gnomon.scores.plausibility import own_scales, suspicions
-from gnomon.scores.readers.foreign import read_monitors
-from gnomon.scores.readers.tidy_files import read_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, normalize, own_scales, read_monitors, read_scores, suspicions
+from gnomon.scores.plausibility import warn_of_suspicions
 
 COPIES = "reruns of one deterministic evaluation are not independent runs"
 
@@ -114,3 +111,15 @@ def test_scales_of_curves_and_censored_runs():
     assert own_scales(curves) is None
     censored = runs([5, 7], [900, 900], censored=[[False, True], [True, True]])
     assert own_scales(censored) is None
+
+
+def test_suspicious_tables_are_named():
+    usual = ScoreTable.from_arrays({"a": np.zeros((10, 5))})
+    assert suspicions(usual) == []
+    swapped = ScoreTable.from_arrays({"a": np.zeros((100, 2))})
+    with pytest.warns(DegenerateScoresWarning, match="100 runs on 2 tasks: were the axes swapped"):
+        warn_of_suspicions(swapped)
+    nested = ScoreTable.from_records(
+        [{"algorithm": "a", "task": "t", "run": i, "score": 0, "episode": 1} for i in range(3)]
+    )
+    assert "episodes of one run are not independent" in suspicions(nested)[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.scores import read_scores
 
 HEADER = "algorithm,task,run,score\n"
 GOOD = HEADER + "a,t,0,1\na,t,1,2\n"

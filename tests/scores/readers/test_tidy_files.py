@@ -7,11 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.readers.tidy_files import read_scores, write_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, read_scores, write_scores
 from strategies_scores import ragged_runs
 
-SHARED = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"
+SHARED = Path(__file__).parents[3] / ".." / "shared" / "data" / "scores"
 HEADER = "algorithm,task,run,score\n"
 
 
@@ -42,8 +41,22 @@ def test_what_is_written_is_read_back(tmp_path, suffix, runs):
 
 def test_the_caller_overrides_the_file(tmp_path):
     path = written(tmp_path, HEADER + "a,t,0,1\n")
-    table = read_scores(path, metric="tce", unit="errors", higher_is_better=False)
-    assert (table.metric, table.unit, table.higher_is_better) == ("tce", "errors", False)
+    assert not read_scores(path, higher_is_better=False).higher_is_better
+    path.write_text("algorithm,task,run,score,direction\na,t,0,1,lower\n")
+    assert not read_scores(path).higher_is_better
+    assert read_scores(path, higher_is_better=True).higher_is_better
+
+
+def test_a_file_of_several_metrics_is_read_one_by_one(tmp_path):
+    head = "algorithm,task,run,metric,score\n"
+    path = written(tmp_path, head + "a,t,0,tce,4\na,t,0,skill,0.5\n")
+    table = read_scores(path, metric="skill")
+    assert (table.metric, table.runs("a", "t").tolist(), table.attributes) == ("skill", [0.5], ())
+    with pytest.raises(ScoreDataError, match="no row has metric = tc; found skill, tce"):
+        read_scores(path, metric="tc")
+    path = written(tmp_path, HEADER + "a,t,0,4\n")
+    with pytest.raises(ScoreDataError, match="holds one score; expected none to be named, found t"):
+        read_scores(path, metric="tce")
 
 
 @pytest.mark.parametrize("other", ["higher", ""])

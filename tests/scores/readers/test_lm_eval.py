@@ -1,11 +1,11 @@
+"""Results of lm-evaluation-harness: files, folders, groups, and what is none."""
+
 import json
 
-import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.readers.foreign_paths import read_foreign
-from gnomon.scores.readers.lm_eval import read_lm_eval
+from gnomon.scores import read_lm_eval, read_scores
 
 
 def lm_results(**tasks):
@@ -25,7 +25,7 @@ def test_a_folder_of_language_model_results(tmp_path):
         for i, value in enumerate(values):
             content = lm_results(arc={"acc,none": value}) | {"model_name": model}
             write(tmp_path / model / f"results_2026-0{i}.json", content)
-    for table in (read_lm_eval(tmp_path), read_foreign(tmp_path)):
+    for table in (read_lm_eval(tmp_path), read_scores(tmp_path)):
         assert table.algorithms == ("large", "small")
         assert table.runs("small", "arc").tolist() == [0.3, 0.4]
         assert table.run_labels("small", "arc") == (0, 1)
@@ -73,7 +73,7 @@ def test_an_evaluation_that_ran_twice_is_said(tmp_path):
     content = lm_results(arc={"acc,none": 0.3}, piqa={"acc,none": 0.4})
     for name in ("results_1.json", "results_2.json"):
         write(tmp_path / name, content)
-    for read in (read_lm_eval, read_foreign):
+    for read in (read_lm_eval, read_scores):
         with pytest.warns(DegenerateScoresWarning, match="reruns of one deterministic evaluation"):
             read(tmp_path)
 
@@ -82,45 +82,21 @@ def test_an_evaluation_that_ran_twice_is_said(tmp_path):
 def test_results_that_are_none(tmp_path, results):
     path = write(tmp_path / "results.json", {"results": results})
     with pytest.raises(ScoreDataError, match="expected results with the metric 'acc'; found none"):
-        read_foreign(path)
+        read_scores(path)
 
 
-def marl(*metrics):
-    step = {"step_count": 5} | {name: [1.0, 3.0] for name in metrics}
-    return {"env": {"task": {"qmix": {"seed_0": {"step_0": step}}}}}
-
-
-def test_marl_eval_by_its_look(tmp_path):
-    table = read_foreign(write(tmp_path / "a.json", marl("return")), higher_is_better=False)
-    assert table.metric == "return"
-    assert not table.higher_is_better
-    assert table.last_step().runs("qmix", "env/task").tolist() == [2.0]
-    both = write(tmp_path / "b.json", marl("return", "win_rate"))
-    with pytest.raises(ScoreDataError, match="a metric to be named; found return, win_rate"):
-        read_foreign(both)
-    assert read_foreign(both, metric="win_rate").metric == "win_rate"
-    for content in ({}, {"env": 3}, {"env": {"task": [1]}}):
-        with pytest.raises(ScoreDataError, match="expected a metric to be named; found none"):
-            read_foreign(write(tmp_path / "c.json", content))
-
-
-def test_monitor_files_by_their_place(tmp_path):
-    text = '#{"t_start": 0.0}\nr,l,t\n1.5,10,0.1\n2.5,20,0.2\n'
-    write(tmp_path / "ppo" / "ant" / "0.monitor.csv", text)
-    write(tmp_path / "ppo" / "ant" / "1.monitor.csv", text)
-    write(tmp_path / "sac" / "ant" / "7" / "monitor.csv", text)
-    table = read_foreign(tmp_path)
-    assert table.algorithms == ("ppo", "sac")
-    steps, curves = table.curves("ppo", "ant")
-    assert steps.tolist() == [10, 30]
-    np.testing.assert_array_equal(curves, [[1.5, 2.5]] * 2)
-    assert table.last_step().run_labels("sac", "ant") == (7,)
-    write(tmp_path / "ppo" / "ant" / "monitor.csv", text)
-    with pytest.raises(ScoreDataError, match=r"expected ALGORITHM/TASK/RUN\.monitor\.csv or"):
-        read_foreign(tmp_path)
-
-
-def test_what_looks_like_nothing_known(tmp_path):
-    assert read_foreign(tmp_path) is None
-    assert read_foreign(write(tmp_path / "scores.csv", "a,b\n")) is None
-    assert read_foreign(tmp_path / "absent.json") is None
+def test_lm_eval(tmp_path):
+    results = {
+        "model_name": "tiny",
+        "results": {
+            "arc": {"acc,none": 0.3, "acc_stderr,none": 0.01, "alias": "arc"},
+            "wiki": {"word_perplexity,none": 12.0},
+        },
+        "higher_is_better": {"arc": {"acc": True}, "wiki": {"word_perplexity": False}},
+    }
+    path = write(tmp_path / "results.json", results)
+    assert read_lm_eval(path).runs("tiny", "arc").tolist() == [0.3]
+    perplexity = read_lm_eval({"mine": path}, metric="word_perplexity")
+    assert not perplexity.higher_is_better
+    with pytest.raises(ScoreDataError, match="expected results with the metric 'f1'; found none"):
+        read_lm_eval(path, metric="f1")

@@ -1,49 +1,71 @@
-"""Comma- and tab-separated files: columns of text, read fast, and faults told by their line.
+"""The contents of a file of scores: columns of text, Parquet or JSON, with faults told by line.
 
-Polars reads; where it stumbles, or a row may be too short, the slower ``csv`` of the standard
-library goes over the file once more, for it knows lines.
+Of comma- and tab-separated files Polars reads the columns; where it stumbles, or a row may be too
+short, the slower ``csv`` of the standard library goes over the file once more, for it knows lines.
 """
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from gnomon.errors import ScoreDataError, shortened
 from gnomon.scores.tidy import Origin
 
-__all__ = ["header_names", "read_separated"]
+__all__ = [
+    "header_names",
+    "json_content",
+    "json_object",
+    "read_columns",
+    "read_csv",
+]
 
 #: A longer first line is that of no table.
 _LONGEST_HEADER = 1_000_000
+#: As many lines are looked at for a header.
+_MOST_BLANK_LINES = 100
 
 _OTHER_SEPARATORS = (",", ";", "\t", "|")
 
 
-def read_separated(data: bytes, separator: str, file: str) -> tuple[pl.DataFrame, Origin]:
-    """Return the columns of a file as texts, and where its rows come from.
+def read_columns(path: Path) -> tuple[pl.DataFrame, Origin]:
+    """Return the columns of a Parquet or a separated file, and where its rows come from."""
+    if path.suffix.lower() not in (".parquet", ".pq"):
+        return read_csv(path)
+    data = _bytes(path)
+    try:
+        return pl.read_parquet(io.BytesIO(data), use_pyarrow=False), Origin(str(path))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = str(error).splitlines()[0]
+        raise ScoreDataError(f"{path}: expected a Parquet file; {reason}") from None
+
+
+def read_csv(path: Path) -> tuple[pl.DataFrame, Origin]:
+    """Return the columns of a comma- or tab-separated file as texts, and where its rows come from.
 
     Rows and lines without any value are passed over, and so are columns without a name.
 
     Parameters
     ----------
-    data : bytes
-        The file: UTF-8, with a header line.
-    separator : str
-        What stands between fields.
-    file : str
-        Its name, for messages.
+    path : path
+        A file in UTF-8 with a header line; its fields are separated by commas, in a ``.tsv`` by
+        tabs.
 
     Raises
     ------
     ScoreDataError
-        The file is empty or not UTF-8, two columns have one name, or a row has more or fewer
-        fields than the header; the message names the line.
+        The file is absent, empty or not UTF-8, two columns have one name, or a row has more or
+        fewer fields than the header; the message names the line.
     """
+    file, separator = str(path), _separator(path)
+    data = _bytes(path)
     data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     records = _Records(data, separator, file)
     line, names = records.header()
@@ -65,7 +87,7 @@ def read_separated(data: bytes, separator: str, file: str) -> tuple[pl.DataFrame
 
 
 def header_names(path: Path) -> list[str]:
-    """Return the names of the columns by the first line of a file alone, for it may be large.
+    """Return the names of the columns by the first lines of a file alone, for it may be large.
 
     It is a guess from the look of a file, and complains of nothing.
 
@@ -75,9 +97,48 @@ def header_names(path: Path) -> list[str]:
         The file cannot be read.
     """
     with path.open(encoding="utf-8-sig", errors="replace") as file:
-        header = file.readline(_LONGEST_HEADER)
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    return [name.strip().strip('"') for name in header.split(separator)]
+        first = (file.readline(_LONGEST_HEADER) for _ in range(_MOST_BLANK_LINES))
+        header = next((line for line in first if line.strip(", \t\r\n")), "")
+    return [name.strip().strip('"') for name in header.split(_separator(path))]
+
+
+def json_content(path: Path) -> Any:
+    """Return what a JSON file holds, packed (``.gz``) or not.
+
+    Raises
+    ------
+    ScoreDataError
+        The file is absent, or no JSON.
+    """
+    data = _bytes(path)
+    try:
+        return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+    except (OSError, EOFError, ValueError, RecursionError) as error:
+        raise ScoreDataError(f"{path}: expected JSON; {error}") from None
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """Return the object that a JSON file holds; an error if it holds none."""
+    content = json_content(path)
+    if not isinstance(content, dict):
+        raise ScoreDataError(f"{path}: expected a JSON object, found {type(content).__name__}")
+    return content
+
+
+def _separator(path: Path) -> str:
+    return "\t" if path.suffix.lower() == ".tsv" else ","
+
+
+def _bytes(path: Path) -> bytes:
+    """Return what a file holds."""
+    if path.exists() and not path.is_file():
+        raise ScoreDataError(f"{path}: expected a file of scores; this is none")
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
+    except OSError as error:
+        raise ScoreDataError(f"{path}: cannot read this file of scores: {error.strerror}") from None
 
 
 class _Records:

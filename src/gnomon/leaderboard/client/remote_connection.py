@@ -23,7 +23,7 @@ from gnomon.leaderboard.hidden.protocol import (
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
-__all__ = ["HttpConnection", "Connection", "RemoteBoard", "WebsocketConnection"]
+__all__ = ["Connection", "HttpConnection", "RemoteBoard", "WebsocketConnection"]
 
 #: Most bytes of an answer.
 _LARGEST = 8 << 20

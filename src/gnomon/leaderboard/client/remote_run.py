@@ -22,7 +22,7 @@ from gnomon.errors import GnomonError, LeaderboardError
 from gnomon.experiments.config_entries import LearnerEntry
 from gnomon.experiments.runner import Progress
 from gnomon.game.board import BoardSpec
-from gnomon.leaderboard.client.remote_connection import RemoteBoard
+from gnomon.leaderboard.client.remote_connection import Connection, RemoteBoard
 from gnomon.leaderboard.client.remote_learner import attempts_of
 from gnomon.leaderboard.hidden.protocol import (
     MAX_MOVES,

@@ -33,7 +33,6 @@ from gnomon.cli import (
     report,
     rules,
     scores,
-    season,
     study,
     suite,
     verification,
@@ -74,9 +73,7 @@ app.command()(play.play)
 app.command()(leaderboard.serve)
 app.command()(leaderboard.register)
 app.command()(leaderboard.submit)
-leaderboard.app.add_typer(season.app, name="season")
 leaderboard.app.add_typer(study.app, name="study")
-leaderboard.app.command("check-reveal")(season.check_reveal)
 app.add_typer(leaderboard.app, name="leaderboard")
 
 

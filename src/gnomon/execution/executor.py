@@ -88,11 +88,11 @@ def attempt(work: Callable[[Piece], Result], piece: Piece) -> Outcome[Piece, Res
     began = time.perf_counter()
     try:
         return Outcome(piece, work(piece), time_s=time.perf_counter() - began)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # work that calls exit() ends itself, not the rest
         return Outcome(piece, None, _in_one_line(error), traceback.format_exc())
 
 
-def _in_one_line(error: Exception) -> str:
+def _in_one_line(error: BaseException) -> str:
     """Return the kind of an error and the first line of what it says, without colours."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip()
     first = plain.splitlines()[0] if plain else ""

@@ -16,7 +16,7 @@ from fastapi.staticfiles import StaticFiles
 from sqlalchemy.exc import IntegrityError, OperationalError
 from starlette.exceptions import HTTPException as AnyHTTPException
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.database.engine import Database
 from gnomon.errors import GnomonError
 from gnomon.leaderboard.refusals import TooMany

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gnomon import __version__
 from gnomon._io.http_client import HttpClient, RefusedError
+from gnomon._version import __version__
 from gnomon.errors import LeaderboardError
 from gnomon.experiments.card import read_card
 from gnomon.experiments.run_folder import RunFolder

@@ -61,7 +61,8 @@ def _refusal_of_config(assignment: Assignment, manifest: Mapping[str, Any]) -> s
         return f"not what was assigned: {difference}"
     for learner in config.get("learners", ()):
         kind = learner.get("kind") if isinstance(learner, Mapping) else learner
-        if is_shown_the_rule(str(kind)):
+        told = isinstance(learner, Mapping) and learner.get("reveal") is True
+        if told or is_shown_the_rule(str(kind)):
             return f"the learner {str(kind)[:64]!r} was shown the rule"
     return None
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from sqlalchemy import func, select
 from sqlalchemy.orm import joinedload
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.database.tables import AuditRecord, Job
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.submissions.job_queue import place_in_queue

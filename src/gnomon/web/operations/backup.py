@@ -21,8 +21,8 @@ from typing import Any
 
 from sqlalchemy import select, text
 
-from gnomon import __version__
 from gnomon._io.atomic_file import write_atomically
+from gnomon._version import __version__
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
 from gnomon.database.migration import current_revision, require_head, upgrade

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.database.tables import AuditRecord, Submission
 from gnomon.leaderboard.standings.compute import LEVEL, METRICS
 from gnomon.leaderboard.submissions.job_queue import place_in_queue

@@ -16,7 +16,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.web.api.dependencies import COOKIE, csrf_token
 
 __all__ = ["error_page", "html_response", "moment", "number", "piece_words", "rendered"]

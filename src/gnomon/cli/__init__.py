@@ -27,7 +27,6 @@ from gnomon.cli import (
     report,
     rules,
     scores,
-    season,
     statistics,
     study,
     suite,
@@ -74,9 +73,7 @@ app.command(context_settings=game.CAPTIVE_CONTEXT)(game.captive)
 app.command()(leaderboard.serve)
 app.command()(leaderboard.register)
 app.command()(leaderboard.submit)
-leaderboard.app.add_typer(season.app, name="season")
 leaderboard.app.add_typer(study.app, name="study")
-leaderboard.app.command("check-reveal")(season.check_reveal)
 app.add_typer(leaderboard.app, name="leaderboard")
 
 

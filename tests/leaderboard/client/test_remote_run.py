@@ -29,7 +29,11 @@ from gnomon.database.tables import (
 from gnomon.errors import LeaderboardError, UnknownNameError
 from gnomon.experiments.shards.shard import shard_bytes
 from gnomon.game.board import BoardSpec
-from gnomon.leaderboard.client.remote_connection import HttpLine, RemoteBoard, WebsocketLine
+from gnomon.leaderboard.client.remote_connection import (
+    HttpConnection,
+    RemoteBoard,
+    WebsocketConnection,
+)
 from gnomon.leaderboard.client.remote_env import RemoteEnv
 from gnomon.leaderboard.client.remote_run import RemotePlan, learner_rng, play_remotely
 from gnomon.leaderboard.hidden.protocol import Move, Reply
@@ -219,16 +223,16 @@ def test_a_run_that_was_stopped_is_begun_again(place, board, plan, monkeypatch):
         pass
 
     sent = 0
-    whole = WebsocketLine.move
+    whole = WebsocketConnection.move
 
-    def for_a_while(line: WebsocketLine, moves: Sequence[Move]) -> list[Reply]:
+    def for_a_while(line: WebsocketConnection, moves: Sequence[Move]) -> list[Reply]:
         nonlocal sent
         sent += 1
         if sent == 30:
             raise Stopped
         return whole(line, moves)
 
-    monkeypatch.setattr(WebsocketLine, "move", for_a_while)
+    monkeypatch.setattr(WebsocketConnection, "move", for_a_while)
     with pytest.raises(Stopped):
         play_remotely(plan, board)
     monkeypatch.undo()
@@ -237,7 +241,7 @@ def test_a_run_that_was_stopped_is_begun_again(place, board, plan, monkeypatch):
 
 
 def test_another_learner_cannot_go_on_with_the_trials_of_one(board, plan):
-    line = board.line()
+    line = board.connect()
     play = board.begin(board.entry(plan.season, plan.entry)["id"], 1)
     (reply,) = line.move([Move(trial=play.trials[0].trial, position=0, actions=[143, 143])])
     assert reply.position == 2
@@ -263,7 +267,7 @@ def test_who_has_no_token_does_not_play(place):
     for websocket in (True, False):
         nobody = RemoteBoard(place.server.url, "gnomon_0_0", websocket=websocket, patience_s=2)
         with pytest.raises(RefusedError) as refusal:
-            nobody.line().move([Move(trial=1, position=0, actions=[])])
+            nobody.connect().move([Move(trial=1, position=0, actions=[])])
         assert refusal.value.status in (401, 403)
 
 
@@ -277,8 +281,8 @@ def test_who_has_no_token_does_not_play(place):
     ],
 )
 def test_nonsense_on_the_websocket_is_answered(board, plan, message, detail):
-    line = board.line()
-    assert isinstance(line, WebsocketLine)
+    line = board.connect()
+    assert isinstance(line, WebsocketConnection)
     assert detail in str(line._ask(message))
     play = board.begin(board.entry(plan.season, plan.entry)["id"], 1)
     assert line.move([Move(trial=play.trials[0].trial, position=0, actions=[])])
@@ -325,7 +329,7 @@ def test_a_page_of_another_site_opens_no_websocket(place):
 def env(board, plan) -> Iterator[RemoteEnv]:
     play = board.begin(board.entry(plan.season, plan.entry)["id"], 1)
     trial = next(t.trial for t in play.trials if t.rule == "s1-h01")
-    env = RemoteEnv(board.line(), board.view(trial), BoardSpec())
+    env = RemoteEnv(board.connect(), board.view(trial), BoardSpec())
     yield env
     env.close()
 
@@ -393,7 +397,7 @@ def test_no_board_is_left_before_its_end(env):
 def test_an_environment_goes_on_where_a_trial_is(env, board):
     env.reset()
     after = [env.step(action) for action in (0, 1, 40, 80)][-1]
-    again = RemoteEnv(board.line(), board.view(env._trial), BoardSpec())
+    again = RemoteEnv(board.connect(), board.view(env._trial), BoardSpec())
     observation, _ = again.reset()
     assert observation["board"].tolist() == after[0]["board"].tolist()
     assert [observation[k] for k in ("shape", "color", "bucket")] == [
@@ -405,8 +409,10 @@ def test_an_environment_goes_on_where_a_trial_is(env, board):
 
 
 def test_lines_are_of_the_kind_that_is_asked_for():
-    assert isinstance(RemoteBoard("http://127.0.0.1:1", "t").line(), WebsocketLine)
-    assert isinstance(RemoteBoard("http://127.0.0.1:1", "t", websocket=False).line(), HttpLine)
+    assert isinstance(RemoteBoard("http://127.0.0.1:1", "t").connect(), WebsocketConnection)
+    assert isinstance(
+        RemoteBoard("http://127.0.0.1:1", "t", websocket=False).connect(), HttpConnection
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from gnomon.cli import main
 from gnomon.rules.catalogue import load_rule_text
-from gnomon.studies.baselines import YARDSTICKS, yardsticks
+from gnomon.studies.baselines import BASELINES, baseline_curves
 from gnomon.studies.play_session import Game, PlaySession
 from gnomon.studies.terminal import board_records, play_in_terminal, result_table
 
@@ -91,10 +91,10 @@ def test_the_rule_is_never_shown():
 def test_the_table_has_a_column_for_each_learner():
     session = anything()
     talk(session, "a0 g")
-    others = yardsticks(session.game, 3)
+    others = baseline_curves(session.game, 3)
     assert [column.header for column in result_table(session, others).columns] == [
         *("board", "you"),
-        *YARDSTICKS,
+        *BASELINES,
     ]
 
 

@@ -187,7 +187,7 @@ def test_games_of_one_address_are_limited(app):
 
 def test_the_same_attempt_twice_at_once_counts_once(client, database):
     from gnomon.leaderboard.refusals import Conflict
-    from gnomon.studies.game_store import keep
+    from gnomon.studies.game_store import store_changes
 
     key, game = begin(client, "anything-goes")
     cell = game["view"]["pieces"][0]["cell"]
@@ -198,7 +198,7 @@ def test_the_same_attempt_twice_at_once_counts_once(client, database):
 
     def keep_the_stale_one() -> None:
         with database.writing() as session:
-            keep(session, stale, made)
+            store_changes(session, stale, made)
 
     with pytest.raises(Conflict, match="made already"):
         keep_the_stale_one()

@@ -20,9 +20,9 @@ from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.accounts import tokens
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.web import sign_in as sign_in_module
 from gnomon.web.api import dependencies
 from gnomon.web.app import create_app
+from gnomon.web.pages import account_pages
 from gnomon.web.pages.account_pages import WrongToken, sign_in
 from small_season import make_account
 from submitted import bearer
@@ -183,7 +183,7 @@ def test_a_signed_out_browser_is_nobody(database: Database, settings: ServerSett
 def long_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """A minute that does not end while a test counts."""
     monkeypatch.setattr(dependencies, "MINUTE_S", 10**9)
-    monkeypatch.setattr(sign_in_module, "MINUTE_S", 10**9)
+    monkeypatch.setattr(account_pages, "MINUTE_S", 10**9)
 
 
 @pytest.mark.usefixtures("long_minute")

@@ -207,7 +207,7 @@ def test_errors_name_the_file(tmp_path):
 
 def block_of_the_page(name: str) -> str:
     """Return a file that docs/hidden-seasons.md shows."""
-    page = (Path(__file__).parents[2] / "docs" / "hidden-seasons.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "hidden-seasons.md").read_text("utf-8")
     found = re.search(rf"<!-- file: {name} -->\n\n```toml\n(.*?)```", page, re.DOTALL)
     assert found
     return found[1]
@@ -225,7 +225,7 @@ def test_the_files_of_the_page_are_read(tmp_path):
 
 
 def test_every_knob_has_its_row_on_the_page():
-    page = (Path(__file__).parents[2] / "docs" / "hidden-seasons.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "hidden-seasons.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.MULTILINE))
     knobs = _HiddenFields.model_fields
     assert set(rows) == set(knobs)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
-import os
 import pickle
 import zipfile
 import zlib
@@ -15,12 +13,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from gnomon._io.child_process import ProcessFailure, run_limited
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.refusals import Refusal
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path, read_log, receiving
-from gnomon.leaderboard.verification import untrusted_log as intake
+from gnomon.leaderboard.verification import log_files
+from gnomon.leaderboard.verification.attempt_rows import check_columns
 
 CAPS = {"max_rows": 1000, "max_columns": 16, "max_bytes": 1 << 20, "max_ratio": 200.0}
 BOARD = bytes(range(36))
@@ -63,7 +61,7 @@ def test_every_format_comes_to_the_same_rows(log_format: str, tmp_path: Path) ->
         "format": log_format,
         "out": str(tmp_path / "out.parquet"),
     }
-    assert intake.answer(request) == {"n_rows": 3}
+    assert log_files.answer(request) == {"n_rows": 3}
     read = pl.read_parquet(tmp_path / "out.parquet")
     assert read["board"].to_list() == [BOARD, None, BOARD]
     assert read["attempt"].to_list() == [1, 2, None]
@@ -106,7 +104,7 @@ class Evil:
 )
 def test_what_is_not_a_log_is_refused_and_never_run(kind: str, data: bytes, expected: str) -> None:
     with pytest.raises(LeaderboardError, match=expected):
-        intake.check_columns(intake.read_frame(data, kind, CAPS), of_trials=True)
+        check_columns(log_files.read_frame(data, kind, CAPS), of_trials=True)
     assert not Path("/tmp/gnomon-was-here").exists()
 
 
@@ -115,23 +113,23 @@ def test_what_is_not_a_log_is_refused_and_never_run(kind: str, data: bytes, expe
 )
 def test_a_missing_column_is_named(name: str) -> None:
     with pytest.raises(LeaderboardError, match=f"missing column '{name}'"):
-        intake.check_columns(frame().drop(name), of_trials=True)
+        check_columns(frame().drop(name), of_trials=True)
 
 
 def test_rows_and_columns_are_capped() -> None:
     data = as_bytes("csv")
     with pytest.raises(LeaderboardError, match="expected at most 2 rows, found 3"):
-        intake.read_frame(data, "csv", CAPS | {"max_rows": 2})
+        log_files.read_frame(data, "csv", CAPS | {"max_rows": 2})
     with pytest.raises(LeaderboardError, match="expected at most 2 rows, found 3"):
-        intake.read_frame(as_bytes("parquet"), "parquet", CAPS | {"max_rows": 2})
+        log_files.read_frame(as_bytes("parquet"), "parquet", CAPS | {"max_rows": 2})
     with pytest.raises(LeaderboardError, match="expected at most 2 rows"):
-        intake.read_frame(as_bytes("jsonl"), "jsonl", CAPS | {"max_rows": 2})
+        log_files.read_frame(as_bytes("jsonl"), "jsonl", CAPS | {"max_rows": 2})
     for kind in ("csv", "parquet", "jsonl"):
         with pytest.raises(LeaderboardError, match="expected at most 9 columns, found 10"):
-            intake.read_frame(as_bytes(kind), kind, CAPS | {"max_columns": 9})
+            log_files.read_frame(as_bytes(kind), kind, CAPS | {"max_columns": 9})
     wide = ",".join(f"c{k}" for k in range(5_000)).encode()
     with pytest.raises(LeaderboardError, match="expected at most 16 columns, found 5000"):
-        intake.read_frame(wide, "csv", CAPS)
+        log_files.read_frame(wide, "csv", CAPS)
 
 
 def test_few_bytes_that_stand_for_many_rows() -> None:
@@ -140,40 +138,40 @@ def test_few_bytes_that_stand_for_many_rows() -> None:
     pl.DataFrame({"a": pl.repeat(0, 20_000_000, dtype=pl.Int64, eager=True)}).write_parquet(out)
     assert out.tell() < 2_000_000
     with pytest.raises(LeaderboardError, match="expected at most 1000 rows, found 20000000"):
-        intake.read_frame(out.getvalue(), "parquet", CAPS)
+        log_files.read_frame(out.getvalue(), "parquet", CAPS)
 
 
 def test_a_gzip_bomb_goes_off_nowhere() -> None:
     bomb = gzip.compress(bytes(50_000_000))
     assert len(bomb) < 60_000
     with pytest.raises(LeaderboardError, match=r"expected at most \d+ bytes when unpacked"):
-        intake.unpacked(bomb, 1 << 30, 200.0)
+        log_files.unpacked(bomb, 1 << 30, 200.0)
     with pytest.raises(LeaderboardError, match="expected at most 1000 bytes when unpacked"):
-        intake.unpacked(gzip.compress(bytes(1001)), 1000, 200.0)
+        log_files.unpacked(gzip.compress(bytes(1001)), 1000, 200.0)
     # Many small members are one file.
     members = gzip.compress(bytes(1 << 20)) * 300
     with pytest.raises(LeaderboardError, match=r"expected at most \d+ bytes when unpacked"):
-        intake.unpacked(members, 1 << 30, 200.0)
+        log_files.unpacked(members, 1 << 30, 200.0)
 
 
 def test_a_bomb_in_a_bomb_is_one_layer() -> None:
     inner = gzip.compress(bytes(1000))
-    assert intake.unpacked(gzip.compress(inner), 10_000, 200.0) == inner
+    assert log_files.unpacked(gzip.compress(inner), 10_000, 200.0) == inner
     for data in (inner, zlib.compress(bytes(1000)), zlib.compress(bytes(1000), 9)):
         for kind in ("csv", "jsonl", "parquet"):
             with pytest.raises(LeaderboardError, match=r"found a (gzip|zlib) file"):
-                intake.read_frame(data, kind, CAPS)
+                log_files.read_frame(data, kind, CAPS)
 
 
 @pytest.mark.parametrize("cut", [1, 10, 15])
 def test_a_damaged_gzip_file_is_refused(cut: int) -> None:
     data = gzip.compress(b"some text that is long enough to be cut")
     with pytest.raises(LeaderboardError, match="damaged or other bytes"):
-        intake.unpacked(data[:-cut], 1000, 200.0)
+        log_files.unpacked(data[:-cut], 1000, 200.0)
     with pytest.raises(LeaderboardError, match="damaged or other bytes"):
-        intake.unpacked(b"plain text", 1000, 200.0)
+        log_files.unpacked(b"plain text", 1000, 200.0)
     with pytest.raises(LeaderboardError, match="damaged or other bytes"):
-        intake.unpacked(zlib.compress(b"x"), 1000, 200.0)
+        log_files.unpacked(zlib.compress(b"x"), 1000, 200.0)
 
 
 def test_names_of_files_are_ours(tmp_path: Path) -> None:
@@ -182,69 +180,6 @@ def test_names_of_files_are_ours(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="expected a SHA-256"):
             evidence_path(settings, name)
     assert evidence_path(settings, "ab" * 32) == tmp_path / "evidence" / "ab" / ("ab" * 32)
-
-
-@pytest.fixture
-def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Make a module of a few lines that is run in a limited process."""
-    where = [str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, where)))
-
-    def make(lines: str) -> str:
-        body = "\n".join(f"    {line}" for line in lines.splitlines())
-        (tmp_path / "of_a_child.py").write_text(
-            "from gnomon._io.child_process import answer_one_request\n"
-            f"def answer(request):\n{body}\n"
-            "answer_one_request(answer)\n"
-        )
-        return "of_a_child"
-
-    return make
-
-
-def test_a_child_answers(child: Any) -> None:
-    module = child("return {'got': request}")
-    answer = run_limited(module, {"é": [1]}, timeout_s=30, memory_mb=2048)
-    assert answer == {"got": {"é": [1]}}
-
-
-def test_a_child_sees_no_secret(child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GNOMON_DATABASE_URL", "postgresql://u:hush@h/d")
-    monkeypatch.setenv("GNOMON_TOKEN", "gnomon_hush")
-    module = child("import os\nreturn dict(os.environ)")
-    told = run_limited(module, {}, timeout_s=30, memory_mb=2048)
-    assert "hush" not in json.dumps(told)
-
-
-def test_too_much_memory_is_told(child: Any) -> None:
-    module = child("x = bytearray(3 << 30)\nreturn {}")
-    with pytest.raises(ProcessFailure, match="it ran out of memory"):
-        run_limited(module, {}, timeout_s=30, memory_mb=1024)
-
-
-def test_too_much_time_is_told(child: Any) -> None:
-    ticks: list[int] = []
-    module = child("import time\ntime.sleep(60)\nreturn {}")
-    with pytest.raises(ProcessFailure, match=r"it took longer than 1\.5 s"):
-        run_limited(
-            module, {}, timeout_s=1.5, memory_mb=1024, tick=lambda: ticks.append(1), tick_s=0.4
-        )
-    assert len(ticks) >= 3
-
-
-def test_too_much_processor_is_told(child: Any) -> None:
-    # A limit of its own, should the one who waits be dead.
-    module = child("import resource\nreturn {'cpu': resource.getrlimit(resource.RLIMIT_CPU)}")
-    assert run_limited(module, {}, timeout_s=7, memory_mb=1024)["cpu"] == [8, 8]
-
-
-def test_a_crash_is_told(child: Any) -> None:
-    module = child("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
-    with pytest.raises(ProcessFailure, match="it was ended by signal 11"):
-        run_limited(module, {}, timeout_s=30, memory_mb=1024)
-    module = child("raise RuntimeError('oh')")
-    with pytest.raises(ProcessFailure, match="it ended with status 1: RuntimeError: oh"):
-        run_limited(module, {}, timeout_s=30, memory_mb=1024)
 
 
 def test_reading_is_limited(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-PAGE = (HERE.parents[1] / "docs" / "security.md").read_text("utf-8")
+TESTS = Path(__file__).parents[1]
+PAGE = (TESTS.parent / "docs" / "security.md").read_text("utf-8")
 
 
 def named() -> list[tuple[str, str]]:
@@ -24,7 +24,7 @@ def named() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("file", "test"), named())
 def test_what_the_page_names_is_there(file: str, test: str) -> None:
-    text = (HERE / file).read_text("utf-8")
+    text = (TESTS / file).read_text("utf-8")
     assert f"def {test}(" in text if test else "def test_" in text
 
 

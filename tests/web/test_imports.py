@@ -9,7 +9,7 @@ import pytest
 
 _PROGRAM = """
 import importlib, sys
-importlib.import_module("gnomon.leaderboard.{module}")
+importlib.import_module("gnomon.{module}")
 heavy = {{"fastapi", "sqlalchemy", "starlette", "uvicorn", "alembic", "websockets", "psycopg"}}
 print(*sorted(heavy & set(sys.modules)))
 """
@@ -17,7 +17,16 @@ print(*sorted(heavy & set(sys.modules)))
 
 @pytest.mark.parametrize(
     "module",
-    ["verification", "log_file", "commitment", "season_plan", "remote_run", "remote_env"],
+    [
+        "leaderboard.verification.verify_run",
+        "leaderboard.verification.log_files",
+        "leaderboard.seasons.commitment",
+        "leaderboard.seasons.season_plan",
+        "leaderboard.client.remote_run",
+        "leaderboard.client.remote_env",
+        "studies.terminal",
+        "studies.transcript",
+    ],
 )
 def test_no_part_of_the_extra_is_loaded(module):
     program = _PROGRAM.format(module=module)

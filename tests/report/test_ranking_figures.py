@@ -23,7 +23,7 @@ from gnomon.ranking.ranks.rank_intervals import rank
 from gnomon.ranking.ratings.hodge import hodge_decomposition
 from gnomon.ranking.tournament import Tournament
 from gnomon.report.audit_page import audit_report
-from gnomon.report.prose import joined
+from gnomon.report.sentences import joined
 from gnomon.scores.table import ScoreTable
 
 

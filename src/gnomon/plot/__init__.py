@@ -8,9 +8,9 @@ from gnomon.plot.boxes import (
 )
 from gnomon.plot.comparisons import pairwise_rows, pairwise_table
 from gnomon.plot.curves import (
+    CumulatedErrorRows,
     MedianCurve,
     cumulated_error_curves,
-    cumulated_error_rows,
     median_curves,
     median_rows,
 )
@@ -33,6 +33,7 @@ from gnomon.plot.record import Figure
 
 __all__ = [
     "Box",
+    "CumulatedErrorRows",
     "Figure",
     "MedianCurve",
     "box_of",
@@ -40,7 +41,6 @@ __all__ = [
     "box_rows",
     "comparison_rows",
     "cumulated_error_curves",
-    "cumulated_error_rows",
     "difference_bars",
     "efficiency_rows",
     "improvement_bars",

@@ -26,7 +26,7 @@ from gnomon.report.page import (
     Section,
     Table,
 )
-from gnomon.report.prose import counted, joined, percent
+from gnomon.report.sentences import counted, joined, percent
 from gnomon.stats.estimates import Estimate
 
 __all__ = ["audit_report", "critical_difference_figure", "ranking_figure"]

@@ -29,12 +29,12 @@ from gnomon.plot.style import (
     dress,
     new_drawing,
 )
-from gnomon.ranking.ranks.rank_intervals import Ranking, rank
+from gnomon.ranking import Ranking, rank
 from gnomon.rules.catalogue import FAMILIES, rule_info
 from gnomon.scores.datasets import load_scores
 from gnomon.scores.measured import measured_provenance
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.estimates import estimate
 
 HERE = Path(__file__).parent
 FULL, CORE, UNMASKED = "gohr-full", "gohr-core-sb3", "gohr-core-sb3-unmasked"
@@ -178,9 +178,7 @@ def mean_skill(table: ScoreTable) -> dict[tuple[str, str], float]:
 
 def rank_rows(table: ScoreTable, ranking: Ranking) -> list[list[str]]:
     """Return a row a learner: its settings, mean skill, rank and the interval of that."""
-    found = estimate_aggregates(
-        table, ["mean"], n_resamples=N_RESAMPLES, rng=np.random.default_rng(0)
-    )
+    found = estimate(table, ["mean"], n_resamples=N_RESAMPLES, rng=np.random.default_rng(0))
     estimates = {estimate.algorithm: estimate for estimate in found}
     rows = []
     places = zip(ranking.names, ranking.rank_low, ranking.rank_high, strict=True)

@@ -10,13 +10,13 @@ from scipy import stats
 
 from gnomon.stats.bootstrap import medians
 from gnomon.stats.bootstrap import resamples as bootstrap
+from gnomon.stats.bootstrap.quantiles import percentile_interval, quantiles
 from gnomon.stats.bootstrap.resamples import (
     Resamples,
     draw_key,
     median_curve,
     median_interval,
 )
-from gnomon.stats.intervals.quantiles import percentile_interval, quantiles
 from gnomon.stats.metrics import METRICS, Metric, metric_named
 from gnomon.stats.strata import Strata
 from strategies_scores import ragged_runs

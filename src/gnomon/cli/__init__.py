@@ -19,21 +19,17 @@ from gnomon import __version__
 from gnomon.cli import (
     atari5,
     captive,
-    comparisons,
-    curves,
     demo,
     distill,
-    estimates,
     experiments,
     leaderboard,
-    plans,
     play,
-    profiles,
     ranking,
     report,
     rules,
     scores,
     season,
+    statistics,
     study,
     suite,
     verification,
@@ -57,12 +53,16 @@ app.command()(experiments.run)
 app.command()(experiments.status)
 app.command()(experiments.export)
 app.command()(scores.score)
-app.command()(estimates.estimate)
-app.command()(comparisons.compare)
-app.command()(profiles.profile)
-app.command()(curves.curves)
-app.command()(plans.plan)
-app.command()(ranking.rank)
+app.command()(statistics.estimate)
+app.command()(statistics.compare)
+app.command()(statistics.profile)
+app.command()(statistics.curves)
+app.command()(statistics.plan)
+app.command(cls=ranking.RankCommand)(ranking.rank)
+app.command()(ranking.compare_pairs)
+app.command()(ranking.orders_by_method)
+app.command()(ranking.critical_difference)
+app.command()(ranking.difficulty_classes)
 app.command()(ranking.audit)
 app.command()(distill.distill)
 app.add_typer(suite.app, name="suite")

@@ -33,7 +33,7 @@ from gnomon.stats.comparisons.rank_tests import (
     mann_whitney,
     mann_whitney_table,
 )
-from gnomon.stats.estimates import Estimate, estimate_aggregates
+from gnomon.stats.estimates import Estimate, estimate
 
 __all__ = ["Duel", "Findings", "Interval", "Performance", "findings_of"]
 
@@ -301,7 +301,7 @@ def _estimated(
     table: ScoreTable, level: float, n_resamples: int, rng: np.random.Generator
 ) -> list[Estimate]:
     metrics = ("mean", "median", "iqm")
-    return estimate_aggregates(table, metrics, level=level, n_resamples=n_resamples, rng=rng)
+    return estimate(table, metrics, level=level, n_resamples=n_resamples, rng=rng)
 
 
 def _duels(ends: Mapping[str, Mapping[str, FloatArray]]) -> tuple[Duel, ...]:

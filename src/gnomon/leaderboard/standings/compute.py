@@ -34,7 +34,7 @@ from gnomon.leaderboard.standings.records import (
 from gnomon.results import noted
 
 if TYPE_CHECKING:
-    from gnomon.ranking.ranks.rank_intervals import Ranking
+    from gnomon.ranking import Ranking
     from gnomon.scores.table import ScoreTable
     from gnomon.stats.estimates import Estimate
 
@@ -207,10 +207,10 @@ def _with_rank(line: Standing, record: Mapping[str, Any]) -> Standing:
 def _estimates(
     table: ScoreTable, metrics: Sequence[str], board: Board
 ) -> dict[tuple[str, str], Estimate]:
-    from gnomon.stats.estimates import estimate_aggregates
+    from gnomon.stats.estimates import estimate
 
     rng = np.random.default_rng(board.seed)
-    found = estimate_aggregates(table, metrics, level=LEVEL, rng=rng)
+    found = estimate(table, metrics, level=LEVEL, rng=rng)
     return {(estimate.algorithm, estimate.metric): estimate for estimate in found}
 
 
@@ -218,7 +218,7 @@ def _ranking(
     table: ScoreTable, by: Literal["algorithm", "task"], n_resamples: int, board: Board
 ) -> Ranking | None:
     """Rank entries or rules; None where there is nothing to compare."""
-    from gnomon.ranking.ranks.rank_intervals import rank
+    from gnomon.ranking import rank
 
     if len(table.algorithms if by == "algorithm" else table.tasks) < 2:
         return None

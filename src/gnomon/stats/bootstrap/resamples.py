@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gnomon.scores.table import FloatArray
 from gnomon.stats.aggregates import n_trimmed
 from gnomon.stats.bootstrap.draws import aggregates_of_draws, drawn_scores
-from gnomon.stats.intervals.quantiles import quantiles
+from gnomon.stats.bootstrap.quantiles import quantiles
 from gnomon.stats.metrics import Metric
 from gnomon.stats.strata import IntArray, Strata, as_strata
 

@@ -31,8 +31,7 @@ from gnomon.plot.style import (
 )
 from gnomon.ranking import Ranking, rank
 from gnomon.rules.catalogue import FAMILIES, rule_info
-from gnomon.scores.datasets import load_scores
-from gnomon.scores.measured import measured_provenance
+from gnomon.scores.datasets import load_scores, measured_provenance
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimates import estimate
 

@@ -8,7 +8,7 @@ from scipy import stats
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.readers.foreign import SummaryTable
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.profiles.distance import (
+from gnomon.stats import (
     distance_profiles,
     likelihood_distances,
     likelihood_profiles,

@@ -29,9 +29,9 @@ from gnomon.plot.style import (
 )
 
 __all__ = [
-    "CumulatedErrorRows",
     "MedianCurve",
     "cumulated_error_curves",
+    "cumulated_error_rows",
     "log_density",
     "median_curves",
     "median_rows",
@@ -270,20 +270,20 @@ def _episode_axis(ax: Axes, n_episodes: int) -> None:
     ax.set_xlabel("episode")
 
 
-@dataclass(frozen=True, eq=False)
-class CumulatedErrorRows(Sequence[Mapping[str, float]]):
-    """The numbers of :func:`cumulated_error_curves`, a row a trial and episode, made when asked for.
-
-    Parameters
-    ----------
-    errors : ndarray of float, shape (trials, episodes)
-        Cumulated errors after each episode.
+def cumulated_error_rows(errors: npt.ArrayLike) -> Sequence[Mapping[str, float]]:
+    """Return the numbers of :func:`cumulated_error_curves`: a row a trial and episode.
 
     Examples
     --------
-    >>> CumulatedErrorRows(np.array([[4.0, 6.0]]))[1]
+    >>> cumulated_error_rows([[4, 6]])[1]
     {'trial': 0, 'episode': 2, 'cumulated_errors': 6.0}
     """
+    return _CumulatedErrorRows(np.atleast_2d(np.asarray(errors, dtype=np.float64)))
+
+
+@dataclass(frozen=True, eq=False)
+class _CumulatedErrorRows(Sequence[Mapping[str, float]]):
+    """Rows that are made when they are asked for: a run has millions."""
 
     errors: FloatArray
 

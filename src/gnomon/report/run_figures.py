@@ -9,11 +9,11 @@ import numpy as np
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.game.board import draw_boards
 from gnomon.plot import (
-    CumulatedErrorRows,
     Figure,
     box_plots,
     box_rows,
     cumulated_error_curves,
+    cumulated_error_rows,
     interval_panels,
     interval_rows,
     median_curves,
@@ -178,7 +178,7 @@ def trial_figure(findings: Findings, x: Performance) -> Figure:
         f"Cumulated errors by episode of {counted(x.n_trials, 'trial')} of {x.learner} on "
         f"{x.rule}; they end between {x.ends.min():,.0f} and {worst:,.0f}.",
         cumulated_error_curves(x.errors, color=color),
-        CumulatedErrorRows(x.errors),
+        cumulated_error_rows(x.errors),
     )
 
 

@@ -6,9 +6,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Drawing
 
 from gnomon.plot.curves import (
-    CumulatedErrorRows,
     MedianCurve,
     cumulated_error_curves,
+    cumulated_error_rows,
     log_density,
     median_curves,
     median_rows,
@@ -97,8 +97,8 @@ def test_a_curve_without_a_band_is_drawn_without_one():
 
 
 def test_rows_are_the_numbers_of_the_figure():
-    assert len(CumulatedErrorRows(ERRORS)) == ERRORS.size
-    assert CumulatedErrorRows(ERRORS)[-1] == {
+    assert len(cumulated_error_rows(ERRORS)) == ERRORS.size
+    assert cumulated_error_rows(ERRORS)[-1] == {
         "trial": 2,
         "episode": 3,
         "cumulated_errors": 8.0,

@@ -20,6 +20,7 @@ from gnomon.stats import (
     percentile_interval,
     quantiles,
 )
+from gnomon.stats.bootstrap import medians
 from gnomon.stats.bootstrap import resamples as bootstrap
 from strategies_scores import ragged_runs
 

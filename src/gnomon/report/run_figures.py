@@ -26,7 +26,7 @@ from gnomon.plot.curves import MedianCurve
 from gnomon.plot.style import drawing_of, series_style
 from gnomon.report.board_drawing import board_rows, draw_board
 from gnomon.report.findings import Findings, Performance
-from gnomon.report.prose import (
+from gnomon.report.sentences import (
     counted,
     interval,
     joined,

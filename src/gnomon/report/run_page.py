@@ -6,9 +6,9 @@ from itertools import combinations, zip_longest
 
 from gnomon.experiments.scoring.scores import STREAK
 from gnomon.plot.style import p_value
-from gnomon.report.card import card_of
+from gnomon.report.run_card import card_of
 from gnomon.report.findings import Duel, Findings
-from gnomon.report.illustrations import (
+from gnomon.report.run_figures import (
     board_figure,
     difficulty_figures,
     rule_figures,
@@ -21,7 +21,7 @@ from gnomon.report.page import (
     Section,
     Table,
 )
-from gnomon.report.prose import (
+from gnomon.report.sentences import (
     counted,
     difficulty_sentence,
     duel_sentence,

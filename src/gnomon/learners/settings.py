@@ -141,7 +141,7 @@ def check_settings(learner: Any) -> None:
 
 
 @cache
-def settings_of(learner: type[Any]) -> Mapping[str, LearnerField]:
+def settings_of(learner: Any) -> Mapping[str, LearnerField]:
     """Return the settings that the class of a learner declares, by name.
 
     Raises

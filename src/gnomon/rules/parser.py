@@ -87,7 +87,7 @@ def parse(text: str) -> RuleSet:
     Notes
     -----
     Time is linear in the length of the text. Names that nobody defines are no syntax errors; see
-    :func:`gnomon.rules.lint.lint`.
+    :func:`gnomon.rules.linter.lint`.
 
     Examples
     --------

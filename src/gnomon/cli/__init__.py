@@ -15,24 +15,20 @@ from typing import Annotated
 
 import typer
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.cli import (
     atari5,
-    comparisons,
-    curves,
     demo,
     distill,
-    estimates,
     experiments,
     game,
     leaderboard,
-    plans,
-    profiles,
     ranking,
     report,
     rules,
     scores,
     season,
+    statistics,
     study,
     suite,
     verification,
@@ -56,11 +52,11 @@ app.command()(experiments.run)
 app.command()(experiments.status)
 app.command()(experiments.export)
 app.command()(scores.score)
-app.command()(estimates.estimate)
-app.command()(comparisons.compare)
-app.command()(profiles.profile)
-app.command()(curves.curves)
-app.command()(plans.plan)
+app.command()(statistics.estimate)
+app.command()(statistics.compare)
+app.command()(statistics.profile)
+app.command()(statistics.curves)
+app.command()(statistics.plan)
 app.command()(ranking.rank)
 app.command()(ranking.audit)
 app.command()(distill.distill)

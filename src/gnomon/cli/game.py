@@ -50,10 +50,10 @@ def play(
 
     from rich.console import Console
 
-    from gnomon.studies.session import Game, PlaySession
+    from gnomon.studies.baselines import yardsticks
+    from gnomon.studies.play_session import Game, PlaySession
     from gnomon.studies.terminal import board_records, play_in_terminal, result_table
     from gnomon.studies.transcript import PlayedGame, transcript_text
-    from gnomon.studies.yardsticks import yardsticks
 
     with answering("play", as_json=as_json) as answer:
         seed = secrets.randbits(32) if seed is None else seed

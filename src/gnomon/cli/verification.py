@@ -46,7 +46,7 @@ def verify(
 
 def _of_log(log: Path, assigned: Assignment | None) -> list[Verdict]:
     """Verify a log that stands alone, such as one that a leaderboard gave to be downloaded."""
-    from gnomon.leaderboard.verification.log_file import read_log_file
+    from gnomon.leaderboard.verification.log_files import read_log_file
     from gnomon.leaderboard.verification.verify_run import verify_log
 
     if assigned is None:

@@ -7,7 +7,6 @@ import re
 from collections import deque
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, final
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -101,7 +100,9 @@ class LanguageModel(Learner):
     def __post_init__(self) -> None:
         if not self.model:
             raise ValueError("model: expected the name of a model, found ''")
-        if not _is_address(self.url):
+        from gnomon._io.http_client import is_address
+
+        if not is_address(self.url):
             raise ValueError(f"url: expected http://... or https://..., found {self.url!r}")
         super().__post_init__()
         self._history: deque[str] = deque(maxlen=self.max_history)
@@ -185,7 +186,7 @@ class LanguageModel(Learner):
 
     def _ask(self, messages: list[dict[str, str]]) -> str:
         """Return what the model answers."""
-        from gnomon.learners.external.http_post import post_json
+        from gnomon._io.http_client import HttpClient
 
         self._n_requests += 1
         body: dict[str, Any] = {
@@ -194,13 +195,14 @@ class LanguageModel(Learner):
             "temperature": float(self.temperature),
             "seed": int(self.rng.integers(2**31)),
         }
-        answer = post_json(
+        client = HttpClient(
             self.url,
-            body,
-            key=os.environ.get(self.key_variable, "") if self.key_variable else "",
+            os.environ.get(self.key_variable, "") if self.key_variable else "",
             timeout_s=self.timeout_s,
+            patience_s=self.timeout_s,
             max_tries=self.max_tries,
         )
+        answer = client.ask("POST", "", body)
         try:
             content = answer["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError):
@@ -211,15 +213,6 @@ class LanguageModel(Learner):
                 f"answer, found {str(answer)[:200]}"
             )
         return content
-
-
-def _is_address(url: str) -> bool:
-    """Return whether requests can be sent there."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port, or an address in brackets, that is none
-        return False
 
 
 def _described(piece: Piece) -> str:

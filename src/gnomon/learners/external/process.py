@@ -11,8 +11,8 @@ from gnomon.learners.base import Learner, Observation, Transition
 from gnomon.learners.settings import LONGEST_S, Range
 
 if TYPE_CHECKING:
+    from gnomon._io.child_process import LineProcess
     from gnomon.learners.external.captive_dialogue import CaptiveTalk
-    from gnomon.learners.external.program import Program
 
 __all__ = ["Process"]
 
@@ -76,17 +76,19 @@ class Process(Learner):
         if not self._words:
             raise ValueError("command: expected the command line of a program, found ''")
         self._seed = int(self.rng.integers(2**31))
-        self._program: Program | None = None
+        self._program: LineProcess | None = None
         self._talk: CaptiveTalk | None = None
 
     def act(self, observation: Observation) -> int:
         """Wait for a MOVE that is an attempt, and answer whatever comes before it."""
+        from gnomon._io.child_process import LineProcess
         from gnomon.learners.external.captive_dialogue import CaptiveTalk
-        from gnomon.learners.external.program import Program
 
         if self._program is None or self._talk is None:
             variables = {"GNOMON_SEED": str(self._seed)}
-            self._program = Program(self._words, variables, timeout_s=self.timeout_s)
+            self._program = LineProcess(
+                self._words, variables, timeout_s=self.timeout_s, label="learner 'process'"
+            )
             self._talk = CaptiveTalk(self.board_spec, self.output)
         self._program.write(self._talk.see(observation.board))
         for _ in range(_MOST_LINES):

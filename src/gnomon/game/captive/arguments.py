@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from gnomon.errors import GnomonError, UnknownNameError
-from gnomon.game.captive.session import OutputMode
+from gnomon.game.captive.dialogue import OutputMode
 
 __all__ = ["GameArguments", "LogFormat", "read_arguments"]
 

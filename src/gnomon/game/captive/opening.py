@@ -11,11 +11,10 @@ from pathlib import Path
 from gnomon.errors import GnomonError, RuleSyntaxError, shortened
 from gnomon.game.board import COLORS, SHAPES
 from gnomon.game.captive.arguments import GameArguments
-from gnomon.game.captive.board_json import property_value
+from gnomon.game.captive.board_lines import property_value
 from gnomon.game.captive.data_folder import DataFolder
-from gnomon.game.captive.game_log import GameLog
 from gnomon.game.captive.referee import Referee
-from gnomon.game.captive.session import Session
+from gnomon.game.captive.session import GameLog, Session
 from gnomon.game.formats.board_files import BoardFiles
 from gnomon.game.formats.board_source import BoardSource
 from gnomon.game.formats.java_random import JavaRandom

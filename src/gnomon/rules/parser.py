@@ -1,4 +1,4 @@
-"""From a rule text to its tree, by recursive descent: one method for each rule of the grammar.
+"""The parser: recursive descent from a rule text to its tree, one method a rule of the grammar.
 
 .. code-block:: text
 

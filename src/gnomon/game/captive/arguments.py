@@ -1,4 +1,4 @@
-"""What is said on the command line, or after GAME: positional arguments and options."""
+"""Arguments of a served game, from the command line or after GAME: positional ones and options."""
 
 from __future__ import annotations
 

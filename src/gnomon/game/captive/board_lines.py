@@ -1,4 +1,4 @@
-"""The board as the reference's JSON line.
+"""The lines that show a board: the reference's JSON, and its picture in comment lines.
 
 The picture of a board in the reference's FULL mode: comment lines that draw the cells.
 """

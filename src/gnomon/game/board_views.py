@@ -1,4 +1,4 @@
-"""What a player sees of boards in play, whichever interpreter plays them."""
+"""Views of boards in play: what a player sees, and the rows of replies that hold it."""
 
 from __future__ import annotations
 

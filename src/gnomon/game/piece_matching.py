@@ -1,4 +1,4 @@
-"""Whether a piece looks as an atom says: its shape, its colour, its other properties.
+"""Matching a piece against an atom: its shape, its colour, its other properties.
 
 A piece of shape and colour is known by two names, whose case does not matter. A piece with
 properties is known by strings, whose case does.

@@ -1,4 +1,4 @@
-"""What a check of a rule found, in the text and on boards."""
+"""The whole check of a rule: its text, and a search for boards on which it gets stuck."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from gnomon.errors import RuleSyntaxError, excerpt
 from gnomon.rules.catalogue import info_of
-from gnomon.rules.lint import lint, lint_text
+from gnomon.rules.lint_names import Finding
+from gnomon.rules.linter import lint, lint_text
 from gnomon.rules.parser import parse
-from gnomon.rules.problem import Finding
 
 if TYPE_CHECKING:
     from gnomon.game.board import Board

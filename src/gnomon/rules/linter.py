@@ -1,4 +1,4 @@
-"""What parses but surely is not meant, found in the text alone, each with a remedy.
+"""Static checks of a rule: what parses but surely is not meant, each with a remedy.
 
 The language forgives much: a misspelt variable is empty, a misspelt clause a condition on a
 property that no piece has, and neither is an error. :mod:`gnomon.game.stalemate` finds what needs
@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from gnomon.errors import RuleSyntaxError
-from gnomon.rules.lint_names import condition_findings, expression_findings, near
+from gnomon.rules.lint_names import Finding, condition_findings, expression_findings, near
 from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.parser import parse
-from gnomon.rules.problem import Finding
 from gnomon.rules.syntax import (
     Atom,
     Expression,

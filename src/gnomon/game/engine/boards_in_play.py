@@ -1,4 +1,4 @@
-"""The engine: ``num_envs`` boards under a compiled rule, and what can be done with them.
+"""Boards in play: the state of ``num_envs`` boards under a compiled rule, and their steps.
 
 The work is done by the kernel of :mod:`gnomon.game.engine.transition`.
 """
@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from numba import typeof
 
-from gnomon.game import observation as views
+from gnomon.game import board_views as views
 from gnomon.game.board import N_BUCKETS, N_CELLS
+from gnomon.game.board_views import BoardViews
 from gnomon.game.engine import program as layout
 from gnomon.game.engine.compiler import CompiledRule
 from gnomon.game.engine.transition import Int, permitted, step
-from gnomon.game.observation import BoardViews
 from gnomon.game.outcomes import LEAVE, Autoreset
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Boards played by the reference interpreter, for rules that the engine has no tables for.
 
-They have the engine's face, so that an environment need not know which of the two plays. A step
-takes a thousand times as long.
+They have the engine's interface, so that an environment need not know which of the two plays. A
+step takes a thousand times as long.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from gnomon.game.board import (
     Board,
     BoardSpec,
 )
-from gnomon.game.engine.compiler import CompiledRule, compile_rule
-from gnomon.game.observation import (
+from gnomon.game.board_views import (
     ACTION,
     BUCKET,
     N_REPLIES,
@@ -30,6 +29,7 @@ from gnomon.game.observation import (
     TRUNCATED,
     BoardViews,
 )
+from gnomon.game.engine.compiler import CompiledRule, compile_rule
 from gnomon.game.outcomes import (
     ACCEPTED,
     EPISODE_OVER,
@@ -61,7 +61,7 @@ def compiled_or_none(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | None:
 
 
 class InterpretedBoards(BoardViews):
-    """``num_envs`` boards under a rule; see :class:`~gnomon.game.engine.batch.Boards`.
+    """``num_envs`` boards under a rule; see :class:`~gnomon.game.engine.boards_in_play.Boards`.
 
     Parameters
     ----------

@@ -50,10 +50,12 @@ def timed(call: Callable[[], Any], repeats: int = 3) -> tuple[Any, str]:
 
 
 def interval(value: float, low: float, high: float, digits: int = 3) -> str:
+    """Return a value with its interval, as the page prints it."""
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
@@ -74,6 +76,7 @@ def first_runs(scores: gn.ScoreTable, n: int) -> dict[str, np.ndarray]:
 
 
 def of_rliable(arrays: dict[str, np.ndarray], measure: Callable[..., Any], **how: Any) -> Any:
+    """Return value, low and high of each algorithm, by rliable's percentile bootstrap."""
     values, ends = library.get_interval_estimates(
         arrays, lambda *x: np.array([measure(*x)]), reps=RESAMPLES, **how
     )
@@ -81,6 +84,7 @@ def of_rliable(arrays: dict[str, np.ndarray], measure: Callable[..., Any], **how
 
 
 def of_scipy(runs: np.ndarray, measure: Callable[..., Any], method: str) -> tuple[float, float]:
+    """Return the ends of SciPy's bootstrap, each task a sample of its own."""
     found = stats.bootstrap(
         tuple(runs.T),
         lambda *tasks: measure(np.stack(tasks, axis=1)),
@@ -93,6 +97,7 @@ def of_scipy(runs: np.ndarray, measure: Callable[..., Any], method: str) -> tupl
 
 
 def estimates(runs: dict[str, np.ndarray]) -> str:
+    """Return the table of aggregates and their intervals."""
     one = {"SPR": runs["SPR"]}
     ours = gn.ScoreTable.from_arrays(one)
     rows = []
@@ -130,6 +135,7 @@ def coverage(scores: gn.ScoreTable, draws: int = 200) -> str:
 
 
 def improvement(runs: dict[str, np.ndarray]) -> str:
+    """Return the table of probabilities of improvement over each other algorithm."""
     ours, rows = gn.ScoreTable.from_arrays(runs), []
     for other in ("DrQ(eps)", "DrQ", "DER", "CURL"):
         pair = {other: [runs["SPR"], runs[other]]}
@@ -145,6 +151,7 @@ def improvement(runs: dict[str, np.ndarray]) -> str:
 
 
 def profiles(runs: dict[str, np.ndarray]) -> str:
+    """Return the table that compares performance profiles."""
     tau = np.linspace(0.0, 2.0, 21)
     ours = gn.ScoreTable.from_arrays(runs)
     found, seconds = timed(lambda: gn.profile(ours, tau))
@@ -167,6 +174,7 @@ def profiles(runs: dict[str, np.ndarray]) -> str:
 
 
 def tests_over_tasks(runs: dict[str, np.ndarray]) -> str:
+    """Return the table of mean ranks, Friedman's test and Nemenyi's difference."""
     means = pd.DataFrame({a: x.mean(axis=0) for a, x in runs.items()})
     ours = gn.ScoreTable.from_arrays({a: means[[a]].T.to_numpy() for a in means})
     mine, seconds = timed(lambda: critical_difference(ours, test="nemenyi"))
@@ -192,11 +200,13 @@ def elo(strengths: Any) -> Any:
 
 
 def battles(first: np.ndarray, second: np.ndarray, won: np.ndarray) -> pd.DataFrame:
+    """Return games as Arena-Rank reads them; a share of one half is a tie."""
     winner = np.select([won == 1, won == 0], ["model_a", "model_b"], "tie")
     return pd.DataFrame({"model_a": first, "model_b": second, "winner": winner})
 
 
 def of_arena(games: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Return rating, low and high of each competitor, by Arena-Rank's sandwich intervals."""
     data = PairDataset.from_pandas(games)
     found = BradleyTerry(n_competitors=data.n_competitors).compute_ratings_and_cis(data)
     ends = zip(*(found[k] for k in ("ratings", "rating_lower", "rating_upper")), strict=True)
@@ -204,6 +214,7 @@ def of_arena(games: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def votes(n: int = 20_000, k: int = 10) -> str:
+    """Return the table of ratings from made-up votes whose truth is known."""
     rng = np.random.default_rng(SEED)
     truth = np.linspace(-1.5, 1.5, k)
     i = rng.integers(k, size=n)
@@ -250,6 +261,7 @@ def ranks_of_runs(runs: dict[str, np.ndarray]) -> str:
 
 
 def faults(runs: dict[str, np.ndarray]) -> str:
+    """Return the table of what happens to gaps, ragged tables and seeds."""
     holes = runs["SPR"].copy()
     holes[3, 5] = np.nan
     means = pd.DataFrame({a: x.mean(axis=0) for a, x in runs.items()})
@@ -284,6 +296,7 @@ def faults(runs: dict[str, np.ndarray]) -> str:
 
 
 def main(folder: Path) -> None:
+    """Compute all tables and write the page."""
     scores = gn.normalize(gn.read_scores(folder / "atari100k_runs.csv"), "random-human")
     runs = first_runs(scores, 10)
     packages = ("gnomon-rl", "rliable", "scipy", "autorank", "arena-rank", "numpy")

@@ -24,11 +24,10 @@ from benchmarks.record import Measurement
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores.normalization import normalize
 from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.stats.bootstrap.quantiles import percentile_interval
 from gnomon.stats.bootstrap.resamples import Resamples
-from gnomon.stats.intervals.median_profile import median_profile_interval
-from gnomon.stats.intervals.quantiles import percentile_interval
-from gnomon.stats.intervals.small_sample import delta_interval
 from gnomon.stats.metrics import METRICS, Metric, metric_named
+from gnomon.stats.small_sample import delta_interval, median_profile_interval
 from gnomon.stats.strata import Strata
 
 SCORES = Path(__file__).parents[1] / ".." / "shared" / "data" / "scores"

@@ -12,7 +12,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from benchmarks.record import Measurement
 from gnomon.ranking.contest import Contest
-from gnomon.ranking.kemeny.order import KemenyOrder, kemeny_order
+from gnomon.ranking.kemeny.kemeny_order import KemenyOrder, kemeny_order
 from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import FloatArray
 

@@ -24,7 +24,7 @@ from gnomon.scores.readers.tidy_files import write_scores
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.comparisons.improvement import resampled_improvement
-from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.estimates import estimate
 from gnomon.stats.metrics import metric_named
 from gnomon.stats.profiles.performance import exact_band, run_score_profile
 
@@ -66,12 +66,12 @@ _LARGE = """
 import resource, sys, time
 import numpy as np
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.estimates import estimate
 draws = np.random.default_rng(0)
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 table = ScoreTable.from_arrays({str(i): draws.gamma(1.0, 1.0, (1000, 1000)) for i in range(10)})
 built, start = peak(), time.perf_counter()
-estimate_aggregates(table, method="percentile", n_resamples=int(sys.argv[1]), rng=draws)
+estimate(table, method="percentile", n_resamples=int(sys.argv[1]), rng=draws)
 print(time.perf_counter() - start, built, peak())
 """
 
@@ -111,7 +111,7 @@ def ours() -> dict[str, float]:
     keys = (draw_key(rng), draw_key(rng))
 
     def estimates() -> None:
-        estimate_aggregates(table, method="percentile", n_resamples=50_000, rng=rng)
+        estimate(table, method="percentile", n_resamples=50_000, rng=rng)
 
     def profile() -> None:
         scores = _scores(N_RUNS, N_TASKS)

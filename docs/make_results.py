@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 
 from gnomon.distill.distillation import Distilled, distill
 from gnomon.distill.prepare import Preparation
-from gnomon.distill.procedures.base import procedure_of
+from gnomon.distill.procedures.registry import procedure_of
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,
@@ -31,10 +31,9 @@ from gnomon.plot.style import (
 )
 from gnomon.ranking.ranks.rank_intervals import Ranking, rank
 from gnomon.rules.catalogue import FAMILIES, rule_info
-from gnomon.scores.datasets import load_scores
-from gnomon.scores.measured import measured_provenance
+from gnomon.scores.datasets import load_scores, measured_provenance
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.estimates import estimate
 
 HERE = Path(__file__).parent
 FULL, CORE, UNMASKED = "gohr-full", "gohr-core-sb3", "gohr-core-sb3-unmasked"
@@ -178,9 +177,7 @@ def mean_skill(table: ScoreTable) -> dict[tuple[str, str], float]:
 
 def rank_rows(table: ScoreTable, ranking: Ranking) -> list[list[str]]:
     """Return a row a learner: its settings, mean skill, rank and the interval of that."""
-    found = estimate_aggregates(
-        table, ["mean"], n_resamples=N_RESAMPLES, rng=np.random.default_rng(0)
-    )
+    found = estimate(table, ["mean"], n_resamples=N_RESAMPLES, rng=np.random.default_rng(0))
     estimates = {estimate.algorithm: estimate for estimate in found}
     rows = []
     places = zip(ranking.names, ranking.rank_low, ranking.rank_high, strict=True)

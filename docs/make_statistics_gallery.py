@@ -20,11 +20,10 @@ from gnomon.scores.normalization import normalize
 from gnomon.scores.readers.foreign import SummaryTable, read_summaries
 from gnomon.scores.readers.tidy_files import read_scores
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparisons.all_pairs import compare_all
-from gnomon.stats.comparisons.comparison import compare
-from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.comparisons.comparison import compare, compare_all
+from gnomon.stats.estimates import estimate
 from gnomon.stats.learning_curves import aggregate_curves
-from gnomon.stats.planning import power_curve
+from gnomon.stats.power import power_curve
 from gnomon.stats.profiles.distance import distance_profiles
 from gnomon.stats.profiles.performance import performance_profiles
 from gnomon.stats.subsampling import subsample_table
@@ -98,7 +97,7 @@ def likelihood(data: Data, *names: str) -> Figure:
 def intervals(data: Data) -> Figure:
     """Draw aggregates with intervals."""
     table = data.atari()
-    return drawn.estimate_figure(estimate_aggregates(table, rng=rng()), table.scale)
+    return drawn.estimate_figure(estimate(table, rng=rng()), table.scale)
 
 
 def improvement_map(data: Data) -> Figure:

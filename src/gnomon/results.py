@@ -11,17 +11,18 @@ import pkgutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, overload
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
 from gnomon._io.tables import html_table, latex_table, text_table
-from gnomon.errors import DegenerateScoresWarning
+from gnomon.errors import DegenerateScoresWarning, visible
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import polars as pl
 
-__all__ = ["Record", "Results", "Row", "noted", "recorded"]
+__all__ = ["Record", "Results", "Row", "generator", "made_by", "noted", "recorded"]
 
 Row = Mapping[str, Any]
 
@@ -110,9 +111,17 @@ class Results(Sequence[R_co], Generic[R_co]):
         return [record.as_record() for record in self.records]
 
     def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, width: int = 200) -> str:
+        """Return the table for a terminal of that many columns, with the notes below it."""
         rows = self.rows()
-        table = text_table(rows, self._shown(rows), title=self.title) if rows else "no results"
-        return "\n".join([table, *self.notes])
+        table = (
+            text_table(rows, self._shown(rows), title=self.title, width=width)
+            if rows
+            else "no results"
+        )
+        return "\n".join([table, *map(visible, self.notes)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -158,8 +167,36 @@ class Results(Sequence[R_co], Generic[R_co]):
             raise TypeError(f"{type(self).__name__} has no figure")
         return pkgutil.resolve_name(self.drawn_by)(self, ax=ax)
 
+    def where(self, **fields: Any) -> Self:
+        """Return the results whose records have these values in these fields.
+
+        Examples
+        --------
+        >>> from gnomon.stats.estimates import Estimate
+        >>> one = Estimate("dqn", "iqm", 0.5, 0.4, 0.6, 0.95, "delta_t", 5, 6, 0, 0.0)
+        >>> len(Results((one,)).where(metric="mean"))
+        0
+        """
+        kept = [r for r in self if all(getattr(r, name) == x for name, x in fields.items())]
+        return replace(self, records=tuple(kept))
+
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         return self.columns or (list(rows[0]) if rows else [])
+
+
+def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
+    """Return a generator as it is, or a new one of that seed; 0 if none is named."""
+    import numpy as np
+
+    return np.random.default_rng(0 if rng is None else rng)
+
+
+def made_by(rng: np.random.Generator | int | None, **settings: Any) -> dict[str, Any]:
+    """Return settings with the seed, None for a generator at work, and the version of Gnomon."""
+    from gnomon._version import __version__
+
+    seed = 0 if rng is None else rng if isinstance(rng, int) else None
+    return {**settings, "seed": seed, "version": __version__}
 
 
 @contextmanager

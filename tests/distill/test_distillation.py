@@ -7,7 +7,7 @@ import pytest
 
 from gnomon.distill.distillation import distill, error_by_size
 from gnomon.distill.prepare import Preparation
-from gnomon.distill.procedures.base import procedure_of
+from gnomon.distill.procedures.registry import procedure_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.readers.tidy_files import read_scores
 from gnomon.scores.table import ScoreTable

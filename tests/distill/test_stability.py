@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gnomon.distill.procedures.base import FactorProcedure, PaperProcedure
+from gnomon.distill.procedures.factor import FactorProcedure
+from gnomon.distill.procedures.least_squares import PaperProcedure
 from gnomon.distill.stability import (
     Committee,
     Stability,

@@ -170,6 +170,7 @@ CALLS = {
     "gnomon atari5 models": [""],
     "gnomon atari5 case-study": ["studied.csv"],
     "gnomon report": ["run"],
+    "gnomon learners": [""],
     "gnomon rules list": [""],
     "gnomon rules show": ["clockwise"],
     "gnomon rules check": ["wrong.txt"],

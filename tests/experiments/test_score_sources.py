@@ -11,7 +11,7 @@ from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
 from gnomon.experiments.score_sources import read_source
 from gnomon.experiments.scoring.scores import score_table
-from gnomon.scores.measured import MEASURED
+from gnomon.scores.datasets import MEASURED
 from gnomon.scores.readers.tidy_files import read_scores
 
 TIDY = "algorithm,task,run,score,half\na,t,0,1.0,x\na,t,1,2.0,y\n"

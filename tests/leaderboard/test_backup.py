@@ -14,9 +14,9 @@ from gnomon.database.engine import Database
 from gnomon.database.migration import upgrade
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions.upload import evidence_path
+from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon.web.operations.backup import back_up, restore
-from gnomon.web.operations.table_copy import table_digests
+from gnomon.web.operations.table_transfer import table_digests
 from private_postgresql import fresh_database
 from small_season import add_submission, fill, make_season
 

@@ -8,7 +8,7 @@ from app_client import AppClient
 from gnomon.database.engine import Database
 from gnomon.database.tables import Submission
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions.upload import evidence_path, keep_bytes
+from gnomon.leaderboard.submissions.uploaded_logs import evidence_path, keep_bytes
 from small_season import fill
 
 

@@ -20,10 +20,10 @@ from gnomon.database.tables import (
     Submission,
 )
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.csv_cells import csv_text, safe_cell
-from gnomon.leaderboard.seasons.entries import withdraw_entry
+from gnomon.leaderboard.seasons.registration import withdraw_entry
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import withdraw
+from gnomon.web.csv_cells import csv_text, safe_cell
 from gnomon.web.operations.export import export_board
 from small_season import fill, make_season
 

@@ -22,7 +22,7 @@ from gnomon.leaderboard.settings import ServerSettings
 from gnomon.web.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
 from gnomon.web.app import create_app
 from gnomon.web.middleware import is_allowed_host
-from gnomon.web.sign_in import sign_in
+from gnomon.web.pages.account_pages import sign_in
 from serving import Server, serving
 from small_season import make_account
 from submitted import bearer, register

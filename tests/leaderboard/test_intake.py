@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import pickle
 import zipfile
 import zlib
@@ -14,12 +15,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from gnomon._io.child_process import ProcessFailure, run_limited
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.refusals import Refusal
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions.upload import evidence_path, read_log, receiving
+from gnomon.leaderboard.submissions.uploaded_logs import evidence_path, read_log, receiving
 from gnomon.leaderboard.verification import untrusted_log as intake
-from gnomon.leaderboard.verification.limited_process import ProcessFailure, run_limited
 
 CAPS = {"max_rows": 1000, "max_columns": 16, "max_bytes": 1 << 20, "max_ratio": 200.0}
 BOARD = bytes(range(36))
@@ -186,12 +187,13 @@ def test_names_of_files_are_ours(tmp_path: Path) -> None:
 @pytest.fixture
 def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Make a module of a few lines that is run in a limited process."""
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    where = [str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, where)))
 
     def make(lines: str) -> str:
         body = "\n".join(f"    {line}" for line in lines.splitlines())
         (tmp_path / "of_a_child.py").write_text(
-            "from gnomon.leaderboard.verification.limited_process import answer_one_request\n"
+            "from gnomon._io.child_process import answer_one_request\n"
             f"def answer(request):\n{body}\n"
             "answer_one_request(answer)\n"
         )

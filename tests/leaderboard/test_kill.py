@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 from sqlalchemy import select, text
 
+from gnomon._io.http_client import HttpClient
 from gnomon.database.engine import Database
 from gnomon.database.tables import (
     AuditRecord,
@@ -23,7 +24,6 @@ from gnomon.database.tables import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.leaderboard.client.api_client import ApiClient
 from gnomon.leaderboard.client.submit_run import submit, wait_for_verdict
 from gnomon.leaderboard.settings import ServerSettings
 from serving import Server, serving
@@ -86,7 +86,7 @@ def test_eight_at_once_with_the_server_killed_twice(
     begin = threading.Barrier(N + 1)
 
     def send_one(k: int) -> str:
-        asking = ApiClient(f"http://127.0.0.1:{port}", token, patience_s=120)
+        asking = HttpClient(f"http://127.0.0.1:{port}", token, patience_s=120)
         begin.wait(60)
         record = submit(asking, runs[k], entries[k], 1)
         return str(wait_for_verdict(asking, record, most_s=240)["state"])

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 from sqlalchemy import select
 
-from gnomon.database.remote_tables import RemoteTrial
 from gnomon.database.tables import (
     AuditRecord,
     Entry,
     EntryAttempt,
+    RemoteTrial,
     Season,
     Submission,
 )
@@ -23,8 +23,8 @@ from gnomon.game.board import DEFAULT_SPEC
 from gnomon.leaderboard.hidden import remote_submission
 from gnomon.leaderboard.hidden.remote_submission import queue_played
 from gnomon.leaderboard.seasons.assignment import Assignment
-from gnomon.leaderboard.seasons.entries import assignment_of
-from gnomon.leaderboard.submissions.upload import evidence_path
+from gnomon.leaderboard.seasons.registration import assignment_of
+from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon.leaderboard.submissions.worker import work_on_one
 from gnomon.leaderboard.verification.verify_run import verify_log
 from gnomon.learners.rule_player import RulePlayer

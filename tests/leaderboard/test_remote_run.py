@@ -17,24 +17,24 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from gnomon._io.http_client import RefusedError
 from gnomon.database.engine import Database
-from gnomon.database.remote_tables import RemoteTrial
 from gnomon.database.tables import (
     Entry,
     EntryAttempt,
+    RemoteTrial,
     Season,
     Submission,
 )
 from gnomon.errors import LeaderboardError, UnknownNameError
 from gnomon.experiments.shards.shard import shard_bytes
 from gnomon.game.board import BoardSpec
-from gnomon.leaderboard.client.api_client import RefusedError
 from gnomon.leaderboard.client.remote_connection import HttpLine, RemoteBoard, WebsocketLine
 from gnomon.leaderboard.client.remote_env import RemoteEnv
 from gnomon.leaderboard.client.remote_run import RemotePlan, learner_rng, play_remotely
 from gnomon.leaderboard.hidden.protocol import Move, Reply
 from gnomon.leaderboard.seasons.assignment import Assignment
-from gnomon.leaderboard.seasons.entries import assignment_of
+from gnomon.leaderboard.seasons.registration import assignment_of
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.learners.base import TrialLog
 from gnomon.learners.trial import play_trial

@@ -23,7 +23,7 @@ from gnomon.leaderboard.standings.compute import (
     standings_of,
 )
 from gnomon.ranking.ranks.rank_intervals import rank
-from gnomon.stats.estimates import Estimate, estimate_aggregates
+from gnomon.stats.estimates import Estimate, estimate
 
 
 def board(means, rules=("r1", "r2", "r3"), trials=5, seed=0, hidden=(), **changes):
@@ -47,7 +47,7 @@ def test_the_numbers_are_those_of_the_statistics():
     table = score_table(given_board, given_board.contenders)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
-        estimates = estimate_aggregates(table, METRICS, level=LEVEL, rng=np.random.default_rng(0))
+        estimates = estimate(table, METRICS, level=LEVEL, rng=np.random.default_rng(0))
         ranking = rank(table, level=LEVEL, rng=np.random.default_rng(0))
     for line in found.ranked:
         own = {e.metric: e for e in estimates if e.algorithm == line.contender.name}
@@ -192,7 +192,7 @@ def test_the_interval_of_a_difference_covers_it():
 def _mean(x, rng) -> Estimate:
     from gnomon.scores.table import ScoreTable
 
-    return estimate_aggregates(ScoreTable.from_arrays({"a": x}), ["mean"], rng=rng)[0]
+    return estimate(ScoreTable.from_arrays({"a": x}), ["mean"], rng=rng)[0]
 
 
 def test_what_is_not_estimable_is_none_with_a_note():

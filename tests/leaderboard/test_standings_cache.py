@@ -13,9 +13,9 @@ from gnomon.database.tables import (
     Season,
     Submission,
 )
-from gnomon.leaderboard.seasons.entries import register
-from gnomon.leaderboard.standings.cache import StandingsCache, board_of
+from gnomon.leaderboard.seasons.registration import register
 from gnomon.leaderboard.standings.compute import standings_of
+from gnomon.leaderboard.standings.snapshots import StandingsCache, board_of
 from gnomon.leaderboard.submissions.submission import find_submission, refuse_later, withdraw
 from populated_board import populate
 from small_season import make_account
@@ -116,7 +116,7 @@ def test_what_was_computed_is_found_by_the_next_server(database, settings, seaso
     def never(board):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("gnomon.leaderboard.standings.cache.standings_of", never)
+    monkeypatch.setattr("gnomon.leaderboard.standings.snapshots.standings_of", never)
     assert StandingsCache(database, folder).get(season_id, version) == first
 
 

@@ -15,7 +15,7 @@ from gnomon.database.engine import Database
 from gnomon.database.tables import Season, Submission, VerifiedTrial
 from gnomon.leaderboard.client.submit_run import Packed
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions.upload import canonical_path, evidence_path
+from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, evidence_path
 from gnomon.leaderboard.submissions.worker import work_on_one
 from small_season import make_account, make_season
 from submitted import bearer, play_entry, register, repacked, send

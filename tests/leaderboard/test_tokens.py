@@ -23,7 +23,7 @@ from gnomon.leaderboard.settings import ServerSettings
 from gnomon.web import sign_in as sign_in_module
 from gnomon.web.api import dependencies
 from gnomon.web.app import create_app
-from gnomon.web.sign_in import WrongToken, sign_in
+from gnomon.web.pages.account_pages import WrongToken, sign_in
 from small_season import make_account
 from submitted import bearer
 

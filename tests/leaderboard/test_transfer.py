@@ -11,8 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from gnomon.database.engine import Database
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.web.operations.table_copy import table_digests
-from gnomon.web.operations.transfer import transfer
+from gnomon.web.operations.table_transfer import table_digests, transfer
 from private_postgresql import fresh_database
 from small_season import add_submission, fill, make_season
 

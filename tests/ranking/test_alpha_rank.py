@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.ranking.ratings.alpha_rank import alpha_rank, stationary_distribution
+from gnomon.ranking.ratings.game_theory import alpha_rank, stationary_distribution
 from strategies_ranking import flows
 
 

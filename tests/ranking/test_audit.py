@@ -5,13 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gnomon.ranking.ranks.separation import Separation, separation
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.audits.audit_table import audit
-from gnomon.ranking.audits.pool import PoolEffect
+from gnomon.ranking.audits.audit_table import audit, scaled_by_task
 from gnomon.ranking.audits.statements import _needed, on_cycles, on_pool
-from gnomon.ranking.audits.task_scale import scaled_by_task
-from gnomon.ranking.ranks.separation import Separation, separation
+from gnomon.ranking.ratings.method_orders import PoolEffect
 from gnomon.report.audit_page import audit_report
 from gnomon.scores.normalization import normalize
 from gnomon.scores.readers.tidy_files import read_scores

@@ -10,7 +10,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking.contest import Contest
-from gnomon.ranking.critical_difference import critical_difference, wilcoxon_p_value
+from gnomon.ranking.critical_differences import critical_difference, wilcoxon_p_value
 from gnomon.ranking.ratings.pooled import mean_rank
 from strategies_ranking import contests
 

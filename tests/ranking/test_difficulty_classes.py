@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.difficulty_classes import difficulty_classes, generality
+from gnomon.ranking.task_difficulty import difficulty_classes, generality
 from gnomon.scores.table import ScoreTable
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 
 from gnomon.ranking.contest import Contest
-from gnomon.ranking.ratings.eigenvector import difficulty, perron_vector
 from gnomon.ranking.ratings.methods import METHODS
+from gnomon.ranking.ratings.pooled import difficulty, perron_vector
 from gnomon.ranking.tournament import Tournament
 from strategies_ranking import contests, flows
 

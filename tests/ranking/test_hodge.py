@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gnomon.ranking.audits.triangles import n_cycles, worst_triangles
+from gnomon.ranking.audits.intransitivity import n_cycles, worst_triangles
 from gnomon.ranking.contest import Contest
 from gnomon.ranking.ratings.hodge import (
     expected_intransitivity,

@@ -10,8 +10,9 @@ from gnomon.errors import DegenerateScoresWarning
 from gnomon.ranking.contest import Contest
 from gnomon.ranking.ranks.rank_intervals import rank
 from gnomon.ranking.ranks.rating_noise import _bound_noise, _own_noise
+from gnomon.ranking.ranks.resampled_ratings import Edges
 from gnomon.ranking.ratings.hodge import hodge_ratings
-from gnomon.ranking.tournament import Edges, Tournament
+from gnomon.ranking.tournament import Tournament
 
 N_TABLES = 400
 #: Two of each strength, far from all others: only which of two is the better can be wrong.

@@ -13,15 +13,19 @@ from scipy.sparse import csr_matrix
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.ranking.contest import Contest
+from gnomon.ranking.kemeny.kemeny_order import (
+    disagreement,
+    kemeny_order,
+    strong_components,
+    tied_stretches,
+)
 from gnomon.ranking.kemeny.linear_ordering import (
     circle_relaxation,
     improved,
     order_search,
     worth,
 )
-from gnomon.ranking.kemeny.order import disagreement, kemeny_order, tied_stretches
 from gnomon.ranking.ratings import methods
-from gnomon.ranking.reachability import strong_components
 from gnomon.ranking.tournament import Tournament
 from strategies_ranking import flows
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from gnomon.ranking.ratings.nash import max_entropy_equilibrium, nash_averaging
+from gnomon.ranking.ratings.game_theory import max_entropy_equilibrium, nash_averaging
 from strategies_ranking import flows
 
 

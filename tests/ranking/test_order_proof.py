@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from gnomon.ranking.kemeny import proof_kernels as circle_kernels
+from gnomon.ranking.kemeny.branch_and_bound import best_order
+from gnomon.ranking.kemeny.dual_bound_kernel import limit_of_middle
+from gnomon.ranking.kemeny.kemeny_order import kemeny_order
 from gnomon.ranking.kemeny.linear_ordering import circle_relaxation, worth
-from gnomon.ranking.kemeny.order import kemeny_order
-from gnomon.ranking.kemeny.proof import best_order
-from gnomon.ranking.kemeny.proof_kernels import limit_of_middle
 
 
 def most_worth(margins):
@@ -102,7 +102,9 @@ def test_more_than_the_best_is_worth_is_never_claimed(monkeypatch):
     limits = []
     for ticks in (0, 1, 2, 5, 20, 100, 400):
         clock = itertools.count()
-        monkeypatch.setattr("gnomon.ranking.kemeny.proof.time.monotonic", lambda c=clock: next(c))
+        monkeypatch.setattr(
+            "gnomon.ranking.kemeny.branch_and_bound.time.monotonic", lambda c=clock: next(c)
+        )
         order, limit = best_order(margins, list(range(11)), 55.0, 2.0 - 1e-6, ticks)
         assert worth(order, margins) <= best <= limit
         limits.append(limit)

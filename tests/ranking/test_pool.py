@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from gnomon.ranking.audits.pool import pool_effects
 from gnomon.ranking.contest import Contest
-from gnomon.ranking.ratings.method_orders import orders_by_method
+from gnomon.ranking.ratings.method_orders import orders_by_method, pool_effects
 from gnomon.ranking.tournament import Tournament
 from strategies_ranking import contests
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from gnomon.errors import UnknownNameError
 from gnomon.ranking.contest import Contest
-from gnomon.ranking.tournament import Edges, Tournament, connected_components
+from gnomon.ranking.ranks.resampled_ratings import Edges
+from gnomon.ranking.tournament import Tournament, connected_components
 from strategies_ranking import contests
 
 MASK = 2**64 - 1

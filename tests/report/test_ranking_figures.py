@@ -15,12 +15,12 @@ from gnomon.plot.style import drawing_of
 from gnomon.plot.svg import svg_text
 from gnomon.plot.tournament import tournament_graph, tournament_rows
 from gnomon.ranking.audits.audit_table import audit
-from gnomon.ranking.audits.pool import pool_effects
 from gnomon.ranking.audits.statements import on_pool
 from gnomon.ranking.contest import Contest
-from gnomon.ranking.critical_difference import critical_difference
+from gnomon.ranking.critical_differences import critical_difference
 from gnomon.ranking.ranks.rank_intervals import rank
 from gnomon.ranking.ratings.hodge import hodge_decomposition
+from gnomon.ranking.ratings.method_orders import pool_effects
 from gnomon.ranking.tournament import Tournament
 from gnomon.report.audit_page import audit_report
 from gnomon.report.prose import joined

@@ -6,9 +6,8 @@ import pytest
 from gnomon.errors import ScoreDataError
 from gnomon.plot import statistics
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparisons.all_pairs import compare_all
-from gnomon.stats.comparisons.comparison import compare
-from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.comparisons.comparison import compare, compare_all
+from gnomon.stats.estimates import estimate
 from gnomon.stats.learning_curves import aggregate_curves
 
 X = np.random.default_rng(0).normal(3.0, 1.0, (3, 8, 8))
@@ -47,17 +46,13 @@ def test_metrics_of_curves_stand_side_by_side_with_one_legend():
     ("name", "head"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")]
 )
 def test_a_figure_is_written_as_its_name_says(tmp_path, name, head):
-    figure = statistics.estimate_figure(
-        estimate_aggregates(TABLE, ["mean", "iqm"], rng=rng()), TABLE.scale
-    )
+    figure = statistics.estimate_figure(estimate(TABLE, ["mean", "iqm"], rng=rng()), TABLE.scale)
     figure.write(tmp_path / name)
     assert (tmp_path / name).read_bytes().startswith(head)
 
 
 def test_a_name_without_a_known_ending_or_folder_is_refused(tmp_path):
-    figure = statistics.estimate_figure(
-        estimate_aggregates(TABLE, ["mean", "iqm"], rng=rng()), TABLE.scale
-    )
+    figure = statistics.estimate_figure(estimate(TABLE, ["mean", "iqm"], rng=rng()), TABLE.scale)
     with pytest.raises(ScoreDataError, match=r"expected a name that ends in \.svg, \.png or \.pdf"):
         figure.write(tmp_path / "a.jpg")
     with pytest.raises(ScoreDataError, match="expected a folder to write to; there is none"):

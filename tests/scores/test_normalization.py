@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.scores.baselines import atari_baselines
 from gnomon.scores.normalization import (
+    atari_baselines,
     denormalize,
     normalize,
     normalize_by,

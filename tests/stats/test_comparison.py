@@ -4,8 +4,7 @@ from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparisons.all_pairs import compare_all
-from gnomon.stats.comparisons.comparison import IMPROVEMENT, Comparison, compare
+from gnomon.stats.comparisons.comparison import IMPROVEMENT, Comparison, compare, compare_all
 from gnomon.stats.metrics import Metric
 
 X = np.random.default_rng(0).normal(size=(8, 6))

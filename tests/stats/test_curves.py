@@ -3,7 +3,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.estimates import estimate
 from gnomon.stats.learning_curves import aggregate_curves, estimate_of_curves, summarize_runs
 
 
@@ -20,12 +20,12 @@ def test_a_curve_is_the_metric_at_each_step():
     np.testing.assert_allclose(curve.value, X.mean(axis=(0, 1)))
     assert (curve.low < curve.value).all()
     assert (curve.value < curve.high).all()
-    (point,) = estimate_aggregates(
+    (point,) = estimate(
         TABLE.at_step(30), ["mean"], method="percentile", n_resamples=2000, rng=rng()
     )
     assert (curve.low[3], curve.high[3]) == (point.low, point.high)
     (small,) = aggregate_curves(TABLE, ["mean"], rng=rng())
-    (closed,) = estimate_aggregates(TABLE.at_step(30), ["mean"], rng=rng())
+    (closed,) = estimate(TABLE.at_step(30), ["mean"], rng=rng())
     assert (small.low[3], small.high[3]) == (closed.low, closed.high)
     records = curve.as_records()
     assert list(records[0]) == ["algorithm", "metric", "step", "value", "low", "high"]
@@ -36,7 +36,7 @@ def test_whole_runs_make_intervals_across_steps_valid():
     """The area of a mean curve is the mean of the runs' areas, and so is its interval."""
     (area,) = estimate_of_curves(TABLE, "area", "mean", rng=rng())
     areas = summarize_runs(TABLE, "area")
-    (expected,) = estimate_aggregates(areas, ["mean"], method="percentile", rng=rng())
+    (expected,) = estimate(areas, ["mean"], method="percentile", rng=rng())
     assert area.value == pytest.approx(expected.value)
     assert (area.low, area.high) == pytest.approx((expected.low, expected.high))
 

@@ -6,7 +6,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import Estimate, estimate_aggregates
+from gnomon.stats.estimates import Estimate, estimate
 from gnomon.stats.metrics import Metric
 
 
@@ -20,7 +20,7 @@ def table(**arrays):
 
 def test_one_record_for_each_algorithm_and_metric():
     x = rng().normal(size=(10, 4))
-    estimates = estimate_aggregates(table(a=x, b=x + 1), rng=rng())
+    estimates = estimate(table(a=x, b=x + 1), rng=rng())
     assert [(e.algorithm, e.metric) for e in estimates] == [
         (name, metric) for name in "ab" for metric in ("mean", "median", "iqm", "optimality_gap")
     ]
@@ -35,7 +35,7 @@ def test_one_record_for_each_algorithm_and_metric():
 def test_intervals_from_resamples(method):
     x = rng().normal(size=(10, 4))
     metrics = ["mean", "iqm", "optimality_gap"]
-    for e in estimate_aggregates(table(a=x), metrics, method=method, rng=rng()):
+    for e in estimate(table(a=x), metrics, method=method, rng=rng()):
         assert e.low < e.value < e.high
         assert (e.method, e.n_resamples) == (method, 2000)
         assert 0 < e.mc_error < e.high - e.low
@@ -48,14 +48,14 @@ def test_the_default_depends_on_the_number_of_runs():
         (many, ["percentile"] * 3),
     ):
         own = Metric.of_matrix("own", lambda scores: float(scores.std()))
-        estimates = estimate_aggregates(table(a=x), ["mean", "median", own], rng=rng())
+        estimates = estimate(table(a=x), ["mean", "median", own], rng=rng())
         assert [e.method for e in estimates] == methods
 
 
 def test_drawing_tasks_too_makes_intervals_longer():
     x = rng().normal(size=(20, 1)) + np.arange(6.0)
     found = [
-        estimate_aggregates(table(a=x), ["mean"], resampling=scheme, rng=rng())[0]
+        estimate(table(a=x), ["mean"], resampling=scheme, rng=rng())[0]
         for scheme in ("runs", "runs_and_tasks")
     ]
     assert found[1].high - found[1].low > 2 * (found[0].high - found[0].low)
@@ -66,19 +66,17 @@ def test_a_task_with_most_of_the_variance_is_named():
     with pytest.warns(
         DegenerateScoresWarning, match=r"of the variance is that of one task, task_2"
     ):
-        estimate_aggregates(table(a=x), ["mean"], rng=rng())
+        estimate(table(a=x), ["mean"], rng=rng())
 
 
 def test_a_median_has_no_studentized_interval():
     with pytest.raises(ScoreDataError, match="median: a studentized interval needs a standard"):
-        estimate_aggregates(
-            table(a=rng().normal(size=(4, 3))), ["median"], method="studentized", rng=rng()
-        )
+        estimate(table(a=rng().normal(size=(4, 3))), ["median"], method="studentized", rng=rng())
 
 
 def test_the_same_rng_gives_the_same_estimates():
     x = rng().normal(size=(10, 4))
-    assert estimate_aggregates(table(a=x), rng=rng()) == estimate_aggregates(table(a=x), rng=rng())
+    assert estimate(table(a=x), rng=rng()) == estimate(table(a=x), rng=rng())
 
 
 def test_ragged_tables_are_compared_on_shared_tasks():
@@ -86,16 +84,14 @@ def test_ragged_tables_are_compared_on_shared_tasks():
     x[3:, 0] = np.nan
     x[:, 2] = np.nan
     with pytest.warns(DegenerateScoresWarning, match="1 of 3 tasks left out, .*: task_2"):
-        estimates = estimate_aggregates(
-            table(a=x, b=rng().normal(size=(4, 3))), ["mean"], rng=rng()
-        )
+        estimates = estimate(table(a=x, b=rng().normal(size=(4, 3))), ["mean"], rng=rng())
     assert [(e.n_runs, e.n_tasks) for e in estimates] == [((3, 5), 2), (4, 2)]
     assert estimates[0].as_record()["n_runs"] == [3, 5]
 
 
 def test_a_single_run_has_no_interval():
     with pytest.warns(DegenerateScoresWarning, match="not estimable from one run per task"):
-        (estimate,) = estimate_aggregates(table(a=[[1.0, 2.0]]), ["mean"], rng=rng())
+        (estimate,) = estimate(table(a=[[1.0, 2.0]]), ["mean"], rng=rng())
     record = estimate.as_record()
     assert (record["value"], record["low"], record["high"]) == (1.5, None, None)
     json.dumps(record, allow_nan=False)
@@ -103,7 +99,7 @@ def test_a_single_run_has_no_interval():
 
 def test_constant_scores_have_no_interval():
     with pytest.warns(DegenerateScoresWarning, match="the scores that decide it do not vary"):
-        (estimate,) = estimate_aggregates(table(a=[[1.0], [1.0]]), ["iqm"], rng=rng())
+        (estimate,) = estimate(table(a=[[1.0], [1.0]]), ["iqm"], rng=rng())
     assert estimate.value == 1.0
     assert np.isnan(estimate.low)
 
@@ -115,22 +111,22 @@ def test_means_of_infinite_scores_are_not_estimable():
     ]
     infinite = ScoreTable.from_records(rows, higher_is_better=False)
     with pytest.warns(DegenerateScoresWarning, match="mean of a: not estimable, some runs are inf"):
-        mean, iqm = estimate_aggregates(infinite, ["mean", "iqm"], rng=rng())
+        mean, iqm = estimate(infinite, ["mean", "iqm"], rng=rng())
     assert np.isnan(mean.value)
     assert iqm.value == 4.5
 
 
 def test_all_scores_missing():
     with pytest.raises(ScoreDataError, match="expected tasks that all algorithms have; a share no"):
-        estimate_aggregates(table(a=[[np.nan]]), rng=rng())
+        estimate(table(a=[[np.nan]]), rng=rng())
 
 
 def test_the_gap_needs_a_target_where_lower_is_better():
     lower = ScoreTable.from_arrays({"a": [[1.0], [2.0]]}, higher_is_better=False)
-    assert len(estimate_aggregates(lower, rng=rng())) == 3
+    assert len(estimate(lower, rng=rng())) == 3
     with pytest.raises(ScoreDataError, match="optimality_gap: expected a target gamma"):
-        estimate_aggregates(lower, ["optimality_gap"], rng=rng())
-    (gap,) = estimate_aggregates(lower, ["optimality_gap"], gamma=1.0, rng=rng())
+        estimate(lower, ["optimality_gap"], rng=rng())
+    (gap,) = estimate(lower, ["optimality_gap"], gamma=1.0, rng=rng())
     assert gap.value == 0.5
 
 
@@ -140,23 +136,23 @@ def test_tasks_with_a_single_run_among_others_are_named():
     with pytest.warns(
         DegenerateScoresWarning, match=r"a: 1 of 6 tasks have a single run \(task_2\)"
     ):
-        (estimate,) = estimate_aggregates(table(a=x), ["median"], rng=rng())
+        (estimate,) = estimate(table(a=x), ["median"], rng=rng())
     assert estimate.low < estimate.value < estimate.high
 
 
 def test_a_target_outside_the_scores_is_named():
     x = rng().normal(size=(10, 4))
     with pytest.warns(DegenerateScoresWarning, match="the target 50 lies outside the scores"):
-        estimate_aggregates(table(a=x), ["optimality_gap"], gamma=50.0, rng=rng())
+        estimate(table(a=x), ["optimality_gap"], gamma=50.0, rng=rng())
 
 
 def test_unknown_metrics_are_answered_with_near_ones():
     with pytest.raises(UnknownNameError, match="unknown metric 'meen'; did you mean 'mean'"):
-        estimate_aggregates(table(a=[[1.0], [2.0]]), ["meen"], rng=rng())
+        estimate(table(a=[[1.0], [2.0]]), ["meen"], rng=rng())
     with pytest.raises(ValueError, match="expected a level between 0 and 1, found 95"):
-        estimate_aggregates(table(a=[[1.0], [2.0]]), level=95, rng=rng())
+        estimate(table(a=[[1.0], [2.0]]), level=95, rng=rng())
     with pytest.raises(ValueError, match=r"expected one of the methods .* found 'bootstrap'"):
-        estimate_aggregates(table(a=[[1.0], [2.0]]), method="bootstrap", rng=rng())
+        estimate(table(a=[[1.0], [2.0]]), method="bootstrap", rng=rng())
 
 
 def test_an_interval_with_one_end_is_said():
@@ -168,9 +164,7 @@ def test_an_interval_with_one_end_is_said():
     rows.append(rows[0] | {"run": 6, "censored": True})
     table = ScoreTable.from_records(rows, higher_is_better=False)
     with pytest.warns(DegenerateScoresWarning, match="iqm of a: interval without an upper end"):
-        (found,) = estimate_aggregates(
-            table, ["iqm"], method="percentile", rng=np.random.default_rng(0)
-        )
+        (found,) = estimate(table, ["iqm"], method="percentile", rng=np.random.default_rng(0))
     assert np.isfinite([found.value, found.low]).all()
     assert np.isposinf(found.high)
     assert found.as_record()["high"] is None
@@ -182,6 +176,6 @@ def test_what_only_rounding_moves_does_not_vary(metric, method):
     """Sums of other orders of equal scores differ in the last digit."""
     scores = table(a=np.full((7, 6), 0.1))
     with pytest.warns(DegenerateScoresWarning, match=f"{metric} of a: interval not estimable, the"):
-        (found,) = estimate_aggregates(scores, [metric], method=method, n_resamples=50, rng=rng())
+        (found,) = estimate(scores, [metric], method=method, n_resamples=50, rng=rng())
     assert np.isnan(found.low)
     assert np.isnan(found.high)

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
-from gnomon.stats.intervals.methods import (
+from gnomon.stats.intervals import (
     acceleration,
     basic,
     bias_corrected,

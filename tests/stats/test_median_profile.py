@@ -4,7 +4,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats.intervals.median_profile import median_profile_interval
+from gnomon.stats.small_sample import median_profile_interval
 from gnomon.stats.strata import Strata
 from strategies_scores import ragged_runs
 

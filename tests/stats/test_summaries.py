@@ -6,7 +6,7 @@ from gnomon.errors import ScoreDataError
 from gnomon.scores.readers.foreign import SummaryTable
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.comparisons.comparison import compare
-from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.estimates import estimate
 from gnomon.stats.summaries import SUMMARY_METRICS, stand_in_runs, summary_metrics
 
 DRAWS = np.random.default_rng(0)
@@ -27,7 +27,7 @@ def rng():
 
 def test_means_and_deviations_say_what_the_runs_say():
     found = [
-        estimate_aggregates(table, SUMMARY_METRICS, method="small_sample", rng=rng())
+        estimate(table, SUMMARY_METRICS, method="small_sample", rng=rng())
         for table in (TABLE, stand_in_runs(SUMMARIES))
     ]
     for own, other in zip(*found, strict=True):

@@ -6,8 +6,7 @@ import pytest
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap.resamples import median_interval
-from gnomon.stats.estimates import estimate_aggregates
-from gnomon.stats.task_estimates import estimate_tasks
+from gnomon.stats.estimates import estimate, estimate_tasks
 
 X = np.random.default_rng(4).exponential(size=(11, 2))
 
@@ -32,7 +31,7 @@ def test_other_metrics_are_those_of_a_table_of_one_task():
         (task, estimate)
         for task in table.tasks
         for metric in ("mean", "iqm")
-        for estimate in estimate_aggregates(table.select(tasks=[task]), [metric], rng=rng)
+        for estimate in estimate(table.select(tasks=[task]), [metric], rng=rng)
     ]
     assert found == alone
 

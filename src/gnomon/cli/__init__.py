@@ -15,25 +15,20 @@ from typing import Annotated
 
 import typer
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.cli import (
     atari5,
-    captive,
-    comparisons,
-    curves,
     demo,
     distill,
-    estimates,
     experiments,
+    game,
     leaderboard,
-    plans,
-    play,
-    profiles,
     ranking,
     report,
     rules,
     scores,
     season,
+    statistics,
     study,
     suite,
     verification,
@@ -57,11 +52,11 @@ app.command()(experiments.run)
 app.command()(experiments.status)
 app.command()(experiments.export)
 app.command()(scores.score)
-app.command()(estimates.estimate)
-app.command()(comparisons.compare)
-app.command()(profiles.profile)
-app.command()(curves.curves)
-app.command()(plans.plan)
+app.command()(statistics.estimate)
+app.command()(statistics.compare)
+app.command()(statistics.profile)
+app.command()(statistics.curves)
+app.command()(statistics.plan)
 app.command()(ranking.rank)
 app.command()(ranking.audit)
 app.command()(distill.distill)
@@ -69,8 +64,9 @@ app.add_typer(suite.app, name="suite")
 app.add_typer(atari5.atari5, name="atari5")
 app.command()(report.report)
 app.command()(verification.verify)
-app.command(context_settings=captive.CONTEXT)(captive.captive)
-app.command()(play.play)
+app.command()(game.learners)
+app.command()(game.play)
+app.command(context_settings=game.CAPTIVE_CONTEXT)(game.captive)
 app.command()(leaderboard.serve)
 app.command()(leaderboard.register)
 app.command()(leaderboard.submit)

@@ -10,13 +10,15 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gnomon import __version__
 from gnomon._io.tables import text_table
+from gnomon._version import __version__
 from gnomon.errors import DegenerateScoresWarning, NotCompiledWarning, visible
+from gnomon.results import Results
 
 __all__ = ["Answer", "JsonOption", "answering"]
 
@@ -32,6 +34,33 @@ class Answer:
         self._as_json = as_json
         self._results: list[Record] = []
         self._warnings: list[str] = []
+        #: What the results that were shown warn of; said at the end, once.
+        self.noted: list[str] = []
+
+    def show(
+        self, results: Results[Any], *, latex: bool = False, figure: Path | None = None
+    ) -> None:
+        """Give results: a table or LaTeX for people, records for programs, a figure in a file.
+
+        Parameters
+        ----------
+        results : Results
+            Their warnings are told once, with those that were raised.
+        latex : bool
+            Print a LaTeX table.
+        figure : Path, optional
+            Draw to this file; written before anything is printed.
+        """
+        if figure is not None and results.drawn_by is None:
+            raise typer.BadParameter(f"--figure: {self._command} draws no figure of this")
+        if figure is not None and results:
+            results.figure().write(figure)
+        self._results.extend(results.as_records())
+        self.noted.extend(results.warnings)
+        if results and not self._as_json:
+            print(results.to_latex() if latex else results.to_text(_width()) + "\n")
+        if figure is not None:
+            self.say(f"written to {figure}" if results else f"nothing to draw: no {figure} written")
 
     def records(
         self, records: Sequence[Record], columns: Sequence[str] = (), *, title: str | None = None
@@ -84,7 +113,8 @@ def answering(command: str, *, as_json: bool) -> Iterator[Answer]:
         for ours in _OURS:
             warnings.simplefilter("always", ours)
         yield answer
-    for text in dict.fromkeys(str(w.message) for w in caught if _is_ours(w)):
+    raised = [str(w.message) for w in caught if _is_ours(w)]
+    for text in dict.fromkeys([*raised, *answer.noted]):
         answer.warn(text)
     for other in [w for w in caught if not _is_ours(w)]:
         warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
@@ -110,6 +140,9 @@ def _finite(value: Any) -> Any:
 
 
 def _print_table(records: Sequence[Record], columns: Sequence[str], title: str | None) -> None:
-    """Print records as a table; a pipe gets whole lines."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
-    print(text_table(records, columns, title=title, width=width), end="\n\n")
+    print(text_table(records, columns, title=title, width=_width()), end="\n\n")
+
+
+def _width() -> int:
+    """Return the columns of the terminal; a pipe gets whole lines."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 200

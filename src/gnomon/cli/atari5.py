@@ -147,7 +147,7 @@ def subsets(as_json: JsonOption = False) -> None:
     """Say how well each named subset predicts the median, by the paper's method."""
     from gnomon.distill.atari.facts import NAMED_SUBSETS, published_models
     from gnomon.distill.atari.paper_models import paper_scores
-    from gnomon.distill.procedures.base import PaperProcedure
+    from gnomon.distill.procedures.least_squares import PaperProcedure
     from gnomon.distill.validation import cross_validate
 
     with answering("atari5 subsets", as_json=as_json) as answer:

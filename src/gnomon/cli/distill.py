@@ -16,8 +16,8 @@ from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.distill.distillation import Distilled
-    from gnomon.distill.predict import HeldOut
     from gnomon.distill.prepared import PreparedScores
+    from gnomon.distill.validation import HeldOut
 
 __all__ = ["distill"]
 
@@ -51,7 +51,7 @@ def distill(
 ) -> None:
     """Find the few tasks that predict a suite's summary score, with the honest error beside it."""
     from gnomon.distill.distillation import distill as distil
-    from gnomon.distill.procedures.base import procedure_of
+    from gnomon.distill.procedures.registry import procedure_of
 
     with answering("distill", as_json=as_json) as answer:
         names, forced = procedure or ["factor"], tuple(force or ())

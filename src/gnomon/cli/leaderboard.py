@@ -106,10 +106,10 @@ def register(
     from urllib.parse import quote
 
     from gnomon._io.atomic_file import write_atomically
-    from gnomon.leaderboard.client.api_client import ApiClient
+    from gnomon._io.http_client import HttpClient
 
     with answering("register", as_json=as_json) as answer:
-        client = ApiClient(to, token)
+        client = HttpClient(to, token)
         value = {"name": name, "description": description, "link": link}
         entry = client.ask("POST", f"/api/seasons/{quote(season, safe='')}/entries", value)
         answer.results([entry])
@@ -138,7 +138,7 @@ def submit(
     as_json: JsonOption = False,
 ) -> None:
     """Submit a run to a leaderboard, once it has been verified here, and tell the verdict."""
-    from gnomon.leaderboard.client.api_client import ApiClient
+    from gnomon._io.http_client import HttpClient
     from gnomon.leaderboard.client.submit_run import (
         entry_of,
         pack_run,
@@ -150,7 +150,7 @@ def submit(
     with answering("submit", as_json=as_json) as answer:
         packed = pack_run(folder, learner)
         where = (entry, attempt) if entry is not None else entry_of(packed)
-        client = ApiClient(to, token)
+        client = HttpClient(to, token)
         refusal = None if anyway else refusal_of(client, packed, *where)
         record: dict[str, Any] = {"id": None, "state": "not sent", "reason": refusal}
         if refusal is None:
@@ -165,7 +165,7 @@ def submit(
 def worker(data: DataOption = _DATA, database: DatabaseOption = "") -> None:
     """Verify submissions, beside a server that was started with --no-worker."""
     with web_extra():
-        from gnomon.leaderboard.submissions.worker_process import work_until_stopped
+        from gnomon.leaderboard.submissions.worker import work_until_stopped
 
         with opened_board(data, database) as (settings, opened):
             work_until_stopped(opened, settings)
@@ -284,7 +284,7 @@ def transfer(
     """Move the tables to another database; the server must be stopped."""
     with web_extra(), opened_board(data, database) as (_, opened):
         from gnomon.database.engine import Database
-        from gnomon.web.operations.transfer import transfer as copy_all
+        from gnomon.web.operations.table_transfer import transfer as copy_all
 
         with answering("leaderboard transfer", as_json=as_json) as answer:
             target = Database(to)

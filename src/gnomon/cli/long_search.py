@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import rich.progress
 
     from gnomon.distill.prepared import PreparedScores
-    from gnomon.distill.progress import Progress
+    from gnomon.distill.work import Progress
     from gnomon.execution.executor import Executor
 
 __all__ = ["SearchOptions", "announce", "check_writable", "progress_bar", "waiting"]

@@ -226,7 +226,7 @@ def _answer_critical_difference(
     is_normalized: bool,
 ) -> None:
     """Print mean ranks, and groups in which a test separates no pair; draw them if wanted."""
-    from gnomon.ranking.critical_difference import critical_difference
+    from gnomon.ranking.critical_differences import critical_difference
     from gnomon.ranking.ranks.tie_groups import group_letters
 
     found = critical_difference(contest, test=test, differences=None, level=level)
@@ -276,9 +276,8 @@ def _shown(record: Mapping[str, Any], by: str) -> dict[str, Any]:
 
 def _answer_pairs(answer: Answer, contest: Contest) -> None:
     """Print every pair: P(better), ease ratio and test."""
-    from gnomon.ranking.connection import require_meetings
     from gnomon.ranking.pair_tests import compare_pairs
-    from gnomon.ranking.tournament import Tournament
+    from gnomon.ranking.tournament import Tournament, require_meetings
 
     require_meetings(Tournament.of(contest))
     records = [pair.as_record() for pair in compare_pairs(contest)]
@@ -290,8 +289,8 @@ def _answer_pairs(answer: Answer, contest: Contest) -> None:
 
 def _answer_methods(answer: Answer, contest: Contest, as_json: bool) -> None:
     """Print the place of everyone by every method; one column each."""
-    from gnomon.ranking.kemeny.order import MOST
-    from gnomon.ranking.ratings.alpha_rank import alpha_rank
+    from gnomon.ranking.kemeny.kemeny_order import MOST
+    from gnomon.ranking.ratings.game_theory import alpha_rank
     from gnomon.ranking.ratings.method_orders import in_words, orders_by_method
     from gnomon.ranking.ratings.methods import METHODS
     from gnomon.ranking.tournament import Tournament
@@ -333,7 +332,7 @@ def _answer_methods(answer: Answer, contest: Contest, as_json: bool) -> None:
 
 def _answer_classes(answer: Answer, table: ScoreTable, rng: np.random.Generator) -> None:
     """Print classes of difficulty, and how many of them each algorithm learns."""
-    from gnomon.ranking.difficulty_classes import difficulty_classes, generality
+    from gnomon.ranking.task_difficulty import difficulty_classes, generality
 
     classes = difficulty_classes(table, rng=rng)
     answer.records(

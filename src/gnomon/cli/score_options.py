@@ -16,6 +16,7 @@ from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.plot.record import Figure
+    from gnomon.scores.readers.foreign import SummaryTable
     from gnomon.scores.table import ScoreTable
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "normalized",
     "scores_of",
     "scores_or_summaries",
+    "summaries_of",
 ]
 
 
@@ -137,10 +139,12 @@ class DrawOptions:
 
     def arguments(self) -> dict[str, Any]:
         """Return the options as the functions of gnomon.stats take them."""
-        import numpy as np
-
-        rng = np.random.default_rng(self.seed)
-        return {"level": self.level, "n_resamples": self.resamples, "gamma": self.gamma, "rng": rng}
+        return {
+            "level": self.level,
+            "n_resamples": self.resamples,
+            "gamma": self.gamma,
+            "rng": self.seed,
+        }
 
 
 @dataclass(frozen=True)
@@ -214,6 +218,18 @@ def scores_or_summaries(
 
     table = _stand_ins(source, reading, scores.normalize)
     return table, summary_metrics(metrics), "small_sample"
+
+
+def summaries_of(
+    source: Path, reading: ReadOptions, keep_apart: str | None, algorithms: list[str] | None
+) -> SummaryTable | None:
+    """Return a file of means and standard deviations; None if the source is none."""
+    if not is_summary(source):
+        return None
+    from gnomon.scores.readers.foreign import read_summaries
+
+    found = read_summaries(source, where=conditions(reading.where), keep_apart=keep_apart)
+    return found if algorithms is None else found.select(algorithms)
 
 
 def _stand_ins(source: Path, options: ReadOptions, normalize: str | None) -> ScoreTable:

@@ -69,7 +69,7 @@ def reveal(
     """Publish the hidden rules of a season that is over, with the salt of its commitment."""
     with web_extra(), opened_board(data, database) as (_, opened):
         from gnomon._io.atomic_file import write_atomically
-        from gnomon.leaderboard.seasons.entries import find_season
+        from gnomon.leaderboard.seasons.registration import find_season
         from gnomon.leaderboard.seasons.season import reveal_season
 
         with answering("leaderboard season reveal", as_json=as_json) as answer:
@@ -124,9 +124,9 @@ def _reveal_from(source: str) -> Reveal:
 
     if not source.startswith(("http://", "https://")):
         return Reveal.from_json(source)
-    from gnomon.leaderboard.client.api_client import ApiClient
+    from gnomon._io.http_client import HttpClient
 
     base, _, name = source.rstrip("/").removesuffix("/reveal").rpartition("/")
     server = base.removesuffix("/api/seasons").removesuffix("/seasons")
-    found: Any = ApiClient(server, patience_s=5).get(f"/api/seasons/{name}/reveal")
+    found: Any = HttpClient(server, patience_s=5).get(f"/api/seasons/{name}/reveal")
     return Reveal.from_record(found)

@@ -39,9 +39,8 @@ def new(
 ) -> None:
     """Make a study, and print its invitation, which is kept nowhere."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.studies.kept_studies import make_study
-        from gnomon.studies.study import read_plan
-        from gnomon.studies.study_life import first_account
+        from gnomon.studies.study_plan import read_plan
+        from gnomon.studies.study_store import first_account, make_study
 
         with answering("leaderboard study new", as_json=as_json) as answer:
             read = read_plan(plan)
@@ -59,7 +58,7 @@ def list_(
 ) -> None:
     """List the studies, with the number of players."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.studies.kept_studies import study_lines
+        from gnomon.studies.study_store import study_lines
 
         with answering("leaderboard study list", as_json=as_json) as answer:
             with opened.reading() as session:
@@ -82,8 +81,7 @@ def export(
 ) -> None:
     """Write the transcript of a study, and its scores, as CSV files."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.studies.study_files import write_study
-        from gnomon.studies.study_life import study_named
+        from gnomon.studies.study_store import study_named, write_study
 
         with answering("leaderboard study export", as_json=as_json) as answer:
             with opened.reading() as session:
@@ -103,7 +101,7 @@ def invite(
 ) -> None:
     """Print a new invitation to a study, closed or not; the one before ends."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.studies.study_life import first_account, invite_anew, study_named
+        from gnomon.studies.study_store import first_account, invite_anew, study_named
 
         with answering("leaderboard study invite", as_json=as_json) as answer:
             with opened.writing() as session:
@@ -123,7 +121,7 @@ def close(
 ) -> None:
     """Let nobody else join a study; whoever has begun may play to the end."""
     with web_extra(), opened_board(data, database) as (_, opened):
-        from gnomon.studies.study_life import close_study, first_account, study_named
+        from gnomon.studies.study_store import close_study, first_account, study_named
 
         with answering("leaderboard study close", as_json=as_json) as answer:
             with opened.writing() as session:

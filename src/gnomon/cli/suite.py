@@ -43,7 +43,7 @@ def sizes(
 ) -> None:
     """Say how the error falls with the number of tasks, the honest error beside the plain one."""
     from gnomon.distill.distillation import error_by_size
-    from gnomon.distill.procedures.base import procedure_of
+    from gnomon.distill.procedures.registry import procedure_of
 
     with answering("suite sizes", as_json=as_json) as answer:
         chooser, data = procedure_of(procedure, n_folds=folds), scores.prepared()
@@ -70,8 +70,8 @@ def pareto(
     as_json: JsonOption = False,
 ) -> None:
     """List the subsets that no other beats in both cost and cross-validated error."""
-    from gnomon.distill.folds import Folds as FoldsOf
-    from gnomon.distill.pareto import pareto_front
+    from gnomon.distill.search.folds import Folds as FoldsOf
+    from gnomon.distill.search.pareto import pareto_front
 
     with answering("suite pareto", as_json=as_json) as answer:
         data = scores.prepared()
@@ -106,7 +106,8 @@ def stability(
     as_json: JsonOption = False,
 ) -> None:
     """Say how often each task would have been chosen from other algorithms, or with other folds."""
-    from gnomon.distill.procedures.base import PaperProcedure, procedure_of
+    from gnomon.distill.procedures.least_squares import PaperProcedure
+    from gnomon.distill.procedures.registry import procedure_of
     from gnomon.distill.stability import (
         committee_of,
         fold_seed_stability,

@@ -124,7 +124,7 @@ def fairness(
     as_json: JsonOption = False,
 ) -> None:
     """Say whether low, middle and high algorithms are estimated equally well."""
-    from gnomon.distill.procedures.base import procedure_of
+    from gnomon.distill.procedures.registry import procedure_of
     from gnomon.distill.structure import fairness as compared
     from gnomon.distill.validation import cross_validate
 
@@ -164,7 +164,7 @@ def components(
 
 def _subset(data: PreparedScores, tasks: Names, size: int, procedure: str) -> tuple[str, ...]:
     """Return the tasks that were named, or those that a procedure chooses."""
-    from gnomon.distill.procedures.base import procedure_of
+    from gnomon.distill.procedures.registry import procedure_of
 
     if not tasks:
         chooser = procedure_of(procedure)

@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.distill.folds import Folds
-from gnomon.distill.models import SubsetModel
-from gnomon.distill.order import OrderAgreement
-from gnomon.distill.predict import HeldOut
+from gnomon.distill.models import Procedure, SubsetModel
 from gnomon.distill.prepared import PreparedScores, check_target
-from gnomon.distill.procedures.base import Procedure
-from gnomon.distill.progress import Progress
-from gnomon.distill.validation import Outer, cross_validate, nested_error
+from gnomon.distill.search.folds import Folds
+from gnomon.distill.validation import HeldOut, OrderAgreement, Outer, cross_validate, nested_error
+from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
 
@@ -100,7 +97,7 @@ def distill(
     size : int
         Number of tasks.
     procedure : Procedure
-        How to choose and weigh; see :func:`gnomon.distill.procedures.base.procedure_of`.
+        How to choose and weigh; see :func:`gnomon.distill.procedures.registry.procedure_of`.
     n_best : int
         How many subsets to return.
     forced : sequence of str
@@ -130,7 +127,7 @@ def distill(
     Examples
     --------
     >>> from gnomon.distill.prepare import Preparation
-    >>> from gnomon.distill.procedures.base import procedure_of
+    >>> from gnomon.distill.procedures.registry import procedure_of
     >>> from gnomon.scores.table import ScoreTable
     >>> rng = np.random.default_rng(0)
     >>> skill = rng.normal(3, 1, size=(40, 1))

@@ -10,16 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.distill.folds import Folds
-from gnomon.distill.models import SubsetModel
-from gnomon.distill.outcomes import result_of
+from gnomon.distill.models import Procedure, SubsetModel
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures.base import PaperProcedure, Procedure
-from gnomon.distill.progress import Progress
+from gnomon.distill.procedures.least_squares import PaperProcedure
+from gnomon.distill.search.folds import Folds
 from gnomon.distill.transforms import transform_of
+from gnomon.distill.work import Progress, completed
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
-from gnomon.execution.serial import SerialExecutor
 
 __all__ = [
     "Committee",
@@ -234,8 +232,9 @@ def _chosen(
     pieces: Sequence[_Piece], executor: Executor | None, progress: Progress | None
 ) -> list[tuple[str, ...]]:
     chosen: list[tuple[str, ...]] = []
-    for outcome in (executor or SerialExecutor()).map(_choose, pieces):
-        chosen.append(result_of(outcome, "the choice from a sample of the algorithms"))
+    what = "the choice from a sample of the algorithms"
+    for _, tasks in completed(_choose, pieces, what, executor):
+        chosen.append(tasks)
         if progress is not None:
             progress(len(chosen), len(pieces))
     return chosen

@@ -1,4 +1,4 @@
-"""Work done on a Dask cluster: one of this machine's processes, or one that runs elsewhere.
+"""An executor on a Dask cluster: local processes, or a scheduler that runs elsewhere.
 
 Dask carries pieces out and results back, in batches, since a task costs it about a millisecond. It
 is not trusted with more: what has been done is written down by whoever asks for the outcomes.

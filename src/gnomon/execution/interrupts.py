@@ -1,4 +1,4 @@
-"""Ctrl-C, kept away from what it would cut in two and from processes that are not asked."""
+"""Deferral of Ctrl-C (SIGINT) during critical sections, and its blocking in child processes."""
 
 from __future__ import annotations
 

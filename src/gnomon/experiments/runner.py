@@ -13,11 +13,11 @@ from gnomon.execution.executor import (
     Executor,
     Limits,
     Outcome,
+    SerialExecutor,
     attempt,
     make_executor,
 )
 from gnomon.execution.interrupts import undisturbed
-from gnomon.execution.serial import SerialExecutor
 from gnomon.experiments.card import Session, session
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import Journal, TrialRecord

@@ -30,7 +30,7 @@ def read_source(
     Parameters
     ----------
     source : path
-        A name of :data:`gnomon.scores.measured.MEASURED`, unless there is such a file; what
+        A name of :data:`gnomon.scores.datasets.MEASURED`, unless there is such a file; what
         :func:`gnomon.scores.readers.leaderboard_dump.read_leaderboard_dump`,
         :func:`gnomon.scores.readers.foreign_paths.read_foreign` or
         :func:`gnomon.experiments.game_logs.reader.read_game_log` reads; a run folder; else a file
@@ -139,7 +139,7 @@ def _is_run_folder(place: Path) -> bool:
 
 def _measured(source: Path, metric: str | None) -> ScoreTable | None:
     """Return the scores that come with Gnomon, if that is what a name that is no path means."""
-    from gnomon.scores.measured import MEASURED, load_measured
+    from gnomon.scores.datasets import MEASURED, load_measured
 
     if str(source) not in MEASURED or source.exists():
         return None

@@ -23,7 +23,7 @@ from gnomon.plot.style import (
     new_drawing,
     series_style,
 )
-from gnomon.stats.intervals.quantiles import quantiles
+from gnomon.stats.bootstrap.quantiles import quantiles
 
 __all__ = ["Box", "box_of", "box_plots", "box_rows"]
 

@@ -19,7 +19,7 @@ from gnomon.plot.style import (
     drawing_of,
     new_drawing,
 )
-from gnomon.ranking.critical_difference import CriticalDifference
+from gnomon.ranking.critical_differences import CriticalDifference
 
 __all__ = ["critical_difference_diagram", "critical_difference_rows"]
 

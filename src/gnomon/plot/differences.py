@@ -61,7 +61,7 @@ def difference_bars(
     ----------
     comparisons : sequence of Comparison
         From :func:`~gnomon.stats.comparisons.comparison.compare` or
-        :func:`~gnomon.stats.comparisons.all_pairs.compare_all`, top to bottom.
+        :func:`~gnomon.stats.comparisons.comparison.compare_all`, top to bottom.
     xlabel : str
         What the axis measures.
     ax : matplotlib.axes.Axes, optional

@@ -11,9 +11,8 @@ from dataclasses import asdict
 import numpy as np
 
 from gnomon.distill.distillation import Distilled
-from gnomon.distill.pareto import ParetoPoint
-from gnomon.distill.predict import HeldOut
 from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.search.pareto import ParetoPoint
 from gnomon.distill.stability import Stability
 from gnomon.distill.structure import (
     Edge,
@@ -21,6 +20,7 @@ from gnomon.distill.structure import (
     TaskModels,
     thirds,
 )
+from gnomon.distill.validation import HeldOut
 from gnomon.errors import ScoreDataError
 from gnomon.plot.correlation_graph import correlation_graph
 from gnomon.plot.predictions import error_strips, predicted_against_true, prediction_rows

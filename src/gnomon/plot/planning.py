@@ -29,10 +29,17 @@ from gnomon.plot.style import (
     series_style,
 )
 from gnomon.scores.table import FloatArray
-from gnomon.stats.planning import PowerPoint
+from gnomon.stats.power import IntervalWidth, PowerPoint
 from gnomon.stats.subsampling import Subsamples
 
-__all__ = ["power_curves", "power_rows", "subsample_distributions", "subsample_rows"]
+__all__ = [
+    "power_curves",
+    "power_rows",
+    "subsample_distributions",
+    "subsample_rows",
+    "width_curves",
+    "width_rows",
+]
 
 #: Height of a distribution, in rows.
 FULL = 0.86
@@ -105,7 +112,7 @@ def power_curves(
     Parameters
     ----------
     points : sequence of PowerPoint
-        From :func:`~gnomon.stats.planning.power_curve`.
+        From :func:`~gnomon.stats.power.power_curve`.
     wanted : float, optional
         A power to mark with a line.
     ax : matplotlib.axes.Axes, optional
@@ -126,18 +133,64 @@ def power_curves(
         )  # fmt: skip
     if wanted is not None:
         ax.axhline(wanted, color=MUTED, linewidth=1.0, linestyle=":")
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(FixedLocator(sorted({p.runs for p in points})))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+    _runs_axis(ax, {p.runs for p in points})
     ax.set_ylim(-0.02, 1.02)
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    ax.set_xlabel("runs per task (log scale)")
     ax.set_ylabel("studies that tell them apart")
     name_series(ax, "best")
     return ax
 
 
+def _runs_axis(ax: Axes, runs: set[int]) -> None:
+    """Give the x axis the numbers of runs, on a logarithmic scale."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(FixedLocator(sorted(runs)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+    ax.set_xlabel("runs per task (log scale)")
+
+
 def power_rows(points: Sequence[PowerPoint]) -> tuple[Mapping[str, Any], ...]:
     """Return the numbers of :func:`power_curves`: a row a pair and number of runs."""
     return tuple(point.as_record() for point in points)
+
+
+def width_curves(widths: Sequence[IntervalWidth], *, ax: Axes | None = None) -> Axes:
+    """Draw how wide intervals are by the number of runs, a curve an algorithm and metric.
+
+    Widths are shares of that with the runs at hand; the line is one half of it.
+
+    Parameters
+    ----------
+    widths : sequence of IntervalWidth
+        From :func:`~gnomon.stats.planning.plan`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_drawing(HALF_WIDTH * 1.2, HEIGHT * 1.1).subplots() if ax is None else ax
+    dress(ax, grid="both")
+    several = len({one.metric for one in widths}) > 1
+    for i, (name, metric) in enumerate(dict.fromkeys((w.algorithm, w.metric) for w in widths)):
+        own = [w for w in widths if (w.algorithm, w.metric) == (name, metric)]
+        style = series_style(i)
+        ax.plot(
+            [w.runs for w in own], [w.relative_width for w in own], color=style.color,
+            linestyle=style.dash, linewidth=1.6, marker=style.marker, markersize=4.5,
+            label=f"{name}, {metric}" if several else name,
+        )  # fmt: skip
+    ax.axhline(0.5, color=MUTED, linewidth=1.0, linestyle=":")
+    _runs_axis(ax, {w.runs for w in widths})
+    ax.set_ylim(bottom=0.0)
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.set_ylabel("width of the interval, of today's")
+    name_series(ax, "best")
+    return ax
+
+
+def width_rows(widths: Sequence[IntervalWidth]) -> tuple[Mapping[str, Any], ...]:
+    """Return the numbers of :func:`width_curves`: a row a number of runs."""
+    return tuple(one.as_record() for one in widths)

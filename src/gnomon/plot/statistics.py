@@ -1,6 +1,7 @@
-"""The figures of the statistics verbs, each with its words and its numbers.
+"""Figures of what the statistics return: each with its caption and its numbers.
 
-They draw what they are given; `gnomon estimate` and its siblings write them with ``--figure``.
+The functions ``draw_...`` take the results of a verb, and axes for a panel of a figure of one's
+own.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from gnomon.plot.planning import (
     power_rows,
     subsample_distributions,
     subsample_rows,
+    width_curves,
+    width_rows,
 )
 from gnomon.plot.profiles import profile_curves, profile_rows
 from gnomon.plot.record import Figure
@@ -32,16 +35,23 @@ from gnomon.plot.style import (
     house_settings,
     new_drawing,
 )
-from gnomon.stats.comparisons.comparison import Comparison
-from gnomon.stats.estimates import Estimate
-from gnomon.stats.learning_curves import Curve
-from gnomon.stats.planning import PowerPoint
+from gnomon.stats.comparisons.comparison import Comparison, Comparisons
+from gnomon.stats.estimates import Estimate, Estimates
+from gnomon.stats.learning_curves import Curve, Curves
+from gnomon.stats.planning import Plan, SequentialResult
+from gnomon.stats.power import IntervalWidth, PowerPoint
+from gnomon.stats.profiles.kinds import Profiles
 from gnomon.stats.profiles.performance import Profile
 from gnomon.stats.subsampling import Subsamples
 
 __all__ = [
     "comparison_figure",
     "curve_figure",
+    "draw_comparisons",
+    "draw_curves",
+    "draw_estimates",
+    "draw_plan",
+    "draw_profiles",
     "estimate_figure",
     "power_figure",
     "profile_figure",
@@ -65,6 +75,87 @@ def estimate_figure(estimates: Sequence[Estimate], scale: str) -> Figure:
         interval_rows(estimates),
         wide=True,
     )
+
+
+def draw_estimates(found: Estimates, ax: Axes | None = None) -> Figure | Axes:
+    """Draw estimates: a panel a metric, or, of one metric, into given axes."""
+    tasks = {one.task for one in found}
+    if len(tasks) > 1:
+        raise ValueError(f"expected estimates of one task, found {len(tasks)}; where(task=...)")
+    scale = found.settings.get("scale", "")
+    if ax is None:
+        return estimate_figure(found, scale)
+    _expect_one_metric(found)
+    interval_panels(found, xlabel=scale, ax=ax)
+    return ax
+
+
+def draw_comparisons(found: Comparisons, ax: Axes | None = None) -> Figure | Axes:
+    """Draw comparisons: differences above probabilities, or one of the two into given axes."""
+    scale = found.settings.get("scale", "")
+    if ax is None:
+        return comparison_figure(found, scale)
+    pairs = {(c.a, c.b) for c in found}
+    chances = {c.metric == IMPROVEMENT for c in found}
+    if len(chances) > 1:
+        raise ValueError(f"expected differences or {IMPROVEMENT}, found both; where(metric=...)")
+    if chances == {True} and len(pairs) > 2:
+        return improvement_heat_map(found, ax=ax)
+    _comparison_panel(ax, found, pairs, scale)
+    return ax
+
+
+def draw_profiles(found: Profiles, ax: Axes | None = None) -> Figure | Axes:
+    """Draw profiles with their bands."""
+    scale, higher = found.settings.get("scale", ""), found.settings.get("higher_is_better", True)
+    if ax is None:
+        return profile_figure(found, scale, higher_is_better=higher)
+    return _profile_panel(found, scale, higher, ax)
+
+
+def draw_curves(found: Curves, ax: Axes | None = None) -> Figure | Axes:
+    """Draw sample-efficiency curves: a panel a metric, or, of one metric, into given axes."""
+    scale, step = found.settings.get("scale", ""), found.settings.get("step", "step")
+    if ax is None:
+        return curve_figure(found, scale, step)
+    _expect_one_metric(found)
+    return sample_efficiency_curves(found, xlabel=step, ylabel=scale, ax=ax)
+
+
+def draw_plan(found: Plan, ax: Axes | None = None) -> Figure | Axes:
+    """Draw what is known of numbers of runs: power, widths, subsamples or looks."""
+    scale = found.settings.get("scale", "")
+    points = [one for one in found if isinstance(one, PowerPoint)]
+    if points:
+        power = found.settings.get("power", 0.8)
+        return (
+            power_figure(points, power) if ax is None else power_curves(points, wanted=power, ax=ax)
+        )
+    widths = [one for one in found if isinstance(one, IntervalWidth)]
+    if widths:
+        return width_figure(widths) if ax is None else width_curves(widths, ax=ax)
+    looks = [one.comparison for one in found if isinstance(one, SequentialResult)]
+    if looks:
+        return draw_comparisons(Comparisons(tuple(looks), found.settings), ax)
+    draws = [one for one in found if isinstance(one, Subsamples)]
+    if ax is None:
+        return subsample_figure(draws, scale)
+    _expect_one_metric(draws)
+    return subsample_distributions(draws, xlabel=_measured(draws[0].metric, scale), ax=ax)
+
+
+def _expect_one_metric(found: Sequence[Estimate] | Sequence[Curve] | Sequence[Subsamples]) -> None:
+    metrics = list(dict.fromkeys(one.metric for one in found))
+    if len(metrics) > 1:
+        raise ValueError(
+            f"expected one metric for given axes, found {', '.join(metrics)}; where(metric=...)"
+        )
+
+
+def _measured(metric: str, scale: str) -> str:
+    """Return a metric and its scale for an axis."""
+    name = METRIC_NAMES.get(metric, metric)
+    return f"{name} ({scale})" if scale else name
 
 
 def comparison_figure(comparisons: Sequence[Comparison], scale: str) -> Figure:
@@ -108,13 +199,8 @@ def _comparison_panel(
 def profile_figure(profiles: Sequence[Profile], scale: str, *, higher_is_better: bool) -> Figure:
     """Return profiles; the words of the axes say which side of a threshold is good."""
     kind = profiles[0].kind
-    xlabel = ylabel = None
-    if kind in ("run_score", "average_score"):
-        side = "above" if higher_is_better else "below"
-        who = "runs" if kind == "run_score" else "tasks with a mean"
-        xlabel, ylabel = f"threshold ({scale})", f"share of {who} {side} it"
     with house_settings():
-        drawing = drawing_of(profile_curves(profiles, xlabel=xlabel, ylabel=ylabel))
+        drawing = drawing_of(_profile_panel(profiles, scale, higher_is_better, None))
     band = profiles[0].band
     how = "" if band == "none" else f" Bands: {profiles[0].level:.0%}, {band}."
     return Figure(
@@ -125,6 +211,19 @@ def profile_figure(profiles: Sequence[Profile], scale: str, *, higher_is_better:
         drawing,
         profile_rows(profiles),
     )
+
+
+def _profile_panel(
+    profiles: Sequence[Profile], scale: str, higher_is_better: bool, ax: Axes | None
+) -> Axes:
+    """Draw profiles with the words of their axes."""
+    kind = profiles[0].kind
+    xlabel = ylabel = None
+    if kind in ("run_score", "average_score"):
+        side = "above" if higher_is_better else "below"
+        who = "runs" if kind == "run_score" else "tasks with a mean"
+        xlabel, ylabel = f"threshold ({scale})", f"share of {who} {side} it"
+    return profile_curves(profiles, xlabel=xlabel, ylabel=ylabel, ax=ax)
 
 
 def curve_figure(curves: Sequence[Curve], scale: str, step: str = "step") -> Figure:
@@ -161,8 +260,7 @@ def subsample_figure(subsamples: Sequence[Subsamples], scale: str) -> Figure:
         axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         for ax, metric in zip(axes, metrics, strict=True):
             own = [one for one in subsamples if one.metric == metric]
-            name = METRIC_NAMES.get(metric, metric)
-            subsample_distributions(own, xlabel=f"{name} ({scale})", ax=ax)
+            subsample_distributions(own, xlabel=_measured(metric, scale), ax=ax)
     return Figure(
         "subsamples",
         "Fewer runs",
@@ -185,4 +283,18 @@ def power_figure(points: Sequence[PowerPoint], wanted: float) -> Figure:
         f"Power curves of {len({(p.a, p.b) for p in points})} pairs",
         drawing,
         power_rows(points),
+    )
+
+
+def width_figure(widths: Sequence[IntervalWidth]) -> Figure:
+    """Return how wide intervals are, against the number of runs."""
+    with house_settings():
+        drawing = drawing_of(width_curves(widths))
+    return Figure(
+        "widths",
+        "How wide intervals are",
+        "Mean width of the intervals of simulated studies, as a share of the pilot's own.",
+        f"Widths of intervals of {len({one.algorithm for one in widths})} algorithms by runs",
+        drawing,
+        width_rows(widths),
     )

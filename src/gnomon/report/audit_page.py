@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.plot.critical_difference import critical_difference_diagram, critical_difference_rows
 from gnomon.plot.ease import MOST_ROWS as MOST_IN_MAP
 from gnomon.plot.ease import ease_heat_map, ease_rows
@@ -16,8 +16,8 @@ from gnomon.plot.record import Figure
 from gnomon.plot.style import drawing_of
 from gnomon.plot.tournament import tournament_graph, tournament_rows
 from gnomon.ranking.audits.audit_table import TITLES, Audit
-from gnomon.ranking.audits.statements import NOT_IN_TABLES, Finding, scale_in_words
-from gnomon.ranking.critical_difference import CriticalDifference
+from gnomon.ranking.audits.statements import NOT_IN_TABLES, Statement, scale_in_words
+from gnomon.ranking.critical_differences import CriticalDifference
 from gnomon.ranking.ranks.rank_intervals import Ranking, rank_range
 from gnomon.ranking.ranks.tie_groups import group_letters
 from gnomon.report.page import (
@@ -90,7 +90,7 @@ def _notices(audit: Audit) -> tuple[str, ...]:
 
 
 def _said(audit: Audit, section: str) -> tuple[str, ...]:
-    return tuple(_sentence(f.finding) for f in audit.findings if f.section == section)
+    return tuple(_sentence(f.finding) for f in audit if f.section == section)
 
 
 def _sentence(text: str) -> str:
@@ -122,7 +122,7 @@ def _depends(audit: Audit) -> tuple[str, ...]:
 
 def _moved(audit: Audit, section: str) -> str:
     """Return who moves somebody, or why that is not known."""
-    found = [f for f in audit.findings if f.section == section]
+    found = [f for f in audit if f.section == section]
     if found[0].name == "none":
         return found[0].finding
     movers = list(dict.fromkeys(f.name for f in found if f.value and f.name != "same order"))
@@ -134,7 +134,7 @@ def _moved(audit: Audit, section: str) -> str:
     return _with_unknown(text, found) if section == "metrics" else text
 
 
-def _with_unknown(text: str, found: Sequence[Finding]) -> str:
+def _with_unknown(text: str, found: Sequence[Statement]) -> str:
     """Return the text with those metrics that have nothing to say, since some runs are censored."""
     unknown = [f.name for f in found if f.value is None]
     if len(unknown) == len(found):
@@ -157,7 +157,7 @@ def _section(audit: Audit, name: str, heading: str) -> Section:
     made = tables[name](audit) if name in tables else ()
     text = tuple(
         _sentence(f.finding)
-        for f in audit.findings
+        for f in audit
         if f.section == name and not (made and f.name not in NOT_IN_TABLES)
     )
     return Section(name, heading, text, made, _figures(audit, name))

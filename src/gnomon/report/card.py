@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.report.findings import Findings
 from gnomon.report.prose import counted, joined, percent

@@ -1,1 +1,29 @@
-"""Estimates from scores of several runs on several tasks, with honest intervals."""
+"""Statistics of scores: how good algorithms are, how sure that is, and how many runs it takes.
+
+All start from a :class:`~gnomon.scores.table.ScoreTable` and return a table of small records that
+shows itself as text, data frame or figure.
+
+How good is each algorithm?
+    :func:`estimate` gives means, medians, interquartile means, optimality gaps and metrics of your
+    own (:class:`Metric`), over all tasks or for each, with intervals that hold with few runs.
+Which is better, and by how much?
+    :func:`compare` takes two algorithms, :func:`compare_all` every pair; differences and the
+    probability of improvement, with intervals and corrected p-values. :func:`task_tests` tests task
+    by task, :func:`hedges_g` and its kin measure effects without a unit.
+Where is it better?
+    :func:`profile` shows the whole distribution of scores, or the distance from the best.
+When is it better?
+    :func:`curves` follows metrics along the steps of training; :func:`summarize_runs` makes a table
+    of one number about each run's curve.
+How many runs does it take?
+    :func:`plan` simulates studies, widths of intervals, smaller samples of the runs at hand, and
+    looks while runs are made.
+What it is made of
+    arrays of shape (runs, tasks) or :class:`Strata`; aggregates (:func:`mean`,
+    :func:`interquartile_mean`, ...); :class:`Resamples`; intervals (:func:`percentile`,
+    :func:`delta_interval`, ...).
+"""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,30 +1,42 @@
-"""An estimate with its interval: the record that figures, reports and tables print."""
+"""Estimates of summaries of every algorithm, over all tasks or for each, with intervals."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key
-from gnomon.stats.intervals.methods import (
+from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.bootstrap.quantiles import quantiles
+from gnomon.stats.bootstrap.resamples import Resamples, draw_key, median_replicates
+from gnomon.stats.intervals import (
     Interval,
     Method,
     checked,
     interval_of,
+    percentile,
     resolved_method,
 )
-from gnomon.stats.intervals.small_sample import delta_error
-from gnomon.stats.metrics import Metric, metrics_for
+from gnomon.stats.metrics import Metric, Metrics, listed, metrics_for
+from gnomon.stats.small_sample import delta_error
 from gnomon.stats.strata import Strata
 
-__all__ = ["Estimate", "Method", "Resampling", "estimate_aggregates", "shared_tasks"]
+__all__ = [
+    "Estimate",
+    "Estimates",
+    "Method",
+    "Resampling",
+    "estimate",
+    "finite_or_none",
+    "shared_tasks",
+    "warn",
+]
 
 Resampling = Literal["runs", "runs_and_tasks"]
 
@@ -58,6 +70,8 @@ class Estimate:
         Number of resamples; 0 for an interval in closed form.
     mc_error : float
         Monte Carlo error of the worse end, about one standard deviation; 0 in closed form.
+    task : str, optional
+        The task, for an estimate of one task by itself.
     """
 
     algorithm: str
@@ -71,10 +85,32 @@ class Estimate:
     n_tasks: int
     n_resamples: int
     mc_error: float
+    task: str | None = None
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
-        return {name: finite_or_none(value) for name, value in asdict(self).items()}
+        """Return the fields as a mapping fit for JSON, None for what is not a finite number.
+
+        The task, if there is one, comes first.
+        """
+        record = {name: finite_or_none(value) for name, value in asdict(self).items()}
+        task = record.pop("task")
+        return record if task is None else {"task": task, **record}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates(Results[Estimate]):
+    """Estimates of every algorithm of a table; see :func:`estimate`."""
+
+    columns = ("algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks")
+    drawn_by = "gnomon.plot.statistics:draw_estimates"
+
+    @property
+    def title(self) -> str | None:
+        """What was measured, and which direction is better."""
+        return self.settings.get("title")
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        return ("task", *self.columns[:-1]) if rows and "task" in rows[0] else self.columns
 
 
 def finite_or_none(value: Any) -> Any:
@@ -84,18 +120,19 @@ def finite_or_none(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def estimate_aggregates(
-    table: ScoreTable,
-    metrics: Sequence[str | Metric] | None = None,
+def estimate(
+    scores: ScoreTable,
+    metrics: Metrics | None = None,
     *,
+    per_task: bool = False,
     level: float = 0.95,
     method: Method = "auto",
     resampling: Resampling = "runs",
     n_resamples: int = 2000,
     gamma: float | None = None,
     n_threads: int = 1,
-    rng: np.random.Generator,
-) -> list[Estimate]:
+    rng: np.random.Generator | int | None = None,
+) -> Estimates:
     """Estimate summaries of every algorithm of a table, with intervals.
 
     Algorithms are compared on the tasks that all of them have. Runs are independent inside each
@@ -103,16 +140,20 @@ def estimate_aggregates(
 
     Parameters
     ----------
-    table : ScoreTable
+    scores : ScoreTable
         One score for each run.
-    metrics : sequence of str or Metric, optional
+    metrics : str, Metric or sequence of them, optional
         Names as in :func:`~gnomon.stats.metrics.metric_named`; if not given ``mean``, ``median``
         (of task means), ``iqm`` (interquartile mean) and, if it has a target, ``optimality_gap``.
+    per_task : bool
+        Whether to estimate each task by itself, ``median`` if no metric is named. The median of
+        several tasks is that of their means; of one task it is that of its runs, with a percentile
+        interval whatever the method.
     level : float
         Confidence level, between 0 and 1.
     method : str
         ``small_sample``: closed forms that hold their coverage with few runs (see
-        :mod:`gnomon.stats.intervals.small_sample`); ``percentile``, ``basic``, ``bc``, ``bca``,
+        :mod:`gnomon.stats.small_sample`); ``percentile``, ``basic``, ``bc``, ``bca``,
         ``studentized``: from resamples; ``auto``: the first below 20 runs, else the second.
     resampling : str
         ``runs`` inside each task, or ``runs_and_tasks`` where the tasks are a sample too.
@@ -122,13 +163,14 @@ def estimate_aggregates(
         Target of the optimality gap: 1 if higher is better, else there is no default.
     n_threads : int
         Threads to resample with; does not change the result.
-    rng : numpy.random.Generator
-        Source of all draws.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or their seed; seed 0 if not given.
 
     Returns
     -------
-    list of Estimate
-        For each algorithm in the table's order, the metrics in the given order.
+    Estimates
+        For each algorithm in the table's order, the metrics in the given order; with `per_task`, by
+        task, metric and algorithm.
 
     Raises
     ------
@@ -147,8 +189,9 @@ def estimate_aggregates(
 
     Examples
     --------
-    >>> table = ScoreTable.from_arrays({"dqn": np.arange(40.0).reshape(10, 4) / 40})
-    >>> for e in estimate_aggregates(table, ["iqm", "median"], rng=np.random.default_rng(0)):
+    >>> from gnomon.stats import estimate
+    >>> scores = ScoreTable.from_arrays({"dqn": np.arange(40.0).reshape(10, 4) / 40})
+    >>> for e in estimate(scores, ["iqm", "median"]):
     ...     print(f"{e.metric}: {e.value:.3f} [{e.low:.3f}, {e.high:.3f}] {e.method}")
     iqm: 0.487 [0.355, 0.620] delta_t
     median: 0.487 [0.344, 0.631] profile_likelihood
@@ -157,28 +200,73 @@ def estimate_aggregates(
         raise ValueError(f"expected a level between 0 and 1, found {level}")
     if method not in get_args(Method):
         raise ValueError(f"expected one of the methods {get_args(Method)}, found {method!r}")
-    wanted = metrics_for(metrics, gamma=gamma, higher_is_better=table.higher_is_better)
-    tasks = shared_tasks(table)
-    estimates = []
-    for algorithm in table.algorithms:
-        strata = Strata.from_table(table, algorithm, tasks)
-        if gamma is not None and any(metric.name == "optimality_gap" for metric in wanted):
-            _check_target(gamma, strata, algorithm)
+    how = _Settings(level, method, resampling, n_resamples, gamma, n_threads, generator(rng))
+    with recorded() as notes:
+        of = _of_tasks if per_task else _of_aggregates
+        found = tuple(of(scores, metrics, how))
+    direction = "higher" if scores.higher_is_better else "lower"
+    settings = made_by(
+        rng,
+        title=f"{scores.metric}, {direction} is better",
+        scale=scores.scale,
+        level=level,
+        method=method,
+        resampling=resampling,
+        n_resamples=n_resamples,
+        gamma=gamma,
+    )
+    return Estimates(found, settings, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What all estimates of one call share."""
+
+    level: float
+    method: Method
+    resampling: Resampling
+    n_resamples: int
+    gamma: float | None
+    n_threads: int
+    rng: np.random.Generator
+
+
+def _of_aggregates(
+    scores: ScoreTable, metrics: Metrics | None, how: _Settings
+) -> Iterator[Estimate]:
+    """Yield the estimates over all tasks that the algorithms share."""
+    wanted = metrics_for(metrics, gamma=how.gamma, higher_is_better=scores.higher_is_better)
+    tasks = shared_tasks(scores)
+    for algorithm in scores.algorithms:
+        strata = Strata.from_table(scores, algorithm, tasks)
+        if how.gamma is not None and any(metric.name == "optimality_gap" for metric in wanted):
+            _check_target(how.gamma, strata, algorithm)
         _name_single_runs(strata, tasks, algorithm)
         resamples = Resamples(
             strata,
-            n_resamples=n_resamples,
-            key=draw_key(rng),
-            draw_tasks=resampling == "runs_and_tasks",
-            n_threads=n_threads,
+            n_resamples=how.n_resamples,
+            key=draw_key(how.rng),
+            draw_tasks=how.resampling == "runs_and_tasks",
+            n_threads=how.n_threads,
         )
-        resolved = resolved_method(method, strata, draw_tasks=resamples.draw_tasks)
+        resolved = resolved_method(how.method, strata, draw_tasks=resamples.draw_tasks)
         if resolved != "small_sample":
             resamples.of_all(wanted)
-        estimates += [
-            _estimate(algorithm, tasks, metric, resamples, resolved, level) for metric in wanted
-        ]
-    return estimates
+        for metric in wanted:
+            yield _estimate(algorithm, tasks, metric, resamples, resolved, how.level)
+
+
+def _of_tasks(scores: ScoreTable, metrics: Metrics | None, how: _Settings) -> Iterator[Estimate]:
+    """Yield the estimates of each task by itself."""
+    for task in scores.tasks:
+        cells = scores.select(tasks=[task])
+        for metric in listed(metrics or "median"):
+            if metric == "median":
+                for name in cells.algorithms:
+                    yield _median_of_runs(name, task, cells.runs(name, task), how)
+            else:
+                for found in _of_aggregates(cells, metric, how):
+                    yield replace(found, task=task)
 
 
 def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -279,6 +367,38 @@ def _name_large_share(algorithm: str, tasks: Sequence[str], metric: Metric, stra
                 f"{metric.name} of {algorithm}: {shares[largest]:.0%} of the variance is that of "
                 f"one task, {tasks[largest]}; the interval may be too short"
             )
+
+
+def _median_of_runs(algorithm: str, task: str, runs: FloatArray, how: _Settings) -> Estimate:
+    """Estimate the median of an algorithm's runs on a task."""
+    value, fault = math.nan, None
+    interval = Interval(math.nan, math.nan, "percentile", 0, math.nan)
+    if runs.size:
+        value = float(quantiles(runs, [0.5])[0])
+    if runs.size > 1:
+        drawn = median_replicates(runs, n_resamples=how.n_resamples, rng=how.rng)
+        interval, fault = checked(percentile(drawn, how.level))
+    else:
+        fault = "interval not estimable from one run"
+    if not math.isfinite(value):
+        why = "there are no runs" if runs.size == 0 else "half of the runs never got there"
+        fault = f"not estimable, {why}"
+    if fault is not None:
+        warn(f"median of {algorithm} on {task}: {fault}")
+    return Estimate(
+        algorithm,
+        "median",
+        value,
+        interval.low,
+        interval.high,
+        how.level,
+        interval.method,
+        runs.size,
+        1,
+        interval.n_resamples,
+        interval.mc_error,
+        task,
+    )
 
 
 def warn(message: str) -> None:

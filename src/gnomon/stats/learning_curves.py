@@ -8,40 +8,44 @@ so far) has a valid interval, which it has not if every step draws its own runs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError
+from gnomon.results import Results, Row, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.estimates import (
     Estimate,
+    Estimates,
     finite_or_none,
     shared_tasks,
     warn,
 )
-from gnomon.stats.intervals.methods import (
+from gnomon.stats.intervals import (
     Interval,
     Method,
     checked,
     interval_of,
     percentile,
 )
-from gnomon.stats.metrics import Metric, metrics_for
+from gnomon.stats.metrics import Metric, Metrics, metrics_for
 from gnomon.stats.strata import Strata
 
-__all__ = [
-    "Curve",
-    "CurveSummary",
-    "aggregate_curves",
-    "estimate_of_curves",
-    "summarize_runs",
-]
+__all__ = ["Curve", "CurveSummary", "Curves", "curves", "summarize_runs"]
 
 CurveSummary = Literal["area", "best", "final", "time_to_threshold"]
+
+#: Steps that people see of a curve.
+MOST_STEPS = 12
+
+#: From steps and curves, (..., steps), to one number about each curve.
+Reduce = Callable[[FloatArray, FloatArray], FloatArray]
+
+_COLUMNS = ("step", "value", "low", "high")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,54 +72,125 @@ class Curve:
     high: FloatArray
     level: float
 
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields as a mapping fit for JSON, steps and values as lists."""
+        columns = {name: getattr(self, name).tolist() for name in _COLUMNS}
+        lists = {name: [finite_or_none(x) for x in column] for name, column in columns.items()}
+        return {"algorithm": self.algorithm, "metric": self.metric, **lists}
+
     def as_records(self) -> list[dict[str, Any]]:
         """Return one mapping for each step, fit for JSON."""
-        names = ("algorithm", "metric", "step", "value", "low", "high")
-        columns = (self.step.tolist(), self.value.tolist(), self.low.tolist(), self.high.tolist())
-        return [
-            dict(zip(names, map(finite_or_none, (self.algorithm, self.metric, *row)), strict=True))
-            for row in zip(*columns, strict=True)
-        ]
+        key, lists = {"algorithm": self.algorithm, "metric": self.metric}, self.as_record()
+        rows = zip(*(lists[name] for name in _COLUMNS), strict=True)
+        return [key | dict(zip(_COLUMNS, row, strict=True)) for row in rows]
 
 
-def aggregate_curves(
-    table: ScoreTable,
-    metrics: Sequence[str | Metric] = ("iqm",),
+@dataclass(frozen=True, eq=False, repr=False)
+class Curves(Results[Curve]):
+    """Metrics of every algorithm along the steps; see :func:`curves`.
+
+    People see the first step, the last and some between.
+    """
+
+    drawn_by = "gnomon.plot.statistics:draw_curves"
+
+    @property
+    def title(self) -> str | None:
+        """The confidence level of the bands."""
+        return f"level {self[0].level:.0%}" if self.records else None
+
+    def as_records(self) -> list[dict[str, Any]]:
+        """Return a mapping for each step of each curve."""
+        return [record for one in self for record in one.as_records()]
+
+    def rows(self) -> Sequence[Row]:
+        """Return as many steps of each curve as a reader takes in."""
+        return [record for one in self for record in _some(one.as_records())]
+
+
+def _some(records: Sequence[Row]) -> list[Row]:
+    """Return first, last and evenly chosen records between."""
+    n = len(records)
+    count = min(n, MOST_STEPS)
+    return [records[round(i * (n - 1) / max(count - 1, 1))] for i in range(count)]
+
+
+@overload
+def curves(
+    scores: ScoreTable,
+    metrics: Metrics = ...,
     *,
+    summary: None = None,
+    level: float = ...,
+    method: Method = ...,
+    n_resamples: int = ...,
+    gamma: float | None = ...,
+    step: str = ...,
+    rng: np.random.Generator | int | None = ...,
+) -> Curves: ...
+@overload
+def curves(
+    scores: ScoreTable,
+    metrics: Metrics = ...,
+    *,
+    summary: CurveSummary,
+    threshold: float | None = ...,
+    level: float = ...,
+    n_resamples: int = ...,
+    gamma: float | None = ...,
+    rng: np.random.Generator | int | None = ...,
+) -> Estimates: ...
+def curves(
+    scores: ScoreTable,
+    metrics: Metrics = "iqm",
+    *,
+    summary: CurveSummary | None = None,
+    threshold: float | None = None,
     level: float = 0.95,
     method: Method = "auto",
     n_resamples: int = 2000,
     gamma: float | None = None,
-    rng: np.random.Generator,
-) -> list[Curve]:
-    """Return metrics at every step that all runs of an algorithm have, with bands.
+    step: str = "step",
+    rng: np.random.Generator | int | None = None,
+) -> Curves | Estimates:
+    """Return metrics at every step that all runs of an algorithm have, or a number about the curve.
 
     Parameters
     ----------
-    table : ScoreTable
+    scores : ScoreTable
         With a column ``step``.
-    metrics : sequence of str or Metric
-        As in :func:`~gnomon.stats.estimates.estimate_aggregates`.
+    metrics : str, Metric or sequence of them
+        As in :func:`~gnomon.stats.estimates.estimate`.
+    summary : str, optional
+        One number about the curve of the metric instead, with a percentile interval from whole runs
+        resampled: ``area`` (its mean over the steps' range, by the trapezoidal rule), ``best``,
+        ``final``, or ``time_to_threshold`` (the first step that reaches it).
+    threshold : float, optional
+        For ``time_to_threshold``.
     level : float
         Confidence level at each step.
     method : str
-        As in :func:`~gnomon.stats.estimates.estimate_aggregates`.
+        Of the bands, as in :func:`~gnomon.stats.estimates.estimate`.
     n_resamples : int
         Number of resamples.
     gamma : float, optional
         Target of the optimality gap.
-    rng : numpy.random.Generator
-        Source of all draws.
+    step : str
+        What a step is called in a figure.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or their seed; seed 0 if not given.
 
     Returns
     -------
-    list of Curve
-        For each algorithm the metrics in order.
+    Curves or Estimates
+        For each algorithm the metrics in order; or, with `summary`, estimates of the metric
+        ``area(iqm)`` and so on. A time is infinite if never reached.
 
     Raises
     ------
     ScoreDataError
-        The table has no steps, or an algorithm has no step that all its runs share.
+        The table has no steps, an algorithm has no step that all its runs share, or a threshold is
+        missing.
 
     Warns
     -----
@@ -126,24 +201,55 @@ def aggregate_curves(
 
     Examples
     --------
-    >>> table = ScoreTable.from_arrays({"dqn": [[[1, 2], [3, 4]], [[2, 3], [4, 5]]]})
-    >>> (curve,) = aggregate_curves(table, ["mean"], rng=np.random.default_rng(0))
+    >>> from gnomon.stats import curves
+    >>> scores = ScoreTable.from_arrays({"dqn": [[[1, 2], [3, 4]], [[2, 3], [4, 5]]]})
+    >>> (curve,) = curves(scores, "mean")
     >>> curve.step, curve.value
     (array([0., 1.]), array([2.5, 3.5]))
+    >>> (area,) = curves(scores, "mean", summary="area")
+    >>> area.metric, area.value
+    ('area(mean)', 3.0)
     """
-    wanted = metrics_for(metrics, gamma=gamma, higher_is_better=table.higher_is_better)
-    curves = []
+    wanted = metrics_for(metrics, gamma=gamma, higher_is_better=scores.higher_is_better)
+    draws = generator(rng)
+    settings = made_by(rng, scale=scores.scale, level=level, n_resamples=n_resamples, gamma=gamma)
+    with recorded() as notes:
+        if summary is None:
+            drawn = tuple(_aggregate(scores, wanted, level, method, n_resamples, draws))
+        else:
+            reduce = _summary(summary, threshold, scores.higher_is_better)
+            found = [
+                one
+                for metric in wanted
+                for one in _summarized(
+                    scores, summary, reduce, metric, threshold, level, n_resamples, draws
+                )
+            ]
+    if summary is None:
+        return Curves(drawn, settings | {"method": method, "step": step}, tuple(notes))
+    settings |= {"method": "percentile", "summary": summary, "threshold": threshold}
+    return Estimates(tuple(found), settings, tuple(notes))
+
+
+def _aggregate(
+    table: ScoreTable,
+    metrics: Sequence[Metric],
+    level: float,
+    method: Method,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Iterator[Curve]:
+    """Yield the metrics of each algorithm along its steps."""
     for algorithm, (steps, at_steps) in _strata_by_step(table).items():
         key = draw_key(rng)
-        for metric in wanted:
+        for metric in metrics:
             rows = [_banded(x, metric, method, level, n_resamples, key) for x in at_steps]
             faults = Counter(fault for *_, fault in rows if fault is not None)
             for fault, n in faults.items():
                 where = "" if n == len(rows) else f" at {n} of {len(rows)} steps"
                 warn(f"{metric.name} of {algorithm}{where}: {fault}")
             value, low, high = np.array([ends for *ends, _ in rows]).T
-            curves.append(Curve(algorithm, metric.name, steps, value, low, high, level))
-    return curves
+            yield Curve(algorithm, metric.name, steps, value, low, high, level)
 
 
 def _banded(
@@ -203,50 +309,19 @@ def _strata_by_step(table: ScoreTable) -> dict[str, tuple[FloatArray, list[Strat
     return found
 
 
-def estimate_of_curves(
+def _summarized(
     table: ScoreTable,
     summary: CurveSummary,
-    metric: str | Metric = "iqm",
-    *,
-    threshold: float | None = None,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    gamma: float | None = None,
+    reduce: Reduce,
+    metric: Metric,
+    threshold: float | None,
+    level: float,
+    n_resamples: int,
     rng: np.random.Generator,
-) -> list[Estimate]:
-    """Estimate one number about each algorithm's aggregate curve, whole runs resampled.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        With a column ``step``.
-    summary : str
-        Of the curve of the metric: ``area`` (its mean over the steps' range, by the trapezoidal
-        rule), ``best``, ``final``, or ``time_to_threshold`` (first step that reaches it).
-    metric : str or Metric
-        What the curve is of.
-    threshold : float, optional
-        For ``time_to_threshold``.
-    level, n_resamples, gamma, rng
-        As in :func:`aggregate_curves`.
-
-    Returns
-    -------
-    list of Estimate
-        Metric ``area(iqm)`` and so on. A time is infinite if never reached.
-
-    Examples
-    --------
-    >>> table = ScoreTable.from_arrays({"dqn": [[[1, 2]], [[2, 4]], [[3, 3]]]})
-    >>> (area,) = estimate_of_curves(table, "area", "mean", rng=np.random.default_rng(0))
-    >>> area.metric, area.value
-    ('area(mean)', 2.5)
-    """
-    (one,) = metrics_for([metric], gamma=gamma, higher_is_better=table.higher_is_better)
-    reduce = _summary(summary, threshold, table.higher_is_better)
-    estimates = []
+) -> Iterator[Estimate]:
+    """Yield one number about each algorithm's aggregate curve, whole runs resampled."""
     for algorithm, (steps, at_steps) in _strata_by_step(table).items():
-        value, replicates = _along(at_steps, one, n_resamples, draw_key(rng))
+        value, replicates = _along(at_steps, metric, n_resamples, draw_key(rng))
         drawn = percentile(reduce(steps, replicates), level)
         interval, fault = _checked(summary, threshold, drawn)
         strata = at_steps[0]
@@ -254,22 +329,19 @@ def estimate_of_curves(
             fault = "interval not estimable from one run per task"
         if fault is not None:
             warn(f"{summary} of {algorithm}: {fault}")
-        estimates.append(
-            Estimate(
-                algorithm,
-                f"{summary}({one.name})",
-                float(reduce(steps, value[None, :])[0]),
-                interval.low,
-                interval.high,
-                level,
-                interval.method,
-                strata.n_runs,
-                strata.n_tasks,
-                n_resamples,
-                interval.mc_error,
-            )
+        yield Estimate(
+            algorithm,
+            f"{summary}({metric.name})",
+            float(reduce(steps, value[None, :])[0]),
+            interval.low,
+            interval.high,
+            level,
+            interval.method,
+            strata.n_runs,
+            strata.n_tasks,
+            n_resamples,
+            interval.mc_error,
         )
-    return estimates
 
 
 def _checked(
@@ -294,7 +366,7 @@ def summarize_runs(
     table : ScoreTable
         With a column ``step``; steps that a run lacks are passed over.
     summary, threshold
-        As in :func:`estimate_of_curves`. For ``time_to_threshold`` lower is better, and a run that
+        As in :func:`curves`. For ``time_to_threshold`` lower is better, and a run that
         never gets there is censored.
 
     Examples
@@ -324,9 +396,7 @@ def summarize_runs(
     )
 
 
-def _summary(
-    summary: CurveSummary, threshold: float | None, higher_is_better: bool
-) -> Callable[[FloatArray, FloatArray], FloatArray]:
+def _summary(summary: CurveSummary, threshold: float | None, higher_is_better: bool) -> Reduce:
     """Return the function of (steps, curves) that reduces the last axis."""
     if summary == "time_to_threshold":
         if threshold is None:

@@ -14,10 +14,10 @@ import numpy as np
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 from gnomon.stats import aggregates
-from gnomon.stats.intervals.small_sample import Influences, Response, noise_floor
+from gnomon.stats.small_sample import Influences, Response, noise_floor
 from gnomon.stats.strata import Strata
 
-__all__ = ["METRICS", "Metric", "metric_named", "metrics_for"]
+__all__ = ["METRICS", "Metric", "Metrics", "listed", "metric_named", "metrics_for"]
 
 #: From strata to the weights that are cut from the low and from the high end.
 Cuts = Callable[[Strata], tuple[float, float]]
@@ -102,6 +102,21 @@ class Metric:
         return cls(name, lambda strata: float(function(_matrix(strata, name))))
 
 
+#: One metric or several, by name or made by hand.
+Metrics = str | Metric | Sequence[str | Metric]
+
+
+def listed(metrics: Metrics) -> list[str | Metric]:
+    """Return metrics as a list, also if it is one.
+
+    Examples
+    --------
+    >>> listed("iqm"), listed(["mean", "iqm"])
+    (['iqm'], ['mean', 'iqm'])
+    """
+    return [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+
+
 def _matrix(strata: Strata, name: str) -> FloatArray:
     """Return complete scores as (runs, tasks)."""
     least, most = strata.counts.min(), strata.counts.max()
@@ -113,7 +128,7 @@ def _matrix(strata: Strata, name: str) -> FloatArray:
 
 
 def metrics_for(
-    wanted: Sequence[str | Metric] | None, *, gamma: float | None, higher_is_better: bool
+    wanted: Metrics | None, *, gamma: float | None, higher_is_better: bool
 ) -> list[Metric]:
     """Return the metrics of these names, or all default ones that can be had.
 
@@ -131,7 +146,7 @@ def metrics_for(
             metric_named(one, gamma=gamma, higher_is_better=higher_is_better)
             if isinstance(one, str)
             else one
-            for one in wanted
+            for one in listed(wanted)
         ]
     except ValueError as error:  # a number after the colon that the metric cannot have
         raise ScoreDataError(f"metrics {', '.join(map(str, wanted))}: {error}") from None

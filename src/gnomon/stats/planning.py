@@ -1,229 +1,367 @@
-"""How many runs are needed, by simulation from pilot runs."""
+"""Planning of runs: how many are needed, what fewer would have said, and when to stop early."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key
-from gnomon.stats.comparisons.comparison import metrics_to_compare
-from gnomon.stats.comparisons.difference import (
-    IMPROVEMENT,
-    DifferenceOptions,
-    finds_difference,
-    has_closed_form,
-)
-from gnomon.stats.estimates import shared_tasks
-from gnomon.stats.intervals.methods import interval_of
-from gnomon.stats.intervals.small_sample import task_variances
-from gnomon.stats.metrics import Metric
-from gnomon.stats.strata import Strata, as_strata
+from gnomon.results import Results, generator, made_by, recorded
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.comparisons.comparison import Comparison, chosen_pair, compare
+from gnomon.stats.estimates import shared_tasks, warn
+from gnomon.stats.metrics import Metric, Metrics, listed
+from gnomon.stats.power import IntervalWidth, PowerPoint, interval_widths, power_curve, runs_needed
+from gnomon.stats.strata import Strata
+from gnomon.stats.subsampling import Subsamples, subsample_table
 
-__all__ = ["PowerPoint", "interval_widths", "power_curve", "runs_needed"]
+__all__ = ["Plan", "SequentialResult", "Way", "plan", "sequential_compare", "sequential_levels"]
 
 
 @dataclass(frozen=True, slots=True)
-class PowerPoint:
-    """How often a number of runs separates two algorithms.
+class SequentialResult:
+    """The outcome of a comparison that may stop early.
 
     Parameters
     ----------
-    a, b, metric : str
-        What is compared.
+    decided : bool
+        Whether some look found a difference.
     runs : int
-        Runs per task and algorithm.
-    power : float
-        Share of simulated studies whose test finds the difference.
+        Runs per task at the last look that was made.
+    comparison : Comparison
+        The comparison at that look, at that look's level.
     """
 
-    a: str
-    b: str
-    metric: str
+    decided: bool
     runs: int
-    power: float
+    comparison: Comparison
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON."""
-        return asdict(self)
+        """Return what was compared and decided as a mapping fit for JSON."""
+        record = self.comparison.as_record()
+        names = ("a", "b", "metric", "value", "low", "high", "p_value", "level")
+        own = {name: record[name] for name in names}
+        return own | {"decided": self.decided, "runs": self.runs}
 
 
-def power_curve(
+Way = Literal["power", "widths", "subsample", "sequential"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Results[PowerPoint | IntervalWidth | Subsamples | SequentialResult]):
+    """What is known of numbers of runs; see :func:`plan`."""
+
+    drawn_by = "gnomon.plot.statistics:draw_plan"
+
+    @property
+    def title(self) -> str | None:
+        """What the numbers are, where their names do not say it."""
+        is_subsample = self.settings.get("way") == "subsample"
+        return "value: of all runs; the rest: of draws with fewer" if is_subsample else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many runs each pair needs."""
+        curves: dict[tuple[str, str, str], list[PowerPoint]] = {}
+        for point in self:
+            if isinstance(point, PowerPoint):
+                curves.setdefault((point.a, point.b, point.metric), []).append(point)
+        power = self.settings.get("power", 0.8)
+        found = []
+        for (a, b, metric), points in curves.items():
+            needed = runs_needed(points, power)
+            many = f"{needed} runs" if needed else f"more than {points[-1].runs} runs"
+            found.append(f"{a}, {b} ({metric}): power {power:g} takes {many}")
+        return tuple(found)
+
+
+def plan(
+    scores: ScoreTable,
+    a: str | None = None,
+    b: str | None = None,
+    metrics: Metrics | None = None,
+    *,
+    way: Way = "power",
+    runs: Sequence[int] | None = None,
+    power: float = 0.8,
+    n_simulations: int = 400,
+    level: float = 0.95,
+    gamma: float | None = None,
+    rng: np.random.Generator | int | None = None,
+) -> Plan:
+    """Say how many runs are needed to tell algorithms apart, or what fewer would have said.
+
+    Parameters
+    ----------
+    scores : ScoreTable
+        Runs at hand, at least two per task.
+    a, b : str, optional
+        Two algorithms; all of them if not given.
+    metrics : str, Metric or sequence of them, optional
+        ``iqm``, or ``median`` of subsamples, if not given.
+    way : str
+        ``power``: how often studies of each size separate a pair
+        (:func:`~gnomon.stats.power.power_curve`); ``widths``: how wide intervals would be
+        (:func:`~gnomon.stats.power.interval_widths`); ``subsample``: what fewer of these runs would
+        have said (:func:`~gnomon.stats.subsampling.subsample_table`); ``sequential``: a comparison
+        look by look (:func:`sequential_compare`).
+    runs : sequence of int, optional
+        Runs per task to try, or to look after; if not given 3, 5, 10, 20, 40 for power, up to six
+        times the pilot's for widths, and what there is for subsamples.
+    power : float
+        The power to reach.
+    n_simulations : int
+        Simulated studies, or draws.
+    level : float
+        Confidence level.
+    gamma : float, optional
+        Target of the optimality gap.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or their seed; seed 0 if not given.
+
+    Returns
+    -------
+    Plan
+        Records of :class:`~gnomon.stats.power.PowerPoint`,
+        :class:`~gnomon.stats.power.IntervalWidth`, :class:`~gnomon.stats.subsampling.Subsamples` or
+        :class:`SequentialResult`, metric by metric.
+
+    Raises
+    ------
+    ScoreDataError
+        There are too few algorithms, runs or looks for that way, or runs do not vary.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Draws do not differ, or an interval has no width.
+
+    Examples
+    --------
+    >>> from gnomon.stats import plan
+    >>> scores = ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[2.0], [3.0], [4.0]]})
+    >>> plan(scores, "a", "b", "mean", runs=[3, 8]).notes
+    ('a, b (mean): power 0.8 takes 8 runs',)
+    """
+    pair = chosen_pair(scores, a, b)
+    if pair is not None and way != "sequential":
+        scores = scores.select(algorithms=pair)
+    wanted = listed(metrics or ("median" if way == "subsample" else "iqm"))
+    counts = sorted(set(runs or ()))
+    how = _Settings(counts, n_simulations, level, gamma, generator(rng))
+    with recorded() as notes:
+        if way == "power":
+            found: Iterable[Any] = _powers(scores, wanted, how)
+        elif way == "widths":
+            found = _widths(scores, wanted, how)
+        elif way == "subsample":
+            found = _subsamples(scores, wanted, how)
+        else:
+            found = _looks(scores, pair, wanted, how)
+        records = tuple(found)
+    settings = made_by(
+        rng,
+        way=way,
+        scale=scores.scale,
+        power=power,
+        n_simulations=n_simulations,
+        level=level,
+        gamma=gamma,
+    )
+    return Plan(records, settings, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What all metrics and algorithms of one call share."""
+
+    runs: Sequence[int]
+    n_simulations: int
+    level: float
+    gamma: float | None
+    rng: np.random.Generator
+
+
+def _powers(
+    scores: ScoreTable, metrics: Sequence[str | Metric], how: _Settings
+) -> Iterator[PowerPoint]:
+    if len(scores.algorithms) < 2:
+        raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
+    for metric in metrics:
+        for a, b in combinations(scores.algorithms, 2):
+            yield from power_curve(
+                scores,
+                a,
+                b,
+                metric,
+                runs=how.runs or (3, 5, 10, 20, 40),
+                level=how.level,
+                n_simulations=how.n_simulations,
+                gamma=how.gamma,
+                rng=how.rng,
+            )
+
+
+def _widths(
+    scores: ScoreTable, metrics: Sequence[str | Metric], how: _Settings
+) -> Iterator[IntervalWidth]:
+    for algorithm in scores.algorithms:
+        pilot = Strata.from_table(scores, algorithm)
+        now = int(pilot.counts.min())
+        runs = sorted({now, *(how.runs or (2 * now, 3 * now, 4 * now, 6 * now))})
+        for metric in metrics:
+            name = metric if isinstance(metric, str) else metric.name
+            try:
+                found = interval_widths(
+                    pilot,
+                    metric,
+                    runs=runs,
+                    level=how.level,
+                    gamma=how.gamma,
+                    higher_is_better=scores.higher_is_better,
+                    n_simulations=how.n_simulations,
+                    rng=how.rng,
+                )
+            except ScoreDataError as error:
+                raise ScoreDataError(f"{algorithm}: {error}") from None
+            if found[now] == 0.0:
+                warn(f"{name} of {algorithm}: the pilot's interval has no width to halve")
+            for n, width in found.items():
+                relative = width / found[now] if found[now] else math.nan
+                yield IntervalWidth(algorithm, name, n, width, relative)
+
+
+def _subsamples(
+    scores: ScoreTable, metrics: Sequence[str | Metric], how: _Settings
+) -> Iterator[Subsamples]:
+    for metric in metrics:
+        yield from subsample_table(
+            scores,
+            metric,
+            runs=how.runs or None,
+            n_draws=how.n_simulations,
+            gamma=how.gamma,
+            rng=how.rng,
+        )
+
+
+def _looks(
+    scores: ScoreTable,
+    pair: tuple[str, str] | None,
+    metrics: Sequence[str | Metric],
+    how: _Settings,
+) -> Iterator[SequentialResult]:
+    if pair is None or len(how.runs) < 2:
+        raise ScoreDataError(
+            "sequential: expected two algorithms and two numbers of runs to look after, or more"
+        )
+    for metric in metrics:
+        yield sequential_compare(
+            scores, *pair, metric, looks=how.runs, level=how.level, gamma=how.gamma, rng=how.rng
+        )
+
+
+def sequential_levels(looks: Sequence[int], *, level: float = 0.95) -> FloatArray:
+    """Return the level at which to test at each look, so that all looks together keep `level`.
+
+    The error is spent as by O'Brien and Fleming (Lan and DeMets 1983), little at first; each look
+    is tested at its own share, so that by Bonferroni's inequality the sum holds for any test, at
+    the price of some power.
+
+    Parameters
+    ----------
+    looks : sequence of int
+        Numbers of runs at which data are looked at, ascending; the last is the end.
+    level : float
+        1 minus the error of the whole.
+
+    Examples
+    --------
+    >>> (1 - sequential_levels([5, 10, 20])).round(4)
+    array([0.0001, 0.0055, 0.0444])
+    """
+    from scipy import special
+
+    shares = np.asarray(looks, dtype=np.float64) / looks[-1]
+    if np.any(np.diff(shares) <= 0.0):
+        raise ValueError(f"expected ascending numbers of runs, found {list(looks)}")
+    z = special.ndtri(1.0 - (1.0 - level) / 2.0)
+    spent = 2.0 * special.ndtr(-z / np.sqrt(shares))
+    return np.asarray(1.0 - np.diff(spent, prepend=0.0))
+
+
+def sequential_compare(
     table: ScoreTable,
     a: str,
     b: str,
     metric: str | Metric = "iqm",
     *,
-    runs: Sequence[int] = (3, 5, 10, 20, 40),
+    looks: Sequence[int],
     level: float = 0.95,
-    n_simulations: int = 400,
     gamma: float | None = None,
     rng: np.random.Generator,
-) -> list[PowerPoint]:
-    """Return the power to separate two algorithms for some numbers of runs.
-
-    Studies of that size are drawn from the pilot runs of each task, whose spread is first stretched
-    by sqrt(R/(R - 1)), since few runs show too little of it; each study is judged by its
-    small-sample interval at the given level. The power is that for the difference seen in the
-    pilot: if it is there by luck, so is the power.
+) -> SequentialResult:
+    """Compare two algorithms look by look and stop when decided, the error controlled.
 
     Parameters
     ----------
     table : ScoreTable
-        Pilot runs, at least two per task.
-    a, b : str
-        The algorithms.
-    metric : str or Metric
-        One with an interval in closed form: any named one, ``median`` and
-        ``probability_of_improvement`` too, but no function of your own.
-    runs : sequence of int
-        Numbers of runs to try, from 2 on.
+        Runs in the order in which they were made; those not made yet may be missing.
+    a, b, metric, gamma, rng
+        As in :func:`~gnomon.stats.comparisons.comparison.compare`.
+    looks : sequence of int
+        Planned numbers of runs per task, fixed beforehand; see :func:`sequential_levels`.
     level : float
-        1 minus the error of the two-sided test.
-    n_simulations : int
-        Studies per number of runs; the power's standard error is at most 0.5 / sqrt of it.
-    gamma : float, optional
-        Target of the optimality gap.
-    rng : numpy.random.Generator
-        Source of the studies.
+        1 minus the probability of finding any difference where there is none.
 
     Raises
     ------
     ScoreDataError
-        The pilot has too few runs, or none of them vary; or the metric has no closed form.
+        There are fewer runs than the first look needs.
 
     Examples
     --------
-    >>> table = ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[2.0], [3.0], [4.0]]})
-    >>> points = power_curve(table, "a", "b", "mean", runs=[3, 8], rng=np.random.default_rng(0))
-    >>> [(p.runs, p.power > 0.9) for p in points]
-    [(3, False), (8, True)]
+    >>> x = np.random.default_rng(0).normal(size=(10, 3))
+    >>> table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 5})
+    >>> result = sequential_compare(
+    ...     table, "a", "b", "mean", looks=[3, 5, 10], rng=np.random.default_rng(1)
+    ... )
+    >>> result.decided, result.runs
+    (True, 3)
     """
-    one = _closed_form(metric, gamma, table.higher_is_better)
     tasks = shared_tasks(table, (a, b))
-    pilots = [_stretched(Strata.from_table(table, name, tasks)) for name in (a, b)]
-    if not any(_varies(pilot) for pilot in pilots):
-        raise ScoreDataError(f"{a} and {b}: expected pilot runs that vary; on each task all agree")
-    keys = (draw_key(rng), draw_key(rng))  # of no draws, since the intervals have closed forms
-    options = DifferenceOptions(table.higher_is_better, False, level, "small_sample", 1, keys)
-    points = []
-    for n in runs:
-        found = sum(
-            finds_difference(_study(pilots[0], n, rng), _study(pilots[1], n, rng), one, options)
-            for _ in range(n_simulations)
+    made = min(table.runs(name, task).size for name in (a, b) for task in tasks)
+    result = None
+    for n, own in zip(looks, sequential_levels(looks, level=level), strict=True):
+        if n > made:
+            break
+        part = _first_runs(table, (a, b), tasks, n)
+        (found,) = compare(
+            part, a, b, [metric], level=float(own), gamma=gamma, method="small_sample", rng=rng
         )
-        points.append(PowerPoint(a, b, one.name, n, found / n_simulations))
-    return points
+        decided = found.p_value <= 1.0 - float(own)
+        result = SequentialResult(decided, n, found)
+        if decided:
+            return result
+    if result is None:
+        raise ScoreDataError(f"expected {looks[0]} runs per task at the first look, found {made}")
+    return result
 
 
-def _closed_form(metric: str | Metric, gamma: float | None, higher_is_better: bool) -> Metric:
-    """Return a metric whose intervals need no resamples, of which there would be too many."""
-    (one,) = metrics_to_compare([metric], gamma, higher_is_better)
-    if not has_closed_form(one):
-        raise ScoreDataError(
-            f"{one.name}: planning needs a metric with an interval in closed form, such as iqm"
-        )
-    return one
-
-
-def _stretched(pilot: Strata) -> Strata:
-    """Return pilot runs with the spread that an unbiased variance has."""
-    if pilot.counts.min() < 2 or not np.isfinite(pilot.values).all():
-        raise ScoreDataError("expected at least two finite pilot runs on every task")
-    means = np.repeat(pilot.task_means, pilot.counts)
-    factor = np.sqrt(pilot.counts / (pilot.counts - 1.0))
-    return Strata(means + (pilot.values - means) * np.repeat(factor, pilot.counts), pilot.starts)
-
-
-def _varies(pilot: Strata) -> bool:
-    """Return whether the runs of some task differ."""
-    return bool(task_variances(pilot, pilot.values).any())
-
-
-def _study(pilot: Strata, n_runs: int, rng: np.random.Generator) -> Strata:
-    """Return a study of some runs per task, drawn from the pilot with replacement."""
-    if n_runs < 2:
-        raise ValueError(f"expected at least 2 runs, found {n_runs}")
-    draws = rng.integers(0, pilot.counts[:, None], size=(pilot.n_tasks, n_runs))
-    values = pilot.values[pilot.starts[:-1, None] + draws]
-    return Strata(values.ravel(), np.arange(pilot.n_tasks + 1) * n_runs)
-
-
-def runs_needed(points: Sequence[PowerPoint], power: float = 0.8) -> int | None:
-    """Return the smallest number of runs of a power curve that has the power, or None.
-
-    Examples
-    --------
-    >>> runs_needed([PowerPoint("a", "b", "iqm", n, p) for n, p in ((5, 0.6), (10, 0.9))])
-    10
-    """
-    enough = [point.runs for point in points if point.power >= power]
-    return min(enough) if enough else None
-
-
-def interval_widths(
-    scores: Strata | npt.ArrayLike,
-    metric: str | Metric = "iqm",
-    *,
-    runs: Sequence[int],
-    level: float = 0.95,
-    gamma: float | None = None,
-    higher_is_better: bool = True,
-    n_simulations: int = 200,
-    rng: np.random.Generator,
-) -> dict[int, float]:
-    """Return the mean width of the interval for some numbers of runs, simulated from a pilot.
-
-    The number at which it is half of the pilot's own is what halving the interval costs: about four
-    times the runs, and less from two or three on, where Student's quantile falls steeply.
-
-    Parameters
-    ----------
-    scores : array_like of shape (runs, tasks), or Strata
-        Pilot runs.
-    metric, gamma, n_simulations, level, rng
-        As in :func:`power_curve`, without ``probability_of_improvement``, which takes two.
-    runs : sequence of int
-        Numbers of runs to try.
-    higher_is_better : bool
-        Direction of the scores.
-
-    Raises
-    ------
-    ScoreDataError
-        The pilot's runs are too few, or agree on every task.
-
-    Examples
-    --------
-    >>> pilot = [[0.1, 0.9], [0.3, 0.4], [0.2, 0.7]]
-    >>> widths = interval_widths(pilot, "median", runs=[3, 12], rng=np.random.default_rng(0))
-    >>> widths[12] < widths[3] / 2
-    True
-    """
-    one = _closed_form(metric, gamma, higher_is_better)
-    if one.name == IMPROVEMENT:
-        raise ScoreDataError(f"{IMPROVEMENT}: expected a metric of one algorithm")
-    pilot = _stretched(as_strata(scores))
-    if not _varies(pilot):
-        raise ScoreDataError("expected pilot runs that vary; on each task all agree")
-    key = draw_key(rng)
-    widths = {}
-    for n in runs:
-        studies = (_study(pilot, n, rng) for _ in range(n_simulations))
-        found = [
-            interval_of(
-                one,
-                one.value(study),
-                Resamples(study, n_resamples=1, key=key),  # of which none are drawn
-                method="small_sample",
-                level=level,
-            )
-            for study in studies
-        ]
-        widths[n] = float(np.mean([interval.high - interval.low for interval in found]))
-    return widths
+def _first_runs(
+    table: ScoreTable, algorithms: Sequence[str], tasks: Sequence[str], n_runs: int
+) -> ScoreTable:
+    """Return the table of the first runs of each algorithm on each task."""
+    records = [
+        {"algorithm": name, "task": task, "run": run, "score": float(score)}
+        | {"censored": bool(np.isinf(score))}
+        for name in algorithms
+        for task in tasks
+        for run, score in enumerate(table.runs(name, task)[:n_runs])
+    ]
+    return ScoreTable.from_records(records, higher_is_better=table.higher_is_better)

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.bootstrap.quantiles import quantiles
 from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
-from gnomon.stats.intervals.methods import ROUNDING
-from gnomon.stats.intervals.quantiles import quantiles
+from gnomon.stats.intervals import ROUNDING
 from gnomon.stats.metrics import Metric, metrics_for
 from gnomon.stats.strata import Strata, as_strata
 

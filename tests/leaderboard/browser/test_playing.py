@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gnomon.studies.puzzles import puzzles
+from gnomon.studies.playable_rules import puzzles
 
 PLAN = """
 name = "browser-{n}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from gnomon.database import play_tables, remote_tables
+from gnomon.database import migration
 from gnomon.database.columns import Base
 from gnomon.database.engine import Database
 from gnomon.database.migration import (
@@ -18,18 +20,16 @@ from gnomon.database.migration import (
     require_head,
     upgrade,
 )
-from gnomon.database.tables import AuditRecord, EntryAttempt, Submission
+from gnomon.database.tables import AuditRecord
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.web.operations.table_copy import table_digests
+from gnomon.web.operations.table_transfer import table_digests
 from small_season import fill
 
 TABLES = {table.name for table in Base.metadata.sorted_tables}
 
 
 def test_the_migrations_make_the_very_tables_of_the_program(database: Database) -> None:
-    assert play_tables
-    assert remote_tables
     with database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
@@ -45,22 +45,46 @@ def test_down_to_nothing_and_up_again(database: Database) -> None:
     assert set(inspect(database.engine).get_table_names()) == TABLES | {"alembic_version"}
 
 
-@pytest.mark.parametrize("revision", ["0001", "0002"])
-def test_down_and_up_keeps_every_row(
-    database: Database, settings: ServerSettings, revision: str
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision = "9001", {head!r}
+
+
+def upgrade():
+    change(sa.String(80))
+
+
+def downgrade():
+    change(sa.String(64))
+
+
+def change(to):
+    with op.batch_alter_table("submissions") as table:
+        table.alter_column("log_sha256", existing_type=sa.String(64), type_=to)
+"""
+
+
+def test_a_migration_that_rebuilds_a_table_keeps_every_row(
+    database: Database,
+    settings: ServerSettings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Tables are rebuilt on the way, and rows of others belong to theirs."""
+    """SQLite drops the table meanwhile, and rows of others belong to its rows."""
     fill(database, settings)
-    with database.writing() as session:
-        first = session.get_one(Submission, 1)
-        attempt = EntryAttempt(entry_id=first.attempt.entry_id, number=2, seed=7)
-        announced = Submission(season_id=first.season_id, attempt=attempt, manifest={})
-        announced.log_format, announced.log_bytes = "csv", 9
-        session.add(announced)
+    (tmp_path / "next.py").write_text(NEXT.format(head=head_revision()))
+    config = migration._config()
+    own = f"{config.get_main_option('script_location')}/versions"
+    config.set_main_option("path_separator", "newline")
+    config.set_main_option("version_locations", f"{own}\n{tmp_path}")
+    monkeypatch.setattr(migration, "_config", lambda: config)
     with database.engine.begin() as connection:
         before = table_digests(connection)
-    downgrade(database, revision)
     upgrade(database)
+    assert current_revision(database) == "9001"
+    downgrade(database, "-1")
     with database.engine.begin() as connection:
         assert table_digests(connection) == before
 

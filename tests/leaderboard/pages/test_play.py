@@ -8,11 +8,11 @@ import re
 import pytest
 from sqlalchemy import select
 
-from gnomon.database.play_tables import PlayAttempt, PlaySession
+from gnomon.database.tables import PlayAttempt, PlaySession
 from gnomon.experiments.scoring.scores import episode_errors
 from gnomon.rules.catalogue import load_rule, load_rule_text
-from gnomon.studies.kept_games import find_game
-from gnomon.studies.puzzles import puzzles
+from gnomon.studies.game_store import find_game
+from gnomon.studies.playable_rules import puzzles
 
 NUMBER = puzzles().index("clockwise") + 1
 
@@ -187,7 +187,7 @@ def test_games_of_one_address_are_limited(app):
 
 def test_the_same_attempt_twice_at_once_counts_once(client, database):
     from gnomon.leaderboard.refusals import Conflict
-    from gnomon.studies.kept_games import keep
+    from gnomon.studies.game_store import keep
 
     key, game = begin(client, "anything-goes")
     cell = game["view"]["pieces"][0]["cell"]

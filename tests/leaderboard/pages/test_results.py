@@ -17,7 +17,7 @@ from gnomon.database.tables import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.studies.puzzles import puzzles
+from gnomon.studies.playable_rules import puzzles
 from gnomon.web.app import create_app
 
 NUMBER = puzzles().index("clockwise") + 1

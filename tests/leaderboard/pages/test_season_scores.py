@@ -10,7 +10,7 @@ import pytest
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.ranking.ranks.rank_intervals import rank
 from gnomon.scores.readers.tidy_files import read_scores
-from gnomon.stats.estimates import estimate_aggregates
+from gnomon.stats.estimates import estimate
 
 
 @pytest.mark.parametrize(("season", "number"), [("spring-2026", 1), ("autumn-2026", 2)])
@@ -36,7 +36,7 @@ def test_the_ranks_and_numbers_of_the_board_follow_from_its_file(lively, tmp_pat
     with warnings.catch_warnings():
         # The board tells of the same, under "What the statistics warn of".
         warnings.simplefilter("ignore", DegenerateScoresWarning)
-        estimates = estimate_aggregates(table, ["iqm"], rng=np.random.default_rng(number))
+        estimates = estimate(table, ["iqm"], rng=np.random.default_rng(number))
     values = {
         line["contender"]["name"]: line["estimates"]["iqm"]["value"] for line in told["ranked"]
     }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.studies.balancing import ACTIVE_S, PlayerCount, next_list
+from gnomon.studies.study_plan import ACTIVE_S, PlayerCount, next_list
 
 
 def test_those_who_left_take_no_place():

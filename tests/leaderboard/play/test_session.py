@@ -17,7 +17,7 @@ from gnomon.game.reference import ReferenceGame
 from gnomon.learners.base import Learner
 from gnomon.learners.trial import play_trial
 from gnomon.rules.catalogue import available_rules, load_rule, load_rule_text
-from gnomon.studies.session import (
+from gnomon.studies.play_session import (
     Game,
     PlayError,
     PlaySession,

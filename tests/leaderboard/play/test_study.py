@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gnomon.errors import ConfigError, GnomonError
-from gnomon.studies.study import StudyPlan, read_plan
+from gnomon.studies.study_plan import StudyPlan, read_plan
 
 PLAN = """
 name = "pilot"

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from gnomon.cli import main
 from gnomon.rules.catalogue import load_rule_text
-from gnomon.studies.session import Game, PlaySession
+from gnomon.studies.baselines import YARDSTICKS, yardsticks
+from gnomon.studies.play_session import Game, PlaySession
 from gnomon.studies.terminal import board_records, play_in_terminal, result_table
-from gnomon.studies.yardsticks import YARDSTICKS, yardsticks
 
 
 def talk(session: PlaySession, lines: str, **settings: bool) -> str:

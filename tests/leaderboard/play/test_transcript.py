@@ -8,7 +8,7 @@ import pytest
 from gnomon.errors import ScoreDataError
 from gnomon.experiments.game_logs.reader import read_game_log
 from gnomon.rules.catalogue import load_rule_text
-from gnomon.studies.session import Game, PlaySession
+from gnomon.studies.play_session import Game, PlaySession
 from gnomon.studies.transcript import PlayedGame, play_scores, transcript_text
 
 

@@ -8,8 +8,8 @@ from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.scoring.scores import episode_errors
 from gnomon.experiments.trial import trials_of
 from gnomon.rules.catalogue import load_rule_text
-from gnomon.studies.session import Game
-from gnomon.studies.yardsticks import YARDSTICKS, yardsticks
+from gnomon.studies.baselines import YARDSTICKS, yardsticks
+from gnomon.studies.play_session import Game
 
 GAME = Game("x", load_rule_text("clockwise"), 5, 6, 50)
 

@@ -9,7 +9,7 @@ from gnomon.plot.planning import (
     subsample_rows,
 )
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.planning import PowerPoint
+from gnomon.stats.power import PowerPoint
 from gnomon.stats.subsampling import subsample_table
 
 

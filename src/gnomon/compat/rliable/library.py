@@ -17,7 +17,7 @@ from gnomon.compat.rliable.bootstraps import (
 )
 from gnomon.compat.rliable.resampled import ResampledScores
 from gnomon.scores.table import FloatArray
-from gnomon.stats.profiles.shares import average_score_profile, run_score_profile
+from gnomon.stats.profiles.bands import average_score_profile, run_score_profile
 
 __all__ = [
     "StratifiedBootstrap",

@@ -28,8 +28,7 @@ from gnomon.distill.atari.printed_numbers import (
     rounded,
 )
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures.base import PaperProcedure
-from gnomon.distill.progress import Progress
+from gnomon.distill.procedures.least_squares import PaperProcedure
 from gnomon.distill.structure import (
     correlations,
     edges,
@@ -37,6 +36,7 @@ from gnomon.distill.structure import (
     single_tasks,
     task_models,
 )
+from gnomon.distill.work import Progress
 from gnomon.scores.datasets import load_references
 
 __all__ = ["SECTIONS", "Comparison", "reproduce"]

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
+from gnomon._io.http_client import HttpClient, RefusedError
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.client.api_client import ApiClient, RefusedError
 from gnomon.leaderboard.hidden.protocol import (
     AttemptPlay,
     Move,
@@ -44,11 +44,11 @@ class HttpLine:
 
     Parameters
     ----------
-    client : ApiClient
+    client : HttpClient
         Its patience is for a server that is away, or busy.
     """
 
-    def __init__(self, client: ApiClient) -> None:
+    def __init__(self, client: HttpClient) -> None:
         self._client = client
 
     def move(self, moves: Sequence[Move]) -> list[Reply]:
@@ -161,7 +161,7 @@ class RemoteBoard:
     def __init__(
         self, url: str, token: str, *, patience_s: float = 90.0, websocket: bool | None = None
     ) -> None:
-        self.client = ApiClient(url, token, patience_s=patience_s)
+        self.client = HttpClient(url, token, patience_s=patience_s)
         self._token, self._patience_s, self._websocket = token, patience_s, websocket
 
     def line(self) -> Line:

@@ -14,7 +14,7 @@ from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.outcomes import ACCEPTED, IN_PROGRESS, STALEMATE
 from gnomon.game.spaces import action_space, observation_space
 from gnomon.leaderboard.client.remote_connection import Line
-from gnomon.leaderboard.client.seen_board import SeenBoard
+from gnomon.leaderboard.client.remote_learner import SeenBoard
 from gnomon.leaderboard.hidden.protocol import Move, Reply, TrialView
 
 __all__ = ["RemoteEnv"]

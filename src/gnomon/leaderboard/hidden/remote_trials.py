@@ -2,12 +2,16 @@
 
 An attempt is committed before its reply leaves, so nobody plays a board twice. Games in play are
 kept in memory as well; each is checked against its row, under the row's lock, before it goes on.
+
+Games in play, in memory: all of it is in the database too, and this only saves a replay.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Any, TypeAlias
 
 from sqlalchemy import bindparam, select, update
@@ -15,16 +19,15 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.remote_tables import RemoteTrial
 from gnomon.database.tables import (
     Entry,
     EntryAttempt,
+    RemoteTrial,
     Season,
     SeasonRule,
 )
 from gnomon.experiments.shards.shard import shard_bytes
 from gnomon.leaderboard.accounts.audit_log import note
-from gnomon.leaderboard.hidden.live_games import LiveGames
 from gnomon.leaderboard.hidden.protocol import (
     AttemptPlay,
     Move,
@@ -34,11 +37,75 @@ from gnomon.leaderboard.hidden.protocol import (
 )
 from gnomon.leaderboard.hidden.remote_game import RemoteGame, Stretch
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
-from gnomon.leaderboard.seasons.entries import attempt_of, check_open, find_entry
+from gnomon.leaderboard.seasons.assignment import Assignment
+from gnomon.leaderboard.seasons.registration import (
+    assignment_of,
+    attempt_of,
+    check_open,
+    find_entry,
+)
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions.upload import keep_bytes
+from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
 
-__all__ = ["begin", "make_moves", "view"]
+__all__ = ["LiveGames", "begin", "make_moves", "view"]
+
+#: What attempts have to play, of so many attempts.
+_MOST_ASSIGNMENTS = 256
+
+
+class LiveGames:
+    """Games in play, in memory, so that a trial is not replayed at each move; the oldest go first.
+
+    Parameters
+    ----------
+    most : int
+        How many to keep.
+    """
+
+    def __init__(self, most: int = 2048) -> None:
+        self._most = most
+        self._games: OrderedDict[int, RemoteGame] = OrderedDict()
+        self._assignments: OrderedDict[int, Assignment] = OrderedDict()
+        self._lock = Lock()
+
+    def __contains__(self, trial: int) -> bool:
+        with self._lock:
+            return trial in self._games
+
+    def get(self, trial: int, position: int) -> RemoteGame | None:
+        """Return the game of a trial, if it stands at that many attempts."""
+        with self._lock:
+            game = self._games.get(trial)
+            if game is None or game.position != position:
+                return None
+            self._games.move_to_end(trial)
+            return game
+
+    def put(self, trial: int, game: RemoteGame) -> None:
+        """Keep a game."""
+        with self._lock:
+            self._games[trial] = game
+            while len(self._games) > self._most:
+                self._games.popitem(last=False)
+
+    def drop(self, trials: Sequence[int]) -> None:
+        """Forget games: they have ended, or what was done in them was not committed."""
+        with self._lock:
+            for trial in trials:
+                self._games.pop(trial, None)
+
+    def assignment(self, session: Session, attempt_id: int) -> Assignment:
+        """Return what an attempt has to play."""
+        with self._lock:
+            found = self._assignments.get(attempt_id)
+        if found is None:
+            found = assignment_of(session.get_one(EntryAttempt, attempt_id))
+            with self._lock:
+                self._assignments[attempt_id] = found
+                while len(self._assignments) > _MOST_ASSIGNMENTS:
+                    self._assignments.popitem(last=False)
+        return found
+
 
 #: A row of a query, with the columns that it names.
 _Row: TypeAlias = Any

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.leaderboard.standings.records import (
+from gnomon.leaderboard.standings.board_records import (
     LEVEL,
     METRICS,
     Board,
@@ -207,10 +207,10 @@ def _with_rank(line: Standing, record: Mapping[str, Any]) -> Standing:
 def _estimates(
     table: ScoreTable, metrics: Sequence[str], board: Board
 ) -> dict[tuple[str, str], Estimate]:
-    from gnomon.stats.estimates import estimate_aggregates
+    from gnomon.stats.estimates import estimate
 
     rng = np.random.default_rng(board.seed)
-    found = estimate_aggregates(table, metrics, level=LEVEL, rng=rng)
+    found = estimate(table, metrics, level=LEVEL, rng=rng)
     return {(estimate.algorithm, estimate.metric): estimate for estimate in found}
 
 

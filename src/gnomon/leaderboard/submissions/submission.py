@@ -37,7 +37,7 @@ from gnomon.leaderboard.refusals import (
     Refusal,
     TooLarge,
 )
-from gnomon.leaderboard.seasons.entries import check_open
+from gnomon.leaderboard.seasons.registration import check_open
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions.manifest import Manifest
 

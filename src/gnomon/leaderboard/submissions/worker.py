@@ -2,30 +2,41 @@
 
 It keeps nothing of its own: killed at any moment, its job goes to the next worker when the lease
 runs out, and the result of a job is written in one transaction with its end, once.
+
+The worker as a process: ``python -m gnomon.leaderboard.submissions.worker NAME``.
+
+Its settings come on standard input, where no other user sees them; when the input ends, because the
+server has ended it or was killed, the worker gives back what it holds and ends too.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import signal
+import sys
 import threading
 import time
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from gnomon._io.child_process import ChildProcess, ProcessFailure, end_of_input, run_limited
 from gnomon.database.engine import Database
 from gnomon.database.tables import SeasonRule, Submission, VerifiedTrial
 from gnomon.errors import LeaderboardError, visible
 from gnomon.leaderboard.hidden.remote_submission import queue_played
-from gnomon.leaderboard.seasons.entries import assignment_of
+from gnomon.leaderboard.seasons.registration import assignment_of
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions import queue
+from gnomon.leaderboard.submissions import job_queue as queue
+from gnomon.leaderboard.submissions.job_queue import release
 from gnomon.leaderboard.submissions.submission import find_submission, set_state
-from gnomon.leaderboard.submissions.upload import canonical_path
-from gnomon.leaderboard.verification.limited_process import ProcessFailure, run_limited
+from gnomon.leaderboard.submissions.uploaded_logs import canonical_path
 
-__all__ = ["work", "work_on_one"]
+__all__ = ["WorkerKeeper", "new_worker_name", "work", "work_on_one", "work_until_stopped"]
 
 _log = logging.getLogger("gnomon.worker")
 #: Between two looks into an empty queue, in seconds.
@@ -87,7 +98,7 @@ def work_on_one(
 
     try:
         with database.reading() as session:
-            request = _request(session, settings, held.submission_id)
+            request = _request_of(session, settings, held.submission_id)
         answer = run_limited(
             "gnomon.leaderboard.verification.verify_submission",
             request,
@@ -98,7 +109,7 @@ def work_on_one(
         )
         with database.writing() as session:
             submission = queue.finish(session, held)
-            _write(session, submission, answer, time.monotonic() - began)
+            _write_verdict(session, submission, answer, time.monotonic() - began)
     except queue.LeaseLost:
         _log.warning("job %d was given to another worker", held.job_id)
     except ProcessFailure as failure:
@@ -110,7 +121,7 @@ def work_on_one(
     return True
 
 
-def _request(session: Session, settings: ServerSettings, submission_id: int) -> dict[str, Any]:
+def _request_of(session: Session, settings: ServerSettings, submission_id: int) -> dict[str, Any]:
     """Return what the verifying process has to know."""
     submission = find_submission(session, submission_id)
     if submission.log_sha256 is None:
@@ -123,7 +134,7 @@ def _request(session: Session, settings: ServerSettings, submission_id: int) -> 
     }
 
 
-def _write(
+def _write_verdict(
     session: Session, submission: Submission, answer: dict[str, Any], seconds: float
 ) -> None:
     """Write the verdict and the scores."""
@@ -183,3 +194,87 @@ def _same_trials(session: Session, submission: Submission, hashes: list[str]) ->
         )
         found.update((sha256, submission_id) for sha256, submission_id in rows)
     return found
+
+
+#: Seconds between a worker that died and the next, and for a worker to end when it is told to.
+_REPLACE_S, _GRACE_S = 1.0, 15.0
+
+
+def new_worker_name() -> str:
+    """Return a name that no other worker has."""
+    return f"worker-{os.getpid()}-{os.urandom(3).hex()}"
+
+
+@dataclass
+class WorkerKeeper:
+    """Keeps one worker process alive, as long as the server is.
+
+    A worker that dies is replaced, and what it held is put back at once, with the reason.
+    """
+
+    database: Database
+    settings: ServerSettings
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def start(self) -> None:
+        """Start the worker, and watch it."""
+        self._thread = threading.Thread(target=self._keep, name="worker-keeper", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the worker."""
+        self.stopped.set()
+        self._thread.join(30)
+
+    def _keep(self) -> None:
+        while not self.stopped.is_set():
+            name = new_worker_name()
+            child = ChildProcess([sys.executable, "-m", __name__, name])
+            child.send(self.settings.to_json().encode() + b"\n")
+            _log.info("worker %s: process %d", name, child.pid)
+            while not child.how_it_ended and not self.stopped.wait(0.2):
+                pass
+            child.stop(_GRACE_S)
+            child.close()
+            if not self.stopped.is_set():
+                self._put_back(name, child.how_it_ended)
+                self.stopped.wait(_REPLACE_S)
+
+    def _put_back(self, name: str, how: str) -> None:
+        _log.warning("worker %s died (%s); another one takes its place", name, how)
+        with suppress(Exception):  # then the lease runs out
+            release(
+                self.database,
+                name,
+                f"the worker died ({how})",
+                most=self.settings.max_job_attempts,
+            )
+
+
+def work_until_stopped(
+    database: Database, settings: ServerSettings, name: str | None = None
+) -> None:
+    """Work in this process until SIGTERM or SIGINT."""
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stderr)
+    stopped = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopped.set())
+    with suppress(OSError):
+        os.nice(5)  # whoever plays must not wait for a verification
+    if name is not None:
+        end_of_input(stopped.set)
+    work(database, settings, name or new_worker_name(), stopped)
+
+
+def main() -> None:
+    """Be the worker of a server."""
+    settings = ServerSettings.from_json(sys.stdin.readline())
+    database = Database(settings.database, pool_size=2)
+    try:
+        work_until_stopped(database, settings, sys.argv[1])
+    finally:
+        database.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -26,7 +26,6 @@ from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.verification.attempt_rows import Fault, attempt_rows, check_columns
 from gnomon.leaderboard.verification.replay import first_difference, replay
 from gnomon.learners.base import TrialLog
-from gnomon.learners.registry import is_shown_the_rule
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,7 +140,7 @@ def _refusal(
     """Say why a learner of a run is refused as a whole, if it is."""
     if assignment is None:
         return None
-    if is_shown_the_rule(learner.kind):
+    if learner.is_shown_the_rule:
         return "the learner was shown the rule"
     difference = assignment.difference(played)
     return None if difference is None else f"not what was assigned: {difference}"

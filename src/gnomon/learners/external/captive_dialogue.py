@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.errors import GnomonError
 from gnomon.game.board import (
     BUCKET_PLACES,

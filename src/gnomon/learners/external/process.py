@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Literal, final
-
-import numpy as np
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 from gnomon.errors import GnomonError
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.learners.base import Learner, Observation, Transition
-from gnomon.learners.setting_ranges import LONGEST_S, check_choice, check_range
+from gnomon.learners.settings import LONGEST_S, Range
 
 if TYPE_CHECKING:
+    from gnomon._io.child_process import LineProcess
     from gnomon.learners.external.captive_dialogue import CaptiveTalk
-    from gnomon.learners.external.program import Program
 
 __all__ = ["Process"]
 
@@ -23,6 +21,7 @@ _MOST_LINES = 1000
 
 
 @final
+@dataclass(kw_only=True, eq=False)
 class Process(Learner):
     """Let a program in any language play, as a client of the captive game server.
 
@@ -64,39 +63,33 @@ class Process(Learner):
         without an attempt; the message has the end of what it wrote to standard error.
     """
 
-    def __init__(
-        self,
-        board_spec: BoardSpec = DEFAULT_SPEC,
-        *,
-        rng: np.random.Generator,
-        command: str = "",
-        output: Literal["BRIEF", "STANDARD", "FULL"] = "STANDARD",
-        timeout_s: float = 60.0,
-    ) -> None:
-        check_range("timeout_s", timeout_s, 0.0, LONGEST_S, open_below=True)
-        check_choice("output", output, ("BRIEF", "STANDARD", "FULL"))
+    command: str = ""
+    output: Literal["BRIEF", "STANDARD", "FULL"] = "STANDARD"
+    timeout_s: Annotated[float, Range(0.0, LONGEST_S, open_below=True)] = 60.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         try:
-            self._words = shlex.split(command)
+            self._words = shlex.split(self.command)
         except ValueError as error:
-            raise ValueError(f"command: {str(error).lower()} in {command!r}") from None
+            raise ValueError(f"command: {str(error).lower()} in {self.command!r}") from None
         if not self._words:
             raise ValueError("command: expected the command line of a program, found ''")
-        self._spec = board_spec
-        self._output = output
-        self._timeout_s = timeout_s
-        self._seed = int(rng.integers(2**31))
-        self._program: Program | None = None
+        self._seed = int(self.rng.integers(2**31))
+        self._program: LineProcess | None = None
         self._talk: CaptiveTalk | None = None
 
     def act(self, observation: Observation) -> int:
         """Wait for a MOVE that is an attempt, and answer whatever comes before it."""
+        from gnomon._io.child_process import LineProcess
         from gnomon.learners.external.captive_dialogue import CaptiveTalk
-        from gnomon.learners.external.program import Program
 
         if self._program is None or self._talk is None:
             variables = {"GNOMON_SEED": str(self._seed)}
-            self._program = Program(self._words, variables, timeout_s=self._timeout_s)
-            self._talk = CaptiveTalk(self._spec, self._output)
+            self._program = LineProcess(
+                self._words, variables, timeout_s=self.timeout_s, label="learner 'process'"
+            )
+            self._talk = CaptiveTalk(self.board_spec, self.output)
         self._program.write(self._talk.see(observation.board))
         for _ in range(_MOST_LINES):
             action, reply = self._talk.answer(self._program.read())

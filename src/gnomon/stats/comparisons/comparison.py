@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.results import Results, Row, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import draw_key
 from gnomon.stats.comparisons.difference import (
@@ -20,11 +21,26 @@ from gnomon.stats.comparisons.difference import (
 )
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
-from gnomon.stats.intervals.methods import Interval, checked
-from gnomon.stats.metrics import METRICS, Metric, metrics_for
+from gnomon.stats.intervals import Interval, checked
+from gnomon.stats.metrics import METRICS, Metric, Metrics, listed, metrics_for
 from gnomon.stats.strata import Strata
 
-__all__ = ["IMPROVEMENT", "Comparison", "compare", "corrected", "metrics_to_compare"]
+__all__ = [
+    "IMPROVEMENT",
+    "Comparison",
+    "ComparisonSettings",
+    "Comparisons",
+    "Correction",
+    "SmallMethod",
+    "chosen_pair",
+    "compare",
+    "compared_pair",
+    "corrected",
+    "metrics_to_compare",
+]
+
+SmallMethod = Literal["auto", "small_sample", "percentile"]
+Correction = Literal["holm", "max_t"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,31 +91,47 @@ class Comparison:
         return {name: finite_or_none(value) for name, value in asdict(self).items()}
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparisons(Results[Comparison]):
+    """Comparisons of two algorithms or of all pairs; see :func:`compare`, :func:`compare_all`."""
+
+    columns = ("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted")
+    drawn_by = "gnomon.plot.statistics:draw_comparisons"
+
+    @property
+    def title(self) -> str:
+        """How to read the values."""
+        return "a minus b, or the probability that a is better"
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        of_tasks = any(row["task"] is not None for row in rows)
+        return [name for name in self.columns if of_tasks or name != "task"]
+
+
 def compare(
-    table: ScoreTable,
+    scores: ScoreTable,
     a: str,
     b: str,
-    metrics: Sequence[str | Metric] = (*METRICS[:3], IMPROVEMENT),
+    metrics: Metrics = (*METRICS[:3], IMPROVEMENT),
     *,
     per_task: bool = False,
     paired: bool = False,
     level: float = 0.95,
-    method: Literal["auto", "small_sample", "percentile"] = "auto",
+    method: SmallMethod = "auto",
     n_resamples: int = 2000,
     gamma: float | None = None,
-    rng: np.random.Generator,
-) -> list[Comparison]:
+    rng: np.random.Generator | int | None = None,
+) -> Comparisons:
     """Compare two algorithms on the tasks that both have.
 
     Parameters
     ----------
-    table : ScoreTable
+    scores : ScoreTable
         One score for each run.
     a, b : str
         The algorithms.
-    metrics : sequence of str or Metric
-        As in :func:`~gnomon.stats.estimates.estimate_aggregates`, and
-        ``probability_of_improvement``.
+    metrics : str, Metric or sequence of them
+        As in :func:`~gnomon.stats.estimates.estimate`, and ``probability_of_improvement``.
     per_task : bool
         Whether to compare on each task too; p-values are then corrected over tasks (Holm).
     paired : bool
@@ -108,18 +140,18 @@ def compare(
         Confidence level.
     method : str
         ``small_sample``: delta-t (for means on one task this is Welch's test) and, for medians,
-        the profile intervals of both combined (:mod:`gnomon.stats.comparisons.median_difference`);
+        the profile intervals of both combined (:mod:`gnomon.stats.comparisons.difference`);
         ``percentile``: bootstrap; ``auto``: the first below 20 runs.
     n_resamples : int
         Number of resamples, for ``percentile`` and metrics without closed form.
     gamma : float, optional
         Target of the optimality gap.
-    rng : numpy.random.Generator
-        Source of all draws.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or their seed; seed 0 if not given.
 
     Returns
     -------
-    list of Comparison
+    Comparisons
         For each metric the whole and then, if wanted, the tasks.
 
     Raises
@@ -127,7 +159,7 @@ def compare(
     UnknownNameError
         There is no such algorithm or metric.
     ScoreDataError
-        No task is shared, or runs to be paired have no common labels.
+        The algorithms are one, no task is shared, or runs to be paired have no common labels.
 
     Warns
     -----
@@ -136,17 +168,83 @@ def compare(
 
     Examples
     --------
-    >>> table = ScoreTable.from_arrays({"dqn": [[1, 4], [2, 6], [3, 5]], "sac": [[5, 7], [6, 9]]})
-    >>> for c in compare(table, "sac", "dqn", ["mean"], rng=np.random.default_rng(0)):
+    >>> from gnomon.stats import compare
+    >>> scores = ScoreTable.from_arrays({"dqn": [[1, 4], [2, 6], [3, 5]], "sac": [[5, 7], [6, 9]]})
+    >>> for c in compare(scores, "sac", "dqn", "mean"):
     ...     print(f"{c.metric}: {c.value:.2f} [{c.low:.2f}, {c.high:.2f}], p = {c.p_value:.3f}")
     mean: 3.25 [1.10, 5.40], p = 0.017
     """
-    tasks = shared_tasks(table, (a, b))
-    x, y = _strata_pair(table, a, b, tasks, paired)
-    keys = (draw_key(rng), draw_key(rng))
-    options = DifferenceOptions(table.higher_is_better, paired, level, method, n_resamples, keys)
+    chosen_pair(scores, a, b)
+    how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
+    with recorded() as notes:
+        found = tuple(compared_pair(scores, a, b, listed(metrics), per_task, how))
+    return Comparisons(found, how.settings(rng, scores, correction="holm"), tuple(notes))
+
+
+def chosen_pair(scores: ScoreTable, a: str | None, b: str | None) -> tuple[str, str] | None:
+    """Return two algorithms of a table, or None where none is named, which means all pairs.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such algorithm.
+    ScoreDataError
+        One is named alone, or twice.
+    """
+    if a is None:
+        return None
+    if b is None:
+        raise ScoreDataError(f"expected two algorithms to compare, or none; found {a!r} alone")
+    scores.select(algorithms=[a, b])
+    if a == b:
+        raise ScoreDataError(f"expected two different algorithms, found {a!r} twice")
+    return a, b
+
+
+@dataclass(frozen=True)
+class ComparisonSettings:
+    """What all comparisons of one call share."""
+
+    paired: bool
+    level: float
+    method: SmallMethod
+    n_resamples: int
+    gamma: float | None
+    rng: np.random.Generator
+
+    def settings(
+        self, rng: np.random.Generator | int | None, scores: ScoreTable, correction: Correction
+    ) -> dict[str, Any]:
+        """Return what the results say of how they were made."""
+        return made_by(
+            rng,
+            scale=scores.scale,
+            correction=correction,
+            paired=self.paired,
+            level=self.level,
+            method=self.method,
+            n_resamples=self.n_resamples,
+            gamma=self.gamma,
+        )
+
+
+def compared_pair(
+    scores: ScoreTable,
+    a: str,
+    b: str,
+    metrics: Sequence[str | Metric],
+    per_task: bool,
+    how: ComparisonSettings,
+) -> list[Comparison]:
+    """Return the comparisons of two algorithms, not corrected for other pairs."""
+    tasks = shared_tasks(scores, (a, b))
+    x, y = _strata_pair(scores, a, b, tasks, how.paired)
+    keys = (draw_key(how.rng), draw_key(how.rng))
+    options = DifferenceOptions(
+        scores.higher_is_better, how.paired, how.level, how.method, how.n_resamples, keys
+    )
     comparisons = []
-    for metric in metrics_to_compare(metrics, gamma, table.higher_is_better):
+    for metric in metrics_to_compare(metrics, how.gamma, scores.higher_is_better):
         comparisons.append(_compared(x, y, metric, options, a, b, None))
         if per_task:
             parts = zip(tasks, x.per_task(), y.per_task(), strict=True)
@@ -159,11 +257,11 @@ def compare(
 
 
 def metrics_to_compare(
-    wanted: Sequence[str | Metric], gamma: float | None, higher_is_better: bool
+    wanted: Metrics, gamma: float | None, higher_is_better: bool
 ) -> list[Metric]:
     """Return the metrics, with a stand-in for the probability of improvement."""
     metrics = []
-    for one in wanted:
+    for one in listed(wanted):
         if one == IMPROVEMENT:
             metrics.append(Metric(IMPROVEMENT, lambda s: math.nan))
             continue

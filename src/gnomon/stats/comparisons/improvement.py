@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
-from gnomon.stats.intervals.small_sample import DeltaError, Influences, delta_error
+from gnomon.stats.small_sample import DeltaError, Influences, delta_error
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = [

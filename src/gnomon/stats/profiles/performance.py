@@ -3,8 +3,7 @@
 A profile shows the whole distribution at once (Agarwal et al. 2021): one that lies above another
 everywhere is better by any summary. Where lower scores are better, "above" reads "below".
 
-Shares are counted in :mod:`gnomon.stats.profiles.shares`, bands made in
-:mod:`gnomon.stats.profiles.bands`.
+Shares are counted, and bands made, in :mod:`gnomon.stats.profiles.bands`.
 """
 
 from __future__ import annotations
@@ -23,16 +22,18 @@ from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
 from gnomon.stats.profiles.bands import (
     Band,
     Kind,
+    average_score_profile,
     band_of,
     exact_band,
     resampled_profiles,
+    run_score_profile,
     simultaneous_band,
 )
-from gnomon.stats.profiles.shares import average_score_profile, run_score_profile
 from gnomon.stats.strata import Strata
 
 __all__ = [
     "Profile",
+    "Spacing",
     "average_score_profile",
     "exact_band",
     "performance_profiles",
@@ -41,6 +42,11 @@ __all__ = [
     "simultaneous_band",
     "thresholds",
 ]
+
+
+Spacing = Literal["linear", "log", "data"]
+
+_COLUMNS = ("tau", "value", "low", "high")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,20 +76,17 @@ class Profile:
     level: float
     band: str
 
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields as a mapping fit for JSON, thresholds and shares as lists."""
+        columns = {name: getattr(self, name).tolist() for name in _COLUMNS}
+        lists = {name: [finite_or_none(x) for x in column] for name, column in columns.items()}
+        return {"algorithm": self.algorithm, "kind": self.kind, **lists}
+
     def as_records(self) -> list[dict[str, Any]]:
         """Return one mapping for each threshold, fit for JSON."""
-        columns = zip(
-            self.tau.tolist(),
-            self.value.tolist(),
-            self.low.tolist(),
-            self.high.tolist(),
-            strict=True,
-        )
-        names = ("algorithm", "kind", "tau", "value", "low", "high")
-        return [
-            dict(zip(names, map(finite_or_none, (self.algorithm, self.kind, *row)), strict=True))
-            for row in columns
-        ]
+        key, lists = {"algorithm": self.algorithm, "kind": self.kind}, self.as_record()
+        rows = zip(*(lists[name] for name in _COLUMNS), strict=True)
+        return [key | dict(zip(_COLUMNS, row, strict=True)) for row in rows]
 
     def n_flat(self) -> int:
         """Return at how many thresholds the band has no width."""
@@ -107,7 +110,7 @@ class Profile:
 def thresholds(
     strata: Sequence[Strata],
     *,
-    spacing: Literal["linear", "log", "data"] = "linear",
+    spacing: Spacing = "linear",
     n: int = 81,
 ) -> FloatArray:
     """Return thresholds that span the scores of several algorithms.
@@ -145,7 +148,7 @@ def performance_profiles(
     tau: npt.ArrayLike | None = None,
     *,
     kind: Kind = "run_score",
-    spacing: Literal["linear", "log", "data"] = "linear",
+    spacing: Spacing = "linear",
     band: Band = "pointwise",
     level: float = 0.95,
     n_resamples: int = 2000,

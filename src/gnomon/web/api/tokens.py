@@ -25,13 +25,15 @@ from gnomon.leaderboard.accounts.tokens import (
 )
 from gnomon.leaderboard.refusals import Missing, NotAllowed
 from gnomon.web.api.dependencies import (
+    After,
+    Limit,
     ReadSession,
+    RowId,
     WriteSession,
     caller,
     identified,
     paced,
 )
-from gnomon.web.api.paging import After, Limit, RowId
 from gnomon.web.api.records import IssuedToken, Reason, TokenRecord
 
 __all__ = ["router"]

@@ -1,0 +1,272 @@
+"""The statistics verbs: ``gnomon estimate``, ``compare``, ``profile``, ``curves`` and ``plan``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.option_groups import with_groups
+from gnomon.cli.score_options import (
+    DrawOptions,
+    Gamma,
+    Level,
+    Method,
+    Normalize,
+    NormalizedScores,
+    Only,
+    ReadOptions,
+    Resamples,
+    Resampling,
+    Seed,
+    ShowOptions,
+    Source,
+    normalized,
+    scores_of,
+    scores_or_summaries,
+    summaries_of,
+)
+
+__all__ = ["compare", "curves", "estimate", "plan", "profile"]
+
+First = Annotated[str | None, typer.Argument(help="An algorithm; without it, all pairs.")]
+Second = Annotated[str | None, typer.Argument(help="The one to compare it with.")]
+
+
+@with_groups
+def estimate(
+    source: Source,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="mean, median, iqm or optimality_gap; repeatable.")
+    ] = None,
+    per_task: Annotated[bool, typer.Option("--per-task", help="For each task by itself.")] = False,
+    method: Annotated[Method, typer.Option(help="How intervals are made.")] = "auto",
+    resampling: Annotated[
+        Resampling, typer.Option(help="Whether tasks are drawn too, as a sample of their kind.")
+    ] = "runs",
+    *,
+    scores: NormalizedScores,
+    draws: DrawOptions,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimate summaries of every algorithm, with intervals."""
+    if per_task and (showing.figure is not None or method != "auto" or resampling != "runs"):
+        raise typer.BadParameter("--per-task goes without --figure, --method and --resampling")
+    from gnomon.stats import estimate as estimated
+
+    with answering("estimate", as_json=as_json) as answer:
+        runs_only = {"--per-task": per_task, "--resampling": resampling != "runs"}
+        table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
+        options = draws.arguments() | {"method": by, "resampling": resampling}
+        answer.show(estimated(table, wanted, per_task=per_task, **options), **vars(showing))
+
+
+@with_groups
+def compare(
+    source: Source,
+    a: First = None,
+    b: Second = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="A metric, or probability_of_improvement; repeatable."),
+    ] = None,
+    per_task: Annotated[bool, typer.Option("--per-task", help="On each task too.")] = False,
+    paired: Annotated[
+        bool, typer.Option("--paired", help="Runs with the same label share a seed.")
+    ] = False,
+    correction: Annotated[Literal["holm", "max_t"], typer.Option(help="Over all pairs.")] = "holm",
+    method: Annotated[
+        Literal["auto", "small_sample", "percentile"], typer.Option(help="How intervals are made.")
+    ] = "auto",
+    *,
+    scores: NormalizedScores,
+    draws: DrawOptions,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two algorithms, or all pairs: differences with intervals and tests."""
+    if a is not None and correction == "max_t":
+        raise typer.BadParameter("--correction max_t is for all pairs, found two algorithms")
+    if a is None and per_task:
+        raise typer.BadParameter("--per-task needs two algorithms, A and B")
+    from gnomon import stats
+
+    with answering("compare", as_json=as_json) as answer:
+        runs_only = {"--paired": paired, "--correction max_t": correction == "max_t"}
+        table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
+        options = draws.arguments() | {"paired": paired, "method": by}
+        if wanted:
+            options["metrics"] = wanted
+        pair = stats.chosen_pair(table, a, b)
+        found = (
+            stats.compare_all(table, correction=correction, **options)
+            if pair is None
+            else stats.compare(table, *pair, per_task=per_task, **options)
+        )
+        answer.show(found, **vars(showing))
+
+
+@with_groups
+def profile(
+    source: Source,
+    kind: Annotated[
+        Literal["run_score", "average_score", "ratio", "likelihood", "permutation"],
+        typer.Option("--kind", "--metric", help="Which share is shown."),
+    ] = "run_score",
+    tau: Annotated[list[float] | None, typer.Option(help="A threshold; repeatable.")] = None,
+    spacing: Annotated[
+        Literal["linear", "log", "data"], typer.Option(help="Thresholds, if none is given.")
+    ] = "linear",
+    band: Annotated[
+        Literal["pointwise", "simultaneous", "none"],
+        typer.Option("--band", "--method", help="At each threshold, or for the whole curve."),
+    ] = "pointwise",
+    df: Annotated[
+        Literal["welch", "as_published"],
+        typer.Option(help="Degrees of freedom of a likelihood profile."),
+    ] = "welch",
+    algorithm: Only = None,
+    keep_apart: Annotated[
+        str | None, typer.Option(help="Column of a summary table that makes algorithms differ.")
+    ] = None,
+    level: Level = 0.95,
+    resamples: Resamples = 2000,
+    seed: Seed = 0,
+    *,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what share of runs, or of tasks, gets past each threshold."""
+    from gnomon.stats import profile as profiles_of
+
+    with answering("profile", as_json=as_json) as answer:
+        summaries = kind in ("ratio", "likelihood") and summaries_of(
+            source, reading, keep_apart, algorithm
+        )
+        found = profiles_of(
+            summaries or scores.last(source, reading, algorithm),
+            kind,
+            tau,
+            spacing=spacing,
+            band=band,
+            df=df,
+            higher_is_better=not reading.lower_is_better,
+            level=level,
+            n_resamples=resamples,
+            rng=seed,
+        )
+        if kind not in ("run_score", "average_score") and (as_json or tau):
+            answer.warn(f"profiles of kind {kind} have no band: low and high are empty")
+        answer.show(found, **vars(showing))
+
+
+@with_groups
+def curves(
+    source: Source,
+    metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
+    summary: Annotated[
+        Literal["area", "best", "final", "time_to_threshold"] | None,
+        typer.Option(help="One number about each curve instead of the curve."),
+    ] = None,
+    threshold: Annotated[float | None, typer.Option(help="For time_to_threshold.")] = None,
+    method: Annotated[Method, typer.Option(help="How bands are made.")] = "auto",
+    algorithm: Only = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            help="Which score of a run folder, one an episode; cumulated_errors, if none is named."
+        ),
+    ] = None,
+    normalize: Normalize = None,
+    *,
+    draws: DrawOptions,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Show metrics along the steps of training, with bands, or numbers about whole curves."""
+    if summary is not None and method not in ("auto", "percentile"):
+        raise typer.BadParameter(f"--summary has percentile intervals, found --method {method}")
+    if threshold is not None and summary != "time_to_threshold":
+        raise typer.BadParameter("--threshold is for --summary time_to_threshold")
+    from gnomon.stats import curves as curves_of
+
+    with answering("curves", as_json=as_json) as answer:
+        table = scores_of(source, score, reading, default_metric="cumulated_errors")
+        table = normalized(table.select(algorithms=algorithm), normalize)
+        wanted, options = metric or "iqm", draws.arguments()
+        step = reading.step_column or ("episode" if source.is_dir() else "step")
+        found = (
+            curves_of(table, wanted, method=method, step=step.replace("_", " "), **options)
+            if summary is None
+            else curves_of(table, wanted, summary=summary, threshold=threshold, **options)
+        )
+        answer.show(found, **vars(showing))
+
+
+@with_groups
+def plan(
+    source: Source,
+    a: First = None,
+    b: Second = None,
+    metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
+    runs: Annotated[
+        list[int] | None, typer.Option(min=1, help="Runs per task to try; repeatable.")
+    ] = None,
+    power: Annotated[float, typer.Option(min=0, max=1, help="Power to reach.")] = 0.8,
+    widths: Annotated[
+        bool, typer.Option("--widths", help="How wide intervals would be, to halve one.")
+    ] = False,
+    subsample: Annotated[
+        bool, typer.Option("--subsample", help="What fewer of these runs would have said.")
+    ] = False,
+    sequential: Annotated[
+        bool, typer.Option("--sequential", help="Look after each number of runs; stop if decided.")
+    ] = False,
+    simulations: Annotated[int, typer.Option(min=2, help="Simulated studies, or draws.")] = 400,
+    method: Annotated[
+        Literal["auto", "small_sample"], typer.Option(help="How a study is tested.")
+    ] = "auto",
+    level: Level = 0.95,
+    seed: Seed = 0,
+    gamma: Gamma = None,
+    *,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how many runs are needed to tell algorithms apart, or what fewer would have said."""
+    if widths + subsample + sequential > 1:
+        raise typer.BadParameter("expected one of --widths, --subsample and --sequential")
+    if sequential and (b is None or len(set(runs or ())) < 2):
+        raise typer.BadParameter("--sequential needs two algorithms and --runs at least twice")
+    from gnomon.stats import plan as planned
+
+    with answering("plan", as_json=as_json) as answer:
+        found = planned(
+            scores.last(source, reading),
+            a,
+            b,
+            metric,
+            way="widths"
+            if widths
+            else "subsample"
+            if subsample
+            else "sequential"
+            if sequential
+            else "power",
+            runs=runs,
+            power=power,
+            n_simulations=simulations,
+            level=level,
+            gamma=gamma,
+            rng=seed,
+        )
+        answer.show(found, **vars(showing))

@@ -1,0 +1,323 @@
+"""Intervals by name: those from resamples, and the choice between them and the closed forms.
+
+The resampling ones take the replicates of a metric and its value, so that all come from one set of
+resamples.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.table import FloatArray
+from gnomon.stats.bootstrap.quantiles import quantile_ends
+from gnomon.stats.bootstrap.resamples import Resamples
+from gnomon.stats.metrics import Metric, metric_named
+from gnomon.stats.small_sample import (
+    Influences,
+    delta_error,
+    delta_interval,
+    median_profile_interval,
+)
+from gnomon.stats.strata import Strata
+
+__all__ = [
+    "FEW_RUNS",
+    "ROUNDING",
+    "Interval",
+    "Method",
+    "acceleration",
+    "basic",
+    "bias_corrected",
+    "bias_corrected_accelerated",
+    "checked",
+    "influence_of",
+    "interval_of",
+    "percentile",
+    "resolved_method",
+    "scaled",
+    "studentized",
+]
+
+
+Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
+
+#: A width that is none, as a share of the numbers it comes from: what sums of a million terms lose.
+ROUNDING = 1e-12
+
+#: Below this number of runs ``auto`` takes the small-sample interval.
+FEW_RUNS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Two ends, and how far they depend on the draws.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends.
+    method : str
+        How they were made.
+    n_resamples : int
+        0 for a closed form.
+    mc_error : float
+        Monte Carlo error of the worse end, about one standard deviation.
+    """
+
+    low: float
+    high: float
+    method: str
+    n_resamples: int = 0
+    mc_error: float = 0.0
+
+
+def checked(interval: Interval, scale: float = 0.0) -> tuple[Interval, str | None]:
+    """Return an interval, with NaN for ends that say nothing, and what is wrong with it in words.
+
+    Parameters
+    ----------
+    interval : Interval
+    scale : float
+        Size of the numbers that were subtracted, which rounding goes by; that of the ends if 0.
+
+    Examples
+    --------
+    >>> checked(Interval(0.5, math.inf, "percentile"))[1]
+    'interval without an upper end, some resamples are infinite (censored)'
+    >>> checked(Interval(0.5, 0.5, "percentile"))[0].low
+    nan
+    """
+    low, high = interval.low, interval.high
+    if math.isnan(low) or math.isnan(high):
+        return interval, "interval not estimable, some resamples have no value"
+    if low == high or high - low <= ROUNDING * max(_size(low), _size(high), scale):
+        empty = replace(interval, low=math.nan, high=math.nan, mc_error=math.nan)
+        return empty, "interval not estimable, the scores that decide it do not vary"
+    ends = [name for name, end in (("a lower", low), ("an upper", high)) if math.isinf(end)]
+    if ends:
+        which = " and ".join(ends)
+        return interval, f"interval without {which} end, some resamples are infinite (censored)"
+    return interval, None
+
+
+def _size(end: float) -> float:
+    return abs(end) if math.isfinite(end) else 0.0
+
+
+def percentile(replicates: FloatArray, level: float, *, method: str = "percentile") -> Interval:
+    """Return the interval between the quantiles of the replicates."""
+    tail = (1.0 - level) / 2.0
+    return _between(replicates, tail, 1.0 - tail, method)
+
+
+def _between(replicates: FloatArray, lower: float, upper: float, method: str) -> Interval:
+    """Return the interval between two quantiles, with the Monte Carlo error of its ends."""
+    low, high, mc_error = (float(x) for x in quantile_ends(replicates, lower, upper))
+    return Interval(low, high, method, replicates.size, mc_error)
+
+
+def basic(replicates: FloatArray, value: float, level: float) -> Interval:
+    """Return the percentile interval reflected in the estimate (Davison and Hinkley 1997, 5.2)."""
+    inner = percentile(replicates, level)
+    low, high = 2.0 * value - inner.high, 2.0 * value - inner.low
+    return Interval(low, high, "basic", inner.n_resamples, inner.mc_error)
+
+
+def bias_corrected(replicates: FloatArray, value: float, level: float) -> Interval:
+    """Return the percentile interval shifted by the median bias (Efron 1981)."""
+    return _shifted(replicates, value, level, 0.0, "bc")
+
+
+def bias_corrected_accelerated(
+    replicates: FloatArray, value: float, level: float, acceleration: float
+) -> Interval:
+    """Return Efron's BCa interval (1987), with the acceleration of :func:`acceleration`."""
+    return _shifted(replicates, value, level, acceleration, "bca")
+
+
+def _shifted(
+    replicates: FloatArray, value: float, level: float, acceleration: float, method: str
+) -> Interval:
+    from scipy import special
+
+    # Ties with the estimate count one half, as the median of a discrete distribution needs.
+    below = np.mean(replicates < value) + np.mean(replicates == value) / 2.0
+    n = replicates.size
+    bias = float(special.ndtri(min(max(below, 0.5 / n), 1.0 - 0.5 / n)))
+    ends = []
+    for tail in ((1.0 - level) / 2.0, (1.0 + level) / 2.0):
+        z = bias + float(special.ndtri(tail))
+        ends.append(float(special.ndtr(bias + z / (1.0 - acceleration * z))))
+    return _between(replicates, ends[0], ends[1], method)
+
+
+def influence_of(metric: Metric, strata: Strata) -> FloatArray:
+    """Return how a metric moves with each score: by its formula, else by the jackknife.
+
+    The jackknife leaves out one run of one task at a time (``T (R_t - 1) (mean of these values -
+    value)``), not a run index of all tasks: tasks are independent strata.
+    """
+    if metric.influence is not None:
+        return metric.influence(strata)
+    parts = strata.per_task()
+    influence = []
+    for t, runs in enumerate(parts):
+        if runs.size == 1:
+            influence.append(np.zeros(1))
+            continue
+        without = [
+            metric.value(Strata.from_runs([*parts[:t], np.delete(runs, r), *parts[t + 1 :]]))
+            for r in range(runs.size)
+        ]
+        influence.append(strata.n_tasks * (runs.size - 1) * (np.mean(without) - np.array(without)))
+    return np.concatenate(influence)
+
+
+def acceleration(strata: Strata, influence: FloatArray) -> float:
+    """Return the acceleration of BCa for stratified data (Davison and Hinkley 1997, eq. 5.24).
+
+    A sixth of the skewness of the linearised estimate: the third moment of each task's influences
+    over R_t squared, summed, over the summed variance to the power 3/2.
+    """
+    begins = strata.starts[:-1]
+    means = np.add.reduceat(influence, begins) / strata.counts
+    centred = influence - np.repeat(means, strata.counts)
+    weight = 1.0 / (np.repeat(strata.counts, strata.counts) * strata.n_tasks)
+    second = float(np.sum(np.square(centred * weight)))
+    third = float(np.sum((centred * weight) ** 3))
+    return third / (6.0 * second**1.5) if second > 0.0 else 0.0
+
+
+def studentized(
+    replicates: FloatArray, errors: FloatArray, value: float, error: float, level: float
+) -> Interval:
+    """Return the bootstrap-t interval.
+
+    Parameters
+    ----------
+    replicates, errors : ndarray of float, shape (n_resamples,)
+        The metric and its standard error in each resample; an error of 0 is left out.
+    value, error : float
+        The same of the data.
+    level : float
+        Confidence level.
+    """
+    usable = errors > 0.0
+    deviations = (replicates[usable] - value) / errors[usable]
+    if not deviations.size:
+        return Interval(math.nan, math.nan, "studentized", replicates.size, math.nan)
+    inner = percentile(deviations, level)
+    return Interval(
+        value - error * inner.high,
+        value - error * inner.low,
+        "studentized",
+        replicates.size,
+        error * inner.mc_error,
+    )
+
+
+def scaled(replicates: FloatArray, value: float, strata: Strata, level: float) -> Interval:
+    """Return the percentile interval stretched for few runs: what a metric without influence gets.
+
+    The distance of the ends from the estimate is multiplied by sqrt(R/(R - 1)), R the harmonic
+    mean of the runs, and by the ratio of Student's to the normal quantile, with the degrees of
+    freedom of the scores' variances.
+    """
+    from scipy import special
+
+    inner = percentile(replicates, level)
+    runs = strata.n_tasks / float(np.sum(1.0 / strata.counts))
+    df = delta_error(Influences(strata, strata.values)).df
+    upper = (1.0 + level) / 2.0
+    ratio = float(special.stdtrit(df, upper) / special.ndtri(upper))
+    factor = math.sqrt(runs / (runs - 1.0)) * ratio
+    return Interval(
+        value + (inner.low - value) * factor,
+        value + (inner.high - value) * factor,
+        "scaled_bootstrap",
+        replicates.size,
+        inner.mc_error * factor,
+    )
+
+
+def resolved_method(method: Method, strata: Strata, *, draw_tasks: bool = False) -> Method:
+    """Return the method that ``auto`` stands for: the small-sample one below 20 runs."""
+    if method != "auto":
+        return method
+    few = strata.counts.min() < FEW_RUNS and not draw_tasks
+    return "small_sample" if few else "percentile"
+
+
+def interval_of(
+    metric: Metric, value: float, resamples: Resamples, *, method: Method, level: float
+) -> Interval:
+    """Return the interval of a metric by the method of that name.
+
+    Parameters
+    ----------
+    metric : Metric
+    value : float
+        Its finite value.
+    resamples : Resamples
+        The scores, and the resamples that are drawn if the method needs them.
+    method : str
+        As in :func:`~gnomon.stats.estimates.estimate_aggregates`.
+    level : float
+        Confidence level.
+
+    Raises
+    ------
+    ScoreDataError
+        A studentized interval of a metric without a standard error.
+    """
+    strata = resamples.strata
+    method = resolved_method(method, strata, draw_tasks=resamples.draw_tasks)
+    if method == "small_sample":
+        return _small_sample(metric, value, resamples, level)
+    if method == "studentized":
+        return _studentized(metric, value, resamples, level)
+    replicates = resamples.of(metric)
+    match method:
+        case "basic":
+            return basic(replicates, value, level)
+        case "bc":
+            return bias_corrected(replicates, value, level)
+        case "bca":
+            bend = acceleration(strata, influence_of(metric, strata))
+            return bias_corrected_accelerated(replicates, value, level, bend)
+        case _:
+            return percentile(replicates, level)
+
+
+def _small_sample(metric: Metric, value: float, resamples: Resamples, level: float) -> Interval:
+    """Return the interval that holds its coverage with few runs."""
+    strata = resamples.strata
+    if metric.name == "median" and strata.n_tasks <= 2:
+        metric = metric_named("mean")  # the same number, and known better
+    if metric.name == "median" and np.isfinite(strata.values).all():
+        return Interval(*median_profile_interval(strata, level), "profile_likelihood")
+    influences = metric.influences(strata)
+    if influences is None:
+        return scaled(resamples.of(metric), value, strata, level)
+    return Interval(*delta_interval(value, influences, level), "delta_t")
+
+
+def _studentized(metric: Metric, value: float, resamples: Resamples, level: float) -> Interval:
+    """Return the bootstrap-t interval, with the delta method's standard errors."""
+    influence = metric.influence
+    if influence is None or resamples.draw_tasks:
+        raise ScoreDataError(
+            f"{metric.name}: a studentized interval needs a standard error in closed form, "
+            "which this metric or resampling has not; choose another method"
+        )
+
+    def error(strata: Strata) -> float:
+        return math.sqrt(delta_error(Influences(strata, influence(strata))).variance)
+
+    errors = np.array([error(drawn) for drawn in resamples.drawn()])
+    return studentized(resamples.of(metric), errors, value, error(resamples.strata), level)

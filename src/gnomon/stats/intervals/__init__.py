@@ -1,1 +1,0 @@
-"""Confidence intervals of one estimate, by closed forms and from resamples."""

@@ -153,7 +153,7 @@ def profiles(runs: dict[str, np.ndarray]) -> str:
     """Return the table that compares performance profiles."""
     tau = np.linspace(0.0, 2.0, 21)
     ours = gn.ScoreTable.from_arrays(runs)
-    found, seconds = timed(lambda: gn.profile(ours, tau))
+    found, seconds = timed(lambda: gn.profile(ours, tau=tau))
     theirs, rliable_s = timed(
         lambda: library.create_performance_profile(runs, tau, reps=RESAMPLES), 0
     )
@@ -176,7 +176,7 @@ def tests_over_tasks(runs: dict[str, np.ndarray]) -> str:
     """Return the table of mean ranks, Friedman's test and Nemenyi's difference."""
     means = pd.DataFrame({a: x.mean(axis=0) for a, x in runs.items()})
     ours = gn.ScoreTable.from_arrays({a: means[[a]].T.to_numpy() for a in means})
-    mine, seconds = timed(lambda: critical_difference(ours, test="nemenyi"))
+    mine, seconds = timed(lambda: critical_difference(ours, test="nemenyi", differences="scores"))
     theirs, autorank_s = timed(lambda: autorank(means, force_mode="nonparametric"))
     friedman, scipy_s = timed(lambda: stats.friedmanchisquare(*(means[a] for a in means)))
     ranks = dict(zip(mine.names, mine.mean_ranks, strict=True))

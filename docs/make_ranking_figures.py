@@ -23,7 +23,6 @@ from gnomon.plot.record import Figure
 from gnomon.plot.style import drawing_of
 from gnomon.ranking.audits.audit_table import audit
 from gnomon.ranking.ranks.rank_intervals import rank
-from gnomon.report.audit_page import audit_report
 from gnomon.scores import read_scores
 
 #: Figures of the audit of six agents on sixty games.

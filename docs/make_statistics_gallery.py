@@ -14,16 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.plot import statistics as drawn
 from gnomon.plot.record import Figure
 from gnomon.scores import ScoreTable, SummaryTable, normalize, read_scores, read_summaries
 from gnomon.stats.comparisons.comparison import compare, compare_all
 from gnomon.stats.estimates import estimate
-from gnomon.stats.learning_curves import aggregate_curves
-from gnomon.stats.power import power_curve
-from gnomon.stats.profiles.distance import distance_profiles
-from gnomon.stats.profiles.performance import performance_profiles
-from gnomon.stats.subsampling import subsample_table
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")
 SARSA = "Sarsa(lambda)+Blob-PROST"

@@ -11,7 +11,6 @@ from gnomon.errors import ScoreDataError
 from gnomon.ranking import PoolEffect, Separation, audit, scaled_by_task, separation
 from gnomon.ranking.audits.statements import _needed, on_cycles, on_pool
 from gnomon.ranking.ratings.method_orders import PoolEffect
-from gnomon.report.audit_page import audit_report
 from gnomon.scores import ScoreTable, normalize, read_scores
 
 SCORES = Path(__file__).parents[3] / ".." / "shared" / "data" / "scores"

@@ -41,6 +41,7 @@ __all__ = [
     "critical_difference_diagram",
     "cumulated_error_curves",
     "cumulated_error_rows",
+
     "difference_bars",
     "difficulty_ladder",
     "ease_heat_map",

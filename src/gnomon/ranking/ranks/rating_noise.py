@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.ranking.ranks.resampled_ratings import ResampledRatings
-from gnomon.ranking.tournament import Edges, Tournament
+from gnomon.ranking.ranks.resampled_ratings import Edges, ResampledRatings
+from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import FloatArray
 
 __all__ = ["RatingNoise", "rating_noise"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["group_letters", "tie_groups"]
+__all__ = ["group_letters", "group_numbers", "tie_groups"]
 
 
 def tie_groups(
@@ -40,6 +40,17 @@ def tie_groups(
             groups.append(tuple(order[begin:end]))
             reached = end
     return tuple(groups)
+
+
+def group_numbers(groups: Sequence[Sequence[str]], name: str) -> tuple[int, ...]:
+    """Return the numbers, from 1, of the groups of which one is a member.
+
+    Examples
+    --------
+    >>> group_numbers([("a", "b"), ("b", "c")], "b")
+    (1, 2)
+    """
+    return tuple(number for number, group in enumerate(groups, 1) if name in group)
 
 
 def group_letters(groups: Sequence[int]) -> str:

@@ -14,10 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.plot.record import Figure
+from gnomon.plot import Figure
 from gnomon.scores import ScoreTable, SummaryTable, normalize, read_scores, read_summaries
-from gnomon.stats.comparisons.comparison import compare, compare_all
-from gnomon.stats.estimates import estimate
+from gnomon.stats import Plan, compare, compare_all, curves, estimate, plan, profile
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")
 SARSA = "Sarsa(lambda)+Blob-PROST"

@@ -10,7 +10,7 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.distill import Names, named_numbers
-from gnomon.cli.long_search import progress_bar
+from gnomon.cli.progress import progress_bar
 from gnomon.cli.score_options import Where, conditions
 
 if TYPE_CHECKING:

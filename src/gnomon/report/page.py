@@ -12,8 +12,7 @@ from markupsafe import Markup
 
 from gnomon._io.atomic_file import write_together
 from gnomon.execution.executor import make_executor
-from gnomon.plot.record import Figure
-from gnomon.plot.svg import theme_css
+from gnomon.plot.record import Figure, theme_css
 
 __all__ = ["Answer", "Report", "Section", "Table", "report_html"]
 

@@ -123,7 +123,7 @@ def band_alpha(n_series: int) -> float:
 
     Examples
     --------
-    >>> band_alpha(2), band_alpha(12)
+    >>> band_alpha(2), round(band_alpha(12), 2)
     (0.18, 0.09)
     """
     return min(0.18, 1.08 / max(n_series, 1))

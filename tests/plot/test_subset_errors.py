@@ -13,7 +13,7 @@ from gnomon.plot.subset_errors import (
     pareto_rows,
     size_rows,
 )
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 
 
 @pytest.fixture(scope="module")

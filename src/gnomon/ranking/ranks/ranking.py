@@ -301,11 +301,11 @@ def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separ
 
 def _needed(decision: Decision, i: int, j: int, power: float) -> float:
     """Return how many would separate two by ratings of which i's should be the higher."""
-    from scipy import stats
+    from scipy.special import ndtri
 
     noise = decision.noise
     difference = float(decision.ratings[i] - decision.ratings[j])
-    steps = noise.critical + float(stats.norm.ppf(power))
+    steps = noise.critical + float(ndtri(power))
     present = float(min(noise.n_draws[i], noise.n_draws[j]))
     error = float(noise.difference_errors[i, j])
     if not math.isfinite(error) or math.isnan(difference):

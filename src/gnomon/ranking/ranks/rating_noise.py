@@ -1,4 +1,4 @@
-"""How much ratings and their differences vary from one set of runs to another."""
+"""Standard errors of ratings and of their differences, and the max-t quantiles that separate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_MISSING = 0.05
 
 @dataclass(frozen=True, eq=False)
 class RatingNoise:
-    """Standard errors of ratings and differences, and how many of them make a difference.
+    """Standard errors of ratings and of differences, and critical values for separation.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def rating_noise(
     least_edge_noise: bool,
     beyond_chance: bool,
 ) -> RatingNoise:
-    """Return the noise of ratings from their resamples.
+    """Compute standard errors of ratings and differences from resamples, and critical values.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from gnomon.ranking import (
     rank,
 )
 from gnomon.ranking.audits.statements import on_pool
-from gnomon.report.prose import joined
+from gnomon.report.sentences import joined
 from gnomon.scores.table import ScoreTable
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import Estimate, estimate
-from gnomon.stats.metrics import Metric
+from gnomon.stats import Estimate, Metric, estimate
 
 
 def rng():
@@ -27,7 +26,7 @@ def test_one_record_for_each_algorithm_and_metric():
     for e in estimates:
         assert e.low < e.value < e.high
         assert (e.n_runs, e.n_tasks, e.level) == (10, 4, 0.95)
-    names = [field.name for field in dataclasses.fields(Estimate)]
+    names = [field.name for field in dataclasses.fields(Estimate)][:-1]  # of one task only
     assert list(estimates[0].as_record()) == names
 
 
@@ -71,9 +70,7 @@ def test_a_task_with_most_of_the_variance_is_named():
 
 def test_a_median_has_no_studentized_interval():
     with pytest.raises(ScoreDataError, match="median: a studentized interval needs a standard"):
-        estimate(
-            table(a=rng().normal(size=(4, 3))), ["median"], method="studentized", rng=rng()
-        )
+        estimate(table(a=rng().normal(size=(4, 3))), ["median"], method="studentized", rng=rng())
 
 
 def test_the_same_rng_gives_the_same_estimates():
@@ -86,26 +83,24 @@ def test_ragged_tables_are_compared_on_shared_tasks():
     x[3:, 0] = np.nan
     x[:, 2] = np.nan
     with pytest.warns(DegenerateScoresWarning, match="1 of 3 tasks left out, .*: task_2"):
-        estimates = estimate(
-            table(a=x, b=rng().normal(size=(4, 3))), ["mean"], rng=rng()
-        )
+        estimates = estimate(table(a=x, b=rng().normal(size=(4, 3))), ["mean"], rng=rng())
     assert [(e.n_runs, e.n_tasks) for e in estimates] == [((3, 5), 2), (4, 2)]
     assert estimates[0].as_record()["n_runs"] == [3, 5]
 
 
 def test_a_single_run_has_no_interval():
     with pytest.warns(DegenerateScoresWarning, match="not estimable from one run per task"):
-        (estimate,) = estimate(table(a=[[1.0, 2.0]]), ["mean"], rng=rng())
-    record = estimate.as_record()
+        (one,) = estimate(table(a=[[1.0, 2.0]]), ["mean"], rng=rng())
+    record = one.as_record()
     assert (record["value"], record["low"], record["high"]) == (1.5, None, None)
     json.dumps(record, allow_nan=False)
 
 
 def test_constant_scores_have_no_interval():
     with pytest.warns(DegenerateScoresWarning, match="the scores that decide it do not vary"):
-        (estimate,) = estimate(table(a=[[1.0], [1.0]]), ["iqm"], rng=rng())
-    assert estimate.value == 1.0
-    assert np.isnan(estimate.low)
+        (one,) = estimate(table(a=[[1.0], [1.0]]), ["iqm"], rng=rng())
+    assert one.value == 1.0
+    assert np.isnan(one.low)
 
 
 def test_means_of_infinite_scores_are_not_estimable():
@@ -140,8 +135,8 @@ def test_tasks_with_a_single_run_among_others_are_named():
     with pytest.warns(
         DegenerateScoresWarning, match=r"a: 1 of 6 tasks have a single run \(task_2\)"
     ):
-        (estimate,) = estimate(table(a=x), ["median"], rng=rng())
-    assert estimate.low < estimate.value < estimate.high
+        (one,) = estimate(table(a=x), ["median"], rng=rng())
+    assert one.low < one.value < one.high
 
 
 def test_a_target_outside_the_scores_is_named():
@@ -168,9 +163,7 @@ def test_an_interval_with_one_end_is_said():
     rows.append(rows[0] | {"run": 6, "censored": True})
     table = ScoreTable.from_records(rows, higher_is_better=False)
     with pytest.warns(DegenerateScoresWarning, match="iqm of a: interval without an upper end"):
-        (found,) = estimate(
-            table, ["iqm"], method="percentile", rng=np.random.default_rng(0)
-        )
+        (found,) = estimate(table, ["iqm"], method="percentile", rng=np.random.default_rng(0))
     assert np.isfinite([found.value, found.low]).all()
     assert np.isposinf(found.high)
     assert found.as_record()["high"] is None

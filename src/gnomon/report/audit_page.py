@@ -22,7 +22,7 @@ from gnomon.report.page import (
     Section,
     Table,
 )
-from gnomon.report.prose import counted, joined, percent
+from gnomon.report.sentences import counted, joined, percent
 from gnomon.stats.estimates import Estimate
 
 __all__ = ["audit_report"]

@@ -38,6 +38,7 @@ def not_below_95_percent(n_good, n=N_TABLES):
     return stats.binomtest(n_good, n, 0.95, "less").pvalue > 0.05
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("means", "n_rules", "n_runs"),
     [((0, 0.3, 0.6, 0.6, 1.5), 4, 8), ((0, 0, 0.5, 1.0, 1.0), 1, 20)],
@@ -56,6 +57,7 @@ def test_rank_intervals_cover_the_true_ranks(means, n_rules, n_runs):
 IN_STEPS = [method.name for method in METHODS.values() if method.steps]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", IN_STEPS)
 def test_ratings_in_steps_cover_too(method):
     """Two that are alike beside a worse one: their places hardly change from draw to draw."""
@@ -80,6 +82,7 @@ def gambler(rng, n_rules, n_runs):
     return Contest(("0", "1", "2"), tuple(f"r{g}" for g in range(n_rules)), samples)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", IN_STEPS)
 def test_ratings_in_steps_cover_their_own_order(method):
     """What ``hodge`` is sure of, 1 above 0, is none of theirs.
@@ -106,6 +109,7 @@ def test_shares_that_are_all_but_none_have_no_order():
     assert separation(found, "0", "1").needed == np.inf
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("n", "n_rules", "n_runs"), [(4, 3, 6), (3, 1, 5)])
 def test_identical_learners_fall_into_one_tie_group(n, n_rules, n_runs):
     rng = np.random.default_rng(8)
@@ -370,6 +374,7 @@ def test_a_level_out_of_range():
 # Runs needed
 
 
+@pytest.mark.full
 def test_as_many_runs_as_said_separate_in_four_of_five_cases():
     """Of pilots with fewer runs, each told what the true difference is in place of its own.
 

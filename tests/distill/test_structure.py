@@ -8,7 +8,6 @@ import pytest
 
 from gnomon.distill import components, correlation_matrix, correlations, explained, single
 from gnomon.distill.atari.facts import GENRES, published_models
-from gnomon.distill.evaluation import fairness_tests
 from gnomon.errors import ScoreDataError
 
 
@@ -104,11 +103,12 @@ def test_correlations_stand_large_numbers(make_scores):
     np.testing.assert_allclose(moved, r, atol=1e-9)
 
 
-def test_fairness_finds_a_difference_that_is_there():
-    rng = np.random.default_rng(0)
-    true = np.arange(90.0)
-    error = rng.normal(0, 0.01, 90) + np.where(true > 60, 0.5, 0.0)
-    tests = {(t.a, t.b, t.measure): t for t in fairness_tests(true + error, true, error)}
-    assert tests["low", "high", "bias"].welch_p < 1e-6
-    assert tests["low", "high", "accuracy"].wilcoxon_p < 1e-6
-    assert tests["low", "middle", "bias"].welch_p > 0.01
+def test_figures_of_structure(make_scores):
+    data = make_scores()
+    colours = {"t00": "maze"}
+    assert correlations(data, strongest=3, negative=2, categories=colours).figure().rows[0]["a"]
+    assert len(correlations(data, strongest=3, negative=2).figure().rows) == 3
+    assert len(single(data, categories=colours).figure().rows) == 8
+    assert str(components(data)).endswith(
+        "of 8 tasks without gaps whose scores differ, 40 algorithms"
+    )

@@ -126,6 +126,8 @@ def reproduce(
         with progress_bar("parts of the paper") as progress:
             found = atari.reproduce(only, differing=differing, progress=progress)
         answer.show(found)
+        for note in () if found else found.notes:  # Nothing differs: no table, but a count.
+            answer.say(note)
 
 
 def _agents(source: Path | None, game: Names, where: Names) -> Mapping[str, Mapping[str, float]]:

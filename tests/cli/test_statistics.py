@@ -97,7 +97,7 @@ CASES = {
     "curves curves.csv": "algorithm metric step value low high",
     "curves curves.csv --summary area": ESTIMATE,
     "plan scores.csv dqn sac --simulations 20": "a b metric runs power",
-    "plan scores.csv --subsample": "algorithm metric runs value mean median low high",
+    "plan scores.csv --way subsample": "algorithm metric runs value mean median low high",
 }  # fmt: skip
 
 
@@ -166,11 +166,11 @@ def test_profiles_at_thresholds(gnomon):
 
 
 def test_widths_and_looks(gnomon):
-    widths = records(gnomon("plan scores.csv --widths --simulations 20 --json"))
+    widths = records(gnomon("plan scores.csv --way widths --simulations 20 --json"))
     assert [r["runs"] for r in widths[:5]] == [6, 12, 18, 24, 36]
     assert widths[0]["relative_width"] == 1.0
     assert widths[3]["relative_width"] < 0.7
-    (look,) = records(gnomon("plan scores.csv dqn sac --sequential --runs 3 --runs 6 --json"))
+    (look,) = records(gnomon("plan scores.csv dqn sac --way sequential --runs 3 --runs 6 --json"))
     assert look["runs"] in (3, 6)
 
 
@@ -220,8 +220,8 @@ BAD = {
     "a,t,0,1\n": ("profile x.csv --kind likelihood", "a, task t: expected at least 2 runs"),
     "a,t,0,1\na,t,1,5\n": ("curves x.csv", "expected a table with several steps"),
     "a,t,0,1\na,t,1,6\n": ("estimate x.csv --normalize zscore", "unknown normalization 'zscore'"),
-    "a,t,0,1\na,t,1,7\n": ("plan x.csv --subsample", "with more than 2 runs"),
-    "a,t,0,\na,t,1,\n": ("plan x.csv --widths", "a: expected at least one score, found none"),
+    "a,t,0,1\na,t,1,7\n": ("plan x.csv --way subsample", "with more than 2 runs"),
+    "a,t,0,\na,t,1,\n": ("plan x.csv --way widths", "a: expected at least one score, found none"),
     "a,t,0,1\na,t,1,9\n": ("plan x.csv", "expected two algorithms or more, found a alone"),
     "a,t,0,1\na,t,1,8\n": ("compare x.csv", "expected two algorithms or more, found a alone"),
 }  # fmt: skip

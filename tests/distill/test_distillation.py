@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.distill.distillation import distill, error_by_size
-from gnomon.distill.prepare import Preparation
+from gnomon.distill.preparation import Preparation
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable, read_scores

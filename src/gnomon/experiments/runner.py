@@ -31,7 +31,7 @@ from gnomon.experiments.played_trial import (
 )
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.trial import Trial, trials_of
-from gnomon.game.interpreted import compiled_or_none
+from gnomon.game.interpreted_boards import compiled_or_none
 
 __all__ = ["Progress", "RunSummary", "run"]
 
@@ -48,7 +48,7 @@ _A_TRANSACTION = 8
 class Progress(Protocol):
     """Is told how far a run is."""
 
-    def __call__(self, n_played: int, n_to_play: int) -> None:
+    def __call__(self, n_played: int, n_to_play: int, /) -> None:
         """Hear that so many of so many trials have been played; once before the first."""
 
 

@@ -126,7 +126,9 @@ def test_a_score_an_episode_has_steps_from_one(folder):
     table = score_table(folder, "cumulated_errors")
     steps, curves = table.curves("uniform", "clockwise")
     assert steps.tolist() == list(range(1, 13))
-    np.testing.assert_array_equal(curves, cumulated_errors(run_episodes(folder))["uniform", "clockwise"])
+    np.testing.assert_array_equal(
+        curves, cumulated_errors(run_episodes(folder))["uniform", "clockwise"]
+    )
     tce = score_table(folder, "tce").runs("uniform", "clockwise")
     np.testing.assert_array_equal(table.last_step().runs("uniform", "clockwise"), tce)
 

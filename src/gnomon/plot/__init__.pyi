@@ -5,11 +5,11 @@ from .boxes import box_rows as box_rows
 from .comparisons import pairwise_rows as pairwise_rows
 from .comparisons import pairwise_table as pairwise_table
 from .critical_difference import critical_difference_diagram as critical_difference_diagram
+from .curves import MedianCurve as MedianCurve
 from .curves import cumulated_error_curves as cumulated_error_curves
 from .curves import cumulated_error_rows as cumulated_error_rows
 from .curves import median_curves as median_curves
 from .curves import median_rows as median_rows
-from .curves import MedianCurve as MedianCurve
 from .differences import difference_bars as difference_bars
 from .differences import improvement_bars as improvement_bars
 from .differences import improvement_heat_map as improvement_heat_map
@@ -27,8 +27,8 @@ from .predictions import predicted_against_true as predicted_against_true
 from .profiles import profile_curves as profile_curves
 from .rank_intervals import rank_interval_plot as rank_interval_plot
 from .record import Figure as Figure
-from .style import series_style as series_style
 from .style import SeriesStyle as SeriesStyle
+from .style import series_style as series_style
 from .subset_errors import error_by_size_curves as error_by_size_curves
 from .subset_errors import pareto_front_plot as pareto_front_plot
 from .tournament import tournament_graph as tournament_graph
@@ -44,7 +44,6 @@ __all__ = [
     "critical_difference_diagram",
     "cumulated_error_curves",
     "cumulated_error_rows",
-
     "difference_bars",
     "difficulty_ladder",
     "ease_heat_map",

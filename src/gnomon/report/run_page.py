@@ -6,20 +6,20 @@ from itertools import combinations, zip_longest
 
 from gnomon.experiments.scoring.scores import STREAK
 from gnomon.plot.style import p_value
-from gnomon.report.run_card import card_of
 from gnomon.report.findings import Duel, Findings
+from gnomon.report.page import (
+    Answer,
+    Report,
+    Section,
+    Table,
+)
+from gnomon.report.run_card import card_of
 from gnomon.report.run_figures import (
     board_figure,
     difficulty_figures,
     rule_figures,
     summary_figures,
     trial_figure,
-)
-from gnomon.report.page import (
-    Answer,
-    Report,
-    Section,
-    Table,
 )
 from gnomon.report.sentences import (
     counted,

@@ -97,9 +97,7 @@ def _median_places(order: _Ints, key: np.uint64, n_resamples: int, n_threads: in
     return places
 
 
-def _counted(
-    drawn: _Places, n: int
-) -> tuple[_Ints, _Ints, _Ints]:
+def _counted(drawn: _Places, n: int) -> tuple[_Ints, _Ints, _Ints]:
     """Return both places of each pair that was drawn, and how often it was."""
     if n * n <= _MOST_PAIRS:
         everywhere = np.bincount(drawn)
@@ -117,9 +115,7 @@ def _middle(low: FloatArray, high: FloatArray) -> FloatArray:
         return np.where(low < high, low + (high - low) / 2.0, low)
 
 
-def _quantiles(
-    values: FloatArray, counts: _Ints, probabilities: list[float]
-) -> FloatArray:
+def _quantiles(values: FloatArray, counts: _Ints, probabilities: list[float]) -> FloatArray:
     """Return quantiles of values that occur several times."""
     order = np.argsort(values, kind="stable")
     up_to = np.cumsum(counts[order])

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.record import Measurement
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures.base import PROCEDURES
+from gnomon.distill.procedures.registry import PROCEDURES
 from gnomon.distill.search.proof import optimal_subset
 from gnomon.distill.search.search import search_subsets
 from gnomon.distill.transforms import transform_of

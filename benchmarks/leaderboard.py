@@ -36,7 +36,7 @@ from gnomon.experiments.shards.shard import frame_of
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
-from gnomon.leaderboard.submissions.upload import keep_bytes
+from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
 from gnomon.leaderboard.verification.verify_run import verify_log
 from gnomon.web.operations.backup import back_up
 from gnomon.web.server import prepare

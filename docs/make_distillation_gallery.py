@@ -17,7 +17,8 @@ from gnomon.distill.atari.facts import GENRES, published_models
 from gnomon.distill.atari.paper_models import paper_scores
 from gnomon.distill.distillation import distill, error_by_size
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures.base import PaperProcedure, procedure_of
+from gnomon.distill.procedures.least_squares import PaperProcedure
+from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.stability import selection_stability
 from gnomon.distill.structure import edges, single_tasks, task_models
 from gnomon.distill.validation import cross_validate

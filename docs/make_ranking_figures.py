@@ -21,8 +21,9 @@ from gnomon.plot.ladder import difficulty_ladder
 from gnomon.plot.rank_intervals import ranking_rows
 from gnomon.plot.record import Figure
 from gnomon.plot.style import drawing_of
-from gnomon.ranking import audit, rank
-from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.ranking.audits.audit_table import audit
+from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.scores import read_scores
 
 #: Figures of the audit of six agents on sixty games.
 OF_AUDIT = ("rank-intervals", "ease", "critical-difference", "tournament")

@@ -14,12 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.plot import Figure
-from gnomon.scores.normalization import normalize
-from gnomon.scores.readers.foreign import SummaryTable, read_summaries
-from gnomon.scores.readers.tidy_files import read_scores
-from gnomon.scores.table import ScoreTable
-from gnomon.stats import Plan, compare, compare_all, curves, estimate, plan, profile
+from gnomon.plot.record import Figure
+from gnomon.scores import ScoreTable, SummaryTable, normalize, read_scores, read_summaries
+from gnomon.stats.comparisons.comparison import compare, compare_all
+from gnomon.stats.estimates import estimate
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")
 SARSA = "Sarsa(lambda)+Blob-PROST"

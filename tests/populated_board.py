@@ -28,7 +28,7 @@ from gnomon.experiments.trial import trials_of
 from gnomon.leaderboard.accounts.accounts import make_account
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions.upload import canonical_path, keep_bytes
+from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, keep_bytes
 from gnomon.leaderboard.verification.verify_submission import trial_record
 from gnomon.rules.catalogue import load_rule_text, rule_info
 

@@ -36,7 +36,7 @@ from gnomon.leaderboard.accounts.accounts import server_secret
 from gnomon.leaderboard.accounts.tokens import issue_token
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
-from gnomon.leaderboard.submissions.upload import keep_bytes
+from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
 from gnomon.rules.catalogue import load_rule
 
 __all__ = ["add_submission", "fill", "make_account", "make_season"]

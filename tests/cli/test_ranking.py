@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gnomon.cli import app, main
-from gnomon.scores.readers.tidy_files import write_scores
+from gnomon.scores import write_scores
 from gnomon.scores.table import ScoreTable
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gnomon.distill.search.best_subsets import BestSubsets
+from gnomon.distill.search.pieces import BestSubsets
 
 
 def test_parts_give_what_the_whole_gives():

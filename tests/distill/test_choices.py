@@ -2,7 +2,7 @@
 
 import pytest
 
-from gnomon.distill.search.choices import free_tasks
+from gnomon.distill.search.plan import free_tasks
 from gnomon.errors import ScoreDataError, UnknownNameError
 
 TASKS = ["u", "v", "w"]

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-import gnomon.distill.procedures.covariance_search as covariance_search
-from gnomon.distill.procedures.covariance_search import least_variance_subsets, residual_variance
+import gnomon.distill.procedures.factor as covariance_search
+from gnomon.distill.procedures.factor import least_variance_subsets, residual_variance
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 
 

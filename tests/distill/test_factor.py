@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gnomon.distill.models import Moments
 from gnomon.distill.procedures.factor import shrunk_covariance
 
 
@@ -62,9 +63,13 @@ def test_a_strange_row_counts_less():
 def test_weights_are_the_regression_of_the_covariance():
     x, _ = sample(80, 4)
     found = shrunk_covariance(x, shrinkage=0.0, degrees_of_freedom=np.inf)
-    w, intercept = found.weights(np.array([0, 1]), 3)
+    kept = [0, 1, 3]
+    rows = tuple(map(tuple, found.covariance[np.ix_(kept, kept)]))
+    moments = Moments(tuple(found.mean[kept]), rows, positive=False)
+    both = np.array([True, True])
+    w, intercept = moments.weights(both)
     design = np.column_stack([x[:, :2], np.ones(80)])
     expected = np.linalg.lstsq(design, x[:, 3], rcond=None)[0]
     assert (*w, intercept) == pytest.approx(tuple(expected))
     residual = x[:, 3] - design @ expected
-    assert found.residual_variance(np.array([0, 1]), 3) == pytest.approx(residual.var())
+    assert moments.spread(both) ** 2 == pytest.approx(residual.var())

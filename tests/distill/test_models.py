@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.distill.models import SubsetModel
+from gnomon.distill.models import Moments, SubsetModel
 from gnomon.distill.procedures.least_squares import fit_least_squares
-from gnomon.distill.procedures.moments import Moments
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 
 

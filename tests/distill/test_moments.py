@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from gnomon.distill.procedures.moments import Moments
+from gnomon.distill.models import Moments
 
 
 def moments_of(z, *, positive=True):

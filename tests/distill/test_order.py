@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from gnomon.distill.order import kendall_tau, order_agreement
+from gnomon.distill.validation import kendall_tau, order_agreement
 
 values = st.lists(st.integers(-4, 4).map(float), min_size=3, max_size=12)
 
@@ -21,7 +21,7 @@ def test_tau_is_that_of_scipy(x, random):
 
 def test_the_figures_of_atari5(paper):
     """Cross-validated, Atari-5 keeps 900 of 946 pairs in order."""
-    from gnomon.distill.procedures.base import PaperProcedure
+    from gnomon.distill.procedures.least_squares import PaperProcedure
     from gnomon.distill.validation import cross_validate
 
     games = ("battlezone", "doubledunk", "namethisgame", "phoenix", "qbert")

@@ -4,8 +4,8 @@ from itertools import combinations
 
 import pytest
 
-from gnomon.distill.folds import Folds
-from gnomon.distill.pareto import pareto_front
+from gnomon.distill.search.folds import Folds
+from gnomon.distill.search.pareto import pareto_front
 from gnomon.distill.search.row_errors import subset_errors
 from gnomon.errors import ScoreDataError, UnknownNameError
 

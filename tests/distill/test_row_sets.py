@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gnomon.distill.search.row_sets import row_sets
+from gnomon.distill.search.plan import row_sets
 
 presence = hnp.arrays(bool, st.tuples(st.integers(1, 12), st.integers(1, 6)))
 

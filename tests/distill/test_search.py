@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.distill.folds import Folds
 from gnomon.distill.search import pieces as search_pieces
+from gnomon.distill.search.folds import Folds
 from gnomon.distill.search.row_errors import subset_errors
 from gnomon.distill.search.search import count_subsets, expected_seconds, search_subsets
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError

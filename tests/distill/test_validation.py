@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from gnomon.distill.folds import Folds
-from gnomon.distill.order import order_agreement
-from gnomon.distill.procedures.auto import AutoProcedure
-from gnomon.distill.procedures.base import FactorProcedure, PaperProcedure
-from gnomon.distill.validation import cross_validate, nested_error, outer_splits
+from gnomon.distill.procedures.factor import FactorProcedure
+from gnomon.distill.procedures.least_squares import PaperProcedure
+from gnomon.distill.procedures.registry import AutoProcedure
+from gnomon.distill.search.folds import Folds
+from gnomon.distill.validation import cross_validate, nested_error, order_agreement, outer_splits
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import make_executor
 

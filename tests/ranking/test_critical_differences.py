@@ -191,18 +191,18 @@ def test_shares_won_and_lost_alike_are_ties():
 
 def test_what_was_compared_is_told():
     one = contest([[1, 2], [3, 4], [5, 5]])
-    taken = critical_difference(one, differences=None)
-    assert taken.differences == "scores"
+    taken = critical_difference(one)
+    assert taken[0].differences == "scores"
     assert taken.compared == "differences of scores, whose size must mean the same on all tasks"
     assert [record["differences"] for record in taken.as_records()] == ["scores", "scores"]
-    several = critical_difference(several_runs(), differences=None)
-    assert (several.differences, several.compared) == ("wins", "P(better) on each task")
+    several = critical_difference(several_runs())
+    assert (several[0].differences, several.compared) == ("wins", "P(better) on each task")
     nemenyi = critical_difference(one, test="nemenyi")
     assert nemenyi.compared == "mean scores on each task"
     tasks = Contest(("x", "y"), ("dqn", "sac"), several_runs().samples[:2], "task")
-    harder = critical_difference(tasks, differences=None)
+    harder = critical_difference(tasks)
     assert harder.compared == "P(harder) for each algorithm"
-    assert critical_difference(tasks).compared == (
+    assert critical_difference(tasks, differences="scores").compared == (
         "differences of scores, whose size must mean the same for all algorithms"
     )
 
@@ -211,7 +211,7 @@ def test_runs_elsewhere_do_not_choose_the_differences():
     """Where all have one run on the shared tasks, more runs on another task say nothing."""
     one, two, none = np.ones(1), np.ones(2), np.empty(0)
     contest = Contest(("a", "b"), tuple("xyz"), ((one, one), (one, one), (two, none)))
-    assert critical_difference(contest, differences=None).differences == "scores"
+    assert critical_difference(contest)[0].differences == "scores"
 
 
 def test_differences_that_tie_in_tenths_tie():

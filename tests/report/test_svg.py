@@ -80,3 +80,8 @@ def test_a_name_that_no_xml_may_hold_is_shown_as_unknown_letters():
     text = svg_text(drawing, "x")
     assert "a\ufffdb\ufffd" in text
     ET.fromstring(text)
+
+
+def test_a_notebook_shows_a_drawing_without_pyplot():
+    drawing = new_drawing(2, 1)
+    assert drawing._repr_svg_() == svg_text(drawing, "drawing")

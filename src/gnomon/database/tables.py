@@ -1,8 +1,7 @@
-"""The tables of accounts, seasons, entries, submissions, and of what is done with them.
+"""Tables: accounts, seasons, entries, submissions, remotely played trials, studies, games.
 
 Rows are added and marked, never taken away: a withdrawn submission stays as a tombstone. Moments
-are UTC. What belongs to human play is in ``play_tables``, what belongs to trials that are played
-through the server in ``remote_tables``.
+are UTC.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ForeignKey, Index, Integer, String, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, Integer, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from gnomon.database.columns import (
@@ -32,10 +31,15 @@ __all__ = [
     "EntryAttempt",
     "Job",
     "JobState",
+    "PlayAttempt",
+    "PlaySession",
     "RateCount",
+    "RemoteTrial",
     "Season",
     "SeasonRule",
     "ServerSecret",
+    "Study",
+    "StudyAssignment",
     "Submission",
     "SubmissionState",
     "Token",
@@ -290,3 +294,107 @@ class ServerSecret(Base):
     name: Mapped[Name] = mapped_column(primary_key=True)
     value: Mapped[bytes]
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+
+
+class RemoteTrial(Base):
+    """A trial that a learner plays through the server; ``actions`` is every attempt so far.
+
+    ``state`` is ``playing``, ``done`` or ``abandoned``; boards and outcomes follow from the
+    attempt's seed, the rule and the number, so that the actions are all there is to keep.
+    """
+
+    __tablename__ = "remote_trials"
+    __table_args__ = (UniqueConstraint("attempt_id", "rule_id", "number"),)
+    id: Mapped[Id]
+    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempts.id"), index=True)
+    rule_id: Mapped[int] = mapped_column(ForeignKey("season_rules.id"))
+    number: Mapped[int]
+    state: Mapped[str] = mapped_column(String(16), default="playing")
+    episode: Mapped[int] = mapped_column(default=0)
+    n_attempts: Mapped[int] = mapped_column(default=0)
+    actions: Mapped[bytes] = mapped_column(default=b"")
+    log_sha256: Mapped[Sha256 | None]
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    finished_at: Mapped[datetime.datetime | None]
+    attempt: Mapped[EntryAttempt] = relationship()
+    rule: Mapped[SeasonRule] = relationship()
+
+
+class Study(Base):
+    """A plan by which invited players meet rules; ``invitation`` is the hash of the link's key."""
+
+    __tablename__ = "studies"
+    id: Mapped[Id]
+    account_id: Mapped[AccountId]
+    name: Mapped[Name] = mapped_column(unique=True)
+    title: Mapped[str]
+    consent: Mapped[str]
+    plan: Mapped[dict[str, Any]]
+    invitation: Mapped[Sha256] = mapped_column(unique=True)
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    closes_at: Mapped[datetime.datetime | None]
+    assignments: Mapped[list[StudyAssignment]] = relationship(back_populates="study")
+
+
+class StudyAssignment(Base):
+    """A player of a study, by a pseudonym, and which of the plan's lists of rules is theirs.
+
+    ``key`` is the hash of what the player's browser holds: it leads back to the study.
+    """
+
+    __tablename__ = "study_assignments"
+    __table_args__ = (UniqueConstraint("study_id", "player"),)
+    id: Mapped[Id]
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    key: Mapped[Sha256] = mapped_column(unique=True)
+    player: Mapped[Name]
+    rule_list: Mapped[Name]
+    n_played: Mapped[int] = mapped_column(default=0)
+    consented_at: Mapped[datetime.datetime | None]
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    finished_at: Mapped[datetime.datetime | None]
+    study: Mapped[Study] = relationship(back_populates="assignments")
+
+
+class PlaySession(Base):
+    """Somebody at one rule, board after board; ``key`` is the hash of what the browser holds."""
+
+    __tablename__ = "play_sessions"
+    id: Mapped[Id]
+    key: Mapped[Sha256] = mapped_column(unique=True)
+    assignment_id: Mapped[int | None] = mapped_column(
+        ForeignKey("study_assignments.id"), index=True
+    )
+    season_rule_id: Mapped[int | None] = mapped_column(ForeignKey("season_rules.id"), index=True)
+    rule: Mapped[Name]
+    series: Mapped[int] = mapped_column(default=0)
+    seed: Mapped[BigNumber]
+    board: Mapped[dict[str, Any]]
+    settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    state: Mapped[str] = mapped_column(String(16), default="playing")
+    n_episodes: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    finished_at: Mapped[datetime.datetime | None]
+    assignment: Mapped[StudyAssignment | None] = relationship()
+    attempts: Mapped[list[PlayAttempt]] = relationship(back_populates="session")
+
+
+class PlayAttempt(Base):
+    """One attempt of a person; ``board`` is the episode's board, on its first attempt only."""
+
+    __tablename__ = "play_attempts"
+    __table_args__ = (UniqueConstraint("session_id", "episode", "number"),)
+    id: Mapped[Id]
+    session_id: Mapped[int] = mapped_column(ForeignKey("play_sessions.id"), index=True)
+    episode: Mapped[int]
+    number: Mapped[int]
+    cell: Mapped[int | None]
+    bucket: Mapped[int | None]
+    outcome: Mapped[int]
+    finish: Mapped[int]
+    board: Mapped[bytes | None] = mapped_column(LargeBinary)
+    at: Mapped[datetime.datetime] = mapped_column(default=now)
+    reaction_ms: Mapped[int | None]
+    session: Mapped[PlaySession] = relationship(back_populates="attempts")

@@ -1,25 +1,107 @@
-"""A subset of tasks with its weights: what distillation gives, keeps as JSON, and predicts with."""
+"""Linear models of a summary score from a few tasks, and the interface of what chooses the tasks.
+
+A model is what distillation gives, keeps as JSON, and predicts with.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import warnings
-from collections.abc import Collection, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon._io.atomic_file import write_atomically
-from gnomon.distill.procedures.moments import Moments
+from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 
-__all__ = ["SubsetModel", "SummaryEstimate"]
+if TYPE_CHECKING:
+    from gnomon.distill.work import Progress
+    from gnomon.execution.executor import Executor
+
+__all__ = ["Moments", "Procedure", "SubsetModel", "SummaryEstimate", "non_negative"]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Means and covariance of the transformed scores of some tasks, and of the target.
+
+    From them follows the best linear prediction by *any* of the tasks, so that an algorithm that
+    lacks a score is predicted from those that it has.
+
+    Parameters
+    ----------
+    mean : tuple of float
+        Of each task, then of the target.
+    covariance : tuple of tuples of float
+        Symmetric and positive definite, in the same order.
+    positive : bool
+        Whether weights must not be negative.
+
+    Examples
+    --------
+    >>> moments = Moments((1.0, 2.0, 3.0), ((1.0, 0.0, 0.8), (0.0, 1.0, 0.5), (0.8, 0.5, 1.0)))
+    >>> moments.weights(np.array([True, False]))
+    (array([0.8]), 2.2)
+    >>> moments.predict([1.5, np.nan])
+    3.4000000000000004
+    """
+
+    mean: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...]
+    positive: bool = True
+
+    def weights(self, seen: npt.NDArray[np.bool_]) -> tuple[FloatArray, float]:
+        """Return the weights of some tasks, and the intercept.
+
+        Parameters
+        ----------
+        seen : ndarray of bool, shape (tasks,)
+            Which ones; at least one.
+        """
+        covariance, mean = np.array(self.covariance), np.array(self.mean)
+        index = np.flatnonzero(seen)
+        inside, cross = covariance[np.ix_(index, index)], covariance[index, -1]
+        w = np.linalg.solve(inside, cross)
+        if self.positive and (w < 0).any():
+            root = np.linalg.cholesky(inside)
+            w = non_negative(root.T, np.linalg.solve(root, cross), w)
+        return w, float(mean[-1] - w @ mean[index])
+
+    def predict(self, scores: npt.ArrayLike) -> float:
+        """Return the prediction from the scores that there are; NaN if there is none."""
+        x = np.asarray(scores, dtype=np.float64)
+        seen = ~np.isnan(x)
+        if not seen.any():
+            return float("nan")
+        w, intercept = self.weights(seen)
+        return float(x[seen] @ w + intercept)
+
+    def spread(self, seen: npt.NDArray[np.bool_]) -> float:
+        """Return the standard deviation of the target that some tasks leave."""
+        covariance = np.array(self.covariance)
+        w, _ = self.weights(seen)
+        index = np.flatnonzero(seen)
+        inside, cross = covariance[np.ix_(index, index)], covariance[index, -1]
+        return float(np.sqrt(covariance[-1, -1] - 2 * w @ cross + w @ inside @ w))
+
+
+def non_negative(x: FloatArray, y: FloatArray, free: FloatArray) -> FloatArray:
+    """Return the non-negative least squares weights, which are the free ones if these are."""
+    if (free >= 0).all():
+        return free
+    from scipy.optimize import nnls
+
+    return np.asarray(nnls(x, y)[0], dtype=np.float64)
+
 
 _FORMAT = "gnomon subset model 1"
 
@@ -95,6 +177,19 @@ class SubsetModel:
             raise ValueError(
                 f"expected as many weights as tasks, found {len(self.weights)}, {len(self.tasks)}"
             )
+
+    @property
+    def formula(self) -> str:
+        """The model in one line.
+
+        Examples
+        --------
+        >>> SubsetModel(("u", "v"), (0.5, -0.25), 1.5).formula
+        'log summary = 1.5 + 0.5 u - 0.25 v'
+        """
+        pairs = zip(self.tasks, self.weights, strict=True)
+        terms = "".join(f" {'-' if w < 0 else '+'} {abs(w):.4g} {task}" for task, w in pairs)
+        return f"{self.transform} summary = {self.intercept:.4g}{terms}"
 
     def predict(self, x: npt.ArrayLike) -> FloatArray:
         """Return the transformed summary from transformed scores, shape (..., tasks).
@@ -251,3 +346,41 @@ def _plain(model: SubsetModel) -> dict[str, Any]:
     names = SubsetModel.__dataclass_fields__
     plain = {name: getattr(model, name) for name in names}
     return plain | {"moments": None if model.moments is None else asdict(model.moments)}
+
+
+class Procedure(ABC):
+    """Chooses subsets of tasks, and fits a model to one."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called."""
+
+    @abstractmethod
+    def choose(
+        self,
+        data: PreparedScores,
+        size: int,
+        *,
+        forced: Sequence[str] = (),
+        n_best: int = 1,
+        executor: Executor | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the best subsets, best first."""
+
+    @abstractmethod
+    def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
+        """Return the model of a subset."""
+
+    def best(
+        self,
+        data: PreparedScores,
+        size: int,
+        *,
+        forced: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Procedure:
+        """Return the procedure that is to choose here: itself, unless it chooses between some."""
+        del data, size, forced, progress
+        return self

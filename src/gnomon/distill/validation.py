@@ -1,8 +1,13 @@
-"""The honest error: tasks and weights are chosen again without the algorithms predicted."""
+"""Cross-validation of a choice of tasks: held-out predictions, their errors and their order.
+
+The plain error takes the tasks as given; the nested one chooses tasks and weights again without the
+algorithms that are predicted.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,21 +15,29 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.folds import Folds
-from gnomon.distill.outcomes import result_of
-from gnomon.distill.predict import HeldOut, held_out
+from gnomon.distill.models import Procedure
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures.base import Procedure
-from gnomon.distill.progress import Progress
+from gnomon.distill.search.folds import Folds
+from gnomon.distill.transforms import Transform
+from gnomon.distill.work import Progress, completed
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
-from gnomon.execution.serial import SerialExecutor
 from gnomon.scores.table import FloatArray
 
-__all__ = ["Outer", "cross_validate", "nested_error", "outer_splits"]
+__all__ = [
+    "HeldOut",
+    "OrderAgreement",
+    "Outer",
+    "cross_validate",
+    "kendall_tau",
+    "nested_error",
+    "order_agreement",
+    "outer_splits",
+]
+
+I64 = npt.NDArray[np.int64]
 
 Outer = Literal["folds", "algorithms", "groups", "group-folds"]
-I64 = npt.NDArray[np.int64]
 
 
 def nested_error(
@@ -82,9 +95,8 @@ def nested_error(
     ]
     residuals = np.full(folds.shape, np.nan)
     chosen: dict[int, tuple[str, ...]] = {}
-    for outcome in (executor or SerialExecutor()).map(_predict, pieces):
-        tasks, predicted = result_of(outcome, "a fold of the nested validation")
-        piece = outcome.piece
+    results = completed(_predict, pieces, "a fold of the nested validation", executor)
+    for piece, (tasks, predicted) in results:
         residuals[piece.repeat, piece.held] = predicted - data.target[piece.held]
         chosen[piece.number] = tasks
         if progress is not None:
@@ -177,3 +189,206 @@ def _predict(piece: _Piece) -> tuple[tuple[str, ...], FloatArray]:
         model = chooser.fit(train, tasks)
     columns = piece.data.columns(tasks)
     return tasks, model.predict(piece.data.x[piece.held][:, columns])
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Predictions of algorithms that the model had not seen.
+
+    Parameters
+    ----------
+    residuals : ndarray of float, shape (repeats, algorithms)
+        Predicted minus true, transformed; NaN where an algorithm lacks a score that was needed.
+    relative : ndarray of float, shape (repeats, algorithms)
+        The same as relative errors.
+    target : ndarray of float, shape (algorithms,)
+    folds : ndarray of int, shape (repeats, algorithms)
+    chosen : tuple of tuples of str
+        The tasks of each fold's model.
+    """
+
+    residuals: FloatArray
+    relative: FloatArray
+    target: FloatArray
+    folds: I64
+    chosen: tuple[tuple[str, ...], ...]
+
+    @property
+    def relative_error(self) -> float:
+        """Mean size of the relative error, for example 0.12; NaN if nothing was predicted."""
+        return _mean(np.abs(self.relative))
+
+    @property
+    def mse(self) -> float:
+        """Mean over repeats and folds of a fold's mean squared residual."""
+        return self._mean_of_folds(self.residuals**2)
+
+    @property
+    def fold_relative_error(self) -> float:
+        """Mean over repeats and folds of a fold's mean relative error, as the paper takes it."""
+        return self._mean_of_folds(np.abs(self.relative))
+
+    @property
+    def fold_r2(self) -> float:
+        """One minus the mean squared residual of the folds over the variance, as the paper has it.
+
+        The variance is that of the algorithms predicted.
+        """
+        y = np.broadcast_to(self.target, self.residuals.shape)[~np.isnan(self.residuals)]
+        return float(1.0 - self.mse / y.var()) if y.size > 1 and np.ptp(y) else float("nan")
+
+    def _mean_of_folds(self, values: FloatArray) -> float:
+        means = [
+            _mean(v[f == k])
+            for v, f in zip(values, self.folds, strict=True)
+            for k in np.unique(f[f >= 0])
+        ]
+        return _mean(np.array(means))
+
+    @property
+    def r2(self) -> float:
+        """One minus the squared residuals over the variation of the predicted algorithms."""
+        whole = ~np.isnan(self.residuals)
+        y = np.broadcast_to(self.target, self.residuals.shape)[whole]
+        if y.size < 2 or not np.ptp(y):
+            return float("nan")
+        return float(1.0 - (self.residuals[whole] ** 2).sum() / ((y - y.mean()) ** 2).sum())
+
+    @property
+    def n_predicted(self) -> int:
+        """Algorithms predicted at least once."""
+        return int((~np.isnan(self.residuals)).any(axis=0).sum())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the relative error over algorithms, repeats averaged."""
+        whole = ~np.isnan(self.relative)
+        counts = whole.sum(axis=0)
+        sums = np.where(whole, np.abs(self.relative), 0.0).sum(axis=0)
+        means = sums[counts > 0] / counts[counts > 0]
+        return float(means.std(ddof=1) / np.sqrt(means.size)) if means.size > 1 else float("nan")
+
+    @property
+    def tau(self) -> float:
+        """Kendall's tau of predicted and true order, averaged over repeats."""
+        taus = [kendall_tau(self.target + r, self.target) for r in self.residuals]
+        return _mean(np.array(taus))
+
+    def order(self, transform: Transform) -> OrderAgreement:
+        """Return how well the order is predicted: pairs of all repeats, the mean of their taus."""
+        true = transform.inverse(self.target)
+        found = [order_agreement(transform.inverse(self.target + r), true) for r in self.residuals]
+        return OrderAgreement(
+            n_pairs=sum(one.n_pairs for one in found),
+            n_concordant=sum(one.n_concordant for one in found),
+            tau=self.tau,
+            n_clear=sum(one.n_clear for one in found),
+            n_clear_right=sum(one.n_clear_right for one in found),
+        )
+
+    def frequencies(self) -> dict[str, float]:
+        """Return in which share of the models each task was, most frequent first."""
+        counts = Counter(task for tasks in self.chosen for task in tasks)
+        return {task: n / len(self.chosen) for task, n in counts.most_common()}
+
+
+def held_out(
+    data: PreparedScores, residuals: FloatArray, folds: I64, chosen: tuple[tuple[str, ...], ...]
+) -> HeldOut:
+    """Return the record of residuals: predicted minus true, (repeats, algorithms)."""
+    true = np.broadcast_to(data.target, residuals.shape)
+    relative = data.transform.relative_errors(true + residuals, true)
+    return HeldOut(residuals, relative, data.target, folds, chosen)
+
+
+def _mean(values: FloatArray) -> float:
+    finite = values[~np.isnan(values)]
+    return float(finite.mean()) if finite.size else float("nan")
+
+
+@dataclass(frozen=True)
+class OrderAgreement:
+    """How well a predicted order agrees with the true one.
+
+    Parameters
+    ----------
+    n_pairs, n_concordant : int
+        Pairs of algorithms whose true summaries differ, and those in the right order.
+    tau : float
+        Kendall's tau-b.
+    n_clear, n_clear_right : int
+        The same for pairs that differ clearly.
+    """
+
+    n_pairs: int
+    n_concordant: int
+    tau: float
+    n_clear: int
+    n_clear_right: int
+
+    @property
+    def concordance(self) -> float:
+        """Share of pairs in the right order."""
+        return self.n_concordant / self.n_pairs if self.n_pairs else float("nan")
+
+    @property
+    def clear_concordance(self) -> float:
+        """Share of clearly different pairs in the right order."""
+        return self.n_clear_right / self.n_clear if self.n_clear else float("nan")
+
+
+def order_agreement(
+    predicted: npt.ArrayLike, true: npt.ArrayLike, *, clear: float = 1.25
+) -> OrderAgreement:
+    """Compare the order of predicted summaries with that of the true ones.
+
+    Parameters
+    ----------
+    predicted, true : array_like of float, shape (algorithms,)
+        In units of the scores; NaN is left out.
+    clear : float
+        Two algorithms differ clearly if the one summary is more than so many times the other; of
+        summaries below 0, their sizes are compared.
+
+    Returns
+    -------
+    OrderAgreement
+
+    Examples
+    --------
+    >>> agreement = order_agreement([1.0, 3.0, 2.0], [10.0, 20.0, 21.0])
+    >>> agreement.n_concordant, agreement.n_pairs, agreement.n_clear, agreement.n_clear_right
+    (2, 3, 2, 2)
+    """
+    p, t = np.asarray(predicted, dtype=np.float64), np.asarray(true, dtype=np.float64)
+    whole = ~(np.isnan(p) | np.isnan(t))
+    p, t = p[whole], t[whole]
+    upper = np.triu_indices(p.size, 1)
+    dt, dp = (t[:, np.newaxis] - t)[upper], (p[:, np.newaxis] - p)[upper]
+    right = dt * dp > 0
+    smaller = np.minimum.outer(np.abs(t), np.abs(t))[upper]
+    is_clear = np.abs(dt) > (clear - 1.0) * smaller
+    return OrderAgreement(
+        n_pairs=int((dt != 0).sum()),
+        n_concordant=int(right.sum()),
+        tau=kendall_tau(p, t),
+        n_clear=int(is_clear.sum()),
+        n_clear_right=int((right & is_clear).sum()),
+    )
+
+
+def kendall_tau(x: FloatArray, y: FloatArray) -> float:
+    """Return Kendall's tau-b of two lists, NaN left out; NaN if one of them is constant.
+
+    Examples
+    --------
+    >>> kendall_tau(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    0.3333333333333333
+    """
+    whole = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[whole], y[whole]
+    upper = np.triu_indices(x.size, 1)
+    dx = np.sign(x[:, np.newaxis] - x)[upper]
+    dy = np.sign(y[:, np.newaxis] - y)[upper]
+    both = float(np.sqrt((dx != 0).sum() * (dy != 0).sum()))
+    return float((dx * dy).sum() / both) if both else float("nan")

@@ -28,8 +28,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnomon import __version__
 from gnomon._io.atomic_file import write_atomically
+from gnomon._version import __version__
 from gnomon.errors import GnomonError, RunFolderError, UnknownNameError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import (
@@ -441,9 +441,21 @@ def _difference(there: ExperimentConfig, here: ExperimentConfig) -> str:
     for name, found in there.to_record().items():
         wanted = here.to_record()[name]
         if found != wanted:
+            if name == "learners" and (changed := _changed_learner(there, here)):
+                return changed
             short = isinstance(found, int | str)
             return f"{name} {found!r} there, {wanted!r} here" if short else f"its {name} differ"
     return "the same fields"
+
+
+def _changed_learner(there: ExperimentConfig, here: ExperimentConfig) -> str | None:
+    """Say whose version differs, if that is the first difference of the learners."""
+    for found, wanted in zip(there.learners, here.learners, strict=False):
+        if found != wanted:
+            if replace(found, version=wanted.version) != wanted:
+                break
+            return f"learner {found.name!r} is {found.version} there, {wanted.version} here"
+    return None
 
 
 def _json_bytes(value: Any) -> bytes:

@@ -14,11 +14,11 @@ from gnomon.execution.executor import (
     Executor,
     Limits,
     Outcome,
+    SerialExecutor,
     attempt,
     make_executor,
 )
 from gnomon.execution.interrupts import undisturbed
-from gnomon.execution.serial import SerialExecutor
 from gnomon.experiments.card import Session, session
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import Journal, TrialRecord
@@ -32,7 +32,7 @@ from gnomon.experiments.played_trial import (
 )
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.trial import Trial, trials_of
-from gnomon.game.interpreted import compiled_or_none
+from gnomon.game.interpreted_boards import compiled_or_none
 
 __all__ = ["Progress", "RunSummary", "run"]
 

@@ -1,16 +1,15 @@
-"""The learner of the paper: Q-learning, linear in 3,720 Boolean features."""
+"""Deep Q-learning with a linear network, the learner of the paper: 3,720 Boolean features."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
-from gnomon.game.engine.compiler import CompiledRule
+from gnomon.game.board import N_BUCKETS, BoardSpec
 from gnomon.learners.base import (
     Learner,
     Observation,
@@ -19,7 +18,10 @@ from gnomon.learners.base import (
 )
 from gnomon.learners.draws import Draws
 from gnomon.learners.linear_dqn_features import feature_table
-from gnomon.learners.setting_ranges import check_choice, check_range
+from gnomon.learners.settings import Range
+
+if TYPE_CHECKING:
+    from gnomon.game.engine.compiler import CompiledRule
 
 __all__ = ["LinearDQN", "Memory", "Settings"]
 
@@ -84,6 +86,7 @@ class Memory(NamedTuple):
 
 
 @final
+@dataclass(kw_only=True, eq=False)
 class LinearDQN(Learner):
     r"""Learn the value of attempts from shape, colour and bucket, now and at the last success.
 
@@ -173,60 +176,44 @@ class LinearDQN(Learner):
     [9, 9, 9, 9, 9]
     """
 
-    def __init__(
-        self,
-        board_spec: BoardSpec = DEFAULT_SPEC,
-        *,
-        rng: np.random.Generator,
-        learning_rate: float = 0.03,
-        gamma: float = 1.0,
-        target_period: int = 10,
-        actions: Literal["all", "occupied"] = "all",
-        plays_on: bool = False,
-        tie_break: Literal["random", "first"] = "random",
-        replacement: bool = True,
-        learning_starts: int = 1,
-        epsilon_per: Literal["trial", "episode"] = "trial",
-        horizon_is_terminal: bool = False,
-        buffer_size: int = 1000,
-        batch_size: int = 128,
-        epsilon_start: float = 0.9,
-        epsilon_end: float = 0.001,
-        epsilon_decay: float = 200.0,
-    ) -> None:
-        check_range("learning_rate", learning_rate, 0.0, math.inf, open_below=True)
-        check_range("gamma", gamma, 0.0, 1.0)
-        check_range("target_period", target_period, 1, _MOST)
-        check_range("learning_starts", learning_starts, 1, _MOST)
-        check_range("buffer_size", buffer_size, 1, _MOST)
-        check_range("batch_size", batch_size, 1, _MOST)
-        check_range("epsilon_start", epsilon_start, 0.0, 1.0)
-        check_range("epsilon_end", epsilon_end, 0.0, 1.0)
-        check_range("epsilon_decay", epsilon_decay, 0.0, math.inf, open_below=True)
-        check_choice("actions", actions, ("all", "occupied"))
-        check_choice("tie_break", tie_break, ("random", "first"))
-        check_choice("epsilon_per", epsilon_per, ("trial", "episode"))
-        self.plays_on = plays_on
+    learning_rate: Annotated[float, Range(0.0, open_below=True)] = 0.03
+    gamma: Annotated[float, Range(0.0, 1.0)] = 1.0
+    target_period: Annotated[int, Range(1, _MOST)] = 10
+    actions: Literal["all", "occupied"] = "all"
+    plays_on: bool = False
+    tie_break: Literal["random", "first"] = "random"
+    replacement: bool = True
+    learning_starts: Annotated[int, Range(1, _MOST)] = 1
+    epsilon_per: Literal["trial", "episode"] = "trial"
+    horizon_is_terminal: bool = False
+    buffer_size: Annotated[int, Range(1, _MOST)] = 1000
+    batch_size: Annotated[int, Range(1, _MOST)] = 128
+    epsilon_start: Annotated[float, Range(0.0, 1.0)] = 0.9
+    epsilon_end: Annotated[float, Range(0.0, 1.0)] = 0.001
+    epsilon_decay: Annotated[float, Range(0.0, open_below=True)] = 200.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._settings = Settings(
-            learning_rate=float(learning_rate),
-            gamma=float(gamma),
-            target_period=target_period,
-            all_cells=actions == "all",
-            plays_on=plays_on,
-            random_ties=tie_break == "random",
-            replacement=replacement,
-            learning_starts=learning_starts,
-            epsilon_start=float(epsilon_start),
-            epsilon_end=float(epsilon_end),
-            epsilon_decay=float(epsilon_decay),
-            epsilon_per_episode=epsilon_per == "episode",
-            horizon_is_terminal=horizon_is_terminal,
-            batch_size=batch_size,
+            learning_rate=float(self.learning_rate),
+            gamma=float(self.gamma),
+            target_period=self.target_period,
+            all_cells=self.actions == "all",
+            plays_on=self.plays_on,
+            random_ties=self.tie_break == "random",
+            replacement=self.replacement,
+            learning_starts=self.learning_starts,
+            epsilon_start=float(self.epsilon_start),
+            epsilon_end=float(self.epsilon_end),
+            epsilon_decay=float(self.epsilon_decay),
+            epsilon_per_episode=self.epsilon_per == "episode",
+            horizon_is_terminal=self.horizon_is_terminal,
+            batch_size=self.batch_size,
         )
-        self._n_colors = len(board_spec.color_palette)
-        self._memory = _blank_memory(board_spec, buffer_size, batch_size)
-        self._draws = Draws(2 + batch_size, rng=rng)
-        self._row = np.zeros(2 + batch_size)
+        self._n_colors = len(self.board_spec.color_palette)
+        self._memory = _blank_memory(self.board_spec, self.buffer_size, self.batch_size)
+        self._draws = Draws(2 + self.batch_size, rng=self.rng)
+        self._row = np.zeros(2 + self.batch_size)
 
     @property
     def theta(self) -> npt.NDArray[np.float64]:

@@ -1,16 +1,15 @@
-"""REINFORCE: learn not what attempts are worth, but how often to make them."""
+"""REINFORCE: policy gradient on a softmax over attempts, linear in Boolean features."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
-from gnomon.game.engine.compiler import CompiledRule
+from gnomon.game.board import N_BUCKETS, BoardSpec
 from gnomon.learners.base import (
     Learner,
     Observation,
@@ -19,7 +18,10 @@ from gnomon.learners.base import (
 )
 from gnomon.learners.draws import Draws
 from gnomon.learners.linear_dqn_features import feature_table
-from gnomon.learners.setting_ranges import check_choice, check_range
+from gnomon.learners.settings import Range
+
+if TYPE_CHECKING:
+    from gnomon.game.engine.compiler import CompiledRule
 
 __all__ = ["Policy", "PolicySettings", "Reinforce"]
 
@@ -63,6 +65,7 @@ class Policy(NamedTuple):
 
 
 @final
+@dataclass(kw_only=True, eq=False)
 class Reinforce(Learner):
     r"""Learn a softmax over attempts, linear in the features of the paper, by policy gradient.
 
@@ -121,32 +124,24 @@ class Reinforce(Learner):
     True
     """
 
-    def __init__(
-        self,
-        board_spec: BoardSpec = DEFAULT_SPEC,
-        *,
-        rng: np.random.Generator,
-        learning_rate: float = 0.1,
-        gamma: float = 0.0,
-        actions: Literal["all", "occupied"] = "occupied",
-        baseline: Literal["mean", "none"] = "mean",
-        baseline_rate: float = 0.1,
-    ) -> None:
-        check_range("learning_rate", learning_rate, 0.0, math.inf, open_below=True)
-        check_range("gamma", gamma, 0.0, 1.0)
-        check_range("baseline_rate", baseline_rate, 0.0, 1.0, open_below=True)
-        check_choice("actions", actions, ("all", "occupied"))
-        check_choice("baseline", baseline, ("mean", "none"))
+    learning_rate: Annotated[float, Range(0.0, open_below=True)] = 0.1
+    gamma: Annotated[float, Range(0.0, 1.0)] = 0.0
+    actions: Literal["all", "occupied"] = "occupied"
+    baseline: Literal["mean", "none"] = "mean"
+    baseline_rate: Annotated[float, Range(0.0, 1.0, open_below=True)] = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._settings = PolicySettings(
-            learning_rate=float(learning_rate),
-            gamma=float(gamma),
-            all_cells=actions == "all",
-            baseline=baseline == "mean",
-            baseline_rate=float(baseline_rate),
+            learning_rate=float(self.learning_rate),
+            gamma=float(self.gamma),
+            all_cells=self.actions == "all",
+            baseline=self.baseline == "mean",
+            baseline_rate=float(self.baseline_rate),
         )
-        self._n_colors = len(board_spec.color_palette)
-        self._policy = _blank_policy(board_spec)
-        self._draws = Draws(1, rng=rng)
+        self._n_colors = len(self.board_spec.color_palette)
+        self._policy = _blank_policy(self.board_spec)
+        self._draws = Draws(1, rng=self.rng)
 
     @property
     def theta(self) -> npt.NDArray[np.float64]:

@@ -141,9 +141,18 @@ def house_settings() -> Iterator[None]:
         yield
 
 
+class _Shown(Drawing):
+    """A Matplotlib figure that a notebook shows without pyplot, which would keep it."""
+
+    def _repr_svg_(self) -> str:
+        from gnomon.plot.svg import svg_text
+
+        return svg_text(self, "drawing")
+
+
 def new_drawing(width: float, height: float) -> Drawing:
     """Return an empty drawing of that size in inches, known to no window and no global state."""
-    return Drawing(figsize=(width, height), facecolor=PAPER, layout="constrained")
+    return _Shown(figsize=(width, height), facecolor=PAPER, layout="constrained")
 
 
 def drawing_of(ax: Axes) -> Drawing:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from gnomon.distill.distillation import Distilled
-from gnomon.distill.pareto import ParetoPoint
+from gnomon.distill.search.pareto import ParetoPoint
 from gnomon.plot.labels import name_series
 from gnomon.plot.style import (
     HALF_WIDTH,
@@ -88,7 +88,7 @@ def pareto_front_plot(front: Sequence[ParetoPoint], *, ax: Axes | None = None) -
     Parameters
     ----------
     front : sequence of ParetoPoint
-        What :func:`gnomon.distill.pareto.pareto_front` returns.
+        What :func:`gnomon.distill.search.pareto.pareto` returns.
     ax : matplotlib.axes.Axes, optional
 
     Returns

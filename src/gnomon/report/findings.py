@@ -20,7 +20,6 @@ from gnomon.experiments.scoring.scores import (
     run_episodes,
     score_table,
 )
-from gnomon.learners.registry import is_shown_the_rule
 from gnomon.plot.curves import MedianCurve
 from gnomon.results import noted
 from gnomon.scores.table import ScoreTable
@@ -238,7 +237,7 @@ def findings_of(
         estimates=estimates,
         failed=_failed(run_folder),
         missing=_missing(run_folder),
-        revealed=tuple(x.name for x in config.learners if is_shown_the_rule(x.kind)),
+        revealed=tuple(x.name for x in config.learners if x.is_shown_the_rule),
         warnings=tuple(notes),
         card=read_card(run_folder.path) or {},
     )

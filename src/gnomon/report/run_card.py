@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.report.findings import Findings
 from gnomon.report.sentences import counted, joined, percent

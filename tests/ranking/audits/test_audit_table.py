@@ -5,16 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gnomon.ranking.ranks.separation import Separation, separation
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking import PoolEffect, Separation, audit, scaled_by_task, separation
 from gnomon.ranking.audits.statements import _needed, on_cycles, on_pool
-from gnomon.report.audit_page import audit_report
-from gnomon.scores.normalization import normalize
-from gnomon.scores.readers.tidy_files import read_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.ranking.ratings.method_orders import PoolEffect
+from gnomon.scores import ScoreTable, normalize, read_scores
 
-SCORES = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"
+SCORES = Path(__file__).parents[3] / ".." / "shared" / "data" / "scores"
 
 
 def audited(scores, **options):
@@ -87,7 +86,7 @@ def test_a_mean_of_some_is_compared_among_these():
     assert mean == "mean: a > b; as ranked; not estimable for c, some of whose runs are censored"
     last = [f.name for f in found if f.section == "estimates"][3]
     assert last == "mean of c"
-    page = audit_report(found, "censored", seed=0)
+    page = found.page("censored")
     cells = next(s for s in page.sections if s.name == "estimates").tables[0].rows
     assert [row[1] for row in cells if row[0] == "c"] == ["not estimable"]
 
@@ -103,7 +102,7 @@ def test_the_page_says_which_metrics_are_not_estimable():
             for i, s in enumerate([*rng.poisson(m, 10 - share), *[np.inf] * share])
         ]
         found = audited(ScoreTable.from_records(rows, higher_is_better=False))
-        return audit_report(found, "censored", seed=0).answers[1].sentences[1]
+        return found.page("censored").answers[1].sentences[1]
 
     assert answer(0) == "Metric: no, all order alike."
     assert answer(1) == "Metric: no, all order alike; mean and median not estimable."
@@ -123,7 +122,7 @@ def test_summaries_of_normalised_scores_are_on_that_scale():
     assert said(plain, "estimates")[1].startswith("mean of b")
     assert said(scaled, "estimates")[0] == "Over 2 tasks: scores normalised by reference ref"
     assert said(scaled, "estimates")[1].startswith("mean of a: 15.")
-    page = audit_report(scaled, "scaled", seed=0)
+    page = scaled.page("scaled")
     table = next(s for s in page.sections if s.name == "estimates").tables[0]
     assert table.caption == "Over 2 tasks: scores normalised by reference ref."
 
@@ -150,7 +149,7 @@ def test_notes_are_the_end_of_the_text():
     found = audited({name: rng.normal(size=(1, 8)) for name in "ab"})
     assert found.warnings
     assert str(found).endswith("\n".join(["", "Notes", "-----", *found.warnings]))
-    assert "Notes" not in audited({name: rng.normal(size=(5, 8)) for name in "ab"}).text()
+    assert "Notes" not in audited({name: rng.normal(size=(5, 8)) for name in "ab"}).to_text()
 
 
 def test_leads_that_no_edge_can_show_are_counted():
@@ -218,7 +217,7 @@ def test_more_than_forty_are_told_what_was_not_asked_of_them():
     found = many(61)
     last = "critical differences: not asked of more than 60 competitors"
     assert said(found, "methods")[-1] == last
-    section = next(s for s in audit_report(found, "many", seed=0).sections if s.name == "methods")
+    section = next(s for s in found.page("many").sections if s.name == "methods")
     assert section.text == ("kemeny: not asked of more than 40 competitors.", f"{last}.")
 
 
@@ -239,7 +238,7 @@ def test_pairs_unlike_the_ranking_are_named():
     assert mean.finding == (
         "mean: c > a > b; 1 pair unlike the ranking (a over b), which the ranking separates"
     )
-    assert audit_report(found, "unlike", seed=0).answers[1].sentences[1] == (
+    assert found.page("unlike").answers[1].sentences[1] == (
         "Metric: mean orders some pair otherwise."
     )
 
@@ -338,7 +337,7 @@ def test_a_table_in_which_nobody_learned_anything_is_audited():
 
 
 def on_the_page(found):
-    page = Path(__file__).parents[2] / "docs" / "audit.md"
+    page = Path(__file__).parents[3] / "docs" / "audit.md"
     text = page.read_text(encoding="utf-8")
     return [line for line in str(found).splitlines() if line not in text] == []
 

@@ -11,6 +11,8 @@ from gnomon.ranking import Contest, Tournament, hodge_ratings, rank
 from gnomon.ranking.ranks.rating_noise import _bound_noise, _own_noise
 from gnomon.ranking.ranks.resampled_ratings import Edges
 
+pytestmark = pytest.mark.full  # coverage by simulation
+
 N_TABLES = 400
 #: Two of each strength, far from all others: only which of two is the better can be wrong.
 TWINS = tuple(np.repeat(8.0 * np.arange(5), 2).tolist())

@@ -1,4 +1,4 @@
-"""A covariance of tasks and target that few algorithms can bear: shrunk towards one factor.
+"""One-factor procedure: least variance that a subset leaves under a shrunk covariance.
 
 With 62 algorithms and 57 tasks a sample covariance fits chance. One factor (how good an algorithm
 is) explains most of the Atari scores, so the covariance is shrunk towards that of a one-factor
@@ -10,14 +10,125 @@ error that a subset leaves follows from it in closed form, without cross-validat
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.distill.models import Moments, Procedure, SubsetModel
+from gnomon.distill.prepared import PreparedScores, check_target
+from gnomon.distill.procedures.least_squares import Weights, ranges_of
+from gnomon.distill.search.plan import free_tasks
+from gnomon.distill.work import Progress
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
-__all__ = ["FactorCovariance", "shrunk_covariance"]
+__all__ = [
+    "FactorCovariance",
+    "FactorProcedure",
+    "least_variance_subsets",
+    "residual_variance",
+    "shrunk_covariance",
+]
+
+
+@dataclass(frozen=True)
+class FactorProcedure(Procedure):
+    """Ours: least variance that a subset leaves under a covariance shrunk towards one factor.
+
+    Tasks and weights are those for the smoothed summary, which depends less on single tasks than a
+    median does; errors are those of the summary itself. No cross-validation is needed, and rows
+    with gaps serve as far as they go.
+
+    Parameters
+    ----------
+    shrinkage : float
+        Towards the one-factor model, between 0 and 1.
+    degrees_of_freedom : float
+        Of the t distribution of a row: fewer make it forget strange algorithms more.
+    smoothed : bool
+        Predict the mean of the summaries over random halves of the tasks instead.
+    weights : {"non-negative", "any"}
+    """
+
+    shrinkage: float = 0.25
+    degrees_of_freedom: float = 4.0
+    smoothed: bool = True
+    weights: Weights = "non-negative"
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return "factor"
+
+    def choose(
+        self,
+        data: PreparedScores,
+        size: int,
+        *,
+        forced: Sequence[str] = (),
+        n_best: int = 1,
+        executor: Executor | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the best subsets, best first."""
+        names, covariance = self._covariance(data)
+        for task in forced:
+            if task in data.tasks and task not in names:
+                raise ScoreDataError(f"{task} is forced, but excluded or without different scores")
+        return least_variance_subsets(
+            covariance.covariance, names, size, forced=forced, n_best=n_best
+        )
+
+    def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
+        """Return the model of a subset."""
+        names, model = self._covariance(data)
+        place = {name: i for i, name in enumerate(names)}
+        for task in tasks:
+            if task not in place:
+                raise UnknownNameError("task", task, names)
+        chosen = np.array([*(place[task] for task in tasks), len(names)])
+        rows = model.covariance[np.ix_(chosen, chosen)].tolist()
+        mean = tuple(model.mean[chosen].tolist())
+        positive = self.weights == "non-negative"
+        moments = Moments(mean, tuple(map(tuple, rows)), positive=positive)
+        w, intercept = moments.weights(np.ones(len(tasks), dtype=bool))
+        x = data.x[:, data.columns(tasks)]
+        whole = ~np.isnan(x).any(axis=1)
+        if not whole.any():
+            raise ScoreDataError(f"no algorithm has scores on all of {', '.join(tasks)}")
+        residuals = data.target[whole] - x[whole] @ w - intercept
+        return SubsetModel(
+            tasks=tuple(tasks),
+            weights=tuple(w.tolist()),
+            intercept=intercept,
+            transform=data.transform.name,
+            n_rows=int(whole.sum()),
+            ranges=ranges_of(x[whole]),
+            residuals=tuple(np.sort(residuals).tolist()),
+            moments=moments,
+        )
+
+    def _covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
+        """Return the names of the tasks that vary, and the covariance of them and the target."""
+        check_target(data)
+        target = data.smoothed if self.smoothed else data.target
+        columns, varies = data.columns(data.candidates), data.varies(data.candidates)
+        names = tuple(t for t, v in zip(data.candidates, varies, strict=True) if v)
+        z = np.column_stack([data.x[:, columns[varies]], target])
+        if len(z) < 3 or not np.ptp(target):
+            raise ScoreDataError(
+                f"expected at least 3 algorithms whose summaries differ; found {len(z)}, "
+                f"from {target.min():.4g} to {target.max():.4g}"
+            )
+        return names, shrunk_covariance(
+            z, shrinkage=self.shrinkage, degrees_of_freedom=self.degrees_of_freedom
+        )
+
 
 #: Least share of a task's variance that is its own.
 _LEAST_UNIQUE = 0.02
@@ -42,17 +153,6 @@ class FactorCovariance:
     covariance: FloatArray
     loadings: FloatArray
     unique: FloatArray
-
-    def weights(self, predictors: FloatArray, target: int) -> tuple[FloatArray, float]:
-        """Return the linear prediction of a column from others: weights and intercept."""
-        inside = self.covariance[np.ix_(predictors, predictors)]
-        w = np.linalg.solve(inside, self.covariance[predictors, target])
-        return w, float(self.mean[target] - w @ self.mean[predictors])
-
-    def residual_variance(self, predictors: FloatArray, target: int) -> float:
-        """Return the variance of a column that others leave."""
-        w, _ = self.weights(predictors, target)
-        return float(self.covariance[target, target] - w @ self.covariance[predictors, target])
 
 
 def shrunk_covariance(
@@ -163,3 +263,120 @@ def _moments(
     moments += np.outer(loadings, loadings) * together
     moments[np.diag_indices_from(moments)] += missing.sum(axis=0) * unique
     return np.asarray(moments / len(centered))
+
+
+#: Above this many subsets, greedy steps and exchanges take the place of enumeration.
+_MOST_SUBSETS = 100_000_000
+
+
+def least_variance_subsets(
+    covariance: FloatArray,
+    names: Sequence[str],
+    size: int,
+    *,
+    forced: Sequence[str] = (),
+    n_best: int = 1,
+) -> tuple[tuple[str, ...], ...]:
+    """Return the subsets whose linear prediction leaves the least variance of the last column.
+
+    All subsets are compared, unless there are more than 100 million: then tasks are added one by
+    one and exchanged while that helps, and only the best that this finds is returned.
+
+    Parameters
+    ----------
+    covariance : ndarray of float, shape (tasks + 1, tasks + 1)
+        Positive definite, the target last.
+    names : sequence of str
+        The tasks.
+    size : int
+        Number of tasks, forced ones included.
+    forced : sequence of str
+        Tasks that every subset has.
+    n_best : int
+        How many to return.
+
+    Raises
+    ------
+    ScoreDataError
+        The size does not fit, or a task is forced twice.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        There are too many subsets to compare them all.
+
+    Examples
+    --------
+    >>> covariance = np.array([[1.0, 0.0, 0.8], [0.0, 1.0, 0.5], [0.8, 0.5, 1.0]])
+    >>> least_variance_subsets(covariance, ["u", "v"], 1, n_best=2)
+    (('u',), ('v',))
+    """
+    place = {name: i for i, name in enumerate(names)}
+    free = [place[name] for name in free_tasks(names, names, size, forced=forced)]
+    n_free = size - len(forced)
+    gram = _given(covariance, [place[f] for f in forced], free)
+    if comb(len(free), n_free) > _MOST_SUBSETS:
+        text = (
+            f"more than {_MOST_SUBSETS:,} subsets: tasks are added and exchanged while that helps, "
+            "which may miss the best"
+        )
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
+        picks = [_exchange(gram, _greedy(gram, n_free))]
+    else:
+        picks = _enumerate(gram, n_free, n_best)
+    return tuple((*forced, *(names[free[i]] for i in sorted(p))) for p in picks)
+
+
+def residual_variance(gram: FloatArray, picks: Sequence[int]) -> float:
+    """Return the variance of the last column that some columns leave."""
+    index = np.asarray(picks)
+    inside, cross = gram[np.ix_(index, index)], gram[index, -1]
+    return float(gram[-1, -1] - cross @ np.linalg.solve(inside, cross))
+
+
+def _given(covariance: FloatArray, forced: list[int], free: list[int]) -> FloatArray:
+    """Return the covariance of the free tasks and the target, given the forced ones, scaled."""
+    keep = [*free, len(covariance) - 1]
+    gram = covariance[np.ix_(keep, keep)]
+    if forced:
+        cross = covariance[np.ix_(forced, keep)]
+        gram = gram - cross.T @ np.linalg.solve(covariance[np.ix_(forced, forced)], cross)
+    scale = np.sqrt(np.diag(gram))
+    scale[-1] = 1.0
+    return np.ascontiguousarray(gram / np.outer(scale, scale))
+
+
+def _enumerate(gram: FloatArray, size: int, n_best: int) -> list[list[int]]:
+    from gnomon.distill.search.kernels import gram_search
+
+    n = len(gram) - 1
+    n_best = min(n_best, comb(n, size))
+    values, picks = np.empty(n_best), np.empty((n_best, size), dtype=np.int32)
+    no_class, no_step = np.zeros(n, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
+    where = (no_class, no_step, 0, 0, 0, size, 0, n, values, picks, 0)
+    count = gram_search(gram, gram[-1, -1], 1.0, np.inf, *where)
+    order = np.argsort(values[:count], kind="stable")
+    return [picks[i].tolist() for i in order]
+
+
+def _greedy(gram: FloatArray, size: int) -> list[int]:
+    chosen: list[int] = []
+    for _ in range(size):
+        rest = [j for j in range(len(gram) - 1) if j not in chosen]
+        chosen.append(min(rest, key=lambda j: residual_variance(gram, [*chosen, j])))
+    return chosen
+
+
+def _exchange(gram: FloatArray, chosen: list[int]) -> list[int]:
+    """Exchange one task for another while that leaves less variance."""
+    best = residual_variance(gram, chosen)
+    while True:
+        rest = [j for j in range(len(gram) - 1) if j not in chosen]
+        tries = [[*chosen[:i], *chosen[i + 1 :], j] for i in range(len(chosen)) for j in rest]
+        if not tries:
+            return chosen
+        values = [residual_variance(gram, t) for t in tries]
+        least = int(np.argmin(values))
+        if values[least] >= best * (1 - 1e-12):
+            return chosen
+        best, chosen = values[least], tries[least]

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.distill.models import SubsetModel
+from gnomon.distill.models import Procedure, SubsetModel
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures.base import Procedure
-from gnomon.distill.progress import Progress
-from gnomon.distill.search.choices import free_tasks
+from gnomon.distill.search.plan import free_tasks
+from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray

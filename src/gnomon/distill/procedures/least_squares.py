@@ -1,19 +1,23 @@
-"""The least squares model of a subset, on the rows that are complete for it."""
+"""Least squares models of a subset, and the Atari-5 paper's procedure, which chooses by them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from gnomon.distill.models import SubsetModel
+from gnomon.distill.models import Procedure, SubsetModel, non_negative
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures.moments import non_negative
+from gnomon.distill.search.folds import Folds
+from gnomon.distill.search.search import search_subsets
+from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
+from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
-__all__ = ["Weights", "fit_least_squares", "ranges_of"]
+__all__ = ["PaperProcedure", "Weights", "fit_least_squares", "ranges_of"]
 
 #: ``non-negative`` weights never rank an algorithm below one that it beats on every task.
 Weights = Literal["non-negative", "any"]
@@ -85,3 +89,85 @@ def fit_least_squares(
 def ranges_of(x: FloatArray) -> tuple[tuple[float, float], ...]:
     """Return the least and the greatest value of each column."""
     return tuple((float(c.min()), float(c.max())) for c in x.T)
+
+
+@dataclass(frozen=True)
+class PaperProcedure(Procedure):
+    """The Atari-5 paper's: least cross-validated error of least squares without intercept.
+
+    Parameters
+    ----------
+    criterion : {"cv", "in_sample"}
+        ``cv`` is the rule that the paper states. ``in_sample`` is what its code does: rank all by
+        the in-sample error, cross-validate the best `n_checked`, take the least.
+    complete_only : bool
+        Only tasks that every algorithm has a score on, so that all subsets have the same rows.
+    weights : {"any", "non-negative"}
+        Non-negative leaves out subsets that would need a negative weight.
+    folds : Folds
+    """
+
+    criterion: str = "cv"
+    complete_only: bool = False
+    weights: Weights = "any"
+    folds: Folds = field(default_factory=Folds)
+    n_checked: int = 20
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        if self.complete_only:
+            return "complete"
+        return "paper" if self.criterion == "cv" else "paper-code"
+
+    def choose(
+        self,
+        data: PreparedScores,
+        size: int,
+        *,
+        forced: Sequence[str] = (),
+        n_best: int = 1,
+        executor: Executor | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the best subsets, best first."""
+        candidates = data.complete_tasks() if self.complete_only else data.candidates
+        if not candidates:
+            raise ScoreDataError(
+                f"expected tasks that every algorithm has a score on; none of "
+                f"{len(data.candidates)} has"
+            )
+        wanted = n_best
+        while True:
+            found = search_subsets(
+                data,
+                size,
+                folds=self.folds,
+                criterion="cv" if self.criterion == "cv" else "in_sample",
+                bounded=executor is None,
+                n_best=wanted if self.criterion == "cv" else max(self.n_checked, wanted),
+                forced=forced,
+                candidates=candidates,
+                executor=executor,
+                progress=progress,
+            )
+            kept = found.subsets
+            if self.criterion != "cv":
+                from gnomon.distill.search.row_errors import subset_errors
+
+                errors = subset_errors(data, kept, folds=self.folds)[:, 0]
+                kept = tuple(kept[i] for i in np.argsort(errors, kind="stable"))
+            if self.weights == "any":
+                return kept[:n_best]
+            kept = tuple(tasks for tasks in kept if _positive(data, tasks))
+            if len(kept) >= n_best or len(found.subsets) == found.n_subsets:
+                return kept[:n_best]
+            wanted = min(4 * wanted + 100, found.n_subsets)
+
+    def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
+        """Return the model of a subset."""
+        return fit_least_squares(data, tasks, weights=self.weights)
+
+
+def _positive(data: PreparedScores, tasks: Sequence[str]) -> bool:
+    return min(fit_least_squares(data, tasks, weights="any").weights) >= 0

@@ -11,18 +11,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gnomon.distill.progress import Progress
-from gnomon.distill.search.best_subsets import BestSubsets, Part
 from gnomon.distill.search.pieces import (
     PIECE_BY_ROWS,
+    BestSubsets,
     ListPiece,
+    Part,
     Piece,
     pieces_of,
     prefix_pieces,
     search_piece,
 )
 from gnomon.distill.search.plan import SearchPlan
-from gnomon.distill.search.row_errors import errors_of
+from gnomon.distill.work import Progress
 
 __all__ = ["bounded_pieces"]
 
@@ -38,6 +38,8 @@ def bounded_pieces(plan: SearchPlan, progress: Progress | None = None) -> Iterat
     Where the bound tells little (nearly as many tasks as rows), all subsets are yielded. Progress
     is told of the two searches for the least bounds.
     """
+    from gnomon.distill.search.row_errors import errors_of
+
     scouts = _least_bounds(plan, _SCOUTS + plan.n_best, np.inf, progress)
     if scouts[0].size == 0:
         return

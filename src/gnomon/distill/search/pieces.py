@@ -1,4 +1,4 @@
-"""A search cut into pieces of work that any process can do, and what a piece finds."""
+"""A search cut into pieces of work that any process can do, and the best subsets of a piece."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.search.best_subsets import BestSubsets, Part
-from gnomon.distill.search.combinations import subsets_between
-from gnomon.distill.search.plan import Criterion, SearchPlan
-from gnomon.distill.search.products import eliminated, fold_products, scaled
-from gnomon.distill.search.row_errors import errors_of
-from gnomon.distill.search.row_sets import RowSet, RowSets
+from gnomon.distill.search.plan import Criterion, RowSet, RowSets, SearchPlan
 from gnomon.scores.table import FloatArray
 
-__all__ = ["ListPiece", "Piece", "PrefixPiece", "RowsPiece", "pieces_of", "search_piece"]
+__all__ = [
+    "BestSubsets",
+    "ListPiece",
+    "Part",
+    "Piece",
+    "PrefixPiece",
+    "RowsPiece",
+    "pieces_of",
+    "prefix_pieces",
+    "search_piece",
+    "subsets_between",
+]
 
 #: Subsets in one piece of work: a fraction of a second, so that Ctrl-C is heard.
 _PIECE: dict[Criterion, int] = {"cv": 2_000_000, "in_sample": 20_000_000, "bound": 20_000_000}
@@ -137,6 +143,8 @@ def search_piece(piece: Piece) -> Part:
     """Return the best subsets of a piece: errors and columns."""
     plan = piece.plan
     if not isinstance(piece, PrefixPiece):
+        from gnomon.distill.search.row_errors import errors_of
+
         columns, best = piece.columns, BestSubsets(plan.n_best)
         both = errors_of(plan.data.x, plan.data.target, columns, plan.folds)
         best.add((both[:, 0 if plan.criterion == "cv" else 1], columns))
@@ -165,7 +173,13 @@ def search_piece(piece: Piece) -> Part:
 
 
 def _fold_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[object, ...]) -> int:
-    from gnomon.distill.search.fold_kernel import fold_search, n_lanes
+    from gnomon.distill.search.kernels import (
+        eliminated,
+        fold_products,
+        fold_search,
+        n_lanes,
+        scaled,
+    )
 
     plan = piece.plan
     lanes = n_lanes(plan.folds.n_folds)
@@ -180,7 +194,7 @@ def _fold_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[objec
 
 
 def _gram_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[object, ...]) -> int:
-    from gnomon.distill.search.gram_kernel import gram_search
+    from gnomon.distill.search.kernels import eliminated, gram_search, scaled
 
     unit = scaled(z)
     gram = (unit.T @ unit)[:, :, np.newaxis]
@@ -196,3 +210,81 @@ def _products_bytes(plan: SearchPlan) -> float:
     """Return the memory that the products by fold of a plan take, at each depth of the search."""
     lanes = plan.folds.n_folds + 3
     return 16.0 * (max(plan.n_free - 1, 1) + 1) * (plan.free.size + 1) ** 2 * lanes
+
+
+def subsets_between(n: int, size: int, start: int, stop: int) -> npt.NDArray[np.int64]:
+    """Return the subsets of 0 ... n - 1 with these numbers, in lexicographic order.
+
+    Parameters
+    ----------
+    n, size : int
+    start, stop : int
+        From 0 to the number of subsets; less than 2 ** 63.
+
+    Returns
+    -------
+    ndarray of int, shape (stop - start, size)
+
+    Examples
+    --------
+    >>> subsets_between(4, 2, 2, 5).tolist()
+    [[0, 3], [1, 2], [1, 3]]
+    """
+    number = np.arange(start, stop)
+    subsets = np.empty((stop - start, size), dtype=np.int64)
+    least = np.zeros(stop - start, dtype=np.int64)
+    for i in range(size):
+        # Of the subsets of what is missing, so many begin before each element.
+        before = np.array([comb(n, size - i) - comb(n - c, size - i) for c in range(n + 1)])
+        number = number + before[least]
+        subsets[:, i] = np.searchsorted(before[: n - size + i + 1], number, side="right") - 1
+        number = number - before[subsets[:, i]]
+        least = subsets[:, i] + 1
+    return subsets
+
+
+#: Errors, and the columns of the subset that has each.
+Part = tuple[FloatArray, npt.NDArray[np.int64]]
+
+
+class BestSubsets:
+    """Keeps the subsets with the least errors.
+
+    Parameters
+    ----------
+    n_best : int
+        How many to keep.
+
+    Examples
+    --------
+    >>> best = BestSubsets(2)
+    >>> best.add((np.array([0.3, np.nan, 0.1]), np.array([[0, 1], [0, 2], [1, 2]])))
+    >>> best.add((np.array([0.2]), np.array([[2, 3]])))
+    >>> best.found()[1].tolist()
+    [[1, 2], [2, 3]]
+    """
+
+    def __init__(self, n_best: int) -> None:
+        self._n_best = n_best
+        self._parts: list[Part] = []
+
+    def add(self, part: Part) -> None:
+        """Add what a piece of a search found; an error of NaN counts for nothing."""
+        if part[0].size:
+            self._parts.append(part)
+        if sum(errors.size for errors, _ in self._parts) > 4 * self._n_best:
+            self._parts = [self.found()]
+
+    def found(self) -> Part:
+        """Return the least errors in order, ties by the columns, and the columns."""
+        if not self._parts:
+            return np.empty(0), np.empty((0, 0), dtype=np.int64)
+        errors = np.concatenate([errors for errors, _ in self._parts])
+        columns = np.concatenate([columns for _, columns in self._parts]).astype(np.int64)
+        usable = ~np.isnan(errors)
+        errors, columns = errors[usable], columns[usable]
+        if errors.size > self._n_best:
+            near = errors <= np.partition(errors, self._n_best - 1)[self._n_best - 1]
+            errors, columns = errors[near], columns[near]
+        order = np.lexsort((*columns.T[::-1], errors))[: self._n_best]
+        return errors[order], columns[order]

@@ -1,24 +1,32 @@
-"""The best subset with proof: branch and bound over common rows, non-negative weights."""
+"""The best subset with proof: branch and bound over common rows, non-negative weights.
+
+Importing this module loads Numba.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from time import monotonic
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
+from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.progress import Progress
-from gnomon.distill.search.precision import TOLERANCE
+from gnomon.distill.search.kernels import KERNEL_OPTIONS, TOLERANCE
+from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
-from gnomon.scores.table import FloatArray
+from gnomon.results import Results, recorded
+from gnomon.scores.table import FloatArray, ScoreTable
 
+__all__ = ["Optimal", "OptimalSubset", "optimal"]
+
+F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
-
-__all__ = ["OptimalSubset", "optimal_subset"]
 
 #: Numbers that one call of the compiled loop may touch: some tenths of a second.
 _BUDGET = 300_000_000
@@ -53,16 +61,43 @@ class OptimalSubset:
         """How much better another could be, as a share of the error."""
         return 0.0 if self.mse == 0 else 1.0 - self.lower_bound / self.mse
 
+    def as_record(self) -> dict[str, Any]:
+        """Return the numbers as a mapping fit for JSON."""
+        record = {"tasks": list(self.tasks), "mse": self.mse, "lower_bound": self.lower_bound}
+        return record | {"n_rows": self.n_rows, "gap": self.gap, "certified": self.certified}
 
-def optimal_subset(
-    data: PreparedScores,
-    size: int,
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Optimal(Results[OptimalSubset]):
+    """The best subset of a size, with its proof or the gap that remains.
+
+    Parameters
+    ----------
+    n_tasks : int
+        How many tasks it was chosen from.
+    """
+
+    n_tasks: int = field(kw_only=True)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is proved."""
+        (best,) = self
+        proof = "the best" if best.certified else f"at most {best.gap:.1%} from the best"
+        size = self.settings["size"]
+        return (f"{proof} {size} of the {self.n_tasks} tasks without gaps, in-sample",)
+
+
+def optimal(
+    scores: ScoreTable | PreparedScores,
     *,
+    size: int = 5,
     candidates: Sequence[str] | None = None,
-    non_negative: bool = True,
-    time_limit_s: float = float("inf"),
+    any_sign: bool = False,
+    time_limit_s: float = 60.0,
     progress: Progress | None = None,
-) -> OptimalSubset:
+    **preparation: Unpack[PreparationOptions],
+) -> Optimal:
     """Find the subset with the least in-sample error on common rows, and prove it.
 
     All candidates are compared on the rows that are complete for every one of them. A branch is cut
@@ -71,28 +106,54 @@ def optimal_subset(
 
     Parameters
     ----------
-    data : PreparedScores
+    scores : ScoreTable or PreparedScores
     size : int
         With non-negative weights, the subset may be smaller if no further task helps.
     candidates : sequence of str, optional
         The tasks without gaps, if not given.
-    non_negative : bool
-        Only subsets whose weights are all positive.
+    any_sign : bool
+        Allow negative weights.
     time_limit_s : float
-        When to stop; the gap is then what could still be gained.
+        Seconds until it stops; the gap is then what could still be gained.
     progress : function of (done, all), optional
         Told of the branches that are done; of the time that is up, if that is more.
+    **preparation
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
 
     Returns
     -------
-    OptimalSubset
+    Optimal
 
     Raises
     ------
     ScoreDataError
         The size does not fit, or too few rows are complete.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rows = rng.normal(3, 1, (30, 1)) + rng.normal(0, 0.5, (30, 6))
+    >>> table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(rows)})
+    >>> (best,) = optimal(table, size=2, transform="identity")
+    >>> best.tasks, best.certified
+    (('task_3', 'task_4'), True)
     """
+    with recorded() as notes:
+        data = prepare(scores, **preparation)
     names = data.complete_tasks() if candidates is None else tuple(candidates)
+    best = _optimal_subset(data, size, names, not any_sign, time_limit_s, progress)
+    settings = {"size": size, "any_sign": any_sign, "time_limit_s": time_limit_s}
+    return Optimal((best,), settings, tuple(notes), n_tasks=len(names))
+
+
+def _optimal_subset(
+    data: PreparedScores,
+    size: int,
+    names: Sequence[str],
+    non_negative: bool,
+    time_limit_s: float,
+    progress: Progress | None,
+) -> OptimalSubset:
     x = data.x[:, data.columns(names)]
     whole = ~np.isnan(x).any(axis=1) & ~np.isnan(data.target)
     if not 0 < size <= len(names):
@@ -151,8 +212,6 @@ def _search(
     gram: FloatArray, size: int, positive: bool, best: float, course: _Course
 ) -> tuple[float, I64 | None, float]:
     """Return the least error, its tasks if it is new, and the least bound of what is left open."""
-    from gnomon.distill.search.bound_kernel import branch_and_bound
-
     n = len(gram) - 1
     chosen = np.full(size, -1, dtype=np.int64)
     left = np.inf
@@ -213,3 +272,101 @@ def _gram(x: FloatArray, y: FloatArray) -> FloatArray:
     length = np.sqrt((x * x).sum(axis=0))
     z = np.column_stack([x / np.where(length > 0, length, 1.0), y])
     return np.ascontiguousarray(z.T @ z)
+
+
+#: A bound is worth its cube of tasks only where many subsets hang on it.
+_LEAST_MISSING = 3
+
+
+@njit(**KERNEL_OPTIONS)
+def branch_and_bound(
+    rest: F64, gram: F64, roots: I64, positive: bool, best: float, budget: int, picks: I64
+) -> tuple[float, bool]:
+    """Improve on `best` among the subsets that hold `roots` and tasks after the last of them.
+
+    gram is (tasks + 1, tasks + 1), the target last, columns of length one; `rest` holds the
+    products of the residuals of all columns on the roots. A node is left out if even all tasks that
+    may still join leave no less than `best`. With `positive`, only subsets whose weights are all
+    positive count. Returns the least residual sum of squares, and whether all were searched before
+    the budget (of numbers touched) was spent; the tasks go to `picks`, which stays as it is if
+    nothing is better.
+    """
+    n, size = gram.shape[0] - 1, picks.size
+    w, n_roots = n + 1, roots.size
+    depth = size - n_roots
+    a = np.empty((depth, w, w))
+    scratch = np.empty((w, w))
+    chosen = np.empty(size, np.int64)
+    inside = np.empty((size, size))
+    slope = np.empty(size)
+    at = np.empty(depth, np.int64)
+    a[0] = rest
+    for i in range(n_roots):
+        chosen[i] = roots[i]
+    level, spent = 0, 0
+    at[0] = roots[n_roots - 1] if n_roots > 0 else -1
+    while level >= 0:
+        if spent > budget:
+            return best, False
+        missing = depth - level
+        at[level] += 1
+        p = at[level]
+        if p > n - missing:
+            level -= 1
+            continue
+        if missing > 1:
+            chosen[n_roots + level] = p
+            pivot = max(a[level, p, p], TOLERANCE)
+            spent += (w - p) * (w - p)
+            for i in range(p + 1, w):
+                li = a[level, p, i] / pivot
+                for j in range(i, w):
+                    a[level + 1, i, j] = a[level, i, j] - li * a[level, p, j]
+            if missing > _LEAST_MISSING:
+                # What all later tasks together would leave.
+                spent += (w - p) * (w - p) * (w - p)
+                for i in range(p + 1, w):
+                    for j in range(i, w):
+                        scratch[i, j] = a[level + 1, i, j]
+                for i in range(p + 1, n):
+                    inverse = 1.0 / max(scratch[i, i], TOLERANCE)
+                    for j in range(i + 1, w):
+                        lj = scratch[i, j] * inverse
+                        for m in range(j, w):
+                            scratch[j, m] -= lj * scratch[i, m]
+                if scratch[n, n] >= best:
+                    continue
+            level += 1
+            at[level] = p
+            continue
+        # The last task: all that are left, at once.
+        level -= 1
+        for d in range(p, n):
+            value = a[depth - 1, n, n] - a[depth - 1, d, n] ** 2 / max(
+                a[depth - 1, d, d], TOLERANCE
+            )
+            if value >= best:
+                continue
+            chosen[size - 1] = d
+            fits = True
+            if positive:
+                for i in range(size):
+                    for j in range(i + 1):
+                        s = gram[chosen[j], chosen[i]]
+                        for m in range(j):
+                            s -= inside[i, m] * inside[j, m]
+                        inside[i, j] = s / inside[j, j] if i > j else np.sqrt(max(s, TOLERANCE))
+                    s = gram[chosen[i], n]
+                    for m in range(i):
+                        s -= inside[i, m] * slope[m]
+                    slope[i] = s / inside[i, i]
+                for i in range(size - 1, -1, -1):
+                    for m in range(i + 1, size):
+                        slope[i] -= inside[m, i] * slope[m]
+                    slope[i] /= inside[i, i]
+                    fits = fits and slope[i] > 0.0
+            if fits:
+                best = value
+                for i in range(size):
+                    picks[i] = chosen[i]
+    return best, True

@@ -1,4 +1,4 @@
-"""Every subset of a size: which few have the least cross-validated error."""
+"""Exhaustive search: which few of all subsets of a size have the least cross-validated error."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from math import comb
 from typing import Literal
 
-from gnomon.distill.folds import Folds
-from gnomon.distill.outcomes import result_of
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.progress import Progress
-from gnomon.distill.search.best_subsets import BestSubsets, Part
 from gnomon.distill.search.bound import bounded_pieces
-from gnomon.distill.search.pieces import Piece, pieces_of, search_piece
+from gnomon.distill.search.folds import Folds
+from gnomon.distill.search.pieces import BestSubsets, Part, Piece, pieces_of, search_piece
 from gnomon.distill.search.plan import SearchPlan
+from gnomon.distill.work import Progress, completed
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
-from gnomon.execution.serial import SerialExecutor
 from gnomon.scores.table import FloatArray
 
 __all__ = ["Found", "count_subsets", "expected_seconds", "search_subsets"]
@@ -127,7 +124,7 @@ def search_subsets(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.distill.prepare import Preparation
+    >>> from gnomon.distill.preparation import Preparation
     >>> from gnomon.scores.table import ScoreTable
     >>> rng = np.random.default_rng(0)
     >>> skill = rng.normal(size=(30, 1))
@@ -154,9 +151,9 @@ def search_subsets(
         pieces = list(bounded_pieces(plan, progress))
         total = min(total, sum(piece.n_subsets for piece in pieces))
     done, best = 0, BestSubsets(n_best)
-    for outcome in (executor or SerialExecutor()).map(search_piece, pieces):
-        best.add(result_of(outcome, "a piece of the search"))
-        done += outcome.piece.n_subsets
+    for piece, part in completed(search_piece, pieces, "a piece of the search", executor):
+        best.add(part)
+        done += piece.n_subsets
         if progress is not None:
             progress(min(done, total), total)
     return _found(plan, best.found())

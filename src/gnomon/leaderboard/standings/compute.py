@@ -1,4 +1,4 @@
-"""From the scores of verified trials to standings: estimates, rank intervals, tie groups, the gap.
+"""Computation of standings from verified scores: estimates, rank intervals, tie groups, gaps.
 
 Every number here is one that :mod:`gnomon.stats` or :mod:`gnomon.ranking` makes, from the table of
 scores that anybody can download; nothing is computed another way for the board.
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.leaderboard.standings.records import (
+from gnomon.leaderboard.standings.board_records import (
     LEVEL,
     METRICS,
     Board,

@@ -1,4 +1,4 @@
-"""Submissions: announced, taken in, verified, and never taken away.
+"""State machine of submissions, from announcement to verdict; rows are never deleted.
 
 ::
 
@@ -37,7 +37,7 @@ from gnomon.leaderboard.refusals import (
     Refusal,
     TooLarge,
 )
-from gnomon.leaderboard.seasons.entries import check_open
+from gnomon.leaderboard.seasons.registration import check_open
 from gnomon.leaderboard.settings import ServerSettings
 from gnomon.leaderboard.submissions.manifest import Manifest
 

@@ -1,4 +1,4 @@
-"""Accounts and API tokens: one's own, and for an admin everybody's."""
+"""JSON API of accounts and API tokens."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ from gnomon.leaderboard.accounts.tokens import (
 )
 from gnomon.leaderboard.refusals import Missing, NotAllowed
 from gnomon.web.api.dependencies import (
+    After,
+    Limit,
     ReadSession,
+    RowId,
     WriteSession,
     caller,
     identified,
     paced,
 )
-from gnomon.web.api.paging import After, Limit, RowId
 from gnomon.web.api.records import IssuedToken, Reason, TokenRecord
 
 __all__ = ["router"]

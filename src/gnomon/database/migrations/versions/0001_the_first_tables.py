@@ -1,4 +1,4 @@
-"""The first tables."""
+"""The first tables, and the triggers that keep the audit log append-only."""
 
 from __future__ import annotations
 
@@ -12,9 +12,22 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
+_SQLITE = """
+CREATE TRIGGER audit_log_no_{0} BEFORE {0} ON audit_log
+BEGIN SELECT RAISE(ABORT, 'the audit log only grows'); END
+"""
+_POSTGRESQL = """
+CREATE FUNCTION audit_log_only_grows() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'the audit log only grows'; END $$
+"""
+_POSTGRESQL_TRIGGER = """
+CREATE TRIGGER audit_log_only_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log
+FOR EACH STATEMENT EXECUTE FUNCTION audit_log_only_grows()
+"""
+
 
 def upgrade() -> None:
-    """Bring the tables to this version."""
+    """Make all tables."""
     op.create_table(
         "accounts",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -295,7 +308,7 @@ def upgrade() -> None:
         sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("origin", sa.String(length=8), nullable=False),
         sa.Column("manifest", sa.JSON(), nullable=False),
-        sa.Column("log_sha256", sa.String(length=64), nullable=False),
+        sa.Column("log_sha256", sa.String(length=64), nullable=True),
         sa.Column("log_format", sa.String(length=16), nullable=False),
         sa.Column("log_bytes", sa.BigInteger(), nullable=False),
         sa.Column("n_attempts", sa.Integer(), nullable=True),
@@ -404,9 +417,22 @@ def upgrade() -> None:
             batch_op.f("ix_trials_submission_id"), ["submission_id"], unique=False
         )
 
+    if op.get_bind().dialect.name == "sqlite":
+        op.execute(_SQLITE.format("UPDATE"))
+        op.execute(_SQLITE.format("DELETE"))
+    else:
+        op.execute(_POSTGRESQL)
+        op.execute(_POSTGRESQL_TRIGGER)
+
 
 def downgrade() -> None:
-    """Undo it."""
+    """Remove all tables."""
+    if op.get_bind().dialect.name == "sqlite":
+        op.execute("DROP TRIGGER audit_log_no_UPDATE")
+        op.execute("DROP TRIGGER audit_log_no_DELETE")
+    else:
+        op.execute("DROP TRIGGER audit_log_only_grows ON audit_log")
+        op.execute("DROP FUNCTION audit_log_only_grows()")
     with op.batch_alter_table("trials", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_trials_submission_id"))
         batch_op.drop_index(batch_op.f("ix_trials_rule_id"))

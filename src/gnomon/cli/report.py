@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.score_options import Normalize
 
 __all__ = ["report"]
 
@@ -28,6 +29,7 @@ def report(
     metric: Annotated[
         str | None, typer.Option("--score", help="Which score, where there are several.")
     ] = None,
+    normalize: Normalize = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all draws.")] = 0,
     also: Annotated[
         list[str] | None,
@@ -49,6 +51,7 @@ def report(
             source,
             out,
             metric=metric,
+            normalize=normalize,
             seed=seed,
             also=also or (),
             workers=workers or len(os.sched_getaffinity(0)),

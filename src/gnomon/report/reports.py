@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import gnomon.scores
 from gnomon.errors import GnomonError
 from gnomon.experiments.run_folder import MANIFEST, RunFolder
 from gnomon.plot.style import house_settings
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, read_scores
 
 if TYPE_CHECKING:
     from gnomon.report.findings import Findings
@@ -24,6 +25,7 @@ def report(
     out: str | os.PathLike[str] | None = None,
     *,
     metric: str | None = None,
+    normalize: str | None = None,
     level: float = 0.95,
     n_resamples: int | None = None,
     seed: int = 0,
@@ -48,6 +50,9 @@ def report(
         page alone. If not given: ``report`` in the run folder, or ``NAME-report`` here.
     metric : str, optional
         Which score, where a source has several.
+    normalize : str, optional
+        The scale to put scores on, as :func:`gnomon.normalize` names it; if not given, each task
+        from its worst run to its best.
     level : float
         Confidence level of intervals and decisions, between 0 and 1.
     n_resamples : int, optional
@@ -92,17 +97,24 @@ def report(
         from gnomon.report.findings import findings_of
         from gnomon.report.run_page import report_of
 
-        if metric is not None:
-            raise GnomonError(f"{folder.path}: the report of a run has all its scores, not one")
+        if metric is not None or normalize is not None:
+            raise GnomonError(
+                f"{folder.path}: the report of a run takes no score and no normalization; "
+                "those of its scores: gnomon score --out FILE, then report FILE"
+            )
         findings = findings_of(folder, seed=seed, level=level, n_resamples=n_resamples or 50_000)
         with house_settings():
             return _write(report_of(findings), out or folder.path / "report", also, workers)
     from gnomon.report.scores_page import scores_report
 
-    table, name = _scores(source, metric)
-    how = {"level": level, "n_resamples": n_resamples or 2000, "seed": seed}
+    if isinstance(source, ScoreTable):
+        table, name = source, "scores"
+    else:
+        table, name = read_scores(source, metric=metric), Path(source).name
+    if normalize is not None:
+        table = gnomon.scores.normalize(table, normalize)
     with house_settings():
-        page = scores_report(table, name, **how)
+        page = scores_report(table, name, level=level, n_resamples=n_resamples or 2000, seed=seed)
         return _write(page, out or f"{Path(name).stem}-report", also, workers)
 
 
@@ -124,17 +136,6 @@ def _run_folder(source: str | os.PathLike[str] | RunFolder | ScoreTable) -> RunF
     # A damaged run folder is told as such, not as a folder of no scores.
     looks_like_one = any((path / name).exists() for name in (MANIFEST, "shards"))
     return RunFolder.open(path) if looks_like_one else None
-
-
-def _scores(
-    source: str | os.PathLike[str] | ScoreTable, metric: str | None
-) -> tuple[ScoreTable, str]:
-    """Return the scores of a source, and what to call them."""
-    if isinstance(source, ScoreTable):
-        return source, "scores"
-    from gnomon.experiments.score_sources import read_source
-
-    return read_source(Path(source), metric=metric), Path(source).name
 
 
 def _write(page: Report, out: str | os.PathLike[str], also: Sequence[str], workers: int) -> Path:

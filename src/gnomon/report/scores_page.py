@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from gnomon import __version__
 from gnomon.errors import GnomonError, ScoreDataError
-from gnomon.plot.record import Figure
+from gnomon.plot.statistics import estimate_figure
 from gnomon.plot.style import house_settings
-from gnomon.ranking import audit, scaled_by_task
+from gnomon.ranking import Audit, audit, scaled_by_task
 from gnomon.ranking.audits.audit_table import TITLES
-from gnomon.report.audit_page import MOST_NOTES, audit_report
-from gnomon.report.page import Answer, Report, Section, Table
+from gnomon.report.audit_page import audit_report
+from gnomon.report.page import Answer, Report, Section
 from gnomon.results import Results, noted
-from gnomon.stats import compare_all, curves, estimate, profile
+from gnomon.stats import compare_all, curves, profile
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
@@ -24,16 +24,10 @@ __all__ = ["scores_report"]
 
 #: More curves, or rows and columns of a map, than so many are no picture.
 _MOST_DRAWN = 30
-#: A longer table is left to the numbers beside the picture.
-_MOST_ROWS = 60
-_METRICS = ("median", "iqm", "mean", "optimality_gap")
+#: So many are readable at half the width of the page.
+_MOST_HALF = 6
 #: Of each part that is drawn: its heading, and how it is to be read.
 _WORDS = {
-    "estimates": (
-        "Summary scores",
-        "Summaries over all tasks that everybody has. The interquartile mean (iqm) is less moved "
-        "by single runs than the mean, and tells more apart than the median.",
-    ),
     "profile": (
         "Performance profile",
         "The share of runs beyond each score: where one curve lies above another everywhere, its "
@@ -81,19 +75,16 @@ def scores_report(
     scaled = last if last.normalization is not None else scaled_by_task(last)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:
+        page = _audited(last, title, level, n_resamples, seed)
         made = [
-            _section("estimates", lambda: estimate(scaled, _METRICS, **how)),
             _section("profile", lambda: profile(scaled, **how)),
             _section("improvement", lambda: compare_all(scaled, **how)),
         ]
         if table.n_steps > 1:
             made.append(_section("curves", lambda: curves(table, **how)))
-        page = _audited(last, title, level, n_resamples, seed)
-    own = {section.name: section for section in made}
-    sections = [own.pop(section.name, section) for section in page.sections]
-    after = 1 + next((i for i, section in enumerate(sections) if section.name == "estimates"), 0)
-    sections[after:after] = own.values()
-    notices = tuple(dict.fromkeys([*page.notices, *notes]))[:MOST_NOTES]
+    sections = [*page.sections]
+    sections[2:2] = made
+    notices = tuple(dict.fromkeys([*page.notices, *notes]))
     return replace(page, sections=tuple(sections), notices=notices)
 
 
@@ -111,30 +102,32 @@ def _audited(table: ScoreTable, title: str, level: float, n_resamples: int, seed
             card=(("seed", str(seed)), ("gnomon", __version__)),
             source="the table of scores",
         )
-    return audit_report(found, title)
+    return _with_figure(audit_report(found, title), found)
+
+
+def _with_figure(page: Report, found: Audit) -> Report:
+    """Return the page of an audit with a figure of the summary scores that it prints."""
+    if not found.estimates or len(found.ranking.names) > _MOST_DRAWN:
+        return page
+    with house_settings():
+        figure = estimate_figure(found.estimates, "score on a common scale")
+    sections = [
+        replace(section, figures=(figure,)) if section.name == "estimates" else section
+        for section in page.sections
+    ]
+    return replace(page, sections=tuple(sections))
 
 
 def _section(name: str, compute: Callable[[], Results[Any]]) -> Section:
-    """Return one part of the page: the results as a table and a figure, or why there are none."""
+    """Return one part of the page: a figure of results, or why there is none."""
     title, text = _WORDS[name]
     try:
         found = compute()
     except GnomonError as error:
         return Section(name, title, (f"Not estimable: {error}.",))
-    n_names = len({record.get("algorithm", record.get("a")) for record in found.as_records()})
-    if not found or n_names > _MOST_DRAWN:
-        text = f"{text} {n_names} algorithms are too many for a picture; gnomon prints the numbers."
-        return Section(name, title, (text,))
+    names = {record.get("algorithm", record.get("a")) for record in found.as_records()}
+    if not names or len(names) > _MOST_DRAWN:
+        return Section(name, title, (f"{len(names)} algorithms: no picture of so many.",))
     with house_settings():
-        figure: Figure = replace(found.figure(), name=name, wide=True)
-    return Section(name, title, (text,), _tables(name, found), (figure,))
-
-
-def _tables(name: str, found: Results[Any]) -> tuple[Table, ...]:
-    """Return the results as a table, unless they are points of curves."""
-    rows = [{k: str(v) for k, v in row.items()} for row in found.rows()]
-    if name in ("profile", "curves") or len(rows) > _MOST_ROWS:
-        return ()
-    columns = found.columns or tuple(rows[0])
-    cells = tuple(tuple(row[column] for column in columns) for row in rows)
-    return (Table(_WORDS[name][0], tuple(columns), cells),)
+        figure = replace(found.figure(), wide=len(names) > _MOST_HALF)
+    return Section(name, title, (text,), figures=(figure,))

@@ -15,7 +15,6 @@ from .learners import Learner as Learner
 from .learners import available_learners as available_learners
 from .learners import make_learner as make_learner
 from .learners import play_trial as play_trial
-from .report.page import build_report as build_report
 from .rules.catalogue import available_rules as available_rules
 from .rules.catalogue import load_rule as load_rule
 from .rules.parser import parse as parse
@@ -40,7 +39,6 @@ __all__ = [
     "__version__",
     "available_learners",
     "available_rules",
-    "build_report",
     "compare",
     "compare_all",
     "compile_rule",

@@ -34,23 +34,11 @@ from gnomon.leaderboard.standings.board_records import (
 from gnomon.results import noted
 
 if TYPE_CHECKING:
-    from gnomon.ranking.ranks.rank_intervals import Ranking
+    from gnomon.ranking.ranks.ranking import Ranking
     from gnomon.scores.table import ScoreTable
     from gnomon.stats.estimates import Estimate
 
-__all__ = [
-    "LEVEL",
-    "METRICS",
-    "Board",
-    "Contender",
-    "Difference",
-    "Number",
-    "Standing",
-    "Standings",
-    "difference",
-    "score_table",
-    "standings_of",
-]
+__all__ = ["difference", "score_table", "standings_of"]
 
 #: Beyond so many entries the ranks are resampled less often: it takes minutes otherwise.
 _MANY = 60

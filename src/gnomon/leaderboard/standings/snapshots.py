@@ -32,12 +32,8 @@ from gnomon.database.tables import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.leaderboard.standings.compute import (
-    Board,
-    Contender,
-    Standings,
-    standings_of,
-)
+from gnomon.leaderboard.standings.board_records import Board, Contender, Standings
+from gnomon.leaderboard.standings.compute import standings_of
 
 __all__ = ["COUNTED", "Snapshot", "StandingsCache", "board_of"]
 

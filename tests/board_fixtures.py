@@ -57,7 +57,7 @@ def postgresql() -> Iterator[str]:
         pytest.skip(str(reason))
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of an empty board at the newest version, of this test alone."""
     if request.param == "sqlite":

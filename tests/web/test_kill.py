@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
+import pytest
 from sqlalchemy import select, text
 
 from gnomon._io.http_client import HttpClient
@@ -28,6 +29,8 @@ from gnomon.leaderboard.client.submit_run import submit, wait_for_verdict
 from gnomon.leaderboard.server_settings import ServerSettings
 from serving import Server, serving
 from submitted import play_entry, register, send
+
+pytestmark = pytest.mark.full  # servers and workers are killed
 
 N = 8
 

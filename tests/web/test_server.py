@@ -23,6 +23,8 @@ from private_postgresql import fresh_database
 from serving import Server, serving
 from submitted import bearer, play_entry, register, send
 
+pytestmark = pytest.mark.full  # servers are started as processes
+
 GNOMON = [sys.executable, "-m", "gnomon"]
 
 

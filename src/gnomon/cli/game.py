@@ -74,7 +74,7 @@ def play(
 
 def _rule_text(rule: str) -> str:
     """Return the text of a rule that parses."""
-    from gnomon.cli.rule_text import read_rule_text
+    from gnomon.rules.catalogue import read_rule_text
     from gnomon.rules.parser import parse
 
     text = read_rule_text(rule)

@@ -47,6 +47,8 @@ from remote_play import hidden_season
 from serving import Server, serving
 from small_season import make_account
 
+pytestmark = pytest.mark.full  # servers and processes are started and killed
+
 DQN = {"kind": "linear_dqn", "plays_on": True, "learning_rate": 0.02}
 
 

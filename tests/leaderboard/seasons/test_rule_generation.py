@@ -21,7 +21,7 @@ from gnomon.learners.rule_player import RulePlayer
 from gnomon.learners.trial import play_trial
 from gnomon.learners.uniform import Uniform
 from gnomon.rules.catalogue import available_rules, load_rule
-from gnomon.rules.lint import lint
+from gnomon.rules.linter import lint
 from gnomon.rules.parser import parse
 
 SPEC = BoardSpec()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.leaderboard.standings.board_records import LEVEL, METRICS, Board, Contender, Standings
 from gnomon.leaderboard.standings.compute import difference, score_table, standings_of
-from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.ranking import rank
 from gnomon.stats.estimates import Estimate, estimate
 
 

@@ -22,6 +22,8 @@ from serving import Server, serving
 from small_season import fill, make_account, make_season
 from submitted import bearer
 
+pytestmark = pytest.mark.full  # hundreds of requests made from the schema
+
 N_EXAMPLES = 8
 
 

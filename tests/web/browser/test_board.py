@@ -7,6 +7,8 @@ import pytest
 
 from submitted import play_entry
 
+pytestmark = pytest.mark.full  # a browser
+
 
 def sign_in(page, token):
     page.goto("/account")

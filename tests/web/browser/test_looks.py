@@ -9,6 +9,8 @@ import pytest
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 from axe_playwright_python.sync_playwright import Axe
 
+pytestmark = pytest.mark.full  # a browser
+
 PAGES = {
     "home": "/",
     "seasons": "/seasons",

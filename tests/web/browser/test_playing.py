@@ -8,6 +8,8 @@ import pytest
 
 from gnomon.studies.playable_rules import puzzles
 
+pytestmark = pytest.mark.full  # a browser
+
 PLAN = """
 name = "browser-{n}"
 title = "Which rules do people find?"

@@ -9,7 +9,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.ranking.ranks.rank_intervals import rank
-from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.scores import read_scores
 from gnomon.stats.estimates import estimate
 
 

@@ -11,6 +11,8 @@ from gnomon.leaderboard.submissions.worker import work_on_one
 from small_season import make_account
 from submitted import play_entry
 
+pytestmark = pytest.mark.full  # whole submissions, verified in processes of their own
+
 
 def csrf_of(client, path):
     found = re.search(r'name="csrf" value="([0-9a-f]{64})"', client.get(path).text)

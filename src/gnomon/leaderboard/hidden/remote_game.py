@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
-from gnomon.game.interpreted import InterpretedBoards
+from gnomon.game.interpreted_boards import InterpretedBoards
 from gnomon.game.outcomes import (
     IN_PROGRESS,
     RESET,
@@ -95,7 +95,7 @@ class RemoteGame:
         board_spec: BoardSpec,
         actions: bytes = b"",
     ) -> None:
-        from gnomon.game.engine import batch as engine
+        from gnomon.game.engine import boards_in_play as engine
 
         self._engine = engine
         self._deck, self._horizon = boards, horizon

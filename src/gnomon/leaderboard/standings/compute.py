@@ -34,7 +34,7 @@ from gnomon.leaderboard.standings.board_records import (
 from gnomon.results import noted
 
 if TYPE_CHECKING:
-    from gnomon.ranking.ranks.ranking import Ranking
+    from gnomon.ranking import Ranking
     from gnomon.scores.table import ScoreTable
     from gnomon.stats.estimates import Estimate
 
@@ -206,7 +206,7 @@ def _ranking(
     table: ScoreTable, by: Literal["algorithm", "task"], n_resamples: int, board: Board
 ) -> Ranking | None:
     """Rank entries or rules; None where there is nothing to compare."""
-    from gnomon.ranking.ranks.rank_intervals import rank
+    from gnomon.ranking import rank
 
     if len(table.algorithms if by == "algorithm" else table.tasks) < 2:
         return None

@@ -159,7 +159,7 @@ def _rules(
 
 def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[int, int]]:
     """Return where each rule stands for this learner, if that can be told."""
-    from gnomon.ranking.ranks.rank_intervals import rank
+    from gnomon.ranking import rank
 
     board = board_of(session, season)
     rng = np.random.default_rng(season.id)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from matplotlib.patches import Rectangle
 
 from gnomon.distill.distillation import Distilled, distill
-from gnomon.distill.prepare import Preparation
+from gnomon.distill.preparation import Preparation
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (
@@ -29,10 +29,9 @@ from gnomon.plot.style import (
     dress,
     new_drawing,
 )
-from gnomon.ranking.ranks.rank_intervals import Ranking, rank
+from gnomon.ranking import Ranking, rank
 from gnomon.rules.catalogue import FAMILIES, rule_info
-from gnomon.scores.datasets import load_scores, measured_provenance
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, load_scores, measured_provenance
 from gnomon.stats.estimates import estimate
 
 HERE = Path(__file__).parent
@@ -69,7 +68,7 @@ here can be computed again without playing:
 <!-- run -->
 
 ```python
-from gnomon.scores.datasets import load_scores
+from gnomon.scores import load_scores
 
 table = load_scores("gohr-full", "skill")
 print(len(table.algorithms), "learners,", len(table.tasks), "rules")

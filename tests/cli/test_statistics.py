@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gnomon.cli import main
-from gnomon.scores.readers.tidy_files import write_scores
+from gnomon.scores import write_scores
 from gnomon.scores.table import ScoreTable
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"

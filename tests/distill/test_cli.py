@@ -12,7 +12,7 @@ import pytest
 
 from gnomon.cli import main
 from gnomon.distill.models import SubsetModel
-from gnomon.scores.readers.tidy_files import write_scores
+from gnomon.scores import write_scores
 from gnomon.scores.table import ScoreTable
 from language_models import language_models, write_harness_results
 

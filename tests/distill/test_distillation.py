@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from gnomon.distill.distillation import distill, error_by_size
-from gnomon.distill.prepare import Preparation
+from gnomon.distill.preparation import Preparation
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.readers.tidy_files import read_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, read_scores
 from language_models import language_models
 
 DOPAMINE = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"

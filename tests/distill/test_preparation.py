@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gnomon.distill.prepare import Preparation
+from gnomon.distill.preparation import Preparation
 from gnomon.distill.prepared import check_target
 from gnomon.distill.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
@@ -33,7 +33,7 @@ def test_rows_and_columns_are_in_order():
 
 def test_filters_come_in_order_and_are_recorded():
     preparation = Preparation(
-        transform="identity", least_tasks=3, least_summary=5.0, least_algorithms=1, excluded=("t1",)
+        transform="identity", least_tasks=3, least_summary=5.0, least_algorithms=1, exclude=("t1",)
     )
     data = preparation.apply(SCORES)
     assert data.algorithms == ("b",)
@@ -135,7 +135,7 @@ def test_unknown_names_are_errors():
     with pytest.raises(UnknownNameError, match="unknown algorithm 'z'"):
         Preparation(banned=("z",)).apply(SCORES)
     with pytest.raises(UnknownNameError, match="unknown task 't9'"):
-        Preparation(excluded=("t9",)).apply(SCORES)
+        Preparation(exclude=("t9",)).apply(SCORES)
     with pytest.raises(UnknownNameError, match="unknown summary 'medain'; did you mean 'median'"):
         Preparation(summary="medain").apply(SCORES)
     with pytest.raises(UnknownNameError, match="unknown transform 'logg'; did you mean 'log'"):

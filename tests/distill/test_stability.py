@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-
-from gnomon.distill.procedures.factor import FactorProcedure
-from gnomon.distill.procedures.least_squares import PaperProcedure
 from gnomon.distill.stability import (
     Committee,
     Stability,
@@ -13,6 +10,9 @@ from gnomon.distill.stability import (
     left_out_stability,
     selection_stability,
 )
+
+from gnomon.distill.procedures.factor import FactorProcedure
+from gnomon.distill.procedures.least_squares import PaperProcedure
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import make_executor
 

@@ -10,7 +10,7 @@ import pytest
 
 from gnomon.cli import main
 from gnomon.distill.models import SubsetModel
-from gnomon.scores.readers.tidy_files import write_scores
+from gnomon.scores import write_scores
 from gnomon.scores.table import ScoreTable
 
 

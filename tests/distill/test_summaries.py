@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import trim_mean
 
-from gnomon.distill.summaries import half_summaries, summarize
+from gnomon.distill.preparation import half_summaries, summarize
 from gnomon.distill.transforms import transform_of
 
 LOG = transform_of("log")

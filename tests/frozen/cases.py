@@ -69,11 +69,11 @@ plan scores.csv --subsample --simulations 20 --metric mean
 plan scores.csv dqn sac --sequential --runs 3 --runs 5
 rank scores.csv --resamples 100
 rank scores.csv --by task --resamples 100
-rank scores.csv --classes
-rank scores.csv --pairs
-rank scores.csv --methods
-rank wide.csv --critical-difference wilcoxon-holm
-rank wide.csv --critical-difference nemenyi
+difficulty-classes scores.csv
+compare-pairs scores.csv
+orders-by-method scores.csv
+critical-difference wide.csv
+critical-difference wide.csv --test nemenyi
 rank scores.csv --marginal --resamples 100
 rank scores.csv --resample-tasks --resamples 100
 rank scores.csv --method gohr-ev --resamples 100

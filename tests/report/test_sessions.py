@@ -8,7 +8,7 @@ from gnomon.experiments.card import CARD, read_card
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
 from gnomon.report.page import build_report
-from gnomon.report.sessions import session_rows
+from gnomon.report.run_card import session_rows
 
 
 def test_what_the_card_of_a_run_tells(run_folder):

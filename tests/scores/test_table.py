@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from strategies_scores import ragged_runs
 
 ROWS = [

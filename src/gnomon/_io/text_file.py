@@ -1,4 +1,4 @@
-"""The text of a file that somebody else has written, or one line that says why there is none.
+"""Reading of text and TOML files, with one-line errors that name the file.
 
 What a user has written into a TOML file, before anything is known of its fields.
 """

@@ -17,10 +17,9 @@ from gnomon.errors import ScoreDataError
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    import numpy as np
     import rich.progress
 
-    from gnomon.distill.prepared import PreparedScores
+    from gnomon.distill import PreparedScores
     from gnomon.distill.work import Progress
     from gnomon.execution.executor import Executor
 
@@ -43,17 +42,11 @@ class SearchOptions:
     scheduler: Scheduler = None
     seed: Seed = 0
 
-    def rng(self) -> np.random.Generator:
-        """Return a generator at its start."""
-        import numpy as np
-
-        return np.random.default_rng(self.seed)
-
     @contextmanager
     def begun(self, what: str) -> Iterator[dict[str, Any]]:
-        """Give the executor and the progress bar that a function of gnomon.distill takes."""
+        """Give the seed, the executor and the progress that a function of gnomon.distill takes."""
         with progress_bar(what) as progress, self._executor() as executor:
-            yield {"executor": executor, "progress": progress}
+            yield {"rng": self.seed, "executor": executor, "progress": progress}
 
     def _executor(self) -> AbstractContextManager[Executor | None]:
         """Return who does the pieces: a cluster, processes, or (None) this process."""

@@ -31,7 +31,7 @@ from gnomon.experiments.played_trial import (
 )
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.trial import Trial, trials_of
-from gnomon.game.interpreted import compiled_or_none
+from gnomon.game.interpreted_boards import compiled_or_none
 
 __all__ = ["Progress", "RunSummary", "run"]
 

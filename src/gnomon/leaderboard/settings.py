@@ -1,4 +1,4 @@
-"""What a server is told when it starts: where its data is, whom it answers, and how much it takes.
+"""Settings of a leaderboard server: data folder, database, hosts, limits.
 
 Nothing here is secret but the database's address, which may hold a password; it is not shown.
 """
@@ -25,7 +25,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """How a leaderboard is served.
+    """Settings of a leaderboard server.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.game.engine.batch import permitted, step
-from gnomon.game.observation import ACTION, STANDS
+from gnomon.game.board_views import ACTION, STANDS
+from gnomon.game.engine.boards_in_play import permitted, step
 from gnomon.game.outcomes import (
     ACCEPTED,
     DENIED,

@@ -1,4 +1,4 @@
-"""A player that repeats no failure: what memory alone is worth, without learning."""
+"""The frugal player, which repeats no failure: what memory alone is worth, without learning."""
 
 from __future__ import annotations
 

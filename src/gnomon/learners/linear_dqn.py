@@ -1,4 +1,4 @@
-"""The learner of the paper: Q-learning, linear in 3,720 Boolean features."""
+"""Deep Q-learning with a linear network, the learner of the paper: 3,720 Boolean features."""
 
 from __future__ import annotations
 

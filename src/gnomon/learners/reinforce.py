@@ -1,4 +1,4 @@
-"""REINFORCE: learn not what attempts are worth, but how often to make them."""
+"""REINFORCE: policy gradient on a softmax over attempts, linear in Boolean features."""
 
 from __future__ import annotations
 

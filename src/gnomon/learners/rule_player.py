@@ -1,4 +1,4 @@
-"""A player that knows the rule: the ceiling."""
+"""The player that is shown the rule: the ceiling."""
 
 from __future__ import annotations
 

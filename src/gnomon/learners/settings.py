@@ -135,13 +135,13 @@ class LearnerField:
 
 def check_settings(learner: Any) -> None:
     """Raise ValueError if a setting that a learner keeps under its name is out of range."""
-    for name, declared in settings_of(type(learner)).items():
+    for name, declared in settings_of(learner.__class__).items():
         if hasattr(learner, name):
             declared.check(getattr(learner, name))
 
 
 @cache
-def settings_of(learner: type[Any]) -> Mapping[str, LearnerField]:
+def settings_of(learner: Any) -> Mapping[str, LearnerField]:
     """Return the settings that the class of a learner declares, by name.
 
     Raises

@@ -1,4 +1,4 @@
-"""Q-learning with a table: one number for each kind of attempt after each kind of success."""
+"""Tabular Q-learning: one value for each class of attempt after each class of success."""
 
 from __future__ import annotations
 

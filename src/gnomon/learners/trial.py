@@ -155,7 +155,7 @@ class _EngineTable:
     """The engine with one board."""
 
     def __init__(self, rule: CompiledRule) -> None:
-        from gnomon.game.engine import batch as engine
+        from gnomon.game.engine import boards_in_play as engine
 
         self._engine = engine
         self._rule = rule

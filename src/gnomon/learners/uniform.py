@@ -1,4 +1,4 @@
-"""A player that attempts anything, and learns nothing: the floor."""
+"""The uniform random player, which learns nothing: the floor."""
 
 from __future__ import annotations
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import MaxNLocator
 
@@ -97,8 +99,9 @@ def cumulated_error_curves(
     ax, margin = fig.subplots(1, 2, width_ratios=(5, 1))
     episodes = np.arange(1, curves.shape[1] + 1)
     alpha = float(np.clip(4.0 / np.sqrt(max(curves.shape[0], 1)) * 0.35, 0.12, 0.6))
-    for curve in curves:
-        ax.plot(episodes, curve, color=color, alpha=alpha, linewidth=0.9)
+    lines = np.stack([np.broadcast_to(episodes, curves.shape), curves], axis=-1)
+    # One collection draws in half the time of as many lines.
+    ax.add_collection(LineCollection(lines, colors=color, alpha=alpha, linewidths=0.9))
     if len(curves) > 1:
         ax.plot(episodes, np.median(curves, axis=0), color=PAPER, linewidth=3.4)
         ax.plot(episodes, np.median(curves, axis=0), color=INK, linewidth=1.6, label="median")
@@ -267,7 +270,7 @@ def _episode_axis(ax: Axes, n_episodes: int) -> None:
     ax.set_xlabel("episode")
 
 
-def cumulated_error_rows(errors: npt.ArrayLike) -> tuple[Mapping[str, float], ...]:
+def cumulated_error_rows(errors: npt.ArrayLike) -> Sequence[Mapping[str, float]]:
     """Return the numbers of :func:`cumulated_error_curves`: a row a trial and episode.
 
     Examples
@@ -275,12 +278,38 @@ def cumulated_error_rows(errors: npt.ArrayLike) -> tuple[Mapping[str, float], ..
     >>> cumulated_error_rows([[4, 6]])[1]
     {'trial': 0, 'episode': 2, 'cumulated_errors': 6.0}
     """
-    curves = np.atleast_2d(np.asarray(errors, dtype=np.float64))
-    return tuple(
-        {"trial": trial, "episode": episode + 1, "cumulated_errors": float(value)}
-        for trial, curve in enumerate(curves)
-        for episode, value in enumerate(curve)
-    )
+    return _CumulatedErrorRows(np.atleast_2d(np.asarray(errors, dtype=np.float64)))
+
+
+@dataclass(frozen=True, eq=False)
+class _CumulatedErrorRows(Sequence[Mapping[str, float]]):
+    """Rows that are made when they are asked for: a run has millions."""
+
+    errors: FloatArray
+
+    def __len__(self) -> int:
+        return self.errors.size
+
+    @overload
+    def __getitem__(self, index: int) -> Mapping[str, float]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Mapping[str, float]]: ...
+    def __getitem__(
+        self, index: int | slice
+    ) -> Mapping[str, float] | Sequence[Mapping[str, float]]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        trial, episode = divmod(range(len(self))[index], self.errors.shape[1])
+        return {
+            "trial": trial,
+            "episode": episode + 1,
+            "cumulated_errors": float(self.errors[trial, episode]),
+        }
+
+    def __iter__(self) -> Iterator[Mapping[str, float]]:
+        for trial, curve in enumerate(self.errors):
+            for episode, value in enumerate(curve.tolist(), start=1):
+                yield {"trial": trial, "episode": episode, "cumulated_errors": value}
 
 
 def median_rows(curves: Sequence[MedianCurve]) -> tuple[Mapping[str, float | str], ...]:

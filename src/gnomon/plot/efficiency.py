@@ -16,6 +16,7 @@ from gnomon.plot.style import (
     HEIGHT,
     INK,
     SIZE,
+    band_alpha,
     dress,
     new_drawing,
     number,
@@ -42,7 +43,7 @@ def sample_efficiency_curves(
     Parameters
     ----------
     curves : sequence of Curve
-        Of one metric; from :func:`~gnomon.stats.learning_curves.aggregate_curves`.
+        Of one metric; from :func:`~gnomon.stats.learning_curves.curves`.
     xlabel, ylabel : str, optional
         What the axes measure; the metric if not given.
     series : mapping from algorithm to int, optional
@@ -65,7 +66,12 @@ def sample_efficiency_curves(
         )  # fmt: skip
         if np.isfinite(curve.low).any():
             ax.fill_between(
-                curve.step, curve.low, curve.high, color=style.color, alpha=0.18, linewidth=0
+                curve.step,
+                curve.low,
+                curve.high,
+                color=style.color,
+                linewidth=0,
+                alpha=band_alpha(len(curves)),
             )
     ends = [(float(c.step[0]), float(c.step[-1])) for c in curves]
     ax.set_xlim(min(e[0] for e in ends), max(e[1] for e in ends))

@@ -39,7 +39,7 @@ class Figure:
         What it shows, for those who do not see it.
     drawing : matplotlib.figure.Figure
         What is seen.
-    rows : tuple of mappings
+    rows : sequence of mappings
         The numbers in it, one mapping a row, all with the same keys.
     wide : bool
         Whether it needs the whole width of a page.
@@ -50,7 +50,7 @@ class Figure:
     caption: str
     alt: str
     drawing: Drawing
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     wide: bool = False
 
     def files(self, also: Sequence[str] = ()) -> dict[str, bytes]:
@@ -96,12 +96,16 @@ class Figure:
         """The text of its SVG file."""
         return svg_text(self.drawing, self.name)
 
+    def remember(self, files: Mapping[str, bytes]) -> None:
+        """Take the text of the SVG file from what :meth:`files` returned in another process."""
+        vars(self)["svg"] = files[f"{self.name}.svg"].decode()
+
     def html(self) -> str:
         """Return the drawing as an element for a page."""
         return inline_svg(self.svg, self.name, self.alt)
 
 
-def csv_text(rows: tuple[Row, ...]) -> str:
+def csv_text(rows: Sequence[Row]) -> str:
     """Return rows as CSV with a header; what does not exist is empty.
 
     Examples
@@ -114,7 +118,8 @@ def csv_text(rows: tuple[Row, ...]) -> str:
     """
     out = io.StringIO()
     names = list(rows[0]) if rows else []
-    writer = csv.DictWriter(out, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({k: "" if v is None or v != v else v for k, v in row.items()} for row in rows)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(names)
+    cells = ([row[name] for name in names] for row in rows)
+    writer.writerows(["" if v is None or v != v else v for v in row] for row in cells)
     return out.getvalue()

@@ -34,6 +34,7 @@ __all__ = [
     "SIZE",
     "THEME",
     "SeriesStyle",
+    "band_alpha",
     "drawing_of",
     "dress",
     "house_settings",
@@ -98,16 +99,30 @@ class SeriesStyle:
 def series_style(index: int) -> SeriesStyle:
     """Return the style of the series of that number, from 0.
 
+    Colour and dash together repeat after 12 series, colour and marker after 36.
+
     Examples
     --------
     >>> series_style(0).color, series_style(6).color
     ('#0072b2', '#0072b2')
-    >>> series_style(0).dash == series_style(6).dash
-    False
+    >>> series_style(0).dash == series_style(6).dash, series_style(0).marker, series_style(6).marker
+    (False, 'o', 's')
     """
+    marker = index + index // len(SERIES)
     return SeriesStyle(
-        SERIES[index % len(SERIES)], _DASHES[index % len(_DASHES)], _MARKERS[index % len(_MARKERS)]
+        SERIES[index % len(SERIES)], _DASHES[index % len(_DASHES)], _MARKERS[marker % len(_MARKERS)]
     )
+
+
+def band_alpha(n_series: int) -> float:
+    """Return how opaque the band of each of several series is: the more, the less.
+
+    Examples
+    --------
+    >>> band_alpha(2), band_alpha(12)
+    (0.18, 0.09)
+    """
+    return min(0.18, 1.08 / max(n_series, 1))
 
 
 #: A dollar sign in a name is a dollar sign, and no formula.

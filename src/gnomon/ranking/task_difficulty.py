@@ -1,4 +1,4 @@
-"""Classes of difficulty: clusters of tasks as hard as one another; and the generality of learners."""
+"""Difficulty of tasks: clusters of those equally hard, and how many of them a learner masters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learners of the leaderboard beside a person: what the very same rule cost them, replayed.
+"""Verified learners beside a person: error curves on the same rule, from the leaderboard.
 
 Only for a rule that is played under its own name: the numbers of a season would tell which rule a
 numbered puzzle is.
@@ -29,13 +29,13 @@ from gnomon.studies.baselines import Yardstick
 from gnomon.studies.play_records import Game
 from gnomon.studies.playable_rules import puzzle_of
 
-__all__ = ["measured_learners"]
+__all__ = ["verified_learners"]
 
 #: Fewer trials say too little of a learner to be drawn.
 _FEWEST_TRIALS = 3
 
 
-def measured_learners(
+def verified_learners(
     session: Session, row: Row, game: Game, n_boards: int, *, most: int = 3
 ) -> tuple[Yardstick, ...]:
     """Return the learners with the fewest errors on a rule after so many boards, as verified.

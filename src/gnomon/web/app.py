@@ -1,4 +1,4 @@
-"""The web application: everything that the server answers, put together."""
+"""The ASGI application: routers, middleware, error handlers."""
 
 from __future__ import annotations
 

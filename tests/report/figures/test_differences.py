@@ -11,7 +11,7 @@ from gnomon.plot.differences import (
     improvement_heat_map,
     separated,
 )
-from gnomon.stats.comparisons.comparison import Comparison
+from gnomon.stats import Comparison
 
 NAN = math.nan
 

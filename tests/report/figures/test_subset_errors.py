@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.distill.distillation import error_by_size
-from gnomon.distill.prepare import Preparation
+from gnomon.distill.preparation import Preparation
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.pareto import ParetoPoint
 from gnomon.plot.subset_errors import (

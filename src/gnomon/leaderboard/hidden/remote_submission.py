@@ -1,4 +1,4 @@
-"""Attempts that were played through the server become submissions like any other.
+"""Submission of remotely played attempts for verification, once all trials are over.
 
 The server's own log is put together, kept as evidence, and queued to be replayed.
 """

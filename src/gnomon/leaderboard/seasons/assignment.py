@@ -1,4 +1,4 @@
-"""What an entry has to play: the very boards, so that nobody can choose the ones that suit him."""
+"""Assignments: rules, boards and seed that an attempt of an entry must be played on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SEED_BITS = 63
 
 @dataclass(frozen=True)
 class Assignment:
-    """What one attempt of an entry has to play.
+    """Rules, boards and seed of one attempt of an entry.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def _check_self_contained(values: Mapping[str, Any]) -> None:
 
 
 def assigned_seed(secret: bytes, season: str, entry: int, attempt: int) -> int:
-    """Return the seed of an attempt: nobody can choose it or know it beforehand.
+    """Return the seed of an attempt, an HMAC of its number: nobody can choose or predict it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Entries: a learner is registered, is told what it must play, and may have another go."""
+"""Registration of learners as entries of a season, and assignment of their attempts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A season on the board: it is made, and its hidden rules are committed to; they are revealed."""
+"""Seasons in the database: creation with a commitment to hidden rules, and the reveal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A season as its maker writes it down: a TOML file.
+"""Plan of a season, read from a TOML file and validated.
 
 ::
 
@@ -65,7 +65,7 @@ class PlannedRule:
 
 @dataclass(frozen=True, slots=True)
 class SeasonPlan:
-    """All that a season is, before anybody knows of it.
+    """All settings of a season before it is created.
 
     Parameters
     ----------

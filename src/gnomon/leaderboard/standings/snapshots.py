@@ -1,4 +1,4 @@
-"""Standings that are ready when a page asks: computed once for each version of a season.
+"""Cached standings, computed once for each version of a season, large ones in the background.
 
 A small board is computed while the reader waits. A large one takes half a minute, so it is computed
 in a process of its own, while pages show the board as it was, and say so. What was computed is kept
@@ -61,7 +61,7 @@ class Snapshot:
 
 
 class StandingsCache:
-    """The standings of every season, as new as can be had without waiting.
+    """Cache of the standings of all seasons, as new as can be had without waiting.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Submissions: announced, taken in, verified, and never taken away.
+"""State machine of submissions, from announcement to verdict; rows are never deleted.
 
 ::
 

@@ -1,4 +1,4 @@
-"""An ideal learner: it thinks of thousands of rules, and rules out what cannot be."""
+"""The ideal learner: Bayesian elimination over thousands of rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries: registering a learner, and what it has to play."""
+"""JSON API of entries: registration, assignments, attempts, withdrawal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Server health, moderation of submissions, and the audit log."""
+"""JSON API of server health, moderation and the audit log."""
 
 from __future__ import annotations
 

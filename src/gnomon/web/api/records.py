@@ -1,4 +1,4 @@
-"""What the JSON interface tells of each thing: records of pydantic, which OpenAPI describes."""
+"""Response records of the JSON API (pydantic), and the HTTP status of a refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seasons, and what was submitted to them."""
+"""JSON API of seasons, their entries and submissions."""
 
 from __future__ import annotations
 

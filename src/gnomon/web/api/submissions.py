@@ -1,4 +1,4 @@
-"""Submissions: announced by a manifest, then the log; their state, their trials, their evidence."""
+"""JSON API of submissions: announcement, upload, state, trials, evidence."""
 
 from __future__ import annotations
 

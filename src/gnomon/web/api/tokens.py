@@ -1,4 +1,4 @@
-"""Accounts and API tokens: one's own, and for an admin everybody's."""
+"""JSON API of accounts and API tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backup and restore: a folder that holds everything, taken while the server goes on.
+"""Backup and restore of a server, taken while it runs.
 
 ::
 

@@ -1,14 +1,12 @@
-"""The whole board as files that need no server: pages, and every table as JSON and as CSV.
+"""Static export of a leaderboard: HTML pages, and every table as JSON and CSV.
 
 ::
 
-    index.html, seasons/..., ...    the pages, linked to each other
+    index.html, seasons/..., ...    the pages, linked to each other by file names
     data/NAME.json, data/NAME.csv   seasons, rules, entries, attempts, submissions, trials, audit
     logs/N.FORMAT                   the logs, if wanted: from them every number can be made again
 
 What the pages do not tell, such as the texts of hidden rules and who signed in, is not in it.
-
-The pages as files: each one that another links to, with its links turned into file names.
 """
 
 from __future__ import annotations

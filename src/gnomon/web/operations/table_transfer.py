@@ -1,7 +1,4 @@
-"""Copying every row of a leaderboard from one database to another, of whatever kind.
-
-Moving a leaderboard to another database: from SQLite to PostgreSQL, or back.
-"""
+"""Transfer of all rows from one database to another, SQLite or PostgreSQL."""
 
 from __future__ import annotations
 

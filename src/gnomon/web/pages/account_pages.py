@@ -1,6 +1,6 @@
-"""Signing a browser in by pasting a token, and out; what the account has.
+"""Sign-in and sign-out of a browser by an API token, and the account page.
 
-Signing a browser in and out: a token is pasted once, and a cookie stands for it from then on.
+A token is pasted once, and a cookie stands for it from then on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What was done on this board, for everybody to read; moderators see all of it.
-
-How scores are made, in words, with the versions that made them.
-"""
+"""Pages of the audit log and of the methods by which scores are made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a season's rule: how hard it is, and what it cost everybody."""
+"""Page of a rule: its difficulty rank, and the errors of every learner."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from gnomon.web.api.records import RuleRecord
 from gnomon.web.pages.rendering.charts import intervals, strips
 from gnomon.web.pages.rendering.page_cache import (
     BoardState,
+    CachedPage,
     CurrentBoard,
-    KeptPage,
+    cached_response,
     json_text,
-    kept_response,
 )
 from gnomon.web.pages.rendering.templating import rendered
 
@@ -116,7 +116,7 @@ def _kept(
     where: tuple[str, str],
     kind: str,
     make: Callable[[RulePage], str],
-) -> KeptPage:
+) -> CachedPage:
     """Return the page of a rule as text of a kind, which is made once for each state of it."""
     season = find_season(session, where[0])
     rule = find_rule(season, where[1])
@@ -132,7 +132,7 @@ def rule_json(
     request: Request, session: ReadSession, board: CurrentBoard, season: Slug, name: RuleName
 ) -> Response:
     """Tell of a rule: its place among the others, and the errors of every learner."""
-    return kept_response(request, _kept(session, board, (season, name), "json", json_text))
+    return cached_response(request, _kept(session, board, (season, name), "json", json_text))
 
 
 @router.get("/seasons/{season}/rules/{name}", include_in_schema=False)
@@ -145,7 +145,7 @@ def rule_html(
         path = f"/seasons/{page.season}/rules/{page.rule.name}"
         return rendered("board/rule.html", path, page, **_drawn(page))
 
-    return kept_response(request, _kept(session, board, (season, name), "html", make))
+    return cached_response(request, _kept(session, board, (season, name), "html", make))
 
 
 def _drawn(page: RulePage) -> dict[str, Any]:

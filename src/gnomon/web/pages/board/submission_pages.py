@@ -1,4 +1,4 @@
-"""Submissions: what was sent, what became of it, and what its owner and moderators may do."""
+"""Pages of submissions, with withdrawal and moderation forms."""
 
 from __future__ import annotations
 

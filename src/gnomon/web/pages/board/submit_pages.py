@@ -1,4 +1,4 @@
-"""Submitting in a browser: register a learner, fetch what it has to play, and send its log."""
+"""Forms of registration and upload in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``/play/seasons/SEASON/RULE``: a rule of a season that anybody may read, played by people."""
+"""Pages of human play on public rules of a season, under ``/play/seasons``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies: a plan becomes an invitation, an invitation players, and players leave transcripts."""
+"""Pages of studies: plans, invitations, players, transcripts."""
 
 from __future__ import annotations
 

@@ -105,7 +105,11 @@ def deep_imports(source: str) -> Iterator[tuple[str, str]]:
     """Yield each module inside a package of public names from which code imports, and the name."""
     for node in ast.walk(ast.parse(source)):
         module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-        if isinstance(node, ast.ImportFrom) and module.count(".") > 1 and module.startswith("gnomon."):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and module.count(".") > 1
+            and module.startswith("gnomon.")
+        ):
             yield from ((module, alias.name) for alias in node.names)
 
 

@@ -43,6 +43,46 @@ def records(said):
     return json.loads(said.out)["results"]
 
 
+def test_columns_and_formats_are_named(gnomon):
+    Path("theirs.csv").write_text("Name,Env,seed,Return\na,pong,0,1\na,pong,1,2\n")
+    names = "--column algorithm=Name --column task=Env --column run=seed --column score=Return"
+    (found,) = records(gnomon(f"estimate theirs.csv --metric mean {names} --json"))
+    assert (found["algorithm"], found["value"]) == ("a", 1.5)
+    assert (
+        "no column 'name' to read as the algorithm; found Name, Env"
+        in gnomon("estimate theirs.csv --column algorithm=name", status=2).err
+    )
+    assert (
+        "expected NAME=COLUMN, found 'Name'"
+        in gnomon("estimate theirs.csv --column Name", status=2).err
+    )
+    assert (
+        "(columns={'algorithm': NAME} or --column algorithm=NAME says"
+        in gnomon("estimate theirs.csv", status=2).err
+    )
+    Path("wide.txt").write_text("model,pong,chess\na,1,2\nb,3,4\n")
+    assert len(records(gnomon("score wide.txt --format wide --json"))) == 4
+    assert (
+        "unknown format of scores 'wyde'; did you mean 'wide'?"
+        in gnomon("score wide.txt --format wyde", status=2).err
+    )
+    Path("means.csv").write_text("who,what,mean,std,runs\na,t,1,2,3\n")
+    named = "--column algorithm=who --column task=what"
+    (found,) = records(gnomon(f"estimate means.csv --metric mean {named} --json"))
+    assert found["value"] == 1.0
+
+
+def test_what_holds_no_scores_is_told_in_one_line(gnomon):
+    Path("empty.csv").touch()
+    Path("binary.csv").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")
+    Path("folder").mkdir()
+    for source in ("empty.csv", "binary.csv", "folder", "nowhere.csv"):
+        said = gnomon(f"estimate {source}", status=2)
+        assert said.out == ""
+        assert said.err.startswith(f"gnomon: {source}"), said.err
+        assert said.err.count("\n") == 1, said.err
+
+
 ESTIMATE = "algorithm metric value low high level method n_runs n_tasks n_resamples mc_error"
 COMPARISON = "a b metric task value low high p_value p_adjusted level method n_resamples mc_error"
 CASES = {

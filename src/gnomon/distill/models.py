@@ -178,6 +178,38 @@ class SubsetModel:
                 f"expected as many weights as tasks, found {len(self.weights)}, {len(self.tasks)}"
             )
 
+    @classmethod
+    def of_fit(
+        cls,
+        tasks: Sequence[str],
+        weights: FloatArray,
+        intercept: float,
+        x: FloatArray,
+        y: FloatArray,
+        transform: str,
+    ) -> SubsetModel:
+        """Return the model of weights fitted to rows, with the rows' ranges and residuals.
+
+        Parameters
+        ----------
+        tasks : sequence of str
+        weights : ndarray of float, shape (tasks,)
+        intercept : float
+        x : ndarray of float, shape (rows, tasks)
+            Without gaps.
+        y : ndarray of float, shape (rows,)
+        transform : str
+        """
+        return cls(
+            tasks=tuple(tasks),
+            weights=tuple(weights.tolist()),
+            intercept=intercept,
+            transform=transform,
+            n_rows=len(y),
+            ranges=tuple((float(c.min()), float(c.max())) for c in x.T),
+            residuals=tuple(np.sort(y - x @ weights - intercept).tolist()),
+        )
+
     @property
     def formula(self) -> str:
         """The model in one line.

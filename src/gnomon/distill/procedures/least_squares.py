@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
-__all__ = ["PaperProcedure", "Weights", "fit_least_squares", "ranges_of"]
+__all__ = ["PaperProcedure", "Weights", "fit_least_squares"]
 
 #: ``non-negative`` weights never rank an algorithm below one that it beats on every task.
 Weights = Literal["non-negative", "any"]
@@ -74,21 +74,8 @@ def fit_least_squares(
     w = np.linalg.lstsq(cx, cy, rcond=None)[0]
     if weights == "non-negative":
         w = non_negative(cx, cy, w)
-    return SubsetModel(
-        tasks=tuple(tasks),
-        weights=tuple(w.tolist()),
-        intercept=float(shift_y - w @ shift_x),
-        transform=data.transform.name,
-        target=target_name,
-        n_rows=len(y),
-        ranges=ranges_of(x),
-        residuals=tuple(np.sort(cy - cx @ w).tolist()),
-    )
-
-
-def ranges_of(x: FloatArray) -> tuple[tuple[float, float], ...]:
-    """Return the least and the greatest value of each column."""
-    return tuple((float(c.min()), float(c.max())) for c in x.T)
+    model = SubsetModel.of_fit(tasks, w, float(shift_y - w @ shift_x), x, y, data.transform.name)
+    return replace(model, target=target_name)
 
 
 @dataclass(frozen=True)
@@ -107,7 +94,7 @@ class PaperProcedure(Procedure):
     folds : Folds
     """
 
-    criterion: str = "cv"
+    criterion: Literal["cv", "in_sample"] = "cv"
     complete_only: bool = False
     weights: Weights = "any"
     folds: Folds = field(default_factory=Folds)
@@ -143,7 +130,7 @@ class PaperProcedure(Procedure):
                 data,
                 size,
                 folds=self.folds,
-                criterion="cv" if self.criterion == "cv" else "in_sample",
+                criterion=self.criterion,
                 bounded=executor is None,
                 n_best=wanted if self.criterion == "cv" else max(self.n_checked, wanted),
                 forced=forced,

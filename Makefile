@@ -4,13 +4,18 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint types contract docs bench clean clean-cache
+.PHONY: demo test test-all lint types contract docs wheel bench clean clean-cache
 
 demo: $(VENV)/.runtime $(VENV)/.kernels
 	$(BIN)/gnomon demo
 
+# What a newcomer runs: every package and every verb, in process and on SQLite.
 test: $(VENV)/.dev $(VENV)/.kernels
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not full"
+
+# And the rest: PostgreSQL, browsers, Dask, killed processes, simulated coverage, the code on pages.
+test-all: test
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m full
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -25,12 +30,16 @@ contract: $(VENV)/.dev
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+# The wheel alone, on each Python that this machine has.
+wheel: $(VENV)/bin/python
+	PYTHON=$(BIN)/python bash .ci/wheel
+
 bench: $(VENV)/.dev $(VENV)/.kernels
 	$(BIN)/python -m benchmarks --keep
 
 # Numba does not notice a change in a file that another compiled file takes a kernel from: what it
 # has compiled is dropped when any source is newer.
-$(VENV)/.kernels: $(wildcard src/gnomon/*/*.py src/gnomon/*/*/*.py) | $(VENV)/bin/python
+$(VENV)/.kernels: $(wildcard src/gnomon/*/*.py src/gnomon/*/*/*.py src/gnomon/*/*/*/*.py) | $(VENV)/bin/python
 	find src -name '*.nb[ic]' -delete
 	touch $@
 

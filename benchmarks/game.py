@@ -19,7 +19,7 @@ import gnomon  # registers the environments
 from benchmarks.record import Measurement, best_seconds
 from gnomon.game import outcomes
 from gnomon.game.board import draw_boards
-from gnomon.game.engine import batch as engine
+from gnomon.game.engine import boards_in_play as engine
 from gnomon.game.engine.compiler import CompiledRule, compile_rule
 from gnomon.game.env import HiddenRulesEnv
 

@@ -27,11 +27,9 @@ from gnomon.plot.style import (
     dress,
     new_drawing,
 )
-from gnomon.ranking.ranks.rank_intervals import Ranking, rank
+from gnomon.ranking import Ranking, rank
 from gnomon.rules.catalogue import FAMILIES, rule_info
-from gnomon.scores.datasets import load_scores
-from gnomon.scores.measured import measured_provenance
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, load_scores, measured_provenance
 from gnomon.stats.estimates import estimate
 
 HERE = Path(__file__).parent
@@ -68,7 +66,7 @@ here can be computed again without playing:
 <!-- run -->
 
 ```python
-from gnomon.scores.datasets import load_scores
+from gnomon.scores import load_scores
 
 table = load_scores("gohr-full", "skill")
 print(len(table.algorithms), "learners,", len(table.tasks), "rules")

@@ -1,86 +1,55 @@
 """Gnomon: a workbench for measuring learning agents.
 
-The public names, by room; each is loaded when it is first asked for.
+A table of scores flows through it. The names below are public, in the order of the data; each is
+loaded when it is first asked for, and `gnomon.stats`, `.ranking`, `.distill`, `.scores`, `.rules`,
+`.game`, `.learners`, `.experiments` and `.plot` have the parts for those who build their own.
 
-Rules
-    :func:`parse`, :func:`load_rule`, :func:`available_rules`
-The game
-    :class:`Board`, :class:`BoardSpec`, :func:`draw_boards`, :func:`compile_rule`,
-    :class:`HiddenRulesEnv`, :class:`HiddenRulesVectorEnv`
+Scores
+    `read_scores` reads any table or run, `load_scores` one that comes with Gnomon, `normalize` puts
+    one on a common scale; all three give a `ScoreTable`.
+Statistics
+    `estimate`, `compare`, `compare_all`, `profile`, `curves` and `plan` (how many runs).
+Ranks and suites
+    `rank`, `audit` (which ranks can be believed), `distill` (the few tasks that predict a suite).
+The game of hidden rules
+    `parse`, `load_rule`, `available_rules`, `compile_rule`; `Board`, `BoardSpec`, `draw_boards`;
+    `HiddenRulesEnv` and `HiddenRulesVectorEnv` for Gymnasium.
 Learners
-    :func:`available_learners`, :func:`make_learner`, :func:`play_trial`
+    `Learner` is what one of your own is; `make_learner`, `available_learners`, `play_trial`.
 Experiments
-    :class:`ExperimentConfig`, :func:`run`, :class:`RunFolder`, :func:`score_table`
-Scores and statistics
-    :class:`ScoreTable`, :func:`read_scores`, :func:`estimate_aggregates`
-The report
-    :func:`build_report`
+    `ExperimentConfig` says who plays what, `run` plays it into a `RunFolder`, `score` makes a table
+    of it, `verify` makes every attempt again.
+What people read
+    `report` of a run, a table or a game log; `plot`, a figure for each kind of result; `errors`.
+
+Every result is a table: it prints as one, shows itself in a notebook, and has ``to_frame()``,
+``plot()``, ``warnings`` and ``settings``.
+
+Examples
+--------
+>>> import gnomon as gn
+>>> scores = gn.load_scores("gohr-core")  # doctest: +SKIP
+>>> gn.rank(scores)  # doctest: +SKIP
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import lazy_loader
+
+from gnomon._version import __version__ as __version__
 from gnomon.game.registration import register_environments
 
-if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
-    from gnomon.experiments.config import ExperimentConfig as ExperimentConfig
-    from gnomon.experiments.run_folder import RunFolder as RunFolder
-    from gnomon.experiments.runner import run as run
-    from gnomon.experiments.scoring.scores import score_table as score_table
-    from gnomon.game.board import Board as Board
-    from gnomon.game.board import BoardSpec as BoardSpec
-    from gnomon.game.board import draw_boards as draw_boards
-    from gnomon.game.engine.compiler import compile_rule as compile_rule
-    from gnomon.game.env import HiddenRulesEnv as HiddenRulesEnv
-    from gnomon.game.vector_env import HiddenRulesVectorEnv as HiddenRulesVectorEnv
-    from gnomon.learners.registry import available_learners as available_learners
-    from gnomon.learners.registry import make_learner as make_learner
-    from gnomon.learners.trial import play_trial as play_trial
-    from gnomon.report.page import build_report as build_report
-    from gnomon.rules.catalogue import available_rules as available_rules
-    from gnomon.rules.catalogue import load_rule as load_rule
-    from gnomon.rules.parser import parse as parse
-    from gnomon.scores.readers.tidy_files import read_scores as read_scores
-    from gnomon.scores.table import ScoreTable as ScoreTable
-    from gnomon.stats.estimates import estimate_aggregates as estimate_aggregates
-
-__version__ = "0.1.0"
-
-_ROOM_OF = {
-    "parse": "rules.parser",
-    "load_rule": "rules.catalogue",
-    "available_rules": "rules.catalogue",
-    "Board": "game.board",
-    "BoardSpec": "game.board",
-    "draw_boards": "game.board",
-    "compile_rule": "game.compiler",
-    "HiddenRulesEnv": "game.env",
-    "HiddenRulesVectorEnv": "game.vector_env",
-    "available_learners": "learners.registry",
-    "make_learner": "learners.registry",
-    "play_trial": "learners.trial",
-    "ExperimentConfig": "experiments.config",
-    "run": "experiments.runner",
-    "RunFolder": "experiments.run_folder",
-    "score_table": "experiments.scoring",
-    "ScoreTable": "scores.table",
-    "read_scores": "scores.formats",
-    "estimate_aggregates": "stats.estimate",
-    "build_report": "report.page",
-}
-
-__all__ = ["__version__", *_ROOM_OF]
-
-register_environments()
+_attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ROOM_OF:
-        raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
-    return getattr(import_module(f"gnomon.{_ROOM_OF[name]}"), name)
+    # These two are packages that can be called, see docs/decisions/011-public-names.md.
+    if name in ("distill", "report"):
+        return import_module(f"gnomon.{name}")
+    return _attribute(name)
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
+register_environments()

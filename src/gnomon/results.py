@@ -219,7 +219,7 @@ def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
 
 def made_by(rng: np.random.Generator | int | None, **settings: Any) -> dict[str, Any]:
     """Return settings with the seed, None for a generator at work, and the version of Gnomon."""
-    from gnomon import __version__
+    from gnomon._version import __version__
 
     seed = 0 if rng is None else rng if isinstance(rng, int) else None
     return {**settings, "seed": seed, "version": __version__}

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gnomon.cli.rule_text import printable
+from gnomon.cli.rules import printable
 from gnomon.game.stalemate import find_stalemate
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.rules.parser import parse

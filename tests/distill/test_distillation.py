@@ -7,8 +7,7 @@ import pytest
 
 from gnomon.distill import FactorProcedure, distill, prepare, sizes
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.readers.tidy_files import read_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, read_scores
 from language_models import language_models
 
 DOPAMINE = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"

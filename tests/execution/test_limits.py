@@ -9,9 +9,9 @@ import time
 import numpy as np
 import pytest
 
-from gnomon.execution.executor import Limits, make_executor
-from gnomon.execution.processes import ProcessExecutor
-from gnomon.execution.serial import SerialExecutor
+from gnomon.execution.executor import Limits, ProcessExecutor, SerialExecutor, make_executor
+
+pytestmark = pytest.mark.full  # processes run into their limits
 
 linux = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only /proc tells the memory of another process"
@@ -90,7 +90,7 @@ def test_limits_need_a_process_of_their_own():
 
 def test_a_system_that_tells_nothing(monkeypatch):
     monkeypatch.setattr(os.path, "exists", lambda path: False)
-    monkeypatch.setattr("gnomon.execution.processes.open", missing, raising=False)
+    monkeypatch.setattr("gnomon.execution.executor.open", missing, raising=False)
     with pytest.raises(OSError, match="limits of memory need a system with /proc"):
         ProcessExecutor(1, limits=Limits(memory_mb=1))
     ProcessExecutor(1, limits=Limits(time_s=1))

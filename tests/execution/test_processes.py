@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.execution.executor import make_executor
-from gnomon.execution.processes import ProcessExecutor
-from gnomon.execution.serial import SerialExecutor
+from gnomon.execution.executor import ProcessExecutor, SerialExecutor, make_executor
 
 
 def square(x: int) -> int:
@@ -85,7 +83,7 @@ def test_there_is_at_least_one_worker():
 
 SCRIPT = """
 import time
-from gnomon.execution.processes import ProcessExecutor
+from gnomon.execution.executor import ProcessExecutor
 if __name__ == "__main__":
     try:
         for outcome in ProcessExecutor(2).map(time.sleep, [0.0, 60.0, 60.0]):
@@ -115,7 +113,7 @@ def test_ctrl_c_stops_cleanly(tmp_path: Path):
 
 BLOCKED = """
 import signal
-from gnomon.execution.processes import ProcessExecutor
+from gnomon.execution.executor import ProcessExecutor
 def is_blocked(_):
     return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 if __name__ == "__main__":

@@ -9,9 +9,8 @@ from gnomon.errors import UnknownNameError
 from gnomon.experiments.catalogue import load_experiment
 from gnomon.experiments.scoring.scores import ATTEMPT_METRICS, METRICS, score_trial
 from gnomon.experiments.trial import trials_of
-from gnomon.scores import measured
-from gnomon.scores.datasets import load_scores
-from gnomon.scores.measured import MEASURED, load_measured, measured_provenance
+from gnomon.scores import datasets, load_scores, measured_provenance
+from gnomon.scores.datasets import MEASURED
 
 KEPT = ("tce", "errors_to_learn", "skill")
 
@@ -31,7 +30,7 @@ def test_they_say_what_they_are(name):
 
 
 def test_the_experiment_is_still_the_one_that_was_played():
-    about, table = measured_provenance("gohr-full"), load_measured("gohr-full")
+    about, table = measured_provenance("gohr-full"), load_scores("gohr-full")
     config = load_experiment(about["experiment"])
     assert config.hash == about["config_hash"]
     assert config.n_trials == about["n_trials_planned"]
@@ -47,7 +46,7 @@ def test_the_experiment_is_still_the_one_that_was_played():
 @pytest.mark.parametrize("learner", ["uniform", "frugal"])
 def test_a_trial_played_again_has_the_same_scores(learner):
     config = load_experiment("gohr-full-results")
-    tables = {metric: load_measured("gohr-full", metric) for metric in KEPT}
+    tables = {metric: load_scores("gohr-full", metric) for metric in KEPT}
     chosen = [t for t in trials_of(config) if t.learner.name == learner and t.number == 7][::9]
     assert len(chosen) == 10
     for trial in chosen:
@@ -63,13 +62,13 @@ def test_a_trial_played_again_has_the_same_scores(learner):
 
 def test_names_that_there_are_not():
     with pytest.raises(UnknownNameError, match="did you mean 'gohr-full'"):
-        load_measured("gohr-ful")
+        load_scores("gohr-ful")
     with pytest.raises(UnknownNameError, match="did you mean 'skill'"):
-        load_measured("gohr-full", "skil")
+        load_scores("gohr-full", "skil")
 
 
 def test_a_changed_file_is_refused(monkeypatch):
-    monkeypatch.setattr(measured, "measured_provenance", lambda name: {"sha256": "0" * 64,
+    monkeypatch.setattr(datasets, "measured_provenance", lambda name: {"sha256": "0" * 64,
                         "metrics": {"tce": {}}})  # fmt: skip
-    with pytest.raises(measured.ScoreDataError, match=r"gohr-full: expected sha256 0000"):
-        load_measured("gohr-full")
+    with pytest.raises(datasets.ScoreDataError, match=r"gohr-full: expected sha256 0000"):
+        load_scores("gohr-full")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import NotCompiledWarning
-from gnomon.execution.serial import SerialExecutor
+from gnomon.execution.executor import SerialExecutor
 from gnomon.experiments import runner
 from gnomon.experiments.card import read_card
 from gnomon.experiments.config import ExperimentConfig

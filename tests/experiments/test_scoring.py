@@ -16,6 +16,7 @@ from gnomon.experiments.scoring.scores import (
     STREAK,
     cumulated_errors,
     episode_errors,
+    run_episodes,
     score_table,
     score_trial,
 )
@@ -125,7 +126,9 @@ def test_a_score_an_episode_has_steps_from_one(folder):
     table = score_table(folder, "cumulated_errors")
     steps, curves = table.curves("uniform", "clockwise")
     assert steps.tolist() == list(range(1, 13))
-    np.testing.assert_array_equal(curves, cumulated_errors(folder)["uniform", "clockwise"])
+    np.testing.assert_array_equal(
+        curves, cumulated_errors(run_episodes(folder))["uniform", "clockwise"]
+    )
     tce = score_table(folder, "tce").runs("uniform", "clockwise")
     np.testing.assert_array_equal(table.last_step().runs("uniform", "clockwise"), tce)
 
@@ -140,5 +143,5 @@ def test_a_failed_trial_is_a_missing_run(tmp_path):
     table = score_table(folder)
     assert (len(table), table.runs("uniform", "clockwise").size) == (2, 1)
     assert np.isnan(table.frame["score"][1])
-    assert cumulated_errors(folder)["uniform", "clockwise"].shape == (1, 2)
+    assert cumulated_errors(run_episodes(folder))["uniform", "clockwise"].shape == (1, 2)
     assert len(score_table(folder, "errors_per_episode")) == 2

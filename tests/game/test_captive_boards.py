@@ -10,9 +10,8 @@ import pytest
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import Board, Piece, draw_boards
-from gnomon.game.formats.board_conditions import BoardConditions
 from gnomon.game.formats.java_random import JavaRandom
-from gnomon.game.formats.random_boards import BoardParameters, RandomBoards
+from gnomon.game.formats.random_boards import BoardConditions, BoardParameters, RandomBoards
 from gnomon.rules.parser import parse
 from recorded_episodes import VECTORS, records
 

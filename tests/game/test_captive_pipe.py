@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from captive_play import CLOCKWISE, piped, session_of
-from gnomon.game.captive.line_buffer import LineBuffer, LineTooLongError
-from gnomon.game.captive.pipe import serve_pipe
+from gnomon.game.captive.pipe import LineBuffer, LineTooLongError, serve_pipe
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.game.formats.composite_pictures import PREFIX, composite_properties
+from gnomon.game.formats.picture_pieces import PREFIX, composite_properties
 from recorded_episodes import VECTORS
 
 

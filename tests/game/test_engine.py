@@ -15,9 +15,9 @@ from numba import njit
 from gnomon.errors import NotCompilableError, RuleSyntaxError
 from gnomon.game import outcomes
 from gnomon.game.board import Board, BoardSpec, draw_boards
-from gnomon.game.engine import batch as engine
+from gnomon.game.engine import boards_in_play as engine
 from gnomon.game.engine import program
-from gnomon.game.engine.batch import Boards, advance, permitted_attempts
+from gnomon.game.engine.boards_in_play import Boards, advance, permitted_attempts
 from gnomon.game.engine.compiler import CompiledRule, compile_rule
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.parser import parse

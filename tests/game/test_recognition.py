@@ -1,7 +1,7 @@
 import pytest
 
 from gnomon.game.board import Piece
-from gnomon.game.recognition import has_color, has_property, has_shape
+from gnomon.game.piece_matching import has_color, has_property, has_shape
 from gnomon.rules.expressions import Values
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import Atom

@@ -3,8 +3,7 @@ import pytest
 
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.game.engine.compiler import compile_rule
-from gnomon.learners.ideal.hypotheses import FAMILIES, hypotheses_of
-from gnomon.learners.ideal.hypothesis_space import hypothesis_space
+from gnomon.learners.ideal.hypotheses import FAMILIES, hypotheses_of, hypothesis_space
 from gnomon.rules.catalogue import available_rules
 from gnomon.rules.parser import parse
 from gnomon.rules.templates import available_templates, generate, load_template

@@ -17,7 +17,7 @@ from gnomon.game.reference import ReferenceGame
 from gnomon.learners import make_learner
 from gnomon.learners.ideal import belief as belief_module
 from gnomon.learners.ideal.belief import Belief
-from gnomon.learners.ideal.hypothesis_space import HypothesisSpace, hypothesis_space
+from gnomon.learners.ideal.hypotheses import HypothesisSpace, hypothesis_space
 from gnomon.learners.ideal.learner import Ideal
 from gnomon.learners.trial import play_trial
 from gnomon.rules.catalogue import available_rules, load_rule

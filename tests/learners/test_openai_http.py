@@ -9,10 +9,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import numpy as np
 import pytest
 
+from gnomon._io import http_client
 from gnomon.errors import ConfigError, GnomonError
 from gnomon.game.board import DEFAULT_SPEC, draw_boards
 from gnomon.learners import make_learner
-from gnomon.learners.external import http_post
 from gnomon.learners.external.openai_http import INSTRUCTIONS
 from gnomon.learners.trial import play_trial
 from gnomon.rules.parser import parse
@@ -139,7 +139,7 @@ def test_history_is_cut(stub):
 
 def test_the_key_is_sent_and_a_busy_server_asked_again(stub, monkeypatch):
     monkeypatch.setenv("A_KEY", "secret")
-    monkeypatch.setattr(http_post, "_FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(http_client, "_FIRST_PAUSE_S", 0.0)
     stub.say = lambda request: (429, {}) if len(stub.requests) == 1 else "MOVE 0 1"
     assert played(stub, horizon=1, key_variable="A_KEY").outcomes.tolist() == [0]
     assert [headers["Authorization"] for headers in stub.headers] == ["Bearer secret"] * 2

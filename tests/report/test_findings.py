@@ -8,7 +8,7 @@ import pytest
 
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import MANIFEST, RunFolder
-from gnomon.experiments.scoring.scores import cumulated_errors, score_table
+from gnomon.experiments.scoring.scores import cumulated_errors, run_episodes, score_table
 from gnomon.report.findings import Duel, findings_of
 from gnomon.stats.comparisons.rank_tests import difficulty_order, mann_whitney
 
@@ -21,7 +21,7 @@ def findings(run_folder):
 
 
 def test_the_errors_are_those_of_the_run(findings, run_folder):
-    for pair, errors in cumulated_errors(run_folder).items():
+    for pair, errors in cumulated_errors(run_episodes(run_folder)).items():
         found = findings.performances[pair]
         np.testing.assert_array_equal(found.errors, errors)
         assert found.tce.value == np.median(errors[:, -1])

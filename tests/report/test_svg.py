@@ -7,9 +7,8 @@ import matplotlib as mpl
 import numpy as np
 
 from gnomon.plot.curves import cumulated_error_curves
-from gnomon.plot.record import Figure, csv_text
-from gnomon.plot.style import THEME, new_drawing
-from gnomon.plot.svg import inline_svg, svg_text, theme_css
+from gnomon.plot.record import Figure, csv_text, inline_svg, theme_css
+from gnomon.plot.style import THEME, new_drawing, svg_text
 
 ERRORS = np.array([[3.0, 5.0], [2.0, 9.0], [4.0, 7.0]])
 
@@ -80,3 +79,8 @@ def test_a_name_that_no_xml_may_hold_is_shown_as_unknown_letters():
     text = svg_text(drawing, "x")
     assert "a\ufffdb\ufffd" in text
     ET.fromstring(text)
+
+
+def test_a_notebook_shows_a_drawing_without_pyplot():
+    drawing = new_drawing(2, 1)
+    assert drawing._repr_svg_() == svg_text(drawing, "drawing")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gnomon.errors import RuleSyntaxError
 from gnomon.rules.catalogue import available_rules, load_rule_text
-from gnomon.rules.lint import lint_text
+from gnomon.rules.linter import lint_text
 from gnomon.rules.paraphrase import explain
 from gnomon.rules.parser import parse
 

@@ -7,7 +7,7 @@ from gnomon.errors import RuleSyntaxError
 from gnomon.game.board import Board
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.catalogue import available_rules, load_rule
-from gnomon.rules.lint import lint, lint_text
+from gnomon.rules.linter import lint, lint_text
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import RuleSet
 

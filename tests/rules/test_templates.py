@@ -4,7 +4,7 @@ import pytest
 
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
 from gnomon.rules.catalogue import FAMILIES, TAGS, info_of
-from gnomon.rules.lint import lint
+from gnomon.rules.linter import lint
 from gnomon.rules.parser import parse
 from gnomon.rules.templates import available_templates, generate, load_template
 

@@ -26,7 +26,7 @@ def small(monkeypatch, tmp_path):
     source.mkdir()
     (source / "a.csv").write_text("hello")
     digest = hashlib.sha256(b"hello").hexdigest()
-    about = Dataset("small", source.as_uri() + "/", {"a.csv": digest}, "us", "MIT")
+    about = Dataset("small", source.as_uri() + "/", {"a.csv": digest}, "us", "MIT", "text")
     monkeypatch.setattr(datasets, "DATASETS", {"small": about})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("GNOMON_DATA", raising=False)

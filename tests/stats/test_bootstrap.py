@@ -20,6 +20,7 @@ from gnomon.stats import (
     percentile_interval,
     quantiles,
 )
+from gnomon.stats.bootstrap import medians
 from gnomon.stats.bootstrap import resamples as bootstrap
 from strategies_scores import ragged_runs
 
@@ -191,8 +192,10 @@ def test_threads_and_blocks_change_nothing(monkeypatch, by_numpy):
         np.testing.assert_array_equal(parts, whole)
     curves = np.random.default_rng(0).normal(size=(9, 50))
     band = median_curve(curves, rng=np.random.default_rng(1))
-    monkeypatch.setattr(bootstrap, "COLUMN_BLOCK", 7)
-    np.testing.assert_array_equal(median_curve(curves, rng=np.random.default_rng(1)), band)
+    monkeypatch.setattr(medians, "COLUMN_BLOCK", 7)
+    for n_threads in (1, 3):
+        rng = np.random.default_rng(1)
+        np.testing.assert_array_equal(median_curve(curves, rng=rng, n_threads=n_threads), band)
 
 
 def test_the_global_random_state_has_no_part():

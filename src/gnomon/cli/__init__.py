@@ -15,20 +15,18 @@ from typing import Annotated
 
 import typer
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.cli import (
     atari5,
-    captive,
     demo,
     distill,
     experiments,
+    game,
     leaderboard,
-    play,
     ranking,
     report,
     rules,
     scores,
-    season,
     statistics,
     study,
     suite,
@@ -58,21 +56,24 @@ app.command()(statistics.compare)
 app.command()(statistics.profile)
 app.command()(statistics.curves)
 app.command()(statistics.plan)
-app.command()(ranking.rank)
+app.command(cls=ranking.RankCommand)(ranking.rank)
+app.command()(ranking.compare_pairs)
+app.command()(ranking.orders_by_method)
+app.command()(ranking.critical_difference)
+app.command()(ranking.difficulty_classes)
 app.command()(ranking.audit)
 app.command()(distill.distill)
 app.add_typer(suite.app, name="suite")
 app.add_typer(atari5.atari5, name="atari5")
 app.command()(report.report)
 app.command()(verification.verify)
-app.command(context_settings=captive.CONTEXT)(captive.captive)
-app.command()(play.play)
+app.command()(game.learners)
+app.command()(game.play)
+app.command(context_settings=game.CAPTIVE_CONTEXT)(game.captive)
 app.command()(leaderboard.serve)
 app.command()(leaderboard.register)
 app.command()(leaderboard.submit)
-leaderboard.app.add_typer(season.app, name="season")
 leaderboard.app.add_typer(study.app, name="study")
-leaderboard.app.command("check-reveal")(season.check_reveal)
 app.add_typer(leaderboard.app, name="leaderboard")
 
 

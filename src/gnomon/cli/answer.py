@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 import typer
 
-from gnomon import __version__
 from gnomon._io.tables import text_table
+from gnomon._version import __version__
 from gnomon.errors import DegenerateScoresWarning, NotCompiledWarning, visible
 from gnomon.results import Results
 

@@ -10,7 +10,7 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.distill import Names, named_numbers
-from gnomon.cli.long_search import progress_bar
+from gnomon.cli.progress import progress_bar
 from gnomon.cli.score_options import Where, conditions
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _agents(source: Path | None, game: Names, where: Names) -> Mapping[str, Mapp
     agents: dict[str, Mapping[str, float]] = {}
     if source is not None:
         from gnomon.distill.atari.scores import raw_scores
-        from gnomon.scores.readers.tidy_files import read_scores
+        from gnomon.scores import read_scores
 
         agents |= raw_scores(read_scores(source, where=conditions(where)))
     if game:

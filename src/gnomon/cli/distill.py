@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.long_search import SearchOptions, announce, check_writable
 from gnomon.cli.option_groups import with_groups
+from gnomon.cli.progress import SearchOptions, announce, check_writable
 from gnomon.cli.score_options import ReadOptions, Score, scores_of
 from gnomon.errors import ScoreDataError
 

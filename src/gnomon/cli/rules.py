@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +17,11 @@ from gnomon.errors import GnomonError, RuleSyntaxError, visible
 if TYPE_CHECKING:
     from gnomon.rules.templates import GeneratedRule
 
-__all__ = ["app"]
+__all__ = ["app", "printable"]
+
+#: Kind of token -> the number of its colour on a terminal.
+_COLORS = {"number": 36, "name": 32, "text": 33, "symbol": 0}
+_DIM = 2
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,8 +50,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show the text of a rule, and say in words what it accepts."""
-    from gnomon.cli.rule_text import printable, read_rule_text
-    from gnomon.rules.catalogue import info_of
+    from gnomon.rules.catalogue import info_of, read_rule_text
     from gnomon.rules.paraphrase import explain
     from gnomon.rules.parser import parse
 
@@ -76,8 +81,8 @@ def check(
     Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
     something cannot be read.
     """
-    from gnomon.cli.checked_rule import check_rule
-    from gnomon.cli.rule_text import read_rule_text
+    from gnomon.game.rule_check import check_rule
+    from gnomon.rules.catalogue import read_rule_text
 
     status = 0
     with answering("rules check", as_json=as_json) as answer:
@@ -107,7 +112,7 @@ def generate(
     as_json: JsonOption = False,
 ) -> None:
     """Make a family of rules from a template; without one, list the templates."""
-    from gnomon.cli.rule_family import rules_of, template_records, write_rules
+    from gnomon.rules.templates import rule_family, template_records, write_rules
 
     with answering("rules generate", as_json=as_json) as answer:
         if template is None:
@@ -115,7 +120,7 @@ def generate(
                 raise typer.BadParameter("expected a template before it", param_hint="--out")
             answer.records(template_records())
             return
-        family = rules_of(template)
+        family = rule_family(template)
         answer.results([asdict(rule) for rule in family])
         if out is None:
             answer.say(_texts(family))
@@ -127,3 +132,32 @@ def generate(
 def _texts(family: Sequence[GeneratedRule]) -> str:
     """Return rules one below the other, each under its name."""
     return "\n\n".join(f"## {rule.name}\n{rule.text.strip()}" for rule in family)
+
+
+def printable(text: str) -> str:
+    """Return a text as standard output takes it: in colours on a terminal, untouched in a pipe."""
+    if not sys.stdout.isatty():
+        return text
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    lines = (visible(line.rstrip("\r")) for line in text.split("\n"))
+    return "\n".join(lines if plain else map(_colored, lines))
+
+
+def _colored(line: str) -> str:
+    """Return a line with the colours of its tokens; what does not parse stays as it is."""
+    from gnomon.rules.lexer import tokenize
+
+    try:
+        tokens = tokenize(line)
+    except RuleSyntaxError:
+        return line
+    shown, end = "", 0
+    for token in tokens[:-1]:
+        shown += line[end : token.column - 1]
+        shown += _in_color(line[token.column - 1 : token.end_column - 1], _COLORS[token.kind])
+        end = token.end_column - 1
+    return shown + _in_color(line[end:], _DIM)
+
+
+def _in_color(text: str, color: int) -> str:
+    return f"\x1b[{color}m{text}\x1b[0m" if text and color else text

@@ -19,8 +19,8 @@ from gnomon.cli.distill import (
     named_numbers,
     references_of,
 )
-from gnomon.cli.long_search import SearchOptions, announce, progress_bar
 from gnomon.cli.option_groups import with_groups
+from gnomon.cli.progress import SearchOptions, announce, progress_bar
 from gnomon.cli.score_options import Level, ReadOptions, Score, Source, scores_of
 from gnomon.errors import ScoreDataError
 

@@ -46,7 +46,7 @@ def verify(
 
 def _of_log(log: Path, assigned: Assignment | None) -> list[Verdict]:
     """Verify a log that stands alone, such as one that a leaderboard gave to be downloaded."""
-    from gnomon.leaderboard.verification.log_file import read_log_file
+    from gnomon.leaderboard.verification.log_files import read_log_file
     from gnomon.leaderboard.verification.verify_run import verify_log
 
     if assigned is None:
@@ -65,8 +65,7 @@ def _show(answer: Answer, refused: list[Verdict]) -> None:
 def _warn_of_yardsticks(answer: Answer, folder: Path) -> None:
     """Say who would be refused on a board although every attempt is true."""
     from gnomon.experiments.run_folder import RunFolder
-    from gnomon.learners.registry import is_shown_the_rule
 
     for learner in RunFolder.open(folder).config.learners:
-        if is_shown_the_rule(learner.kind):
+        if learner.is_shown_the_rule:
             answer.warn(f"{learner.name} was shown the rule: a leaderboard refuses it")

@@ -354,7 +354,7 @@ def _usable_rows(table: ScoreTable) -> pl.DataFrame:
         raise ScoreDataError(
             f"the table holds {table.n_steps} steps of each run; take last_step() or at_step(...)"
         )
-    frame = table.to_polars()
+    frame = table.to_frame()
     finite = pl.col("score").is_finite()
     if "censored" in frame.columns:
         finite = finite & ~pl.col("censored")

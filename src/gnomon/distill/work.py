@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
 from gnomon.errors import ScoreDataError
-from gnomon.execution.executor import Executor
-from gnomon.execution.serial import SerialExecutor
+from gnomon.execution.executor import Executor, SerialExecutor
 
 __all__ = ["Progress", "completed"]
 

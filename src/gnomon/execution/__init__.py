@@ -1,1 +1,1 @@
-"""Many independent pieces of work: here, or on several processes. It knows not what they are."""
+"""Parallel execution of independent pieces of work: in process, on processes, on Dask."""

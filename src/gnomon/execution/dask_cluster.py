@@ -1,4 +1,4 @@
-"""Work done on a Dask cluster: one of this machine's processes, or one that runs elsewhere.
+"""An executor on a Dask cluster: local processes, or a scheduler that runs elsewhere.
 
 Dask carries pieces out and results back, in batches, since a task costs it about a millisecond. It
 is not trusted with more: what has been done is written down by whoever asks for the outcomes.
@@ -37,7 +37,7 @@ _LOST = "ClusterLost: the scheduler of the cluster is gone"
 
 
 def dask_is_installed() -> bool:
-    """Return whether there can be clusters here; Dask is not imported for that."""
+    """Return whether Dask is installed, without importing it."""
     return find_spec("distributed") is not None
 
 
@@ -49,7 +49,7 @@ def cluster_executor(
     limits: Limits = NO_LIMITS,
     prepare: Callable[[], None] | None = None,
 ) -> Iterator[DaskExecutor]:
-    """Join a cluster, or start one of ``n_workers`` processes here for ``"local"``.
+    """Connect to a Dask cluster, or start one of ``n_workers`` local processes for ``"local"``.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _distributed() -> Any:
 
 
 class DaskExecutor:
-    """Does pieces on the workers of a cluster; the outcomes come in the order in which they end.
+    """Executor on the workers of a Dask cluster; outcomes come in the order in which they end.
 
     The work must be a function that the workers can import, and pieces and results must pickle. A
     batch whose worker died is done again piece by piece, so that each answers for itself. If the

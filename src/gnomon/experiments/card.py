@@ -18,8 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from gnomon import __version__
 from gnomon._io.atomic_file import write_atomically
+from gnomon._version import __version__
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import TrialRecord
 from gnomon.experiments.suites import available_suites, load_suite, suite_hash

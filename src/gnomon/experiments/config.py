@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from gnomon._io.text_file import read_text
 from gnomon.errors import ConfigError, GnomonError, RuleSyntaxError
-from gnomon.experiments.config_entries import LearnerEntry, RuleEntry, content_hash
+from gnomon.experiments.config_entries import LearnerEntry, RuleEntry, content_hash, learner_table
 from gnomon.experiments.predefined_boards import PredefinedBoards
 from gnomon.experiments.suites import available_suites, load_suite
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 
 if TYPE_CHECKING:
     from gnomon.experiments.config_fields import BoardFields, ExperimentFields, RuleFields
+    from gnomon.learners.base import Learner
 
 __all__ = ["ExperimentConfig", "LearnerEntry", "RuleEntry"]
 
@@ -35,8 +36,9 @@ class ExperimentConfig:
     rules : sequence of str, mapping or RuleEntry
         Rules of the catalogue or whole suites by name, files by path, or
         ``{"name": ..., "text": ...}``.
-    learners : sequence of str, mapping or LearnerEntry
-        Learners by their kind, or ``{"kind": ..., "name": ..., setting: value, ...}``, where
+    learners : sequence of str, mapping, LearnerEntry, class or Learner
+        Learners by their kind (``"package.module:Class"`` is one's own), as a class, as an instance
+        whose settings are taken, or ``{"kind": ..., "name": ..., setting: value, ...}``, where
         ``"grid": {setting: [value, ...], ...}`` stands for a learner of each combination; and
         ``"all"`` for every kind that needs no setting and is not shown the rule.
     trials : int
@@ -90,7 +92,7 @@ class ExperimentConfig:
         self,
         name: str,
         rules: Sequence[str | Mapping[str, Any] | RuleEntry],
-        learners: Sequence[str | Mapping[str, Any] | LearnerEntry],
+        learners: Sequence[str | Mapping[str, Any] | LearnerEntry | Learner | type[Learner]],
         *,
         trials: int = 20,
         episodes: int = 200,
@@ -106,7 +108,7 @@ class ExperimentConfig:
         values: dict[str, Any] = {
             "name": name,
             "rules": [r.to_record() if isinstance(r, RuleEntry) else r for r in rules],
-            "learners": [x.to_record() if isinstance(x, LearnerEntry) else x for x in learners],
+            "learners": [learner_table(x) for x in learners],
             "trials": trials,
             "episodes": episodes,
             "horizon": horizon,
@@ -228,9 +230,7 @@ class ExperimentConfig:
     @property
     def revealed_to(self) -> list[str]:
         """Names of the learners that are shown what the rule permits."""
-        from gnomon.learners.registry import is_shown_the_rule
-
-        return [x.name for x in self.learners if is_shown_the_rule(x.kind)]
+        return [x.name for x in self.learners if x.is_shown_the_rule]
 
     @property
     def n_trials(self) -> int:

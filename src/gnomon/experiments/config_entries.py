@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gnomon.experiments.config_fields import LearnerFields, RuleFields
     from gnomon.learners.base import Learner
 
-__all__ = ["LearnerEntry", "RuleEntry", "content_hash"]
+__all__ = ["LearnerEntry", "RuleEntry", "content_hash", "learner_table"]
 
 _MOST_LEARNERS = 10_000
 
@@ -107,7 +107,9 @@ class RuleEntry:
 class LearnerEntry:
     """A learner in an experiment: its kind, its name there, and its settings.
 
-    The learners of an :class:`ExperimentConfig` have every setting, defaults included.
+    The learners of an :class:`ExperimentConfig` have every setting, defaults included. One that is
+    not built in also has its version, which is part of its hash: attempts of two versions never
+    stand in one run. ``reveal`` says of such a learner that it is shown what the rule permits.
 
     Examples
     --------
@@ -118,6 +120,8 @@ class LearnerEntry:
     kind: str
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
+    version: str | None = None
+    reveal: bool = False
 
     @classmethod
     def all_from_fields(cls, fields: LearnerFields, board_spec: BoardSpec) -> list[LearnerEntry]:
@@ -127,7 +131,7 @@ class LearnerEntry:
             if given or fields.name or fields.grid:
                 raise ConfigError("learner 'all': expected no settings, for it is many learners")
             return _all_learners(board_spec)
-        name, grid = fields.name or fields.kind, fields.grid or {}
+        name, grid = fields.name or fields.kind.rpartition(":")[2], fields.grid or {}
         twice = grid.keys() & given.keys()
         if twice:
             raise ConfigError(f"learner {name!r}: {min(twice)!r} is a setting and in the grid too")
@@ -136,12 +140,23 @@ class LearnerEntry:
             expected = f"expected a grid of at most {_MOST_LEARNERS:,} combinations"
             raise ConfigError(f"learner {name!r}: {expected}; found {n_learners:,}")
         combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-        return [cls(fields.kind, _grid_name(name, cell), given | cell) for cell in combinations]
+        return [
+            cls(fields.kind, _grid_name(name, cell), given | cell, fields.version, fields.reveal)
+            for cell in combinations
+        ]
 
     @cached_property
     def hash(self) -> str:
-        """Content hash of kind and settings; the name is only what it is called."""
-        return content_hash([self.kind, dict(self.params)])
+        """Content hash of kind, settings and version; the name is only what it is called."""
+        version = [] if self.version is None else [self.version]
+        return content_hash([self.kind, dict(self.params), *version])
+
+    @property
+    def is_shown_the_rule(self) -> bool:
+        """Whether it sees what the rule permits, as far as can be told without importing it."""
+        from gnomon.learners.registry import is_shown_the_rule
+
+        return self.reveal or is_shown_the_rule(self.kind)
 
     def make(self, board_spec: BoardSpec, *, rng: np.random.Generator) -> Learner:
         """Return the learner at the start of a trial."""
@@ -159,17 +174,59 @@ class LearnerEntry:
         """
         import numpy as np
 
-        from gnomon.learners import learner_fields
+        from gnomon.learners.registry import learner_kind
 
         self.make(board_spec, rng=np.random.default_rng(0))
-        fields = learner_fields(self.kind)
-        given = {name: fields[name].read(value) for name, value in self.params.items()}
-        defaults = {name: field.default for name, field in fields.items()}
-        return replace(self, params=defaults | given)
+        kind = learner_kind(self.kind)
+        if self.version not in (None, kind.version):
+            raise ConfigError(
+                f"learner {self.name!r}: expected version {self.version}, found {kind.version}"
+            )
+        params = {x.name: x.read(self.params.get(x.name, x.default)) for x in kind.settings}
+        own = kind.origin != "built-in"
+        return replace(self, params=params, version=kind.version, reveal=own and kind.reveal)
 
     def to_record(self) -> dict[str, Any]:
         """Return the entry as a table of a config file."""
-        return {"kind": self.kind, "name": self.name, **self.params}
+        own = {"version": self.version, "reveal": self.reveal}
+        own = {name: value for name, value in own.items() if value}
+        return {"kind": self.kind, "name": self.name, **own, **self.params}
+
+
+def learner_table(learner: object) -> object:
+    """Return a learner as a table of a config file, if it is a class, an instance or an entry.
+
+    Of an instance only the settings count: each trial makes a learner of its own.
+
+    Raises
+    ------
+    ConfigError
+        If an instance does not keep a setting as an attribute of its name, or a class is not at
+        the top of its module.
+
+    Examples
+    --------
+    >>> from gnomon.learners.uniform import Uniform
+    >>> learner_table(Uniform), learner_table("uniform")
+    ({'kind': 'uniform'}, 'uniform')
+    """
+    if isinstance(learner, LearnerEntry):
+        return learner.to_record()
+    from gnomon.learners.base import Learner
+    from gnomon.learners.registry import kind_of, learner_fields
+
+    if isinstance(learner, type):
+        return {"kind": kind_of(learner)}
+    if not isinstance(learner, Learner):
+        return learner
+    kind = kind_of(type(learner))
+    try:
+        return {"kind": kind} | {name: getattr(learner, name) for name in learner_fields(kind)}
+    except AttributeError as error:
+        raise ConfigError(
+            f"learner {kind!r}: expected an instance to keep its setting {error.name!r} as an "
+            "attribute; make it a dataclass, or give the class and its settings in a table"
+        ) from None
 
 
 def _grid_name(name: str, cell: Mapping[str, Any]) -> str:
@@ -183,19 +240,16 @@ def _in_a_name(value: Any) -> str:
 
 def _all_learners(board_spec: BoardSpec) -> list[LearnerEntry]:
     """Return every kind that plays as it is: without settings, extras, or sight of the rule."""
-    import numpy as np
-
     from gnomon.learners import available_learners
-    from gnomon.learners.registry import is_shown_the_rule
 
     entries = []
     for kind in available_learners():
         entry = LearnerEntry(kind, kind)
         try:
-            entry.make(board_spec, rng=np.random.default_rng(0))
+            shown = entry.completed(board_spec).is_shown_the_rule
         except (ConfigError, ImportError):
             continue
-        if not is_shown_the_rule(kind):
+        if not shown:
             entries.append(entry)
     return entries
 

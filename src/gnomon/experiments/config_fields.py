@@ -62,6 +62,8 @@ class LearnerFields(BaseModel):
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] | None = Field(
         default=None, description="a table of settings, each with a list of values"
     )
+    version: Text | None = Field(default=None, description="the version of a learner of one's own")
+    reveal: bool = Field(default=False, strict=True, description="true or false")
 
 
 class BoardFields(_Fields):

@@ -28,8 +28,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnomon import __version__
 from gnomon._io.atomic_file import write_atomically
+from gnomon._version import __version__
 from gnomon.errors import GnomonError, RunFolderError, UnknownNameError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import (
@@ -42,6 +42,7 @@ from gnomon.experiments.journal import (
 if TYPE_CHECKING:
     import polars as pl
 
+    from gnomon.experiments.shards.shard import TrialOutcomes
     from gnomon.learners.base import TrialLog
 
 __all__ = ["FORMAT", "MANIFEST", "RunFolder"]
@@ -54,6 +55,8 @@ MANIFEST = "gnomon-run.json"
 _CONFIG = "config.json"
 _JOURNAL = "journal.sqlite"
 _SHARDS = "shards"
+#: Trials whose shards are read together: more of them take longer.
+_TOGETHER = 32
 _OTHER_RUN = "another run is writing here"
 
 
@@ -85,7 +88,7 @@ class RunFolder:
     version: str
 
     @classmethod
-    def create(cls, path: str | Path, config: ExperimentConfig) -> RunFolder:
+    def create(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> RunFolder:
         """Begin a run in a folder that is empty or does not exist.
 
         Raises
@@ -112,7 +115,7 @@ class RunFolder:
         return cls(path, config, __version__)
 
     @classmethod
-    def open(cls, path: str | Path) -> RunFolder:
+    def open(cls, path: str | os.PathLike[str]) -> RunFolder:
         """Open a run to read it.
 
         Raises
@@ -148,7 +151,7 @@ class RunFolder:
         return cls(path, config, str(manifest.get("gnomon")))
 
     @classmethod
-    def open_or_create(cls, path: str | Path, config: ExperimentConfig) -> RunFolder:
+    def open_or_create(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> RunFolder:
         """Open a run to go on with it, or begin it.
 
         Raises
@@ -166,7 +169,7 @@ class RunFolder:
         return folder
 
     @classmethod
-    def check(cls, path: str | Path, config: ExperimentConfig) -> RunFolder | None:
+    def check(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> RunFolder | None:
         """Open a run of an experiment; None if it is still to begin, and might. Touches nothing.
 
         Raises
@@ -191,6 +194,10 @@ class RunFolder:
             )
         # The limits of trials may have changed: they decide no attempt.
         return replace(folder, config=config)
+
+    def __fspath__(self) -> str:
+        """Return the path of the folder: a run stands wherever its path may."""
+        return os.fspath(self.path)
 
     @property
     def shards(self) -> Path:
@@ -249,16 +256,8 @@ class RunFolder:
             return False
         return hashlib.sha256(data).hexdigest() == trial.sha256
 
-    def frame(self, trial: TrialRecord) -> pl.DataFrame:
-        """Return the rows of a trial's shard; columns as in :mod:`~gnomon.experiments.shards`.
-
-        Raises
-        ------
-        RunFolderError
-            If the trial failed, or its shard is missing or not what the journal says.
-        """
-        from gnomon.experiments.shards.shard import shard_frame
-
+    def _shard(self, trial: TrialRecord) -> bytes:
+        """Return the bytes of a trial's shard, which are those that the journal tells of."""
         if trial.shard is None:
             raise RunFolderError(f"{self.path}: trial {_named(trial)} failed: {trial.error}")
         path = self.shards / trial.shard
@@ -270,7 +269,31 @@ class RunFolder:
             raise RunFolderError(
                 f"{path}: damaged: not the bytes that the journal tells of{_again(trial)}"
             )
-        return shard_frame(data)
+        return data
+
+    def frame(self, trial: TrialRecord) -> pl.DataFrame:
+        """Return the rows of a trial's shard; columns as in :mod:`~gnomon.experiments.shards`.
+
+        Raises
+        ------
+        RunFolderError
+            If the trial failed, or its shard is missing or not what the journal says.
+        """
+        from gnomon.experiments.shards.shard import shard_frame
+
+        return shard_frame(self._shard(trial))
+
+    def outcomes(self) -> Iterator[tuple[TrialRecord, TrialOutcomes]]:
+        """Yield every trial that is done, in the order of the experiment, with its outcomes.
+
+        One pass over all attempts, in memory for some trials at a time; errors as :meth:`frame`.
+        """
+        from gnomon.experiments.shards.shard import trial_outcomes
+
+        done = [trial for trial in self.trials() if trial.status == "done"]
+        for first in range(0, len(done), _TOGETHER):
+            trials = done[first : first + _TOGETHER]
+            yield from zip(trials, trial_outcomes([*map(self._shard, trials)]), strict=True)
 
     def log(self, trial: TrialRecord) -> TrialLog:
         """Return every attempt of a trial that is done; errors as :meth:`frame`."""
@@ -418,9 +441,21 @@ def _difference(there: ExperimentConfig, here: ExperimentConfig) -> str:
     for name, found in there.to_record().items():
         wanted = here.to_record()[name]
         if found != wanted:
+            if name == "learners" and (changed := _changed_learner(there, here)):
+                return changed
             short = isinstance(found, int | str)
             return f"{name} {found!r} there, {wanted!r} here" if short else f"its {name} differ"
     return "the same fields"
+
+
+def _changed_learner(there: ExperimentConfig, here: ExperimentConfig) -> str | None:
+    """Say whose version differs, if that is the first difference of the learners."""
+    for found, wanted in zip(there.learners, here.learners, strict=False):
+        if found != wanted:
+            if replace(found, version=wanted.version) != wanted:
+                break
+            return f"learner {found.name!r} is {found.version} there, {wanted.version} here"
+    return None
 
 
 def _json_bytes(value: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""A board drawn as text and as pixels, light enough to be called at every step."""
+"""Drawings of a board, as text and as pixels, light enough to be made at every step."""
 
 from __future__ import annotations
 

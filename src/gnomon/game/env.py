@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from gnomon.game import observation as views
+from gnomon.game import board_views as views
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
-from gnomon.game.interpreted import InterpretedBoards, compiled_or_none
+from gnomon.game.interpreted_boards import InterpretedBoards, compiled_or_none
 from gnomon.game.outcomes import (
     EMPTY_CELL,
     RESET,
@@ -161,7 +161,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         reveal: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        from gnomon.game.engine import batch as engine
+        from gnomon.game.engine import boards_in_play as engine
 
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode: expected 'ansi' or 'rgb_array', found {render_mode!r}")

@@ -1,4 +1,4 @@
-"""What comes of an attempt, how an episode stands, and what can be asked of a board: the numbers.
+"""Codes of outcomes, of an episode's state, and of actions beside the attempts.
 
 They need no Numba, so that who only writes or reads them starts at once.
 """

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from gnomon.errors import RulePlayError, UnknownNameError
 from gnomon.game.board import N_BUCKETS, Board, Piece
-from gnomon.game.recognition import has_color, has_property, has_shape
+from gnomon.game.piece_matching import has_color, has_property, has_shape
 from gnomon.rules.expressions import (
     PieceRecord,
     Scope,

@@ -1,4 +1,4 @@
-"""Gymnasium's names for the game: ``gnomon/HiddenRules-v0``, and one for each sample rule.
+"""Registration with Gymnasium: ``gnomon/HiddenRules-v0``, and a name for each sample rule.
 
 ``import gnomon`` is enough for ``gymnasium.make`` to know them, and yet it does not load Gymnasium,
 which most of the package can do without: the names are registered when somebody imports it.

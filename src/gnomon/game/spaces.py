@@ -1,4 +1,4 @@
-"""What a player sees and does, as Gymnasium spaces; shared by the single and the vector env."""
+"""Observation and action spaces of Gymnasium, shared by the single and the vector environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a rule get stuck, and on which smallest board: a search.
+"""Stalemate search: whether a rule can get stuck, and on which smallest board.
 
 A rule is stuck when pieces are left and no line accepts any of them. Some rules mean it so; with
 most it is a mistake, and a learner that does nothing wrong cannot clear the board.

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
-from gnomon.game.interpreted import InterpretedBoards, compiled_or_none
+from gnomon.game.interpreted_boards import InterpretedBoards, compiled_or_none
 from gnomon.game.outcomes import (
     LEAVE,
     NEW_BOARD,
@@ -83,7 +83,7 @@ class HiddenRulesVectorEnv(
         render_mode: str | None = None,
         copy: bool = True,
     ) -> None:
-        from gnomon.game.engine import batch as engine
+        from gnomon.game.engine import boards_in_play as engine
 
         if num_envs < 1:
             raise ValueError(f"num_envs: expected at least 1, found {num_envs}")

@@ -1,4 +1,4 @@
-"""How much of the history a learner sees: three wrappers of the environment.
+"""Wrappers of the environment that decide how much of the history a learner sees.
 
 The paper's state is the whole history of an episode. Its learner needs the last accepted attempt
 alone, which is part of every observation; these wrappers give that as one flat vector, or more.

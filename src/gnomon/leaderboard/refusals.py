@@ -1,44 +1,50 @@
-"""What the server refuses, by kind: each has the status of the answer that tells of it."""
+"""Refusals of a request, by kind; :func:`gnomon.web.api.records.status_of` gives HTTP statuses."""
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 from gnomon.errors import LeaderboardError
 
-__all__ = ["Conflict", "Missing", "NotAllowed", "Refusal", "TooLarge", "TooMany"]
+__all__ = ["Conflict", "Kind", "Missing", "NotAllowed", "Refusal", "TooLarge", "TooMany"]
+
+Kind = Literal[
+    "invalid", "unauthenticated", "not allowed", "missing", "conflict", "too large", "too many"
+]
 
 
 class Refusal(LeaderboardError):  # noqa: N818 - what a server does, not what goes wrong in it
-    """Input that is not as it should be: status 422."""
+    """Input that is not as it should be."""
 
-    status = 422
+    kind: ClassVar[Kind] = "invalid"
 
 
 class NotAllowed(Refusal):
-    """Something that is not the caller's to do, or not now: status 403."""
+    """Something that the caller may not do, or not now."""
 
-    status = 403
+    kind = "not allowed"
 
 
 class Missing(Refusal):
-    """Something that is not there: status 404."""
+    """Something that does not exist."""
 
-    status = 404
+    kind = "missing"
 
 
 class Conflict(Refusal):
-    """Something that goes against what is there already: status 409."""
+    """Something that contradicts what exists already."""
 
-    status = 409
+    kind = "conflict"
 
 
 class TooLarge(Refusal):
-    """More bytes than are taken: status 413."""
+    """More bytes than are taken."""
 
-    status = 413
+    kind = "too large"
 
 
 class TooMany(Refusal):
-    """More than may be asked in a while: status 429.
+    """More requests than are answered in a window of time.
 
     Parameters
     ----------
@@ -47,7 +53,7 @@ class TooMany(Refusal):
         Seconds until the next will be answered.
     """
 
-    status = 429
+    kind = "too many"
 
     def __init__(self, message: str, retry_after_s: int = 60) -> None:
         super().__init__(message)

@@ -1,14 +1,21 @@
-"""Learners: one learner, one file, readable from top to bottom.
+"""Learners: who plays a hidden rule, from the floor to the ceiling, and yours.
 
-``available_learners()`` names the kinds, ``learner_fields(kind)`` tells the settings of one with
-their defaults, and ``make_learner(kind, board_spec, rng=rng)`` makes one for a trial.
+:func:`available_learners` names the kinds, :func:`learner_kinds` describes them with their
+settings, and :func:`make_learner` makes one for a trial: :class:`Uniform` (anything),
+:class:`Frugal` (repeats no failure), :class:`TabularQ`, :class:`Reinforce`, :class:`LinearDQN` (the
+paper's), :class:`Ideal` (draws every conclusion), :class:`RulePlayer` (is shown the rule); and a
+program, a language model or an algorithm of Stable-Baselines3.
+
+A learner of your own is a subclass of :class:`Learner`: it acts on an :class:`Observation` and
+observes a :class:`Transition`. Experiments take it as a class, as an instance, or as
+``"package.module:Class"``.
+
+:func:`play_trial` lets a learner play a rule on one board after another and returns a
+:class:`TrialLog` of every attempt. :func:`chance_of_success` says how probable success was at each
+attempt for one who knows nothing, and :func:`regret` how much better the best conclusion from the
+same replies would have done.
 """
 
-from gnomon.learners.registry import (
-    LearnerField,
-    available_learners,
-    learner_fields,
-    make_learner,
-)
+import lazy_loader
 
-__all__ = ["LearnerField", "available_learners", "learner_fields", "make_learner"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,4 +1,4 @@
-"""What a learner is: something that acts, and observes what came of it.
+"""The interface of a learner: it acts, and it observes what came of the attempt.
 
 A trial is one learner on one rule from scratch, for a number of episodes;
 :func:`gnomon.learners.trial.play_trial` runs it. A learner sees what a player sees: the board, the
@@ -9,14 +9,17 @@ a learner that declares ``reveal`` is shown it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import N_BUCKETS
-from gnomon.game.engine.compiler import CompiledRule
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
+from gnomon.learners.settings import check_settings
+
+if TYPE_CHECKING:
+    from gnomon.game.engine.compiler import CompiledRule
 
 __all__ = ["FusedLearner", "Learner", "Observation", "Transition", "TrialLog"]
 
@@ -72,10 +75,28 @@ class Transition:
     truncated: bool
 
 
+@dataclass(eq=False)
 class Learner(ABC):
     """A player that may learn: it acts, and it observes.
 
-    Every random choice of a learner comes from the ``rng`` that it was made with.
+    A subclass says how. Its parameters, beside the two below, are its settings: config files,
+    ``gnomon learners`` and the card of a run know them by their names, types and defaults
+    (:mod:`gnomon.learners.settings`), and the subclass keeps each as an attribute of that name. As
+    a dataclass it has nothing more to write, and makes what it learns in ``__post_init__``.
+
+    The contract:
+
+    * Every random choice comes from ``rng``, so that a trial can be played again.
+    * Nothing is kept outside the learner: each trial makes a new one.
+    * :meth:`act` and :meth:`observe` are called in turn.
+    * A learner that raises, or returns what is no action, fails its trial and no other.
+
+    Parameters
+    ----------
+    board_spec : BoardSpec
+        How boards are drawn; its palettes say what the codes of a board mean.
+    rng : numpy.random.Generator
+        The only source of randomness, and the learner's own.
 
     Attributes
     ----------
@@ -84,10 +105,40 @@ class Learner(ABC):
     plays_on : bool
         Whether it goes on attempting after a board is cleared, until the horizon; the reward is 0
         there, and such attempts count neither as attempts nor as errors.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of the range that it declares.
+
+    Examples
+    --------
+    >>> from gnomon.game.board import draw_boards
+    >>> from gnomon.learners.trial import play_trial
+    >>> from gnomon.rules.catalogue import load_rule
+    >>> @dataclass
+    ... class Stubborn(Learner):
+    ...     bucket: int = 0
+    ...     def act(self, observation):
+    ...         actions = np.flatnonzero(observation.action_mask)
+    ...         return self.rng.choice(actions[actions % 4 == self.bucket])
+    ...     def observe(self, transition):
+    ...         self.bucket = (self.bucket + 1) % 4
+    >>> rng = np.random.default_rng(0)
+    >>> log = play_trial(Stubborn(rng=rng), load_rule("clockwise"), draw_boards(2, rng=rng))
+    >>> log.n_attempts.tolist()
+    [9, 9]
     """
 
+    board_spec: BoardSpec = field(default=DEFAULT_SPEC, repr=False)
+    rng: np.random.Generator = field(kw_only=True, repr=False)
+
     reveal: ClassVar[bool] = False
-    plays_on: bool = False
+    plays_on = False  # not annotated: no field here, though a subclass may make it a setting
+
+    def __post_init__(self) -> None:
+        """Check the settings; a dataclass that has its own calls this one first."""
+        check_settings(self)
 
     @abstractmethod
     def act(self, observation: Observation) -> int:

@@ -1,4 +1,4 @@
-"""How probable success was at each attempt of a trial, by chance alone.
+"""Chance of success at each attempt of a trial, for one who knows nothing of the rule.
 
 A rule that permits much forgives much: an error rate says little without the rate at which a player
 who knows nothing would have erred on the same boards. This room's two such players are
@@ -161,7 +161,7 @@ def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
 
 def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
     """Count the permitted attempts of a rule that compiles."""
-    from gnomon.game.engine.batch import Boards
+    from gnomon.game.engine.boards_in_play import Boards
     from gnomon.learners.chance_kernels import count_permitted
     from gnomon.learners.one_board import deck_of
 

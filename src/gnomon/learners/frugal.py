@@ -1,19 +1,14 @@
-"""A player that repeats no failure: what memory alone is worth, without learning."""
+"""The frugal player, which repeats no failure: what memory alone is worth, without learning."""
 
 from __future__ import annotations
 
-from typing import final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import (
-    DEFAULT_SPEC,
-    N_BUCKETS,
-    N_CELLS,
-    BoardSpec,
-)
-from gnomon.game.engine.compiler import CompiledRule
+from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gnomon.learners.base import (
     Learner,
@@ -23,10 +18,14 @@ from gnomon.learners.base import (
 )
 from gnomon.learners.draws import Draws
 
+if TYPE_CHECKING:
+    from gnomon.game.engine.compiler import CompiledRule
+
 __all__ = ["Frugal", "note_failure"]
 
 
 @final
+@dataclass(eq=False)
 class Frugal(Learner):
     """Attempt, with equal probability, whatever has not yet failed on the board as it lies.
 
@@ -59,8 +58,8 @@ class Frugal(Learner):
     True
     """
 
-    def __init__(self, board_spec: BoardSpec = DEFAULT_SPEC, *, rng: np.random.Generator) -> None:
-        self._draws = Draws(1, rng=rng)
+    def __post_init__(self) -> None:
+        self._draws = Draws(1, rng=self.rng)
         self._failed = np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_)
 
     def act(self, observation: Observation) -> int:
@@ -79,10 +78,10 @@ class Frugal(Learner):
         self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
     ) -> TrialLog:
         """Play each board in turn, with the attempts that act would choose, but faster."""
-        from gnomon.learners.frugal_kernel import play
+        from gnomon.learners.chance_kernels import play_frugal
         from gnomon.learners.one_board import play_boards
 
-        return play_boards(play, rule, boards, horizon, self._draws)
+        return play_boards(play_frugal, rule, boards, horizon, self._draws)
 
 
 def note_failure(

@@ -1,16 +1,15 @@
-"""The learner of the paper: Q-learning, linear in 3,720 Boolean features."""
+"""Deep Q-learning with a linear network, the learner of the paper: 3,720 Boolean features."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
-from gnomon.game.engine.compiler import CompiledRule
+from gnomon.game.board import N_BUCKETS
 from gnomon.learners.base import (
     Learner,
     Observation,
@@ -18,78 +17,26 @@ from gnomon.learners.base import (
     TrialLog,
 )
 from gnomon.learners.draws import Draws
-from gnomon.learners.linear_dqn_features import feature_table
-from gnomon.learners.setting_ranges import check_choice, check_range
+from gnomon.learners.linear_models import DQNSettings, blank_memory
+from gnomon.learners.settings import Range
 
-__all__ = ["LinearDQN", "Memory", "Settings"]
+if TYPE_CHECKING:
+    from gnomon.game.engine.compiler import CompiledRule
 
-#: The codes present on a board are kept as the bits of one signed 64-bit integer.
-_MOST_CODES = 63
+__all__ = ["LinearDQN"]
+
 #: No number of attempts or episodes need be larger, and memory is not reserved for a slip.
 _MOST = 1_000_000
 
 
-class Settings(NamedTuple):
-    """The parameters of a :class:`LinearDQN`, as its kernels read them."""
-
-    learning_rate: float
-    gamma: float
-    target_period: int
-    all_cells: bool
-    plays_on: bool
-    random_ties: bool
-    replacement: bool
-    learning_starts: int
-    epsilon_start: float
-    epsilon_end: float
-    epsilon_decay: float
-    epsilon_per_episode: bool
-    horizon_is_terminal: bool
-    batch_size: int
-
-
-class Memory(NamedTuple):
-    """What a :class:`LinearDQN` knows, changed in place.
-
-    Parameters
-    ----------
-    active : numpy.ndarray of uint32, shape (n_inputs, 18)
-        The active features of each input (:class:`gnomon.learners.linear_dqn_features.Features`).
-    theta : numpy.ndarray of float64, shape (n_features + 1,)
-        The weights, and a last entry that is always 0.
-    best : numpy.ndarray of float64, shape (n_last, n_codes)
-        The largest value over the buckets under the target network.
-    attempts : numpy.ndarray of int64, shape (buffer_size, 4)
-        The replay buffer: input, and after the attempt the last accepted one, the codes present as
-        bits, and 1 if the episode ended.
-    rewards, targets : numpy.ndarray of float64, shape (buffer_size,)
-        The rest of it: r, and y = r + gamma max Q(s', a'; target), or y = r at the end.
-    counters : numpy.ndarray of int64, shape (3,)
-        Attempts stored so far, attempts that epsilon has decayed for, episodes.
-    order, batch, errors, values : numpy.ndarray
-        Room to work in.
-    """
-
-    active: npt.NDArray[np.uint32]
-    theta: npt.NDArray[np.float64]
-    best: npt.NDArray[np.float64]
-    attempts: npt.NDArray[np.int64]
-    rewards: npt.NDArray[np.float64]
-    targets: npt.NDArray[np.float64]
-    counters: npt.NDArray[np.int64]
-    order: npt.NDArray[np.int64]
-    batch: npt.NDArray[np.int64]
-    errors: npt.NDArray[np.float64]
-    values: npt.NDArray[np.float64]
-
-
 @final
+@dataclass(kw_only=True, eq=False)
 class LinearDQN(Learner):
     r"""Learn the value of attempts from shape, colour and bucket, now and at the last success.
 
     The value of an attempt is ``Q(s, a) = theta . phi(s, a)`` with Boolean features of what lies in
     the chosen cell, the bucket, and the last accepted attempt
-    (:func:`gnomon.learners.linear_dqn_features.feature_table`). After each attempt the learner
+    (:func:`gnomon.learners.linear_models.feature_table`). After each attempt the learner
     draws a batch from its replay buffer and takes one step of plain gradient descent on the mean of
     ``(y - Q(s, a; theta))**2``, with ``y = r + gamma max Q(s', a'; theta_target)``. It attempts
     what it values most, or with probability epsilon anything.
@@ -173,60 +120,44 @@ class LinearDQN(Learner):
     [9, 9, 9, 9, 9]
     """
 
-    def __init__(
-        self,
-        board_spec: BoardSpec = DEFAULT_SPEC,
-        *,
-        rng: np.random.Generator,
-        learning_rate: float = 0.03,
-        gamma: float = 1.0,
-        target_period: int = 10,
-        actions: Literal["all", "occupied"] = "all",
-        plays_on: bool = False,
-        tie_break: Literal["random", "first"] = "random",
-        replacement: bool = True,
-        learning_starts: int = 1,
-        epsilon_per: Literal["trial", "episode"] = "trial",
-        horizon_is_terminal: bool = False,
-        buffer_size: int = 1000,
-        batch_size: int = 128,
-        epsilon_start: float = 0.9,
-        epsilon_end: float = 0.001,
-        epsilon_decay: float = 200.0,
-    ) -> None:
-        check_range("learning_rate", learning_rate, 0.0, math.inf, open_below=True)
-        check_range("gamma", gamma, 0.0, 1.0)
-        check_range("target_period", target_period, 1, _MOST)
-        check_range("learning_starts", learning_starts, 1, _MOST)
-        check_range("buffer_size", buffer_size, 1, _MOST)
-        check_range("batch_size", batch_size, 1, _MOST)
-        check_range("epsilon_start", epsilon_start, 0.0, 1.0)
-        check_range("epsilon_end", epsilon_end, 0.0, 1.0)
-        check_range("epsilon_decay", epsilon_decay, 0.0, math.inf, open_below=True)
-        check_choice("actions", actions, ("all", "occupied"))
-        check_choice("tie_break", tie_break, ("random", "first"))
-        check_choice("epsilon_per", epsilon_per, ("trial", "episode"))
-        self.plays_on = plays_on
-        self._settings = Settings(
-            learning_rate=float(learning_rate),
-            gamma=float(gamma),
-            target_period=target_period,
-            all_cells=actions == "all",
-            plays_on=plays_on,
-            random_ties=tie_break == "random",
-            replacement=replacement,
-            learning_starts=learning_starts,
-            epsilon_start=float(epsilon_start),
-            epsilon_end=float(epsilon_end),
-            epsilon_decay=float(epsilon_decay),
-            epsilon_per_episode=epsilon_per == "episode",
-            horizon_is_terminal=horizon_is_terminal,
-            batch_size=batch_size,
+    learning_rate: Annotated[float, Range(0.0, open_below=True)] = 0.03
+    gamma: Annotated[float, Range(0.0, 1.0)] = 1.0
+    target_period: Annotated[int, Range(1, _MOST)] = 10
+    actions: Literal["all", "occupied"] = "all"
+    plays_on: bool = False
+    tie_break: Literal["random", "first"] = "random"
+    replacement: bool = True
+    learning_starts: Annotated[int, Range(1, _MOST)] = 1
+    epsilon_per: Literal["trial", "episode"] = "trial"
+    horizon_is_terminal: bool = False
+    buffer_size: Annotated[int, Range(1, _MOST)] = 1000
+    batch_size: Annotated[int, Range(1, _MOST)] = 128
+    epsilon_start: Annotated[float, Range(0.0, 1.0)] = 0.9
+    epsilon_end: Annotated[float, Range(0.0, 1.0)] = 0.001
+    epsilon_decay: Annotated[float, Range(0.0, open_below=True)] = 200.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._settings = DQNSettings(
+            learning_rate=float(self.learning_rate),
+            gamma=float(self.gamma),
+            target_period=self.target_period,
+            all_cells=self.actions == "all",
+            plays_on=self.plays_on,
+            random_ties=self.tie_break == "random",
+            replacement=self.replacement,
+            learning_starts=self.learning_starts,
+            epsilon_start=float(self.epsilon_start),
+            epsilon_end=float(self.epsilon_end),
+            epsilon_decay=float(self.epsilon_decay),
+            epsilon_per_episode=self.epsilon_per == "episode",
+            horizon_is_terminal=self.horizon_is_terminal,
+            batch_size=self.batch_size,
         )
-        self._n_colors = len(board_spec.color_palette)
-        self._memory = _blank_memory(board_spec, buffer_size, batch_size)
-        self._draws = Draws(2 + batch_size, rng=rng)
-        self._row = np.zeros(2 + batch_size)
+        self._n_colors = len(self.board_spec.color_palette)
+        self._memory = blank_memory(self.board_spec, self.buffer_size, self.batch_size)
+        self._draws = Draws(2 + self.batch_size, rng=self.rng)
+        self._row = np.zeros(2 + self.batch_size)
 
     @property
     def theta(self) -> npt.NDArray[np.float64]:
@@ -274,27 +205,3 @@ class LinearDQN(Learner):
             raise ValueError("expected a rule compiled for the palettes of the learner")
         loop = partial(play, self._settings, self._memory)
         return play_boards(loop, rule, boards, horizon, self._draws)
-
-
-def _blank_memory(board_spec: BoardSpec, buffer_size: int, batch_size: int) -> Memory:
-    """Return the memory of a learner that has seen nothing."""
-    n_codes = board_spec.n_codes
-    if n_codes > _MOST_CODES:
-        raise ValueError(
-            f"expected at most {_MOST_CODES - 1} combinations of shape and color in the palettes, "
-            f"found {n_codes - 1}"
-        )
-    features = feature_table(len(board_spec.shape_palette), len(board_spec.color_palette))
-    return Memory(
-        active=features.active,
-        theta=np.zeros(features.n_features + 1),
-        best=np.zeros((1 + (n_codes - 1) * N_BUCKETS, n_codes)),
-        attempts=np.zeros((buffer_size, 4), dtype=np.int64),
-        rewards=np.zeros(buffer_size),
-        targets=np.zeros(buffer_size),
-        counters=np.zeros(3, dtype=np.int64),
-        order=np.arange(buffer_size),
-        batch=np.zeros(batch_size, dtype=np.int64),
-        errors=np.zeros(batch_size),
-        values=np.zeros((n_codes, N_BUCKETS)),
-    )

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from numba import njit
 
 from gnomon.game.board import N_CELLS
-from gnomon.game.engine.batch import Boards, Int, step
+from gnomon.game.board_views import ACTION, OUTCOME
+from gnomon.game.engine.boards_in_play import Boards, Int, step
 from gnomon.game.engine.compiler import CompiledRule
-from gnomon.game.observation import ACTION, OUTCOME
 from gnomon.learners.base import TrialLog
 from gnomon.learners.draws import Draws
 
@@ -24,7 +24,7 @@ __all__ = ["OneBoard", "OpenLog", "Play", "attempt", "deck_of", "one_board", "pl
 
 
 class OneBoard(NamedTuple):
-    """What :func:`~gnomon.game.engine.batch.step` takes for one board, its codes, how it stands."""
+    """What the engine's step takes for one board, its codes, and how it stands."""
 
     program: Int
     state: Int

@@ -1,17 +1,26 @@
-"""Learners by name, with settings as a config file gives them."""
+"""The kinds of learners: those of Gnomon, those that other packages register, and one's own.
+
+A kind is a name of :func:`available_learners`, or says where a class of one's own is:
+``"package.module:Class"``. Another package registers a kind by an entry point of the group
+``gnomon.learners``, whose value is of that form too.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
-import typing
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from importlib import import_module, metadata
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from gnomon.errors import ConfigError, UnknownNameError
+from gnomon.errors import ConfigError, GnomonError, UnknownNameError, visible
+from gnomon.learners.settings import LearnerField, settings_of
+from gnomon.results import Results, Row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,96 +29,191 @@ if TYPE_CHECKING:
     from gnomon.learners.base import Learner
 
 __all__ = [
-    "LearnerField",
+    "LearnerKind",
+    "LearnerKinds",
     "available_learners",
     "is_shown_the_rule",
+    "kind_of",
     "learner_fields",
+    "learner_kind",
+    "learner_kinds",
+    "learner_version",
     "make_learner",
 ]
 
-# Where each kind is, loaded when it is first asked for. The settings of a kind are the keyword
-# parameters of its class but for ``rng``, each annotated with one of the types below.
-_CLASSES = {
-    "uniform": ("gnomon.learners.uniform", "Uniform"),
-    "frugal": ("gnomon.learners.frugal", "Frugal"),
-    "rule_player": ("gnomon.learners.rule_player", "RulePlayer"),
-    "openai_http": ("gnomon.learners.external.openai_http", "LanguageModel"),
-    "process": ("gnomon.learners.external.process", "Process"),
-    "reinforce": ("gnomon.learners.reinforce", "Reinforce"),
-    "sb3": ("gnomon.learners.external.sb3", "StableBaselines"),
-    "tabular_q": ("gnomon.learners.tabular_q", "TabularQ"),
-    "ideal": ("gnomon.learners.ideal.learner", "Ideal"),
-    "linear_dqn": ("gnomon.learners.linear_dqn", "LinearDQN"),
+#: The group of entry points by which other packages register learners.
+GROUP = "gnomon.learners"
+
+# Where each kind is, loaded when it is first asked for.
+_BUILT_IN = {
+    "uniform": "gnomon.learners.uniform:Uniform",
+    "frugal": "gnomon.learners.frugal:Frugal",
+    "rule_player": "gnomon.learners.rule_player:RulePlayer",
+    "openai_http": "gnomon.learners.external.openai_http:LanguageModel",
+    "process": "gnomon.learners.external.process:Process",
+    "reinforce": "gnomon.learners.reinforce:Reinforce",
+    "sb3": "gnomon.learners.external.sb3:StableBaselines",
+    "tabular_q": "gnomon.learners.tabular_q:TabularQ",
+    "ideal": "gnomon.learners.ideal.learner:Ideal",
+    "linear_dqn": "gnomon.learners.linear_dqn:LinearDQN",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LearnerField:
-    """A setting of a kind of learner.
+@dataclass(frozen=True)
+class LearnerKind:
+    """A kind of learner, for a list of them.
 
     Parameters
     ----------
+    kind : str
+        As a config file names it.
     name : str
-        As in a config file.
-    type : type
-        ``bool``, ``int``, ``float`` or ``str``; a whole number will do for a float.
-    default : bool, int, float or str
-        Its value if the config says nothing.
-    choices : tuple of str
-        The words to choose from; empty if it is not a choice.
+        Name of its class.
+    origin : str
+        ``"built-in"``, ``"entry point"`` or ``"own"``.
+    version : str or None
+        Of a learner that is not built in (:func:`learner_version`).
+    reveal : bool
+        Whether it is shown what the rule permits.
+    description : str
+        The first sentence of its docstring.
+    settings : tuple of LearnerField
+        In the order of its class.
     """
 
+    kind: str
     name: str
-    type: type
-    default: bool | int | float | str
-    choices: tuple[str, ...] = ()
+    origin: str
+    version: str | None
+    reveal: bool
+    description: str
+    settings: tuple[LearnerField, ...]
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields as a mapping fit for JSON; a type is its name."""
+        settings = [
+            {
+                "name": field.name,
+                "type": field.type.__name__,
+                "default": field.default,
+                "choices": list(field.choices),
+                "range": None if field.range is None else field.range.expected,
+                "meaning": field.meaning,
+            }
+            for field in self.settings
+        ]
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "origin": self.origin,
+            "version": self.version,
+            "reveal": self.reveal,
+            "description": self.description,
+            "settings": settings,
+        }
+
+
+class LearnerKinds(Results[LearnerKind]):
+    """Kinds of learners, as a table of one line each; a single one with its settings."""
+
+    columns: ClassVar[tuple[str, ...]] = ("kind", "origin", "description")
 
     @property
-    def expected(self) -> str:
-        """What may stand there, in words that complete "expected ..."."""
-        if self.choices:
-            return " or ".join(map(repr, self.choices))
-        words = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-        return words[self.type]
+    def title(self) -> str | None:
+        """The description, if it is a single kind."""
+        if len(self) != 1:
+            return None
+        kind = self[0]
+        return f"{kind.kind} ({kind.origin}): {kind.description}"
 
-    def read(self, value: object) -> bool | int | float | str:
-        """Return a value with the type of this field.
+    def rows(self) -> Sequence[Row]:
+        """Return a row a kind, or a row a setting of the only kind."""
+        if len(self) != 1:
+            return [{name: getattr(kind, name) for name in self.columns} for kind in self]
+        return [
+            {
+                "setting": field.name,
+                "default": _in_words(field.default),
+                "expected": _expected(field),
+                "meaning": field.meaning,
+            }
+            for field in self[0].settings
+        ]
 
-        Raises
-        ------
-        ConfigError
-            If it is of another type, or not one of the choices.
-        """
-        match value:
-            case bool() if self.type is bool:
-                return value
-            case bool():
-                pass
-            case int() if self.type is int:
-                return value
-            case int() | float() if self.type is float and abs(value) <= _LARGEST:
-                return float(value)
-            case str() if value in self.choices or (self.type is str and not self.choices):
-                return value
-        raise ConfigError(f"{self.name}: expected {self.expected}, found {value!r}")
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        return list(rows[0]) if rows else []
+
+    def __str__(self) -> str:
+        if len(self) == 1 and not self[0].settings:
+            return f"{self.title}\nno settings"
+        return super().__str__()
 
 
-_LARGEST = 1e300
+def _in_words(default: object) -> str:
+    if default is None:
+        return "needed"
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def _expected(field: LearnerField) -> str:
+    """Return what a setting may be, range included."""
+    return field.expected if field.range is None else f"{field.expected} {field.range.expected}"
 
 
 def available_learners() -> tuple[str, ...]:
-    """Return the kinds of learners, in alphabetical order.
+    """Return the kinds of learners, in alphabetical order: built in, and registered by packages.
 
     Examples
     --------
-    >>> available_learners()
-    ('frugal', 'ideal', 'linear_dqn', 'openai_http', 'process', 'reinforce', 'rule_player', 'sb3',
-    'tabular_q', 'uniform')
+    >>> "linear_dqn" in available_learners()
+    True
     """
-    return tuple(sorted(_CLASSES))
+    return tuple(sorted({*_BUILT_IN, *_registered()}))
 
 
-@cache
+def learner_kinds(*kinds: str) -> LearnerKinds:
+    """Describe kinds of learners with their settings, defaults and meanings; all if none is named.
+
+    A registered one that cannot be loaded is left out, with a warning that says why.
+
+    Raises
+    ------
+    UnknownNameError, ConfigError
+        If a kind that is named is not there, or is no learner.
+
+    Examples
+    --------
+    >>> learner_kinds("frugal")[0].origin
+    'built-in'
+    """
+    found, warned = [], []
+    for kind in kinds or available_learners():
+        try:
+            found.append(learner_kind(kind))
+        except GnomonError as error:
+            if kinds:
+                raise
+            warned.append(str(error))
+    return LearnerKinds(tuple(found), warnings=tuple(warned))
+
+
+def learner_kind(kind: str) -> LearnerKind:
+    """Describe one kind of learner.
+
+    Examples
+    --------
+    >>> learner_kind("rule_player").reveal
+    True
+    """
+    learner = _learner_class(kind)
+    origin = "built-in" if kind in _BUILT_IN else "own" if ":" in kind else "entry point"
+    sentence = " ".join((inspect.getdoc(learner) or "").partition("\n\n")[0].split())
+    fields = tuple(learner_fields(kind).values())
+    return LearnerKind(
+        kind, learner.__name__, origin, learner_version(kind), learner.reveal, sentence, fields
+    )
+
+
 def learner_fields(kind: str) -> Mapping[str, LearnerField]:
     """Return the settings of a kind of learner, by name.
 
@@ -117,46 +221,100 @@ def learner_fields(kind: str) -> Mapping[str, LearnerField]:
     ------
     UnknownNameError
         If there is no such kind, with the nearest names.
+    ConfigError
+        If a class of one's own is not there, is no learner, or has a parameter that cannot be one.
 
     Examples
     --------
-    >>> learner_fields("linear_dqn")["actions"]
-    LearnerField(name='actions', type=<class 'str'>, default='all', choices=('all', 'occupied'))
+    >>> field = learner_fields("linear_dqn")["actions"]
+    >>> field.default, field.choices
+    ('all', ('all', 'occupied'))
     """
-    # The class itself, not its __init__, would lose the annotations' namespace.
-    constructor = _learner_class(kind).__init__
-    types = typing.get_type_hints(constructor)
-    return MappingProxyType(
-        {
-            p.name: _field(p.name, types[p.name], p.default)
-            for p in inspect.signature(constructor).parameters.values()
-            if p.kind is p.KEYWORD_ONLY and p.name != "rng"
-        }
-    )
+    learner = _learner_class(kind)
+    try:
+        return settings_of(learner)
+    except ConfigError as error:
+        raise ConfigError(f"learner {kind!r}: {error}") from None
+    except NameError as error:
+        raise ConfigError(f"learner {kind!r}: an annotation of its settings: {error}") from None
+
+
+def kind_of(learner: type[Learner]) -> str:
+    """Return the kind under which an experiment knows a class.
+
+    Raises
+    ------
+    ConfigError
+        If other processes could not find the class: it must stand at the top of its module.
+
+    Examples
+    --------
+    >>> from gnomon.learners.uniform import Uniform
+    >>> kind_of(Uniform)
+    'uniform'
+    """
+    place = f"{learner.__module__}:{learner.__qualname__}"
+    if "<locals>" in place:
+        raise ConfigError(f"learner {place}: expected a class at the top of a module")
+    return next((kind for kind, where in _BUILT_IN.items() if where == place), place)
 
 
 def is_shown_the_rule(kind: str) -> bool:
     """Tell whether learners of a kind see what the rule permits, without making one.
 
-    A run may be read, and a log be verified, whose learner is not among ours: no, then.
+    A run may be read, and a log be verified, whose learner is not among ours. Nothing is imported
+    for the question, since who wrote the log would choose what: such a learner is only known if it
+    has been loaded, and else the answer is no.
 
     Examples
     --------
-    >>> [is_shown_the_rule(kind) for kind in ("rule_player", "uniform", "somebody's")]
-    [True, False, False]
+    >>> [is_shown_the_rule(kind) for kind in ("rule_player", "uniform", "somebody's", "os:path")]
+    [True, False, False, False]
     """
-    return kind in _CLASSES and bool(_learner_class(kind).reveal)
+    if kind in _BUILT_IN:
+        return bool(_learner_class(kind).reveal)
+    module, _, name = kind.partition(":")
+    try:
+        learner = attrgetter(name)(sys.modules[module])
+    except (KeyError, AttributeError):
+        return False
+    return bool(getattr(learner, "reveal", False)) and isinstance(learner, type)
+
+
+@cache
+def learner_version(kind: str) -> str | None:
+    """Return the version of a learner that is not built in; None for those that are.
+
+    That of the installed package that it belongs to, or else the hash of the file of its class;
+    None too if there is no such file, as in a notebook.
+
+    Examples
+    --------
+    >>> learner_version("uniform") is None
+    True
+    """
+    if kind in _BUILT_IN:
+        return None
+    learner = _learner_class(kind)
+    package = learner.__module__.partition(".")[0]
+    for distribution in metadata.packages_distributions().get(package, ()):
+        return f"{distribution} {metadata.version(distribution)}"
+    try:
+        source = Path(inspect.getfile(learner)).read_bytes()
+    except (OSError, TypeError):
+        return None
+    return f"sha256:{hashlib.sha256(source).hexdigest()[:16]}"
 
 
 def make_learner(
-    kind: str, board_spec: BoardSpec, *, rng: np.random.Generator, **settings: Any
+    kind: str | type[Learner], board_spec: BoardSpec, *, rng: np.random.Generator, **settings: Any
 ) -> Learner:
     """Make a learner for one trial.
 
     Parameters
     ----------
-    kind : str
-        One of :func:`available_learners`.
+    kind : str or class
+        One of :func:`available_learners`, ``"package.module:Class"``, or the class itself.
     board_spec : BoardSpec
         How boards are drawn; a learner may depend on the palettes.
     rng : numpy.random.Generator
@@ -185,29 +343,85 @@ def make_learner(
     Traceback (most recent call last):
     gnomon.errors.ConfigError: learner 'linear_dqn': unknown field 'gama'; did you mean 'gamma'?
     """
+    kind = kind if isinstance(kind, str) else kind_of(kind)
     fields = learner_fields(kind)
     try:
         for name in settings:
             if name not in fields:
                 raise UnknownNameError("field", name, fields)
         values = {name: fields[name].read(value) for name, value in settings.items()}
-        # The ranges are the learner's own to judge.
+        for name, field in fields.items():
+            if field.default is None and name not in values:
+                raise ConfigError(f"{name}: expected {field.expected}, and found nothing")
         learner: Learner = _learner_class(kind)(board_spec, rng=rng, **values)
     except (ConfigError, UnknownNameError, ValueError) as error:
         raise ConfigError(f"learner {kind!r}: {error}") from None
+    except Exception as error:
+        if kind in _BUILT_IN:
+            raise
+        said = visible(f"{type(error).__name__}: {error}", kept="")
+        raise ConfigError(f"learner {kind!r}: it cannot be made: {said}") from error
     return learner
+
+
+@cache
+def _registered() -> dict[str, str]:
+    """Return the kinds that other packages register, each with the place of its class."""
+    found = metadata.entry_points(group=GROUP)
+    return {point.name: point.value for point in found if point.name not in _BUILT_IN}
 
 
 def _learner_class(kind: str) -> Any:
     """Return the class of a kind of learner."""
-    if kind not in _CLASSES:
-        raise UnknownNameError("learner", kind, _CLASSES)
-    module, name = _CLASSES[kind]
-    return getattr(import_module(module), name)
+    place = _BUILT_IN.get(kind)
+    if place is None:
+        place = kind if ":" in kind else _registered().get(kind)
+    if place is None:
+        raise UnknownNameError("learner", kind, available_learners())
+    module, _, name = place.partition(":")
+    if kind in _BUILT_IN:
+        return getattr(import_module(module), name)
+    return _own_class(kind, module, name)
 
 
-def _field(name: str, annotation: Any, default: Any) -> LearnerField:
-    """Describe a parameter by its annotation."""
-    if get_origin(annotation) is Literal:
-        return LearnerField(name, str, default, get_args(annotation))
-    return LearnerField(name, annotation, default)
+@cache
+def _own_class(kind: str, module: str, name: str) -> Any:
+    """Load a class from a module that is not Gnomon's.
+
+    It is looked for in the current directory as well, after what is installed.
+    """
+    from gnomon.learners.base import Learner
+
+    if "" not in sys.path:
+        sys.path.append("")
+    try:
+        learner = attrgetter(name)(import_module(module))
+    except ModuleNotFoundError as error:
+        missing = error.name or module
+        where = "neither in the current directory nor installed"
+        raise ConfigError(f"learner {kind!r}: no module {missing!r}, {where}") from None
+    except AttributeError as error:
+        if module not in sys.modules:
+            raise ConfigError(f"learner {kind!r}: {module} cannot be loaded: {error}") from error
+        there = [n for n, thing in vars(sys.modules[module]).items() if _is_learner(thing, Learner)]
+        raise ConfigError(f"learner {kind!r}: {UnknownNameError('class', name, there)}") from None
+    except Exception as error:
+        said = visible(f"{type(error).__name__}: {error}", kept="")
+        raise ConfigError(f"learner {kind!r}: {module} cannot be loaded: {said}") from error
+    if not _is_learner(learner, Learner):
+        raise ConfigError(
+            f"learner {kind!r}: expected a subclass of gnomon.Learner with act and observe, "
+            f"found {_described(learner)}"
+        )
+    return learner
+
+
+def _is_learner(thing: object, base: type) -> bool:
+    return isinstance(thing, type) and issubclass(thing, base) and not inspect.isabstract(thing)
+
+
+def _described(thing: object) -> str:
+    if not isinstance(thing, type):
+        return f"a {type(thing).__name__}"
+    missing = sorted(getattr(thing, "__abstractmethods__", ()))
+    return f"a class without {' and '.join(missing)}" if missing else "another class"

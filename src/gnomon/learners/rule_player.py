@@ -1,12 +1,12 @@
-"""A player that knows the rule: the ceiling."""
+"""The player that is shown the rule: the ceiling."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
 
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.learners.base import Learner, Observation, Transition
 from gnomon.learners.draws import Draws
 
@@ -14,6 +14,7 @@ __all__ = ["RulePlayer"]
 
 
 @final
+@dataclass(eq=False)
 class RulePlayer(Learner):
     """Make, each time, one of the attempts that the rule permits, all equally probable.
 
@@ -41,8 +42,8 @@ class RulePlayer(Learner):
 
     reveal: ClassVar[bool] = True
 
-    def __init__(self, board_spec: BoardSpec = DEFAULT_SPEC, *, rng: np.random.Generator) -> None:
-        self._draws = Draws(1, rng=rng)
+    def __post_init__(self) -> None:
+        self._draws = Draws(1, rng=self.rng)
 
     def act(self, observation: Observation) -> int:
         """Choose any attempt that the rule permits.

@@ -1,16 +1,15 @@
-"""Q-learning with a table: one number for each kind of attempt after each kind of success."""
+"""Tabular Q-learning: one value for each class of attempt after each class of success."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
-from gnomon.game.engine.compiler import CompiledRule
+from gnomon.game.board import N_BUCKETS
 from gnomon.learners.base import (
     Learner,
     Observation,
@@ -18,24 +17,17 @@ from gnomon.learners.base import (
     TrialLog,
 )
 from gnomon.learners.draws import Draws
-from gnomon.learners.setting_ranges import check_choice, check_range
+from gnomon.learners.linear_models import TabularSettings
+from gnomon.learners.settings import Range
 
-__all__ = ["TabularQ", "TabularSettings"]
+if TYPE_CHECKING:
+    from gnomon.game.engine.compiler import CompiledRule
 
-
-class TabularSettings(NamedTuple):
-    """The parameters of a :class:`TabularQ`, as its kernels read them."""
-
-    learning_rate: float
-    gamma: float
-    all_cells: bool
-    random_ties: bool
-    epsilon_start: float
-    epsilon_end: float
-    epsilon_decay: float
+__all__ = ["TabularQ"]
 
 
 @final
+@dataclass(kw_only=True, eq=False)
 class TabularQ(Learner):
     r"""Learn the value of attempts from a table by last success, piece and bucket.
 
@@ -97,44 +89,33 @@ class TabularQ(Learner):
     True
     """
 
-    def __init__(
-        self,
-        board_spec: BoardSpec = DEFAULT_SPEC,
-        *,
-        rng: np.random.Generator,
-        learning_rate: float = 0.5,
-        gamma: float = 0.0,
-        actions: Literal["all", "occupied"] = "occupied",
-        tie_break: Literal["random", "first"] = "random",
-        initial_value: float = -0.75,
-        epsilon_start: float = 0.0,
-        epsilon_end: float = 0.0,
-        epsilon_decay: float = 200.0,
-    ) -> None:
-        check_range("learning_rate", learning_rate, 0.0, 1.0, open_below=True)
-        check_range("gamma", gamma, 0.0, 1.0)
-        check_range("initial_value", initial_value, -math.inf, math.inf)
-        check_range("epsilon_start", epsilon_start, 0.0, 1.0)
-        check_range("epsilon_end", epsilon_end, 0.0, 1.0)
-        check_range("epsilon_decay", epsilon_decay, 0.0, math.inf, open_below=True)
-        check_choice("actions", actions, ("all", "occupied"))
-        check_choice("tie_break", tie_break, ("random", "first"))
+    learning_rate: Annotated[float, Range(0.0, 1.0, open_below=True)] = 0.5
+    gamma: Annotated[float, Range(0.0, 1.0)] = 0.0
+    actions: Literal["all", "occupied"] = "occupied"
+    tie_break: Literal["random", "first"] = "random"
+    initial_value: Annotated[float, Range()] = -0.75
+    epsilon_start: Annotated[float, Range(0.0, 1.0)] = 0.0
+    epsilon_end: Annotated[float, Range(0.0, 1.0)] = 0.0
+    epsilon_decay: Annotated[float, Range(0.0, open_below=True)] = 200.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._settings = TabularSettings(
-            learning_rate=float(learning_rate),
-            gamma=float(gamma),
-            all_cells=actions == "all",
-            random_ties=tie_break == "random",
-            epsilon_start=float(epsilon_start),
-            epsilon_end=float(epsilon_end),
-            epsilon_decay=float(epsilon_decay),
+            learning_rate=float(self.learning_rate),
+            gamma=float(self.gamma),
+            all_cells=self.actions == "all",
+            random_ties=self.tie_break == "random",
+            epsilon_start=float(self.epsilon_start),
+            epsilon_end=float(self.epsilon_end),
+            epsilon_decay=float(self.epsilon_decay),
         )
-        n_pieces = board_spec.n_codes - 1
-        self._n_colors = len(board_spec.color_palette)
+        n_pieces = self.board_spec.n_codes - 1
+        self._n_colors = len(self.board_spec.color_palette)
         self._values = np.full(
-            (1 + n_pieces * N_BUCKETS, 1 + n_pieces, N_BUCKETS), float(initial_value)
+            (1 + n_pieces * N_BUCKETS, 1 + n_pieces, N_BUCKETS), float(self.initial_value)
         )
         self._n_attempts = np.zeros(1, dtype=np.int64)
-        self._draws = Draws(2, rng=rng)
+        self._draws = Draws(2, rng=self.rng)
 
     @property
     def values(self) -> npt.NDArray[np.float64]:

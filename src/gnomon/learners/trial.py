@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from operator import index
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import NotCompilableError
+from gnomon.errors import NotCompilableError, shortened
 from gnomon.game.board import (
     DEFAULT_SPEC,
     N_BUCKETS,
@@ -116,9 +117,7 @@ def _play(
         seen = table.observation(reveal=learner.reveal)
         over = table.finish != 0
         while not over:
-            action = int(learner.act(seen))
-            if not 0 <= action < N_CELLS * N_BUCKETS:
-                raise ValueError(f"expected an action from 0 to 143, found {action}")
+            action = _action(learner.act(seen))
             outcome = table.attempt(action)
             actions.append(action)
             outcomes.append(outcome)
@@ -140,11 +139,23 @@ def _play(
     )
 
 
+def _action(chosen: object) -> int:
+    """Return what a learner chose as one of the 144 attempts."""
+    try:
+        action = index(chosen)  # type: ignore[arg-type]
+    except TypeError:
+        action = -1
+    if not 0 <= action < N_CELLS * N_BUCKETS:
+        found = shortened(repr(chosen))
+        raise ValueError(f"expected an action from 0 to 143, found {found}")
+    return action
+
+
 class _EngineTable:
     """The engine with one board."""
 
     def __init__(self, rule: CompiledRule) -> None:
-        from gnomon.game.engine import batch as engine
+        from gnomon.game.engine import boards_in_play as engine
 
         self._engine = engine
         self._rule = rule

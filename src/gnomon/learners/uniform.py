@@ -1,14 +1,13 @@
-"""A player that attempts anything, and learns nothing: the floor."""
+"""The uniform random player, which learns nothing: the floor."""
 
 from __future__ import annotations
 
-from typing import final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec
-from gnomon.game.engine.compiler import CompiledRule
 from gnomon.learners.base import (
     Learner,
     Observation,
@@ -17,10 +16,14 @@ from gnomon.learners.base import (
 )
 from gnomon.learners.draws import Draws
 
+if TYPE_CHECKING:
+    from gnomon.game.engine.compiler import CompiledRule
+
 __all__ = ["Uniform"]
 
 
 @final
+@dataclass(eq=False)
 class Uniform(Learner):
     """Attempt each bucket for each piece on the board with equal probability.
 
@@ -45,8 +48,8 @@ class Uniform(Learner):
     ([9, 9, 9], [1, 1, 1])
     """
 
-    def __init__(self, board_spec: BoardSpec = DEFAULT_SPEC, *, rng: np.random.Generator) -> None:
-        self._draws = Draws(1, rng=rng)
+    def __post_init__(self) -> None:
+        self._draws = Draws(1, rng=self.rng)
 
     def act(self, observation: Observation) -> int:
         """Choose any attempt on an occupied cell."""
@@ -60,7 +63,7 @@ class Uniform(Learner):
         self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
     ) -> TrialLog:
         """Play each board in turn, with the attempts that act would choose, but faster."""
+        from gnomon.learners.chance_kernels import play_uniform
         from gnomon.learners.one_board import play_boards
-        from gnomon.learners.uniform_kernel import play
 
-        return play_boards(play, rule, boards, horizon, self._draws)
+        return play_boards(play_uniform, rule, boards, horizon, self._draws)

@@ -1,7 +1,7 @@
-"""Who does better than whom: pairs of runs that are won, on every ground by itself.
+"""Contests: how many pairs of runs each contestant wins against each (Mann and Whitney's U).
 
-A contest has contestants and grounds on which they meet. Rank algorithms, and the tasks are the
-grounds; rank tasks by difficulty, and the algorithms are.
+A contest has contestants and grounds on which they meet, each counted by itself. Rank algorithms,
+and the tasks are the grounds; rank tasks by difficulty, and the algorithms are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["By", "Contest", "SortedRuns"]
+__all__ = ["By", "Contest", "SortedRuns", "contest_of"]
 
 By = Literal["algorithm", "task"]
 IntArray = npt.NDArray[np.int64]
@@ -30,7 +30,7 @@ MOST_RUNS = 5_000
 
 
 class SortedRuns(NamedTuple):
-    """All runs of a contest in one row, ascending on each ground: what the kernel walks over.
+    """All runs of a contest in one row, ascending on each ground.
 
     ``owner`` is the contestant of each place, ``tie_end`` the end of the stretch of equal scores
     that begins or continues at it, ``places`` the place of each run in the order of the cells,
@@ -259,6 +259,24 @@ class Contest:
             for g in grounds
         )
         return Contest(self.names, tuple(self.grounds[g] for g in grounds), samples, self.by)
+
+
+def contest_of(scores: ScoreTable | Contest, by: By = "algorithm") -> Contest:
+    """Return a contest as it is, or that of the last score of each run of a table.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Runs have no score, or a contestant has none.
+    """
+    if isinstance(scores, Contest):
+        return scores
+    table = scores.last_step()
+    missing = int(table.effective_scores()["score"].is_nan().sum())
+    if missing:
+        text = f"{missing} of {len(table)} runs have no score and are left out"
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
+    return Contest.from_table(table, by=by)
 
 
 def _starts(sizes: IntArray) -> IntArray:

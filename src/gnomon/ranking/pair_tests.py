@@ -1,4 +1,4 @@
-"""Tests of every pair: on each ground and over all that it shares, exact where runs are few."""
+"""Mann-Whitney tests of every pair, pooled over common tasks, exact where runs are few."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import combinations, permutations
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.ranking.contest import Contest
-from gnomon.ranking.tournament import Weights, ground_edges, ground_weights
-from gnomon.scores.table import FloatArray
+from gnomon.ranking.contest import By, Contest, contest_of
+from gnomon.ranking.tournament import (
+    Tournament,
+    Weights,
+    ground_edges,
+    ground_weights,
+    require_meetings,
+)
+from gnomon.results import Results, made_by, recorded
+from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import finite_or_none
 
-__all__ = ["PairComparison", "compare_pairs", "rank_sum_distribution"]
+__all__ = ["PairComparison", "PairComparisons", "compare_pairs", "rank_sum_distribution"]
 
 #: Up to so many pairs of runs, over all common grounds, the p-value is exact, unless
 EXACT_PAIRS = 400
@@ -32,7 +39,7 @@ LARGEST_RATIO = 1_000
 
 @dataclass(frozen=True, slots=True)
 class PairComparison:
-    """One contestant against another.
+    """One contestant against another: P(better), ease ratio and Mann-Whitney test.
 
     Parameters
     ----------
@@ -64,18 +71,34 @@ class PairComparison:
     exact: bool
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
-        return {name: finite_or_none(value) for name, value in asdict(self).items()}
+        """Return the fields as a mapping fit for JSON; ``ground`` only where there is one."""
+        fields = {name: finite_or_none(value) for name, value in asdict(self).items()}
+        return {name: fields[name] for name in fields if name != "ground" or self.ground}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairComparisons(Results[PairComparison]):
+    """Tests of every pair: pairs in the order of the names, grounds inside them."""
+
+    columns: ClassVar[tuple[str, ...]] = (
+        "a", "b", "probability", "ease_ratio", "n_grounds", "p_value", "p_adjusted",
+    )  # fmt: skip
+
+    @property
+    def title(self) -> str:
+        """The test, and what corrects it for their number."""
+        return f"{self.settings['alternative']} Mann-Whitney tests, Holm's correction"
 
 
 def compare_pairs(
-    contest: Contest,
+    scores: ScoreTable | Contest,
     *,
+    by: By = "algorithm",
     alternative: Literal["two-sided", "greater"] = "two-sided",
     per_ground: bool = False,
     smoothing: float = 1.0,
     weights: Weights = "equal",
-) -> list[PairComparison]:
+) -> PairComparisons:
     """Test every pair of contestants by Mann and Whitney's U, pooled over their common grounds.
 
     The statistic is the weighted mean of P(a better than b) over grounds, and the p-value the share
@@ -96,20 +119,27 @@ def compare_pairs(
 
     Parameters
     ----------
-    contest : Contest
+    scores : ScoreTable or Contest
+    by : str
+        ``algorithm``, or ``task`` to compare tasks by difficulty.
     alternative : str
         ``greater``: a better than b, both ways round; or ``two-sided``, each pair once.
     per_ground : bool
         Whether to test on each ground by itself instead; Holm's correction is then over all.
     smoothing, weights
-        As in :meth:`gnomon.ranking.tournament.Tournament.of`. Smoothing does not change a p-value,
+        As in :meth:`gnomon.ranking.Tournament.of`. Smoothing does not change a p-value,
         but for the weights by precision, which tests take as given; weights say nothing about one
         ground.
 
     Returns
     -------
-    list of PairComparison
-        Pairs in the order of the names, grounds inside them.
+    PairComparisons
+        A sequence of :class:`PairComparison`; of those that share no ground, the numbers are NaN.
+
+    Raises
+    ------
+    ScoreDataError
+        No two have scores on a common ground.
 
     Examples
     --------
@@ -118,6 +148,9 @@ def compare_pairs(
     >>> test.probability, round(test.p_value, 3), test.exact
     (1.0, 0.1, True)
     """
+    with recorded() as warned:
+        contest = contest_of(scores, by)
+    require_meetings(Tournament.of(contest))
     numbers = range(len(contest.names))
     pairs = combinations(numbers, 2) if alternative == "two-sided" else permutations(numbers, 2)
     odds, variance = ground_edges(contest, smoothing, math.inf)
@@ -136,9 +169,11 @@ def compare_pairs(
                 (contest.names[i], contest.names[j], name, chance, ratio, len(part), p, exact)
             )
     adjusted = holm([row[-2] for row in found])
-    return [
+    records = [
         PairComparison(*row[:-1], float(p), row[-1]) for row, p in zip(found, adjusted, strict=True)
     ]
+    settings = made_by(None, by=contest.by, alternative=alternative, weights=weights)
+    return PairComparisons(tuple(records), settings, tuple(warned))
 
 
 def _tested(

@@ -1,9 +1,12 @@
-"""The tournament graph: one edge between any two that met, pooled over the grounds they share."""
+"""Tournament graphs: one edge between any two that met, pooled over the grounds they share.
+
+Only those can be ordered whom a chain of edges connects; :func:`require_connection` sees to it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -11,25 +14,29 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import UnknownNameError
+from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.ranking.contest import By, Contest
 from gnomon.scores.table import FloatArray
 
-__all__ = ["Edges", "Tournament", "Weights", "connected_components", "ground_weights"]
+__all__ = [
+    "Tournament",
+    "Weights",
+    "connected_components",
+    "ground_weights",
+    "not_connected",
+    "require_connection",
+    "require_meetings",
+]
 
 Weights = Literal["equal", "precision"] | Mapping[str, float]
 
 #: Edges up to this are 0 but for the rounding of their sums over grounds.
 EVEN = 1e-12
-#: Replicates whose edges are held in memory together, at most.
-BLOCK = 256
-#: Numbers in one block of edges, at most (three arrays of this size).
-BLOCK_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Tournament:
-    """A graph whose edges say by how much one contestant does better than another.
+    """A tournament graph: its edges are log-odds of one contestant against another.
 
     Parameters
     ----------
@@ -155,17 +162,12 @@ class Tournament:
 
 
 def connected_components(linked: npt.NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
-    """Return the parts of a graph that hang together, the largest first, then by their first."""
-    left, parts = set(range(linked.shape[0])), []
-    while left:
-        front = {min(left)}
-        part: set[int] = set()
-        while front:
-            part |= front
-            front = {j for i in front for j in np.flatnonzero(linked[i]).tolist()} - part
-        left -= part
-        parts.append(tuple(sorted(part)))
-    return tuple(sorted(parts, key=lambda part: (-len(part), part[0])))
+    """Return the connected components of a graph, the largest first, then by their first member."""
+    from scipy.sparse import csgraph
+
+    n_parts, part = csgraph.connected_components(linked, directed=False)
+    members = [tuple(np.flatnonzero(part == k).tolist()) for k in range(n_parts)]
+    return tuple(sorted(members, key=lambda part: (-len(part), part[0])))
 
 
 def ground_edges(contest: Contest, smoothing: float, cap: float) -> tuple[FloatArray, FloatArray]:
@@ -205,62 +207,53 @@ def ground_weights(contest: Contest, weights: Weights, variance: FloatArray) -> 
     return each[:, None, None] * contest.met
 
 
-@dataclass(frozen=True, eq=False)
-class Edges:
-    """The same graph from resampled or permuted runs, block by block.
+#: A message names so many groups, and so many of each.
+MOST_SHOWN = 6
 
-    Parameters
-    ----------
-    contest : Contest
-    smoothing, weights, cap
-        As in :meth:`Tournament.of`. Weights by precision are those of the data in every resample.
-    draw_grounds : bool
-        Whether grounds are drawn too, for a statement about grounds not tried.
+
+def require_meetings(tournament: Tournament) -> None:
+    """Refuse a tournament in which nobody met anybody.
+
+    Raises
+    ------
+    ScoreDataError
+        There is no edge.
     """
+    if tournament.n_edges == 0:
+        raise ScoreDataError(
+            f"expected two {tournament.by}s with scores on a common {_ground(tournament)}; found "
+            "none, so there is nothing to order them by"
+        )
 
-    contest: Contest
-    smoothing: float = 1.0
-    weights: Weights = "equal"
-    cap: float = math.inf
-    draw_grounds: bool = False
 
-    @cached_property
-    def ground_weights(self) -> FloatArray:
-        """Weight of each pair on each ground, shape (grounds, n, n)."""
-        variance = ground_edges(self.contest, self.smoothing, self.cap)[1]
-        return ground_weights(self.contest, self.weights, variance)
+def require_connection(tournament: Tournament, method: str) -> None:
+    """Refuse a tournament in which not everybody can be ordered against everybody.
 
-    @cached_property
-    def _logs(self) -> FloatArray:
-        """Logarithms of all numbers of won pairs that can occur, in halves, smoothed."""
-        most = int(self.contest.pairs[self.contest.met].max(initial=0.0))
-        return np.log(np.arange(2 * most + 1) / 2.0 + self.smoothing)
+    Raises
+    ------
+    ScoreDataError
+        Nobody met anybody, or there are groups that no chain of meetings connects.
+    """
+    require_meetings(tournament)
+    if len(tournament.components) > 1:
+        raise ScoreDataError(
+            f"{method}: expected {tournament.by}s that common {_ground(tournament)}s connect, as "
+            f"only hodge rates groups by themselves; {not_connected(tournament)}"
+        )
 
-    def resampled(
-        self, n_resamples: int, key: np.uint64, *, permuted: bool = False
-    ) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-        """Yield log-odds, probabilities and weights, each (some replicates, n, n).
 
-        Parameters
-        ----------
-        n_resamples : int
-        key : uint64
-            From :func:`gnomon.stats.bootstrap.resamples.draw_key`.
-        permuted : bool
-            Whether to deal the runs of a ground out to its contestants at random, as if none of
-            them were better than another.
-        """
-        from gnomon.ranking.tournament_kernels import resample_edges
+def not_connected(tournament: Tournament) -> str:
+    """Say which groups no common ground connects."""
+    parts = [[tournament.names[i] for i in part] for part in tournament.components]
+    shown = "; ".join(
+        ", ".join(part[:MOST_SHOWN]) + (", ..." if len(part) > MOST_SHOWN else "")
+        for part in parts[:MOST_SHOWN]
+    )
+    return (
+        f"{len(parts)} groups share no {_ground(tournament)} and cannot be ordered against each "
+        f"other: {shown}" + ("; ..." if len(parts) > MOST_SHOWN else "")
+    )
 
-        n = len(self.contest.names)
-        logs = self._logs
-        block = max(1, min(BLOCK, BLOCK_NUMBERS // n**2))
-        for first in range(0, n_resamples, block):
-            shape = (min(block, n_resamples - first), n, n)
-            odds, chances, total = np.empty(shape), np.empty(shape), np.empty(shape)
-            draw_grounds = self.draw_grounds and not permuted
-            resample_edges(
-                key, first, permuted, draw_grounds, *self.contest.sorted_runs,
-                self.ground_weights, logs, self.cap, odds, chances, total,
-            )  # fmt: skip
-            yield odds, chances, total
+
+def _ground(tournament: Tournament) -> str:
+    return "task" if tournament.by == "algorithm" else "algorithm"

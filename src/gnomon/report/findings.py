@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,8 +14,12 @@ import numpy.typing as npt
 from gnomon.experiments.card import read_card
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import cumulated_errors, score_table
-from gnomon.learners.registry import is_shown_the_rule
+from gnomon.experiments.scoring.scores import (
+    RunEpisodes,
+    cumulated_errors,
+    run_episodes,
+    score_table,
+)
 from gnomon.plot.curves import MedianCurve
 from gnomon.results import noted
 from gnomon.scores.table import ScoreTable
@@ -213,9 +218,11 @@ def findings_of(
     config = run_folder.config
     rng = np.random.default_rng(seed)
     with noted() as notes:
-        performances = _performances(run_folder, level, n_resamples, rng)
+        episodes = run_episodes(run_folder)
+        performances = _performances(run_folder, episodes, level, n_resamples, rng)
         ends = {learner: _ends(performances, learner) for learner, _ in performances}
-        estimates = _estimates(run_folder, level, n_resamples, rng) if len(ends) > 1 else ()
+        table = score_table(run_folder, "tce", episodes=episodes)
+        estimates = _estimates(table, level, n_resamples, rng) if len(ends) > 1 else ()
     return Findings(
         config=config,
         version=run_folder.version,
@@ -230,19 +237,25 @@ def findings_of(
         estimates=estimates,
         failed=_failed(run_folder),
         missing=_missing(run_folder),
-        revealed=tuple(x.name for x in config.learners if is_shown_the_rule(x.kind)),
+        revealed=tuple(x.name for x in config.learners if x.is_shown_the_rule),
         warnings=tuple(notes),
         card=read_card(run_folder.path) or {},
     )
 
 
 def _performances(
-    run_folder: RunFolder, level: float, n_resamples: int, rng: np.random.Generator
+    run_folder: RunFolder,
+    episodes: RunEpisodes,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
 ) -> dict[tuple[str, str], Performance]:
-    to_learn = score_table(run_folder, "errors_to_learn")
+    to_learn = score_table(run_folder, "errors_to_learn", episodes=episodes)
     made = {}
-    for (learner, rule), errors in _in_order(run_folder, cumulated_errors(run_folder)):
-        middle, low, high = median_curve(errors, level=level, n_resamples=n_resamples, rng=rng)
+    for (learner, rule), errors in _in_order(run_folder, cumulated_errors(episodes)):
+        middle, low, high = median_curve(
+            errors, level=level, n_resamples=n_resamples, rng=rng, n_threads=os.cpu_count() or 1
+        )
         streaks = to_learn.runs(learner, rule)
         learned = median_interval(streaks, level=level, n_resamples=n_resamples, rng=rng)
         made[learner, rule] = Performance(
@@ -273,10 +286,9 @@ def _ends(
 
 
 def _estimates(
-    run_folder: RunFolder, level: float, n_resamples: int, rng: np.random.Generator
+    table: ScoreTable, level: float, n_resamples: int, rng: np.random.Generator
 ) -> tuple[Estimate, ...]:
     """Return summaries over rules; none if no rule has trials of every learner that played."""
-    table = score_table(run_folder, "tce")
     played = [a for a in table.algorithms if table.tasks_of(a)]
     table = table.select(algorithms=played)
     if not played or not table.shared_tasks():

@@ -33,9 +33,13 @@ __all__ = [
     "load_rule",
     "load_rule_text",
     "read_rule_file",
+    "read_rule_text",
     "resolve_rule",
     "rule_info",
 ]
+
+#: A rule file is a page at most; this much tells one from a film, or from a device without end.
+_MOST_BYTES = 1_000_000
 
 #: What the rules of each family have in common: the one element of the task that varies in it.
 FAMILIES: Mapping[str, str] = MappingProxyType(
@@ -237,6 +241,29 @@ def resolve_rule(name_or_path: str | Path) -> RuleSet:
     if os.path.isfile(name):
         return read_rule_file(name)
     raise UnknownNameError("rule or file", name, available_rules())
+
+
+def read_rule_text(name_or_path: str | Path) -> str:
+    """Return the text of a rule of the catalogue, or else of a file, whether it parses or not.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither, with the nearest names.
+    GnomonError
+        If the file cannot be read, is not UTF-8 text, or has more than a million bytes.
+
+    Examples
+    --------
+    >>> read_rule_text("clockwise").startswith("# title: ")
+    True
+    """
+    name = str(name_or_path)
+    if name in available_rules():
+        return load_rule_text(name)
+    if not os.path.exists(name):
+        raise UnknownNameError("rule or file", name, available_rules())
+    return read_text(Path(name), noun="rule file", most_bytes=_MOST_BYTES)
 
 
 def _library() -> resources.abc.Traversable:

@@ -1,4 +1,4 @@
-"""What each field of an atom, and each rank of an order, may hold."""
+"""Fields of an atom and ranks of an order: what each may hold."""
 
 from __future__ import annotations
 

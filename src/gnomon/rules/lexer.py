@@ -1,4 +1,4 @@
-"""From a line of rule text to its tokens.
+"""The lexer: from a line of rule text to its tokens.
 
 A line is all that the lexer ever sees: the language has no continuation, and a string ends with its
 line at the latest. Columns count characters from 1.

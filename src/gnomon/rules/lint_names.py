@@ -1,12 +1,18 @@
-"""Names that stand for nothing: in expressions (variables) and in conditions (what pieces are)."""
+"""Findings of a rule's check, and those about names: unknown variables, clauses and conditions.
+
+A :class:`Finding` says where something stands that is surely not meant, what it is, and what to do
+about it.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
 
+from gnomon.errors import shortened
 from gnomon.rules.fields import CLAUSES
-from gnomon.rules.problem import Finding
 from gnomon.rules.syntax import (
     Atom,
     Binary,
@@ -16,6 +22,7 @@ from gnomon.rules.syntax import (
     Number,
     Property,
     Range,
+    Span,
     Text,
 )
 from gnomon.rules.variables import (
@@ -27,7 +34,44 @@ from gnomon.rules.variables import (
     walk,
 )
 
-__all__ = ["condition_findings", "expression_findings", "near"]
+__all__ = ["Finding", "Severity", "condition_findings", "expression_findings", "near"]
+
+#: As many characters are shown: a name in a text may fill a file.
+_LONGEST = 300
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One finding in a rule text.
+
+    Parameters
+    ----------
+    line, column : int
+        Where, counted from 1; 0 for a tree that was not read from a text.
+    severity : {'error', 'warning', 'note'}
+        An error: the rule does not parse, or cannot be played. A warning: some part of it does
+        nothing, or not what it seems to say. A note: worth knowing.
+    message, remedy : str
+        What was found, and how to mend it.
+    """
+
+    line: int
+    column: int
+    severity: Severity
+    message: str
+    remedy: str
+
+    @classmethod
+    def at(cls, span: Span | None, severity: Severity, message: str, remedy: str) -> Finding:
+        """Make a finding at the beginning of a node."""
+        return cls(span.line if span else 0, span.column if span else 0, severity, message, remedy)
+
+    def __str__(self) -> str:
+        message, remedy = shortened(self.message, _LONGEST), shortened(self.remedy, _LONGEST)
+        return f"line {self.line}, column {self.column}: {self.severity}: {message}; {remedy}"
+
 
 #: What people write for the language's own clauses.
 _OTHER_WORDS = {

@@ -1,4 +1,4 @@
-"""The orders that every rule may name without defining them.
+"""Built-in orders of cells, which every rule may name without defining them.
 
 An order is a sequence of ranks of cells. It lets a rule say "the leftmost piece first": a cell is
 eligible when it is in the first rank that holds any piece. Cells are numbered as on the board, from

@@ -1,4 +1,4 @@
-"""A rule in words, made from its tree: what each line and each atom accepts."""
+"""Paraphrase of a rule: its tree in words, line by line and atom by atom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a rule text to its tree, by recursive descent: one method for each rule of the grammar.
+"""The parser: recursive descent from a rule text to its tree, one method a rule of the grammar.
 
 .. code-block:: text
 
@@ -87,7 +87,7 @@ def parse(text: str) -> RuleSet:
     Notes
     -----
     Time is linear in the length of the text. Names that nobody defines are no syntax errors; see
-    :func:`gnomon.rules.lint.lint`.
+    :func:`gnomon.rules.linter.lint`.
 
     Examples
     --------

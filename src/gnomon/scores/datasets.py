@@ -1,27 +1,47 @@
-"""Named public tables of scores: fetched once from their authors, checked by hash, and cached.
+"""Data sets of scores by name: published ones, and those that come with Gnomon.
 
-A folder named by the environment variable ``GNOMON_DATA`` is looked in first, as
+Published ones are fetched once from their authors, checked by their hash, and cached. A folder
+named by the environment variable ``GNOMON_DATA`` is looked in first, as
 ``$GNOMON_DATA/<data set>/<file>``; else the files are downloaded at a fixed commit into the cache
-(``$XDG_CACHE_HOME/gnomon`` or ``~/.cache/gnomon``). Either way their sha256 must be the known one.
+(``$XDG_CACHE_HOME/gnomon`` or ``~/.cache/gnomon``).
+
+This project's own measurements are two files each beside this one: ``NAME.parquet``, one row a
+trial with several scores, and ``NAME.json``, which says how they were made: the experiment, the
+hash of its config, the versions.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.measured import MEASURED, load_measured
+from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["DATASETS", "Dataset", "References", "dataset_file", "load_references", "load_scores"]
+__all__ = [
+    "DATASETS",
+    "MEASURED",
+    "READER",
+    "Dataset",
+    "References",
+    "available_datasets",
+    "dataset_file",
+    "load_references",
+    "load_scores",
+    "measured_provenance",
+]
 
 #: Random and human score of each task: what 0 and 100 mean after normalisation.
 References = Mapping[str, tuple[float, float]]
@@ -40,6 +60,8 @@ class Dataset:
     sha256 : mapping from file name to hexadecimal digest
     source, licence : str
         Whose it is.
+    holds : str
+        What is in it, in a few words.
     """
 
     name: str
@@ -47,6 +69,7 @@ class Dataset:
     sha256: Mapping[str, str]
     source: str
     licence: str
+    holds: str
 
 
 _ATARI5 = Dataset(
@@ -59,25 +82,48 @@ _ATARI5 = Dataset(
     },
     source="Aitchison, Sweetser and Hutter 2022, github.com/maitchison/Atari-5",
     licence="MIT",
+    holds="62 algorithms on up to 57 Atari games, raw scores as published",
 )
 
+#: The published data sets.
 DATASETS: Mapping[str, Dataset] = {_ATARI5.name: _ATARI5}
+
+#: This project's own measurements, each with what is in it.
+MEASURED = {
+    "gohr-full": "42 learners on the 90 rules of gohr-full-v1, 20 trials each",
+    "gohr-core-sb3": "MaskablePPO on the 15 rules of gohr-core-v1, 3 trials",
+    "gohr-core-sb3-unmasked": "A2C and DQN, which take no masks, on the same 15 rules, 3 trials",
+}
+
+
+def available_datasets() -> dict[str, str]:
+    """Return the names that :func:`load_scores` knows, each with what is in it.
+
+    Examples
+    --------
+    >>> list(available_datasets())
+    ['atari5', 'gohr-full', 'gohr-core-sb3', 'gohr-core-sb3-unmasked']
+    """
+    return {name: about.holds for name, about in DATASETS.items()} | MEASURED
 
 
 def load_scores(name: str, metric: str | None = None) -> ScoreTable:
-    """Return the scores of a public data set, or of one that comes with Gnomon, as a table.
+    """Return the scores of a named data set: a published one, or one that comes with Gnomon.
 
     ``atari5`` holds the raw scores of 62 algorithms on up to 57 Atari games, as published by their
     authors, with the attributes ``group`` (the paper that they came from; its collection where the
     title is blank) and ``year``. Four scores were collected twice: they are runs 0 and 1.
+
     ``gohr-full``, ``gohr-core-sb3`` and ``gohr-core-sb3-unmasked`` are this project's own
-    measurements, with several scores of each trial; see
-    :func:`gnomon.scores.measured.load_measured`.
+    measurements: learners as algorithms, rules as tasks, with the attribute ``kind`` of the
+    learner. Each trial has the scores ``tce`` (the one if none is named), ``errors_to_learn`` and
+    ``skill``, as :mod:`gnomon.experiments.scoring.scores` defines them; a skill that does not
+    exist, on a rule under which nobody errs, is a missing run.
 
     Parameters
     ----------
     name : str
-        One of :data:`DATASETS` or of :data:`gnomon.scores.measured.MEASURED`.
+        One of :func:`available_datasets`.
     metric : str, optional
         Which score of a trial, where there are several.
 
@@ -87,9 +133,15 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
         There is no such data set, or no such score in it.
     ScoreDataError
         It is neither at hand nor to be fetched, or its files are not what they should be.
+
+    Examples
+    --------
+    >>> table = load_scores("gohr-full", "skill")
+    >>> len(table.algorithms), len(table.tasks), table.higher_is_better
+    (42, 90, True)
     """
     if name in MEASURED:
-        return load_measured(name, metric)
+        return _measured(name, metric or "tce")
     if metric is not None:
         raise ScoreDataError(f"{name}: expected no name of a score, for it has one; found {metric}")
     path = dataset_file(name, "dataset.csv")
@@ -105,6 +157,54 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
     )
     about = DATASETS[name]
     return ScoreTable.from_frame(rows, provenance=(f"{name}: {about.source} ({about.licence})",))
+
+
+def _measured(name: str, metric: str) -> ScoreTable:
+    """Return one score of each trial of a data set that comes with this package."""
+    about = measured_provenance(name)
+    if metric not in about["metrics"]:
+        raise UnknownNameError(f"metric of {name}", metric, about["metrics"])
+    data = (_folder() / f"{name}.parquet").read_bytes()
+    _check(data, about["sha256"], name)
+    rows = pl.read_parquet(io.BytesIO(data))
+    score = pl.col(metric).cast(pl.Float64)
+    frame = rows.select(
+        pl.col("algorithm", "task").cast(pl.String), "run", score.alias("score"),
+        pl.col("kind").cast(pl.String),
+    )  # fmt: skip
+    if metric == "errors_to_learn":
+        censored = pl.col("score").is_null()
+        frame = frame.with_columns(pl.col("score").fill_null(float("inf")), censored=censored)
+    return ScoreTable.from_frame(
+        frame,
+        metric=metric,
+        unit=about["metrics"][metric]["unit"],
+        higher_is_better=about["metrics"][metric]["higher_is_better"],
+        provenance=(
+            f"{name}: experiment {about['experiment']}, config {about['config_hash'][:16]}, "
+            f"gnomon {about['gnomon']}",
+        ),
+    )
+
+
+def measured_provenance(name: str) -> dict[str, Any]:
+    """Return how a data set was made: experiment, config hash, versions, metrics, learners.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such data set.
+
+    Examples
+    --------
+    >>> measured_provenance("gohr-full")["experiment"]
+    'gohr-full-results'
+    """
+    if name not in MEASURED:
+        raise UnknownNameError("data set", name, MEASURED)
+    text = (_folder() / f"{name}.json").read_text(encoding="utf-8")
+    about: dict[str, Any] = json.loads(text)
+    return about
 
 
 def load_references(name: str) -> dict[str, tuple[float, float]]:
@@ -147,7 +247,7 @@ def dataset_file(name: str, file: str) -> Path:
         The file cannot be had, or is not what it should be.
     """
     if name not in DATASETS:
-        raise UnknownNameError("data set", name, (*DATASETS, *MEASURED))
+        raise UnknownNameError("data set", name, available_datasets())
     about = DATASETS[name]
     if file not in about.sha256:
         raise UnknownNameError(f"file of {name}", file, about.sha256)
@@ -162,6 +262,10 @@ def dataset_file(name: str, file: str) -> Path:
     if not path.is_file():
         _fetch(about.url + file, about.sha256[file], path)
     return path
+
+
+def _folder() -> resources.abc.Traversable:
+    return resources.files("gnomon.scores") / "measured_data"
 
 
 def _cache() -> Path:
@@ -192,3 +296,12 @@ def _check(data: bytes, sha256: str, where: str) -> None:
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
         raise ScoreDataError(f"{where}: expected sha256 {sha256[:12]}..., found {found[:12]}...")
+
+
+READER = Reader(
+    "dataset",
+    "the name of a data set, unless there is such a file",
+    recognises=lambda path: str(path) in available_datasets() and not path.exists(),
+    read=lambda path, wanted: load_scores(str(path), wanted.metric),
+    takes=frozenset({"metric"}),
+)

@@ -1,25 +1,32 @@
 """Scores on a common scale: explicit, recorded in the table, and reversible.
 
 A linear normalisation maps two anchors of each task to 0 and 1. Afterwards higher is better, since
-the anchor that maps to 1 is the better one.
+the anchor that maps to 1 is the better one. For human-normalised scores of Atari games, random and
+human scores come with Gnomon: the 57 pairs of table 12 of Aitchison, Sweetser and Hutter, *Atari-5:
+Distilling the Arcade Learning Environment down to Five Games* (2022).
 """
 
 from __future__ import annotations
 
+import csv
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
 
 import numpy as np
 import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.scores.baselines import atari_baselines, atari_name
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = [
     "NORMALIZATIONS",
     "Normalization",
+    "atari_baselines",
+    "atari_name",
     "denormalize",
     "normalize",
     "normalize_by",
@@ -28,7 +35,6 @@ __all__ = [
     "normalize_random_human",
     "normalize_reference",
 ]
-
 
 #: What :func:`normalize` knows by name.
 NORMALIZATIONS = ("min-max", "random-human", "percentile", "reference:ALGORITHM")
@@ -48,6 +54,11 @@ class Normalization:
         For percentiles: all raw scores, ascending.
     higher_is_better : bool
         Direction of the raw scores.
+
+    Examples
+    --------
+    >>> normalize(ScoreTable.from_arrays({"a": [[1.0], [5.0]]}), "min-max").normalization.anchors
+    {'task_0': (1.0, 5.0)}
     """
 
     name: str
@@ -191,8 +202,14 @@ def normalize_random_human(
     table : ScoreTable
         Raw scores.
     baselines : mapping from task to (random, human), optional
-        The 57 Atari games of :mod:`gnomon.scores.baselines` if not given; their names may be
+        The 57 Atari games of :mod:`gnomon.scores.normalization` if not given; their names may be
         written as ``Pong``, ``pong``, ``PongNoFrameskip-v4`` or ``ALE/Pong-v5``.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[14.6], [-20.71]]}, tasks=["ALE/Pong-v5"])
+    >>> normalize_random_human(table).runs("dqn", "ALE/Pong-v5")
+    array([1., 0.])
     """
     if baselines is None:
         atari = atari_baselines()
@@ -222,6 +239,12 @@ def normalize_reference(
     Notes
     -----
     Of learning curves, the mean at the last step of each run counts.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[10.0], [30.0]], "sac": [[40.0]]})
+    >>> normalize_reference(table, "dqn").runs("sac", "task_0")
+    array([2.])
     """
     last = table.last_step()
 
@@ -352,3 +375,30 @@ def _mapped(
         normalization=record,
         provenance=(*table.provenance, *note),
     )
+
+
+@cache
+def atari_baselines() -> Mapping[str, tuple[float, float]]:
+    """Return the scores (random, human) of each game, by its name as :func:`atari_name` gives it.
+
+    Examples
+    --------
+    >>> atari_baselines()["pong"]
+    (-20.71, 14.6)
+    """
+    text = resources.files("gnomon.scores").joinpath("atari_baselines.csv").read_text("utf-8")
+    rows = csv.DictReader(text.splitlines())
+    return {atari_name(row["game"]): (float(row["random"]), float(row["human"])) for row in rows}
+
+
+def atari_name(task: str) -> str:
+    """Return the bare name of a game, however it is written.
+
+    Examples
+    --------
+    >>> [atari_name(t) for t in ("ALE/MsPacman-v5", "MsPacmanNoFrameskip-v4", "ms_pacman")]
+    ['mspacman', 'mspacman', 'mspacman']
+    """
+    name = task.rsplit("/", 1)[-1]
+    name = re.sub(r"(NoFrameskip|Deterministic)?-v\d+$", "", name)
+    return re.sub(r"[^a-z0-9]", "", name.lower())

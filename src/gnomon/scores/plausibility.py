@@ -1,29 +1,100 @@
-"""What in a table of scores looks like a mistake: axes swapped, seeds as tasks, copies as runs."""
+"""What a table of scores holds, what is missing, and what looks like a mistake, in words.
+
+Mistakes that can be seen in a table: axes swapped, seeds as tasks, copies as runs.
+"""
 
 from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores.table import ScoreTable
 
-__all__ = ["own_scales", "suspicions", "warn_of_suspicions"]
+if TYPE_CHECKING:
+    from gnomon.scores.table import ScoreTable
+
+__all__ = ["description", "own_scales", "suspicions", "warn_of_suspicions"]
 
 #: From how many times as many runs as tasks on, axes may have been swapped.
 MANY = 50
 #: Beyond how many times as high scores on one task as on another, they are on scales of their own:
 #: rates of success seldom are, points of different games nearly always.
 FAR = 100
+#: Names that a line shows before it says that there are more.
+MOST_NAMES = 8
+
+
+def description(table: ScoreTable) -> str:
+    """Return one fact a line: what there is, then each kind of thing that is missing or uneven."""
+    direction = "higher" if table.higher_is_better else "lower"
+    unit = f", {table.unit}" if table.unit else ""
+    scale = f", normalised by {table.normalization.name}" if table.normalization else ""
+    head = f"{_count(len(table), 'score')} ({table.metric}{unit}, {direction} is better{scale}): "
+    n_algorithms, n_tasks = len(table.algorithms), len(table.tasks)
+    head += f"{_count(n_algorithms, 'algorithm')}, {_count(n_tasks, 'task')}"
+    if table.n_steps > 1:
+        last = table.last_step()
+        return "\n".join([f"{head}, {table.n_steps} steps", *_gaps(last), *_uneven(last)])
+    counts = table.run_counts
+    if counts.any():
+        least, most = int(counts[counts > 0].min()), int(counts.max())
+        head += f", {least} to {most} runs" if least < most else f", {_count(most, 'run')}"
+    return "\n".join([head, *_gaps(table), *_uneven(table)])
+
+
+def _gaps(table: ScoreTable) -> list[str]:
+    """Return a line for each kind of thing that is missing."""
+    lines = []
+    n_missing = int(table.effective_scores()["score"].is_nan().sum())
+    if n_missing:
+        lines.append(f"{_count(n_missing, 'missing run')} (empty score)")
+    if "censored" in table.frame.columns and table.frame["censored"].any():
+        lines.append(_count(int(table.frame["censored"].sum()), "censored run"))
+    for algorithm, counts in zip(table.algorithms, table.run_counts, strict=True):
+        absent = [task for task, n in zip(table.tasks, counts, strict=True) if n == 0]
+        if absent:
+            lines.append(f"{algorithm}: no score on {_count(len(absent), 'task')} {_named(absent)}")
+    return lines
+
+
+def _uneven(table: ScoreTable) -> list[str]:
+    """Return a line for each algorithm with unequal numbers of runs, or with single ones."""
+    lines = []
+    everywhere = int(table.run_counts.max(initial=0))
+    for algorithm, counts in zip(table.algorithms, table.run_counts, strict=True):
+        present = counts[counts > 0]
+        if not present.size or present.min() == everywhere:
+            continue
+        least, most = int(present.min()), int(present.max())
+        few = "a single run" if least == 1 else f"{least} runs"
+        fewest = [task for task, n in zip(table.tasks, counts, strict=True) if n == least]
+        if least == most:
+            lines.append(f"{algorithm}: {few} a task, where others have up to {everywhere}")
+        else:
+            where = f"on {_count(len(fewest), 'task')} {_named(fewest)}"
+            lines.append(f"{algorithm}: {few} {where}, up to {most} on others")
+    return lines
+
+
+def _named(names: Sequence[str]) -> str:
+    more = ", ..." if len(names) > MOST_NAMES else ""
+    return f"({', '.join(names[:MOST_NAMES])}{more})"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def suspicions(table: ScoreTable) -> list[str]:
-    """Return what was seen, one sentence each; nothing for most tables.
+    """Return what looks like a mistake, one sentence each; nothing for most tables.
 
     Examples
     --------
+    >>> from gnomon.scores import ScoreTable
     >>> table = ScoreTable.from_arrays({"a": [[1.0, 2.0]]}, tasks=["seed_1", "seed_2"])
     >>> suspicions(table)
     ['the tasks look like seeds (seed_1, seed_2): were runs written into the column task?']
@@ -95,6 +166,7 @@ def own_scales(table: ScoreTable) -> str | None:
 
     Examples
     --------
+    >>> from gnomon.scores import ScoreTable
     >>> games = {"dqn": [[18.0, 61000.0]], "sac": [[20.0, 59000.0]]}
     >>> own_scales(ScoreTable.from_arrays(games, tasks=["Pong", "Atlantis"])).partition(":")[0]
     'scores of different tasks may not be on one scale (median 19.0 on Pong, 60,000 on Atlantis)'

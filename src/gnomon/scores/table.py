@@ -14,18 +14,24 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from gnomon._io.tables import html_table
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.cells import Cells
-from gnomon.scores.description import description
-from gnomon.scores.raw_rows import rows_of_array, rows_of_frame, rows_of_records
+from gnomon.scores.plausibility import description
 from gnomon.scores.tidy import (
     SPECIAL,
     Origin,
     matching_rows,
+    renamed_columns,
+    rows_of_arrays,
+    rows_of_frame,
+    rows_of_records,
     tidy_frame,
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gnomon.scores.normalization import Normalization
 
 __all__ = ["FloatArray", "ScoreTable"]
@@ -43,7 +49,7 @@ class ScoreTable:
     never reached its goal is ``censored`` and counts as infinitely bad.
 
     Build one with :meth:`from_records`, :meth:`from_frame` or :meth:`from_arrays`, or read a file
-    with :func:`gnomon.scores.readers.tidy_files.read_scores`.
+    with :func:`gnomon.scores.read_scores`. Printed, a table says what it holds and what is missing.
 
     Parameters
     ----------
@@ -74,7 +80,7 @@ class ScoreTable:
     ('uniform', 'dqn')
     >>> table.runs("uniform", "clockwise")
     array([812., 790.])
-    >>> print(table.describe())
+    >>> print(table)
     3 scores (tce, errors, lower is better): 2 algorithms, 1 task, 1 to 2 runs
     dqn: a single run a task, where others have up to 2
     """
@@ -119,18 +125,23 @@ class ScoreTable:
         cls,
         frame: Any,
         *,
+        columns: Mapping[str, str] | None = None,
         metric: str = "score",
         unit: str | None = None,
         higher_is_better: bool = True,
         provenance: Sequence[str] = (),
         where: Mapping[str, Any] | None = None,
     ) -> ScoreTable:
-        """Build a table from a data frame of Polars, pandas, PyArrow or any that narwhals knows.
+        """Build a table from a data frame, a mapping of columns, or an array for each algorithm.
 
         Parameters
         ----------
-        frame : data frame
-            Columns as in :meth:`from_records`.
+        frame : data frame or mapping
+            A frame of Polars, pandas, PyArrow or any that narwhals knows, or a mapping from name to
+            column, with columns as in :meth:`from_records`. Or, as rliable has them, a mapping from
+            algorithm to an array (runs, tasks), which :meth:`from_arrays` reads.
+        columns : mapping, optional
+            What columns are called in the frame: ``{"algorithm": "Name"}``.
         metric, unit, higher_is_better, provenance
             As in the class.
         where : mapping, optional
@@ -139,9 +150,21 @@ class ScoreTable:
         Raises
         ------
         ScoreDataError
-            A row cannot be read; the message names it.
+            A row cannot be read, or a column is not there; the message names it.
+        UnknownNameError
+            A score table has no column as named in `columns`.
+        TypeError
+            `frame` is none of these.
+
+        Examples
+        --------
+        >>> frame = pl.DataFrame({"Name": ["a", "a"], "Env": "t", "seed": [1, 2], "Return": [3, 4]})
+        >>> names = {"algorithm": "Name", "task": "Env", "run": "seed", "score": "Return"}
+        >>> ScoreTable.from_frame(frame, columns=names).runs("a", "t")
+        array([3., 4.])
         """
-        tidy = tidy_frame(rows_of_frame(frame), Origin(), where or {})
+        rows = renamed_columns(rows_of_frame(frame), columns or {}, Origin())
+        tidy = tidy_frame(rows, Origin(), where or {})
         return cls(tidy, metric, unit, higher_is_better, tuple(provenance))
 
     @classmethod
@@ -181,10 +204,7 @@ class ScoreTable:
         >>> table.runs("a", "task_1")
         array([2., 4.])
         """
-        if not scores:
-            raise ScoreDataError("expected an array for each algorithm, found none")
-        rows = [rows_of_array(name, x, tasks, steps) for name, x in scores.items()]
-        tidy = tidy_frame(pl.concat(rows), Origin(), {})
+        tidy = tidy_frame(rows_of_arrays(scores, tasks, steps), Origin(), {})
         return cls(tidy, metric, unit, higher_is_better, tuple(provenance))
 
     def __len__(self) -> int:
@@ -195,8 +215,11 @@ class ScoreTable:
         return f"<ScoreTable: {self.describe().splitlines()[0]}>"
 
     def _repr_html_(self) -> str:
-        head = self.describe().replace("\n", "<br>")
-        return f"<p>{head}</p>{self.frame.head(10)._repr_html_()}"
+        title, *notes = self.describe().splitlines()
+        rows = self.frame.head(10).to_dicts()
+        if len(self) > len(rows):
+            notes.insert(0, f"The first {len(rows)} of {len(self):,} rows.")
+        return html_table(rows, self.frame.columns, title=title, notes=notes)
 
     @cached_property
     def algorithms(self) -> tuple[str, ...]:
@@ -226,15 +249,14 @@ class ScoreTable:
                 f"the table holds {self.n_steps} steps of each run; "
                 "expected one: take last_step() or at_step(...)"
             )
-        columns = self.effective_scores().select("algorithm", "task", "run", "score")
-        present = columns.filter(~pl.col("score").is_nan())
-        return Cells(present, self.algorithms, self.tasks)
+        rows = self.effective_scores().select("algorithm", "task", "run", "score")
+        return Cells(rows.filter(~pl.col("score").is_nan()), self.algorithms, self.tasks)
 
     @cached_property
     def _curve_cells(self) -> Cells:
         """All rows, with their steps."""
-        columns = self.effective_scores().select("algorithm", "task", "run", "step", "score")
-        return Cells(columns, self.algorithms, self.tasks)
+        rows = self.effective_scores().select("algorithm", "task", "run", "step", "score")
+        return Cells(rows, self.algorithms, self.tasks)
 
     def effective_scores(self) -> pl.DataFrame:
         """Return the rows with censored scores replaced by the infinitely bad one."""
@@ -268,8 +290,7 @@ class ScoreTable:
         ScoreDataError
             The table has several steps per run; see :meth:`last_step` and :meth:`at_step`.
         """
-        self._check_names("algorithm", [algorithm], self.algorithms)
-        self._check_names("task", [task], self.tasks)
+        self._check_names([algorithm], [task])
         return self._cells.column("score", algorithm, task).to_numpy().copy()
 
     def run_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
@@ -278,13 +299,13 @@ class ScoreTable:
 
     def tasks_of(self, algorithm: str) -> tuple[str, ...]:
         """Return the tasks on which an algorithm has at least one score, in the table's order."""
-        self._check_names("algorithm", [algorithm], self.algorithms)
+        self._check_names([algorithm])
         return tuple(task for task in self.tasks if (algorithm, task) in self._cells)
 
     def shared_tasks(self, algorithms: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return the tasks on which every one of the algorithms has at least one score."""
         names = self.algorithms if algorithms is None else tuple(algorithms)
-        self._check_names("algorithm", names, self.algorithms)
+        self._check_names(names)
         return tuple(t for t in self.tasks if all((a, t) in self._cells for a in names))
 
     @property
@@ -314,8 +335,7 @@ class ScoreTable:
         """
         if "step" not in self.frame.columns:
             raise ScoreDataError("expected a column 'step' for curves; found none")
-        self._check_names("algorithm", [algorithm], self.algorithms)
-        self._check_names("task", [task], self.tasks)
+        self._check_names([algorithm], [task])
         run, step, score = (
             self._curve_cells.column(name, algorithm, task) for name in ("run", "step", "score")
         )
@@ -375,13 +395,10 @@ class ScoreTable:
         frame = self.frame
         if where:
             frame = frame.filter(matching_rows(frame, where, Origin()))
-        for column, names, known in (
-            ("algorithm", algorithms, self.algorithms),
-            ("task", tasks, self.tasks),
-        ):
+        for column, names in (("algorithm", algorithms), ("task", tasks)):
             if names is not None:
                 names = list(names)
-                self._check_names(column, names, known)
+                self._check_names(**{f"{column}s": names})
                 frame = frame.filter(pl.col(column).is_in(names))
         return replace(self, frame=frame)
 
@@ -401,12 +418,14 @@ class ScoreTable:
         """Return what the table holds and what is missing in it, one fact a line."""
         return description(self)
 
-    def to_polars(self) -> pl.DataFrame:
+    __str__ = describe
+
+    def to_frame(self) -> pl.DataFrame:
         """Return the rows as a Polars data frame."""
         return self.frame.clone()
 
-    def to_pandas(self) -> Any:
-        """Return the rows as a pandas data frame, if pandas is installed."""
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the rows as a pandas data frame; pandas must be installed."""
         import pandas as pd
 
         return pd.DataFrame(self.frame.to_dict(as_series=False))
@@ -422,8 +441,10 @@ class ScoreTable:
         """Return the table with other rows, the step recorded."""
         return replace(self, frame=frame, provenance=(*self.provenance, note))
 
-    @staticmethod
-    def _check_names(kind: str, names: Iterable[str], known: Sequence[str]) -> None:
-        for name in names:
-            if name not in known:
-                raise UnknownNameError(kind, name, known)
+    def _check_names(self, algorithms: Iterable[str] = (), tasks: Iterable[str] = ()) -> None:
+        """Refuse a name that is not in the table."""
+        known = {"algorithm": self.algorithms, "task": self.tasks}
+        for kind, names in (("algorithm", algorithms), ("task", tasks)):
+            for name in names:
+                if name not in known[kind]:
+                    raise UnknownNameError(kind, name, known[kind])

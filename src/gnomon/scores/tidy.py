@@ -1,21 +1,34 @@
 """The tidy frame: from raw columns to checked ones, with errors that name the row.
 
-Every reader ends here. The checks are done on whole columns and a row is looked at only when
-something is wrong with it, so a table of ten million rows costs seconds.
+Rows come from records, data frames, arrays and files; every reader ends here. The checks are done
+on whole columns and a row is looked at only when something is wrong with it, so a table of ten
+million rows costs seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from gnomon.errors import ScoreDataError, shortened
+from gnomon.errors import ScoreDataError, UnknownNameError, shortened
 
-__all__ = ["KEY", "REQUIRED", "SPECIAL", "Origin", "matching_rows", "tidy_frame"]
+__all__ = [
+    "KEY",
+    "REQUIRED",
+    "SPECIAL",
+    "Origin",
+    "matching_rows",
+    "missing_columns",
+    "renamed_columns",
+    "rows_of_arrays",
+    "rows_of_frame",
+    "rows_of_records",
+    "tidy_frame",
+]
 
 REQUIRED = ("algorithm", "task", "run", "score")
 #: No two rows agree in all of these.
@@ -84,12 +97,8 @@ def tidy_frame(raw: pl.DataFrame, origin: Origin, where: Mapping[str, Any]) -> p
         A column is missing, a value is not of its column's kind, a key comes twice, or a score is
         infinite without being censored.
     """
-    missing = [name for name in REQUIRED if name not in raw.columns]
-    if missing:
-        names = ", ".join(repr(name) for name in missing)
-        found = shortened(", ".join(raw.columns), 200) or "none"
-        plural = "s" if len(missing) > 1 else ""
-        raise origin.error(f"missing column{plural} {names}; found {found}")
+    if not set(REQUIRED) <= set(raw.columns):
+        raise missing_columns(raw, origin)
     for name, dtype in raw.schema.items():
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
             raise origin.error(f"column {name!r}: expected texts or numbers, found {dtype}")
@@ -117,6 +126,48 @@ def tidy_frame(raw: pl.DataFrame, origin: Origin, where: Mapping[str, Any]) -> p
     _check_infinite(frame, rows, origin)
     _check_duplicates(frame, rows, origin)
     return frame
+
+
+def missing_columns(raw: pl.DataFrame, origin: Origin) -> ScoreDataError:
+    """Return the error that names the required columns which are not there."""
+    missing = [repr(name) for name in REQUIRED if name not in raw.columns]
+    found = shortened(", ".join(raw.columns), 200) or "none"
+    plural = "s" if len(missing) > 1 else ""
+    message = f"missing column{plural} {', '.join(missing)}; found {found}"
+    if origin.file:
+        first = missing[0].strip("'")
+        message += f" (columns={{'{first}': NAME}} or --column {first}=NAME says how it is called)"
+    return origin.error(message)
+
+
+def renamed_columns(raw: pl.DataFrame, columns: Mapping[str, str], origin: Origin) -> pl.DataFrame:
+    """Return the columns under the names of a tidy frame.
+
+    Parameters
+    ----------
+    raw : polars.DataFrame
+        Columns as read.
+    columns : mapping
+        The name that a column has here, for some of :data:`SPECIAL`: ``{"algorithm": "Name"}``.
+    origin : Origin
+        Where the rows come from.
+
+    Raises
+    ------
+    UnknownNameError
+        A tidy frame has no such column.
+    ScoreDataError
+        There is no column of that name to read.
+    """
+    for name, theirs in columns.items():
+        if name not in SPECIAL:
+            raise UnknownNameError("column of scores to read one as", name, SPECIAL)
+        if theirs not in raw.columns:
+            found = shortened(", ".join(raw.columns), 200) or "none"
+            raise origin.error(f"no column {theirs!r} to read as the {name}; found {found}")
+    taken = {*columns, *columns.values()}
+    rest = [raw[name] for name in raw.columns if name not in taken]
+    return pl.DataFrame([*(raw[theirs].alias(n) for n, theirs in columns.items()), *rest])
 
 
 def matching_rows(raw: pl.DataFrame, where: Mapping[str, Any], origin: Origin) -> pl.Series:
@@ -259,3 +310,105 @@ def _coded(column: pl.Series) -> npt.NDArray[np.uint64]:
         if most - least < max(values.size, 1000):
             return (values - least).astype(np.uint64)
     return np.unique(values, return_inverse=True)[1].astype(np.uint64)
+
+
+def rows_of_records(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return one row for each mapping; a name that one lacks is empty there."""
+    rows = list(records)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pl.DataFrame([_series(name, [row.get(name) for row in rows]) for name in names])
+
+
+def rows_of_frame(frame: Any) -> pl.DataFrame:
+    """Return the rows of a data frame of any library, a mapping of columns, or one of arrays."""
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect()
+    if isinstance(frame, Mapping):
+        if frame and all(map(_is_array, frame.values())):
+            return rows_of_arrays(frame)
+        return _of_columns({name: list(values) for name, values in frame.items()})
+    return _of_other_frame(frame)
+
+
+def _series(name: str, values: list[Any]) -> pl.Series:
+    """Return a column of Python values; a mixed one becomes text, which the checks then judge."""
+    try:
+        return pl.Series(name, values, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        if all(value is None or isinstance(value, int | float) for value in values):
+            return pl.Series(name, values, dtype=pl.Float64, strict=False)
+        return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
+
+
+def _of_columns(columns: Mapping[str, list[Any]]) -> pl.DataFrame:
+    sizes = {name: len(values) for name, values in columns.items()}
+    if len(set(sizes.values())) > 1:
+        found = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise ScoreDataError(f"expected columns of one length, found {shortened(found, 200)}")
+    return pl.DataFrame([_series(name, values) for name, values in columns.items()])
+
+
+def _of_other_frame(frame: Any) -> pl.DataFrame:
+    """Return a data frame of another library, column by column, so that PyArrow is not needed."""
+    import narwhals as nw
+
+    try:
+        columns = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        found = type(frame).__name__
+        raise TypeError(
+            "expected a data frame (Polars, pandas, PyArrow, ...), a mapping of columns, or one "
+            f"array (runs, tasks) for each algorithm; found {found}"
+        ) from None
+    return _of_columns({name: columns[name].to_list() for name in columns.columns})
+
+
+def _is_array(values: Any) -> bool:
+    """Return whether values have two dimensions or more, as an algorithm's runs on tasks do."""
+    if hasattr(values, "ndim"):
+        return bool(values.ndim > 1)
+    return isinstance(values, list | tuple) and bool(values) and np.ndim(values[0]) > 0
+
+
+def rows_of_arrays(
+    scores: Mapping[str, npt.ArrayLike],
+    tasks: Sequence[str] | None = None,
+    steps: Sequence[float] | None = None,
+) -> pl.DataFrame:
+    """Return the rows of one array for each algorithm, (runs, tasks) or (runs, tasks, steps)."""
+    if not scores:
+        raise ScoreDataError("expected an array for each algorithm, found none")
+    return pl.concat([_rows_of_array(name, x, tasks, steps) for name, x in scores.items()])
+
+
+def _rows_of_array(
+    algorithm: str,
+    scores: npt.ArrayLike,
+    tasks: Sequence[str] | None,
+    steps: Sequence[float] | None,
+) -> pl.DataFrame:
+    try:
+        x = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ScoreDataError(f"{algorithm}: expected an array of numbers (runs, tasks)") from None
+    if x.ndim not in (2, 3):
+        raise ScoreDataError(f"{algorithm}: expected shape (runs, tasks), found {x.shape}")
+    n_runs, n_tasks = x.shape[:2]
+    names = [f"task_{i}" for i in range(n_tasks)] if tasks is None else list(tasks)
+    if len(names) != n_tasks:
+        raise ScoreDataError(f"{algorithm}: expected {len(names)} tasks, found {n_tasks} columns")
+    run, task = np.meshgrid(np.arange(n_runs), np.arange(n_tasks), indexing="ij")
+    repeat = x.shape[2] if x.ndim == 3 else 1
+    columns: dict[str, Any] = {
+        "algorithm": pl.repeat(algorithm, x.size, eager=True),
+        "task": pl.Series(names, dtype=pl.String).gather(np.repeat(task.ravel(), repeat)),
+        "run": np.repeat(run.ravel(), repeat),
+    }
+    if x.ndim == 3:
+        values = np.arange(repeat) if steps is None else np.asarray(steps, dtype=np.float64)
+        if values.size != repeat:
+            raise ScoreDataError(f"{algorithm}: expected {values.size} steps, found {repeat}")
+        columns["step"] = np.tile(values, n_runs * n_tasks)
+    return pl.DataFrame(columns | {"score": x.ravel()})

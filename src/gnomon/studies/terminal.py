@@ -1,4 +1,4 @@
-"""The game in a terminal: a board in letters, an attempt in two signs."""
+"""Human play in a terminal: a board in letters, an attempt in two characters."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from gnomon.studies.session import (
+from gnomon.studies.baselines import Yardstick
+from gnomon.studies.play_session import (
     Attempt,
     PlayError,
     PlaySession,
     PlayView,
 )
-from gnomon.studies.yardsticks import Yardstick
 
 __all__ = ["board_records", "play_in_terminal", "result_table"]
 

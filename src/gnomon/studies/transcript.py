@@ -1,4 +1,4 @@
-"""What people played, as the reference system keeps it, and as a table of scores."""
+"""Transcripts of human play in the reference system's format, and their scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gnomon.experiments.game_logs.rows import TRANSCRIPT
 from gnomon.experiments.scoring.scores import METRICS, score_trial
 from gnomon.game.board import BUCKET_PLACES
 from gnomon.game.outcomes import EMPTY_CELL
-from gnomon.studies.session import Attempt, PlaySession
+from gnomon.studies.play_session import Attempt, PlaySession
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable

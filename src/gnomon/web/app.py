@@ -1,4 +1,4 @@
-"""The web application: everything that the server answers, put together."""
+"""The ASGI application: routers, middleware, error handlers."""
 
 from __future__ import annotations
 
@@ -16,35 +16,34 @@ from fastapi.staticfiles import StaticFiles
 from sqlalchemy.exc import IntegrityError, OperationalError
 from starlette.exceptions import HTTPException as AnyHTTPException
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.database.engine import Database
 from gnomon.errors import GnomonError
-from gnomon.leaderboard.refusals import Refusal, TooMany
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.refusals import TooMany
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web import pages
 from gnomon.web.api import (
     entries,
-    health,
+    hidden_play,
     moderation,
-    remote,
     seasons,
     submissions,
     tokens,
 )
-from gnomon.web.api.records import Problem
+from gnomon.web.api.records import Problem, status_of
 from gnomon.web.middleware import HEADERS, Gate
 
 __all__ = ["create_app"]
 
 #: In the order in which their paths are tried.
 _ROUTERS = (
-    health.router,
+    moderation.health_router,
     seasons.router,
     entries.router,
     submissions.router,
     tokens.router,
     moderation.router,
-    remote.router,
+    hidden_play.router,
     pages.router,
 )
 _log = logging.getLogger("gnomon.server")
@@ -103,14 +102,13 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
 def _refused(request: Request, error: Exception) -> Response:
     """Answer what was refused, with one sentence."""
     headers: dict[str, str] = {}
-    status = 422
+    status = status_of(error)
     if isinstance(error, AnyHTTPException):
         status, headers = error.status_code, dict(error.headers or {})
         detail = str(error.detail)
     elif isinstance(error, RequestValidationError):
         detail = _first_problem(error)
     else:
-        status = error.status if isinstance(error, Refusal) else 422
         detail = str(error).splitlines()[0]
     if isinstance(error, TooMany):
         headers["Retry-After"] = str(error.retry_after_s)

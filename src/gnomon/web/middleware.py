@@ -1,4 +1,4 @@
-"""What every request passes before a handler sees it, and every answer before it leaves.
+"""ASGI middleware: host and origin checks, body sizes, rate limit, security headers.
 
 Plain ASGI, so that websockets pass through the same gate.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,13 +16,20 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
-from gnomon.leaderboard.accounts.rate_limits import ReadLimit
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.accounts.rate_limits import MINUTE_S
+from gnomon.leaderboard.server_settings import ServerSettings
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["CONTENT_SECURITY_POLICY", "HEADERS", "Gate", "address_of", "is_allowed_host"]
+__all__ = [
+    "CONTENT_SECURITY_POLICY",
+    "HEADERS",
+    "Gate",
+    "ReadLimit",
+    "address_of",
+    "is_allowed_host",
+]
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -44,7 +52,7 @@ _MANIFESTS = re.compile(r"^/api/entries/\d+/attempts/\d+/submission$")
 
 
 class Gate:
-    """Hosts, sizes and numbers of requests; headers of answers.
+    """Middleware that checks hosts, sizes and rates of requests, and sets headers of answers.
 
     Parameters
     ----------
@@ -103,6 +111,30 @@ class Gate:
             if int(announced) > _most_bytes(scope["path"], self._settings):
                 return _answer(413, "too many bytes in this request")
         return None
+
+
+class ReadLimit:
+    """Rate limit of one address per minute, in this process alone: reading costs no writing.
+
+    Parameters
+    ----------
+    per_minute : int
+    clock : callable
+        Seconds, never going back.
+    """
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._clock = per_minute, clock
+        self._window, self._counts = -1, dict[str, int]()
+
+    def seconds_to_wait(self, address: str) -> int:
+        """Count a request; return 0 if it may be answered."""
+        at = self._clock()
+        window = int(at // MINUTE_S)
+        if window != self._window:
+            self._window, self._counts = window, {}
+        counted = self._counts[address] = self._counts.get(address, 0) + 1
+        return 0 if counted <= self._most else max(1, round((window + 1) * MINUTE_S - at))
 
 
 def is_allowed_host(header: str, allowed: Sequence[str]) -> bool:

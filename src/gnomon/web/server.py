@@ -1,7 +1,12 @@
-"""The server as one process that takes care of everything: tables, first token, worker, pages."""
+"""The server process: tables, first admin token, worker, sweeper, HTTP.
+
+Connections that send nothing, or very slowly, are closed: the server's library waits for ever for
+the end of a request's head. A proxy would not; but a board may stand without one.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 import sys
@@ -10,6 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from gnomon.database.engine import Database
 from gnomon.database.migration import current_revision, require_head, upgrade
@@ -17,11 +23,11 @@ from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.accounts.accounts import make_account, no_accounts
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.tokens import issue_token
-from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions.queue import sweep
-from gnomon.leaderboard.submissions.worker_process import WorkerKeeper
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.leaderboard.submissions.job_queue import sweep
+from gnomon.leaderboard.submissions.worker import WorkerSupervisor
 
-__all__ = ["Started", "prepare", "serve"]
+__all__ = ["Started", "impatient", "prepare", "serve"]
 
 _log = logging.getLogger("gnomon.server")
 _SWEEP_S = 5.0
@@ -31,7 +37,7 @@ _STALE_S = 6 * 3600
 
 @dataclass(frozen=True)
 class Started:
-    """What whoever started the server has to know.
+    """URL and first token of a server that has started.
 
     Parameters
     ----------
@@ -122,7 +128,6 @@ def serve(
     import uvicorn
 
     from gnomon.web.app import AT_ONCE, create_app
-    from gnomon.web.slow_clients import impatient
 
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("alembic").setLevel(logging.WARNING)
@@ -141,7 +146,7 @@ def serve(
             limit_concurrency=AT_ONCE,
             timeout_graceful_shutdown=5,
         )
-        keeper = WorkerKeeper(database, settings) if worker else None
+        keeper = WorkerSupervisor(database, settings) if worker else None
         stopped = threading.Event()
         sweeper = threading.Thread(
             target=_keep_sweeping, args=(database, settings, stopped), daemon=True
@@ -185,3 +190,40 @@ def _bound(host: str, port: int) -> socket.socket:
 def _url(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def impatient(seconds: float) -> type[asyncio.Protocol]:
+    """Return an HTTP protocol that closes connections whose request head takes longer than this.
+
+    Parameters
+    ----------
+    seconds : float
+        The first head has one of these spans, each later one has one to two. Between two requests
+        the library's own limit is shorter.
+    """
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    # Whichever of the library's protocols it is, `cycle` is the request whose head has come.
+    # The library chooses that one at run time, by what is installed, and keeps it in a variable; as
+    # a base class mypy takes only what a class statement names.
+    class Impatient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            # As if it had been looked at, with no request yet.
+            self._look_again((None,))
+
+        def _look_again(self, seen: object) -> None:
+            self.loop.call_later(seconds, self._look, seen)
+
+        def _look(self, seen: Any) -> None:
+            gone = self.transport.is_closing()
+            # A websocket goes on under another protocol.
+            if gone or self.transport.get_protocol() is not self:
+                return
+            waits = self.cycle is None or self.cycle.response_complete
+            if waits and seen is not None and seen[0] is self.cycle:
+                self.transport.close()
+            else:
+                self._look_again((self.cycle,) if waits else None)
+
+    return Impatient

@@ -1,4 +1,4 @@
-"""What Alembic runs for each migration: on the connection that it is given, in its transaction."""
+"""The environment in which Alembic runs a migration: a given connection and transaction."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from alembic import context
 
-from gnomon.database import play_tables, remote_tables, tables
+from gnomon.database import schema
 from gnomon.database.columns import Base, UtcTime
 
-# Imported for what they add to the metadata.
-_ALL_TABLES = (tables, play_tables, remote_tables)
+# Imported for what it adds to the metadata.
+_SCHEMA = schema
 
 
 def _short(kind: str, item: Any, _: object) -> str | Literal[False]:

@@ -20,7 +20,7 @@ from gnomon.experiments.game_logs.rows import (
 )
 from gnomon.game.board import BUCKET_PLACES
 from gnomon.game.captive.arguments import GameArguments
-from gnomon.game.captive.game_log import AttemptRecord, EpisodeRecord, GameLog
+from gnomon.game.captive.session import AttemptRecord, EpisodeRecord, GameLog
 
 __all__ = ["open_game_log"]
 

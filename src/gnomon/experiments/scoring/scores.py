@@ -13,10 +13,11 @@ counts as finished there too: what the rule no longer permits to anyone, it cann
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +33,11 @@ from gnomon.game.outcomes import (
 )
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from gnomon.experiments.journal import TrialRecord
     from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments.shards.shard import TrialOutcomes
     from gnomon.learners.base import TrialLog
     from gnomon.rules.syntax import RuleSet
     from gnomon.scores.table import ScoreTable
@@ -42,9 +46,13 @@ __all__ = [
     "ATTEMPT_METRICS",
     "METRICS",
     "STREAK",
+    "Episodes",
     "Metric",
+    "RunEpisodes",
     "cumulated_errors",
     "episode_errors",
+    "run_episodes",
+    "score",
     "score_table",
     "score_trial",
 ]
@@ -80,12 +88,12 @@ class Metric:
     compute: Callable[[Errors, Finish], float | npt.NDArray[np.float64]]
 
 
-def episode_errors(log: TrialLog, *, count_empty: bool = True) -> Errors:
+def episode_errors(log: TrialLog | TrialOutcomes, *, count_empty: bool = True) -> Errors:
     """Return the number of errors in each episode of a trial.
 
     Parameters
     ----------
-    log : TrialLog
+    log : TrialLog or TrialOutcomes
         The attempts.
     count_empty : bool
         Whether an attempt on an empty cell is an error; if not, it is left out.
@@ -229,86 +237,19 @@ def score_trial(
     return chosen.compute(TrialAttempts(log, rule_set, board_spec, count_empty))
 
 
-def score_table(
-    run_folder: RunFolder, metric: str = "tce", *, count_empty: bool = True
-) -> ScoreTable:
-    """Return a score of every trial of a run as a table: learners as algorithms, rules as tasks.
+class Episodes(NamedTuple):
+    """The errors in each episode of a trial, and how each ended; both of shape (episodes,)."""
 
-    A trial that failed or has not been played is a missing run. A score per episode has the column
-    ``step``, the number of episodes played, from 1; a score that is not reached is ``censored``.
-
-    Parameters
-    ----------
-    run_folder : RunFolder
-        The run.
-    metric : str
-        One of `METRICS` or `ATTEMPT_METRICS`.
-    count_empty : bool
-        As in :func:`episode_errors`; the table's provenance says which was used.
-
-    Raises
-    ------
-    UnknownNameError
-        With the nearest names.
-    RunFolderError
-        If the attempts of a trial cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from gnomon.experiments.config import ExperimentConfig
-    >>> from gnomon.experiments.runner import run
-    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
-    >>> with tempfile.TemporaryDirectory() as out:
-    ...     table = score_table(run(config, out).folder)
-    >>> table.metric, table.unit, table.algorithms, table.tasks, len(table)
-    ('tce', 'errors', ('uniform',), ('clockwise',), 2)
-    """
-    import polars as pl
-
-    from gnomon.scores.table import ScoreTable
-
-    chosen = _metric(metric)
-    done = {(r.learner, r.rule, r.trial): r for r in _done(run_folder)}
-    rules = {entry.name: entry.rule_set for entry in run_folder.config.rules}
-    rows: dict[str, list[Any]] = {"algorithm": [], "task": [], "run": [], "score": []}
-    for learner, rule, trial in _planned(run_folder):
-        record = done.get((learner, rule, trial))
-        score: float | list[float] = math.nan
-        if record is not None:
-            log = run_folder.log(record)
-            value = score_trial(
-                log,
-                metric,
-                count_empty=count_empty,
-                rule_set=rules[rule],
-                board_spec=run_folder.config.board,
-            )
-            score = value.tolist() if isinstance(value, np.ndarray) else value
-        elif chosen.per_episode:
-            continue
-        for name, cell in zip(rows, (learner, rule, trial, score), strict=True):
-            rows[name].append(cell)
-    number = pl.List(pl.Float64) if chosen.per_episode else pl.Float64
-    frame = pl.DataFrame(rows, schema_overrides={"score": number})
-    if chosen.per_episode:
-        steps = pl.int_ranges(1, pl.col("score").list.len() + 1).alias("step")
-        frame = frame.with_columns(steps).explode("score", "step")
-    if frame["score"].is_infinite().any():
-        frame = frame.with_columns(pl.col("score").is_infinite().alias("censored"))
-    return ScoreTable.from_frame(
-        frame,
-        metric=metric,
-        unit=chosen.unit,
-        higher_is_better=chosen.higher_is_better,
-        provenance=(f"experiment {run_folder.config.name}", _empty_cells(count_empty)),
-    )
+    errors: Errors
+    finish: Finish
 
 
-def cumulated_errors(
-    run_folder: RunFolder, *, count_empty: bool = True
-) -> dict[tuple[str, str], npt.NDArray[np.float64]]:
-    """Return the cumulated errors of every trial that is done, by learner and rule.
+#: The episodes of each trial that is done, in the order of the experiment.
+RunEpisodes = Mapping["TrialRecord", Episodes]
+
+
+def run_episodes(run_folder: RunFolder, *, count_empty: bool = True) -> RunEpisodes:
+    """Return the episodes of every trial that is done, from one pass over the attempts of a run.
 
     Parameters
     ----------
@@ -319,12 +260,149 @@ def cumulated_errors(
 
     Returns
     -------
+    dict from TrialRecord to Episodes
+        Ten bytes an episode, however many attempts were made in it.
+
+    Raises
+    ------
+    RunFolderError
+        If the attempts of a trial cannot be read.
+    """
+    return {
+        record: Episodes(episode_errors(outcomes, count_empty=count_empty), outcomes.finish.copy())
+        for record, outcomes in run_folder.outcomes()
+    }
+
+
+def score(
+    run: str | os.PathLike[str] | RunFolder, metric: str = "tce", *, count_empty: bool = True
+) -> ScoreTable:
+    """Return a score of every trial of a run as a table: learners as algorithms, rules as tasks.
+
+    A trial that failed or has not been played is a missing run. A score per episode has the column
+    ``step``, the number of episodes played, from 1; a score that is not reached is ``censored``.
+
+    Parameters
+    ----------
+    run : path, RunFolder or RunSummary
+        The run: its folder, or what :func:`gnomon.experiments.run` returned.
+    metric : str
+        One of `METRICS` or `ATTEMPT_METRICS`.
+    count_empty : bool
+        As in :func:`episode_errors`; the table's provenance says which was used.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+    RunFolderError
+        It is no run folder, or the attempts of a trial cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gnomon.experiments.config import ExperimentConfig
+    >>> from gnomon.experiments.runner import run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     table = score(run(config, out))
+    >>> table.metric, table.unit, table.algorithms, table.tasks, len(table)
+    ('tce', 'errors', ('uniform',), ('clockwise',), 2)
+    """
+    from gnomon.experiments.run_folder import RunFolder
+
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    return score_table(folder, metric, count_empty=count_empty)
+
+
+def score_table(
+    run_folder: RunFolder,
+    metric: str = "tce",
+    *,
+    count_empty: bool = True,
+    episodes: RunEpisodes | None = None,
+) -> ScoreTable:
+    """Return a score of every trial of an open run; see :func:`score`.
+
+    ``episodes`` are those of :func:`run_episodes` with the same ``count_empty``, if they have been
+    read already.
+    """
+    from gnomon.scores.table import ScoreTable
+
+    chosen = _metric(metric)
+    if isinstance(chosen, AttemptMetric):
+        scores = _attempt_scores(run_folder, chosen, count_empty)
+    else:
+        found = run_episodes(run_folder, count_empty=count_empty) if episodes is None else episodes
+        scores = {record: chosen.compute(*trial) for record, trial in found.items()}
+    frame = _score_frame(run_folder, scores, per_episode=chosen.per_episode)
+    return ScoreTable.from_frame(
+        frame,
+        metric=metric,
+        unit=chosen.unit,
+        higher_is_better=chosen.higher_is_better,
+        provenance=(f"experiment {run_folder.config.name}", _empty_cells(count_empty)),
+    )
+
+
+def _attempt_scores(
+    run_folder: RunFolder, metric: AttemptMetric, count_empty: bool
+) -> dict[TrialRecord, float]:
+    """Return a score that needs the whole log of each trial, and its rule."""
+    board = run_folder.config.board
+    rules = {entry.name: entry.rule_set for entry in run_folder.config.rules}
+    scores = {}
+    for record in run_folder.trials():
+        if record.status == "done":
+            log = run_folder.log(record)
+            attempts = TrialAttempts(log, rules[record.rule], board, count_empty)
+            scores[record] = metric.compute(attempts)
+    return scores
+
+
+def _score_frame(
+    run_folder: RunFolder,
+    scores: Mapping[TrialRecord, float | npt.NDArray[np.float64]],
+    *,
+    per_episode: bool,
+) -> pl.DataFrame:
+    """Return a row for each trial of the experiment, or for each episode of those that are done."""
+    import polars as pl
+
+    found = {(r.learner, r.rule, r.trial): value for r, value in scores.items()}
+    planned = [key for key in _planned(run_folder) if not per_episode or key in found]
+    frame = pl.DataFrame(
+        {
+            "algorithm": [learner for learner, _, _ in planned],
+            "task": [rule for _, rule, _ in planned],
+            "run": [trial for _, _, trial in planned],
+            "score": [found.get(key, math.nan) for key in planned],
+        },
+        schema_overrides={"score": pl.List(pl.Float64) if per_episode else pl.Float64},
+    )
+    if per_episode:
+        steps = pl.int_ranges(1, pl.col("score").list.len() + 1).alias("step")
+        frame = frame.with_columns(steps).explode("score", "step")
+    if frame["score"].is_infinite().any():
+        frame = frame.with_columns(pl.col("score").is_infinite().alias("censored"))
+    return frame
+
+
+def cumulated_errors(episodes: RunEpisodes) -> dict[tuple[str, str], npt.NDArray[np.float64]]:
+    """Return the cumulated errors of every trial that is done, by learner and rule.
+
+    Parameters
+    ----------
+    episodes : mapping
+        From :func:`run_episodes`.
+
+    Returns
+    -------
     dict from (learner, rule) to numpy.ndarray of float, shape (trials, episodes)
         In the order of the experiment; a pair without a trial that is done is left out.
     """
     curves: dict[tuple[str, str], list[npt.NDArray[np.float64]]] = {}
-    for record in _done(run_folder):
-        errors = episode_errors(run_folder.log(record), count_empty=count_empty)
+    for record, (errors, _) in episodes.items():
         curve = np.cumsum(errors).astype(np.float64)
         curves.setdefault((record.learner, record.rule), []).append(curve)
     return {pair: np.stack(trials) for pair, trials in curves.items()}
@@ -335,10 +413,6 @@ def _metric(name: str) -> Metric | AttemptMetric:
     if name not in known:
         raise UnknownNameError("metric", name, known)
     return known[name]
-
-
-def _done(run_folder: RunFolder) -> list[TrialRecord]:
-    return [record for record in run_folder.trials() if record.status == "done"]
 
 
 def _planned(run_folder: RunFolder) -> Iterator[tuple[str, str, int]]:

@@ -1,4 +1,4 @@
-"""What is said on the command line, or after GAME: positional arguments and options."""
+"""Arguments of a served game, from the command line or after GAME: positional ones and options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from gnomon.errors import GnomonError, UnknownNameError
-from gnomon.game.captive.session import OutputMode
+from gnomon.game.captive.dialogue import OutputMode
 
 __all__ = ["GameArguments", "LogFormat", "read_arguments"]
 

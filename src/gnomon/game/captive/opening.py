@@ -1,4 +1,8 @@
-"""From arguments to a session: reading the files, and setting up boards and referee."""
+"""From arguments to a session: the files of a game are found and read, boards and referee set up.
+
+A :class:`DataFolder` says where files are looked for, and which must not be read;
+:func:`open_session` makes the session.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +12,109 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from gnomon.errors import GnomonError, RuleSyntaxError, shortened
+from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError, shortened
 from gnomon.game.board import COLORS, SHAPES
 from gnomon.game.captive.arguments import GameArguments
-from gnomon.game.captive.board_json import property_value
-from gnomon.game.captive.data_folder import DataFolder
-from gnomon.game.captive.game_log import GameLog
+from gnomon.game.captive.board_lines import property_value
 from gnomon.game.captive.referee import Referee
-from gnomon.game.captive.session import Session
+from gnomon.game.captive.session import GameLog, Session
 from gnomon.game.formats.board_files import BoardFiles
 from gnomon.game.formats.board_source import BoardSource
 from gnomon.game.formats.java_random import JavaRandom
 from gnomon.game.formats.picture_pieces import PicturePiece, find_pictures
-from gnomon.game.formats.random_boards import BoardParameters, RandomBoards
+from gnomon.game.formats.random_boards import BoardConditions, BoardParameters, RandomBoards
 from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
+from gnomon.rules.catalogue import available_rules, load_rule, read_rule_file
+from gnomon.rules.syntax import RuleSet
 
-__all__ = ["LogOpener", "open_session", "refusal"]
+__all__ = ["DataFolder", "LogOpener", "open_session", "refusal"]
+
+#: A larger file is no rule, board or list.
+_MOST_BYTES = 4_000_000
+
+
+class DataFolder:
+    """The folder of data, and how names of files are understood.
+
+    A name is that of a file as it stands, or below one of the folders of the data, with or without
+    its ending.
+
+    Parameters
+    ----------
+    path : Path
+        The folder, with ``rules``, ``modifiers``, ``trial-lists``, ``boards``, ``cond``
+        and ``shapes`` in it.
+    is_confined : bool
+        Whether files elsewhere must not be read.
+    """
+
+    def __init__(self, path: Path, *, is_confined: bool = False) -> None:
+        self.path = path
+        self._is_confined = is_confined
+
+    @property
+    def shapes(self) -> Path:
+        """The folder of pictures."""
+        return self.path / "shapes"
+
+    def find(self, name: str, folder: str, ending: str) -> Path:
+        """Return the file of this name.
+
+        Raises
+        ------
+        GnomonError
+            There is none, or it must not be read, or it is far too large.
+        """
+        path = self._find(name, folder, ending)
+        if path is None:
+            raise GnomonError(f"{shortened(name)}: there is no such file")
+        return path
+
+    def find_folder(self, name: str, folder: str) -> Path:
+        """Return the folder of this name, whether or not it exists."""
+        if "\0" in name:
+            raise GnomonError(f"{name!r}: expected the name of a folder")
+        place = Path(name) if os.path.isdir(name) else self.path / folder / name
+        self._check_place(place)
+        return place
+
+    def rule(self, name: str) -> tuple[RuleSet, str]:
+        """Return a rule of the catalogue, or else of a file, and the name for its results.
+
+        Raises
+        ------
+        GnomonError
+            As :meth:`find`, and as :func:`gnomon.rules.catalogue.read_rule_file`.
+        """
+        if name in available_rules():
+            return load_rule(name), name
+        path = self._find(name, "rules", ".txt")
+        if path is None:
+            raise UnknownNameError("rule or file", name, available_rules())
+        return read_rule_file(path), path.name.removesuffix(".txt")
+
+    def conditions(self, name: str) -> BoardConditions:
+        """Return the conditions of a file; errors as :meth:`rule`."""
+        return BoardConditions(read_rule_file(self.find(name, "cond", ".txt")))
+
+    def _find(self, name: str, folder: str, ending: str) -> Path | None:
+        if "\0" in name:
+            return None
+        names = [name] if name.endswith(ending) else [name, name + ending]
+        for place in (Path(), self.path / folder):
+            for each in names:
+                # Unlike Path.is_file, this takes a name that no file can have for that of none.
+                if os.path.isfile(place / each):
+                    self._check_place(place / each)
+                    return place / each
+        return None
+
+    def _check_place(self, path: Path) -> None:
+        if self._is_confined and not path.resolve().is_relative_to(self.path.resolve()):
+            raise GnomonError(f"{path}: this server reads files of its own folder only")
+        if os.path.isfile(path) and path.stat().st_size > _MOST_BYTES:
+            raise GnomonError(f"{path}: expected at most {_MOST_BYTES} bytes")
+
 
 Features = Mapping[str, Sequence[str | int]]
 

@@ -1,4 +1,4 @@
-"""The referee of a served game: says what comes of each attempt."""
+"""The referee of a served game: it judges each attempt under the rule."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class _Engine:
     def __init__(self, rule: CompiledRule, spec: BoardSpec) -> None:
         import numpy as np
 
-        from gnomon.game.engine.batch import Boards, bound_step, permitted_attempts
+        from gnomon.game.engine.boards_in_play import Boards, bound_step, permitted_attempts
 
         self._spec = spec
         self._deck = np.zeros((1, 36), dtype=np.uint8)

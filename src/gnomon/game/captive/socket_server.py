@@ -17,9 +17,8 @@ from typing import cast
 
 from gnomon.errors import GnomonError, RuleSyntaxError
 from gnomon.game.captive.arguments import GameArguments, read_arguments
-from gnomon.game.captive.line_buffer import LineBuffer, LineTooLongError
 from gnomon.game.captive.opening import LogOpener, open_session
-from gnomon.game.captive.pipe import LINE_LIMIT
+from gnomon.game.captive.pipe import LINE_LIMIT, LineBuffer, LineTooLongError
 from gnomon.game.captive.session import Session
 
 __all__ = ["SocketServer", "run_server"]

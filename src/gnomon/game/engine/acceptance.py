@@ -1,4 +1,4 @@
-"""What each atom of a line accepts on a board, for rules with more than tables: one kernel.
+"""Acceptance by each atom of a line, for rules with more than tables: one kernel.
 
 It is asked only when a line is entered or an attempt was accepted, never for one that is rejected.
 """
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.game import observation as views
+from gnomon.game import board_views as views
 from gnomon.game.board import N_CELLS, nearest_bucket
 from gnomon.game.engine import program as p
 from gnomon.game.engine.conditions import MOST_ORDERS, UNRANKED

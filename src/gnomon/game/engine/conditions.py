@@ -1,4 +1,4 @@
-"""What an atom demands beyond its tables: orders of cells, and expressions over the memory.
+"""Conditions of an atom beyond its tables: orders of cells, and expressions over the memory.
 
 These are the parts of the rule language that look at more than one piece at a time, or remember
 more than buckets.

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.game import observation as views
+from gnomon.game import board_views as views
 from gnomon.game.engine import program as layout
 from gnomon.game.engine.acceptance import QUADRANT, look
 from gnomon.game.outcomes import (

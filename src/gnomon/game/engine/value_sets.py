@@ -4,7 +4,8 @@ The value of an expression is a set of integers, names and pieces. Its leaves de
 each (the candidate, the last one accepted, the last of the candidate's shape, colour or bucket), so
 the sets that a leaf can be are few, and can be numbered; so are the sets that an operator makes of
 them. A program is a list of look-ups that turn numbers of sets into numbers of sets, the last of
-which is a set of buckets. It is made by trying all the values there are.
+which is a set of buckets. It is made by trying all the values there are, with the arithmetic of the
+language: integers of 32 bits, and sets compared.
 
 This shares no code with ``rules/expressions.py``, which the reference interpreter uses.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from gnomon.errors import NotCompilableError
 from gnomon.game.board import (
@@ -22,12 +23,6 @@ from gnomon.game.board import (
     N_CELLS,
     BoardSpec,
     nearest_bucket,
-)
-from gnomon.game.engine.set_arithmetic import (
-    ARITHMETIC,
-    RELATIONS,
-    compare,
-    wrap,
 )
 from gnomon.rules.syntax import (
     Binary,
@@ -39,7 +34,63 @@ from gnomon.rules.syntax import (
     Text,
 )
 
-__all__ = ["MOST_INSTRUCTIONS", "Program", "ProgramBuilder"]
+__all__ = [
+    "ARITHMETIC",
+    "MOST_INSTRUCTIONS",
+    "RELATIONS",
+    "Program",
+    "ProgramBuilder",
+    "compare",
+    "wrap",
+]
+
+_T = TypeVar("_T")
+
+
+def wrap(value: int) -> int:
+    """Wrap to 32 bits with sign, as the integers of the game do."""
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def _quotient(x: int, y: int) -> int | None:
+    """Divide toward zero; nothing comes of a division by zero."""
+    if y == 0:
+        return None
+    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+
+
+def _remainder(x: int, y: int) -> int | None:
+    """Return the remainder with the sign of the dividend."""
+    q = _quotient(x, y)
+    return None if q is None else x - q * y
+
+
+ARITHMETIC: dict[str, Callable[[int, int], int | None]] = {
+    "+": lambda x, y: x + y,
+    "-": lambda x, y: x - y,
+    "*": lambda x, y: x * y,
+    "/": _quotient,
+    "%": _remainder,
+}
+
+RELATIONS: dict[str, Callable[[int, int], bool]] = {
+    "==": lambda x, y: x == y,
+    "!=": lambda x, y: x != y,
+    "<": lambda x, y: x < y,
+    "<=": lambda x, y: x <= y,
+    ">": lambda x, y: x > y,
+    ">=": lambda x, y: x >= y,
+}
+
+
+def compare(
+    holds: Callable[[Any, Any], bool], left: frozenset[_T], right: frozenset[_T]
+) -> frozenset[Any]:
+    """Compare two sets; against nothing, a comparison gives its left side."""
+    if not left or not right:
+        return left
+    return frozenset([1]) if any(holds(x, y) for x in left for y in right) else frozenset()
+
 
 # The pieces that a leaf can look at.
 THIS, LAST, BY_COLOR, BY_SHAPE, BY_BUCKET = range(5)

@@ -1,4 +1,4 @@
-"""Where boards come from, one after another, when a game is served."""
+"""Sources of boards for a served game: a protocol, and the record of a dealt board."""
 
 from __future__ import annotations
 

@@ -1,21 +1,152 @@
 """Pieces that are pictures: which pictures there are, and what properties each has.
 
 Below the folder ``shapes`` of the data, a folder of pictures holds a file ``properties.csv``: a
-header line, whose first column is the name of the picture, and one picture a line. A composite
-picture needs no file: its name says what it is (:mod:`gnomon.game.formats.composite_pictures`).
+header line, whose first column is the name of the picture, and one picture a line.
+
+A composite picture needs no file: its name says what is drawn, and the properties follow from it.
+``/composite/v2/d=11/b=12/gs/rq`` is a column of two elements, small ones (``d``), the first pale
+(``b``): a green star and a red square. The grammar and the properties are those of the 186
+different composite pieces in the recorded episodes of the reference system, which
+:func:`composite_properties` gives back to the last digit.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from gnomon.errors import GnomonError, shortened
-from gnomon.game.formats.composite_pictures import PREFIX, composite_properties
 
-__all__ = ["PicturePiece", "find_picture", "find_pictures"]
+__all__ = ["PREFIX", "PicturePiece", "composite_properties", "find_picture", "find_pictures"]
+
+#: What the names of composite pictures begin with.
+PREFIX = "/composite/"
+
+_HEAD = re.compile(r"(?:([hv])([1-9])|g([1-9])([1-9]))")
+_DIGITS = re.compile(r"([db])=([1-3]+)")
+_ELEMENT = re.compile(r"[a-z][a-z]")
+_EMPTY = "x"
+
+#: The share of a full cell that an element of size 1, 2, 3 covers: the square of 0.6, 0.8, 1.
+_AREA = {"1": 36, "2": 64, "3": 100}
+
+#: How strongly an element of brightness 1, 2, 3 is painted, in per cent. The recorded opacities
+#: leave 14.75 to 15.5 for the first and 39.25 to 40.75 for the second.
+_PAINT = {"1": 15, "2": 40, "3": 100}
+
+
+def composite_properties(name: str) -> Mapping[str, str]:
+    """Return the properties of a composite picture.
+
+    Parameters
+    ----------
+    name : str
+        ``/composite/HEAD[/d=SIZES][/b=BRIGHTNESSES]/ELEMENT/...``: the head is ``h`` or ``v`` and
+        the number of elements in a row or column, or ``g`` and the numbers of rows and columns of
+        a grid; sizes and brightnesses are a digit an element from 1 to 3, and 3 where they are not
+        given; an element is a letter for its colour and one for its shape, ``x`` for an empty cell.
+
+    Returns
+    -------
+    mapping of str to str
+        ``c``, ``s``, ``d``, ``b``: colours, shapes, sizes, brightnesses, a character an element;
+        ``d_order``, ``b_order``: 0 all equal, 1 never falling, -1 never rising, 2 neither;
+        ``samecolor``, ``sameshape``; ``occupied``: number of elements that are not empty;
+        ``opacity``: painted share of the picture in whole per cent, rounded down;
+        ``orientation``; ``trans_h``, ``trans_v``: 1 if a row or a column stays the same when it is
+        mirrored left to right, top to bottom; ``trans_asc``, ``trans_desc``: 1 for all rows and
+        columns; all four 0 for all grids, as recorded; ``name``.
+
+    Raises
+    ------
+    GnomonError
+        The name is not of this form. Wildcards are not: how the reference draws from them is not
+        known.
+
+    Examples
+    --------
+    >>> properties = composite_properties("/composite/v2/d=11/b=12/gs/rq")
+    >>> properties["c"], properties["b_order"], properties["opacity"], properties["trans_h"]
+    ('gr', '1', '9', '1')
+    """
+    head, sizes, paints, elements = _read(name)
+    colors = "".join(element[0] for element in elements)
+    shapes = "".join(element[1] for element in elements)
+    there = [shape != _EMPTY for shape in shapes]
+    painted = sum(
+        _AREA[size] * _PAINT[paint] * is_there
+        for size, paint, is_there in zip(sizes, paints, there, strict=True)
+    )
+    looks = list(zip(elements, sizes, paints, strict=True))
+    return {
+        "b": paints,
+        "b_order": _order(paints),
+        "c": colors,
+        "d": sizes,
+        "d_order": _order(sizes),
+        "name": name,
+        "occupied": str(sum(there)),
+        "opacity": str(painted // (100 * len(elements))),
+        "orientation": head[0],
+        "s": shapes,
+        "samecolor": _flag(len(set(colors)) == 1),
+        "sameshape": _flag(len(set(shapes)) == 1),
+        **_symmetries(head[0], looks),
+    }
+
+
+def _read(name: str) -> tuple[str, str, str, list[str]]:
+    """Return the head, the sizes, the brightnesses and the elements that a name tells."""
+    head, *parts = name.removeprefix(PREFIX).split("/")
+    match = _HEAD.fullmatch(head)
+    if match is None or not name.startswith(PREFIX):
+        raise _error(name, "h or v and a number, or g and two numbers", head)
+    line, rows, columns = match.group(2), match.group(3), match.group(4)
+    n = int(line) if line else int(rows) * int(columns)
+    digits = {"d": "3" * n, "b": "3" * n}
+    while parts and (given := _DIGITS.fullmatch(parts[0])):
+        if len(given.group(2)) != n:
+            raise _error(name, f"{n} digits", parts[0])
+        digits[given.group(1)] = given.group(2)
+        parts.pop(0)
+    if len(parts) != n:
+        raise _error(name, f"{n} elements", str(len(parts)))
+    for part in parts:
+        if not _ELEMENT.fullmatch(part):
+            raise _error(name, "a letter for a colour and one for a shape", part)
+    return head, digits["d"], digits["b"], parts
+
+
+def _error(name: str, expected: str, found: str) -> GnomonError:
+    return GnomonError(f"{name[:80]}: expected {expected} in a composite picture, found {found!r}")
+
+
+def _order(digits: str) -> str:
+    """Return how the digits run."""
+    if len(set(digits)) == 1:
+        return "0"
+    rising = sorted(digits)
+    return "1" if list(digits) == rising else "-1" if list(digits) == rising[::-1] else "2"
+
+
+def _symmetries(kind: str, looks: Sequence[tuple[str, str, str]]) -> Mapping[str, str]:
+    """Return whether each mirror leaves the picture as it is, as the reference has it."""
+    if kind == "g":  # ⚠ all 79 recorded grids say 0, three of which are symmetrical
+        return dict.fromkeys(("trans_asc", "trans_desc", "trans_h", "trans_v"), "0")
+    along = _flag(list(looks) == list(looks)[::-1])
+    return {
+        "trans_asc": "1",  # ⚠ whatever the elements
+        "trans_desc": "1",
+        "trans_h": along if kind == "h" else "1",
+        "trans_v": along if kind == "v" else "1",
+    }
+
+
+def _flag(value: bool) -> str:
+    return "1" if value else "0"
 
 
 @dataclass(frozen=True, slots=True)

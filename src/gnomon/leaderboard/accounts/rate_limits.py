@@ -1,4 +1,4 @@
-"""How often is too often: counted in the database, so that every process counts the same.
+"""Rate limits in fixed windows of time, counted in the database for all processes together.
 
 A window of time has a number; the rows of windows that are over are swept away as new ones begin.
 """
@@ -12,10 +12,10 @@ from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import RateCount
+from gnomon.database.schema import RateCount
 from gnomon.leaderboard.refusals import TooMany
 
-__all__ = ["HOUR_S", "MINUTE_S", "ReadLimit", "count_or_refuse", "is_over"]
+__all__ = ["HOUR_S", "MINUTE_S", "count_or_refuse", "is_over"]
 
 MINUTE_S, HOUR_S = 60, 3600
 
@@ -23,7 +23,7 @@ MINUTE_S, HOUR_S = 60, 3600
 def count_or_refuse(
     session: Session, key: str, most: int, window_s: int, *, clock: Callable[[], float] = time.time
 ) -> None:
-    """Count one more, and refuse it if there were enough.
+    """Count an event in the current window, and refuse it above the limit.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def count_or_refuse(
 def is_over(
     session: Session, key: str, most: int, window_s: int, *, clock: Callable[[], float] = time.time
 ) -> None:
-    """Refuse if a window has had enough already, without counting."""
+    """Refuse if the current window is at its limit already, without counting."""
     window = int(clock() // window_s)
     counted = session.scalar(
         select(RateCount.count).where(RateCount.key == key[:128], RateCount.window == window)
@@ -72,27 +72,3 @@ def is_over(
 def _too_many(window: int, window_s: int, clock: Callable[[], float]) -> TooMany:
     wait = max(1, round((window + 1) * window_s - clock()))
     return TooMany(f"too many in a short time; try again in {wait} s", wait)
-
-
-class ReadLimit:
-    """Requests of one address, counted in this process alone: reading should cost no writing.
-
-    Parameters
-    ----------
-    per_minute : int
-    clock : callable
-        Seconds, never going back.
-    """
-
-    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._clock = per_minute, clock
-        self._window, self._counts = -1, dict[str, int]()
-
-    def seconds_to_wait(self, address: str) -> int:
-        """Count a request; return 0 if it may be answered."""
-        at = self._clock()
-        window = int(at // MINUTE_S)
-        if window != self._window:
-            self._window, self._counts = window, {}
-        counted = self._counts[address] = self._counts.get(address, 0) + 1
-        return 0 if counted <= self._most else max(1, round((window + 1) * MINUTE_S - at))

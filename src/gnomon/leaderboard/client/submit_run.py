@@ -1,4 +1,4 @@
-"""Submitting a run: its manifest and its log are made from the folder, announced, and sent."""
+"""Submission of a run folder: manifest and log are packed, announced, and sent."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gnomon import __version__
+from gnomon._io.http_client import HttpClient, RefusedError
+from gnomon._version import __version__
 from gnomon.errors import LeaderboardError
 from gnomon.experiments.card import read_card
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring.scores import score_trial
-from gnomon.leaderboard.client.api_client import ApiClient, RefusedError
 
 __all__ = ["Packed", "entry_of", "pack_run", "refusal_of", "submit", "wait_for_verdict"]
 
@@ -27,7 +27,7 @@ _ENDS = ("verified", "reported", "refused", "error", "withdrawn")
 
 @dataclass(frozen=True)
 class Packed:
-    """A run, ready to be sent.
+    """A run packed for submission.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def entry_of(packed: Packed) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def refusal_of(client: ApiClient, packed: Packed, entry: int, attempt: int) -> str | None:
+def refusal_of(client: HttpClient, packed: Packed, entry: int, attempt: int) -> str | None:
     """Say why the server would refuse a run, by what its worker does; None if it would not.
 
     A log that is refused has used an attempt up. In the open division there is nothing to verify.
@@ -149,7 +149,7 @@ def refusal_of(client: ApiClient, packed: Packed, entry: int, attempt: int) -> s
     return found
 
 
-def submit(client: ApiClient, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:
+def submit(client: HttpClient, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:
     """Announce a run, send its log, and return the record of the submission.
 
     It may be called again whenever its answer was lost: the same run is the same submission.
@@ -162,7 +162,7 @@ def submit(client: ApiClient, packed: Packed, entry: int, attempt: int) -> dict[
 
 
 def wait_for_verdict(
-    client: ApiClient,
+    client: HttpClient,
     record: dict[str, Any],
     *,
     most_s: float,

@@ -1,4 +1,4 @@
-"""A trial that a learner plays through the server: the rule stays here, the replies go out.
+"""State of one remotely played trial, rebuilt from its attempts.
 
 The state of a trial is its attempts and nothing else. Boards come from the season and the entry,
 replies from the rule; so a trial is rebuilt, wherever and whenever it is needed, from its actions,
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
-from gnomon.game.interpreted import InterpretedBoards
+from gnomon.game.interpreted_boards import InterpretedBoards
 from gnomon.game.outcomes import (
     IN_PROGRESS,
     RESET,
@@ -31,7 +31,7 @@ __all__ = ["RemoteGame", "Stretch"]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What came of some attempts in a row within one episode.
+    """Outcomes of consecutive attempts within one episode.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class RemoteGame:
         board_spec: BoardSpec,
         actions: bytes = b"",
     ) -> None:
-        from gnomon.game.engine import batch as engine
+        from gnomon.game.engine import boards_in_play as engine
 
         self._engine = engine
         self._deck, self._horizon = boards, horizon

@@ -1,13 +1,16 @@
-"""Trials of the hidden division, kept in the database: what was answered is counted.
+"""Trials of the hidden division in the database: moves, replies, and a cache of games.
 
 An attempt is committed before its reply leaves, so nobody plays a board twice. Games in play are
-kept in memory as well; each is checked against its row, under the row's lock, before it goes on.
+kept in memory as well, which only saves a replay: each is checked against its row, under the row's
+lock, before it goes on.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Any, TypeAlias
 
 from sqlalchemy import bindparam, select, update
@@ -15,16 +18,15 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.remote_tables import RemoteTrial
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Entry,
     EntryAttempt,
+    RemoteTrial,
     Season,
     SeasonRule,
 )
 from gnomon.experiments.shards.shard import shard_bytes
 from gnomon.leaderboard.accounts.audit_log import note
-from gnomon.leaderboard.hidden.live_games import LiveGames
 from gnomon.leaderboard.hidden.protocol import (
     AttemptPlay,
     Move,
@@ -34,11 +36,75 @@ from gnomon.leaderboard.hidden.protocol import (
 )
 from gnomon.leaderboard.hidden.remote_game import RemoteGame, Stretch
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
-from gnomon.leaderboard.seasons.entries import attempt_of, check_open, find_entry
-from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions.upload import keep_bytes
+from gnomon.leaderboard.seasons.assignment import Assignment
+from gnomon.leaderboard.seasons.entry_registration import (
+    assignment_of,
+    attempt_of,
+    check_open,
+    find_entry,
+)
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
 
-__all__ = ["begin", "make_moves", "view"]
+__all__ = ["RemoteGameCache", "begin", "make_moves", "view"]
+
+#: What attempts have to play, of so many attempts.
+_MOST_ASSIGNMENTS = 256
+
+
+class RemoteGameCache:
+    """LRU cache of games in play, so that a trial is not replayed at each move.
+
+    Parameters
+    ----------
+    most : int
+        How many to keep.
+    """
+
+    def __init__(self, most: int = 2048) -> None:
+        self._most = most
+        self._games: OrderedDict[int, RemoteGame] = OrderedDict()
+        self._assignments: OrderedDict[int, Assignment] = OrderedDict()
+        self._lock = Lock()
+
+    def __contains__(self, trial: int) -> bool:
+        with self._lock:
+            return trial in self._games
+
+    def get(self, trial: int, position: int) -> RemoteGame | None:
+        """Return the game of a trial, if it stands at that many attempts."""
+        with self._lock:
+            game = self._games.get(trial)
+            if game is None or game.position != position:
+                return None
+            self._games.move_to_end(trial)
+            return game
+
+    def put(self, trial: int, game: RemoteGame) -> None:
+        """Keep a game."""
+        with self._lock:
+            self._games[trial] = game
+            while len(self._games) > self._most:
+                self._games.popitem(last=False)
+
+    def drop(self, trials: Sequence[int]) -> None:
+        """Forget games: they have ended, or what was done in them was not committed."""
+        with self._lock:
+            for trial in trials:
+                self._games.pop(trial, None)
+
+    def assignment(self, session: Session, attempt_id: int) -> Assignment:
+        """Return what an attempt has to play."""
+        with self._lock:
+            found = self._assignments.get(attempt_id)
+        if found is None:
+            found = assignment_of(session.get_one(EntryAttempt, attempt_id))
+            with self._lock:
+                self._assignments[attempt_id] = found
+                while len(self._assignments) > _MOST_ASSIGNMENTS:
+                    self._assignments.popitem(last=False)
+        return found
+
 
 #: A row of a query, with the columns that it names.
 _Row: TypeAlias = Any
@@ -129,7 +195,7 @@ def _check_may_play(season: Season | _Row, entry: Entry | _Row) -> None:
 def make_moves(
     database: Database,
     settings: ServerSettings,
-    live: LiveGames,
+    live: RemoteGameCache,
     moves: Sequence[Move],
     *,
     account_id: int,
@@ -162,7 +228,7 @@ def make_moves(
     return replies
 
 
-def _warm(database: Database, live: LiveGames, cold: Sequence[int], account_id: int) -> None:
+def _warm(database: Database, live: RemoteGameCache, cold: Sequence[int], account_id: int) -> None:
     """Rebuild games that are not in memory, before anybody has to wait for this one's writing."""
     if not cold:
         return
@@ -212,7 +278,7 @@ _FIND = (
 _FIND_LOCKED = _FIND.with_for_update(of=RemoteTrial)
 
 
-def _game(session: Session, live: LiveGames, row: _Row) -> RemoteGame:
+def _game(session: Session, live: RemoteGameCache, row: _Row) -> RemoteGame:
     """Return the game of a trial as its row says it stands."""
     game = live.get(row.id, row.n_attempts)
     if game is None:
@@ -315,7 +381,7 @@ def _keep_log(settings: ServerSettings, game: RemoteGame) -> str:
     return sha256
 
 
-def view(session: Session, live: LiveGames, trial: int, *, account_id: int) -> TrialView:
+def view(session: Session, live: RemoteGameCache, trial: int, *, account_id: int) -> TrialView:
     """Return what the player of a trial sees now.
 
     Raises
@@ -341,7 +407,7 @@ def view(session: Session, live: LiveGames, trial: int, *, account_id: int) -> T
     if row is None:
         raise Missing(f"there is no trial {trial} of this account")
     # One of its own: a game in memory may be going on at this moment.
-    game = _game(session, LiveGames(), row)
+    game = _game(session, RemoteGameCache(), row)
     return TrialView(
         trial=trial,
         rule=row.name,

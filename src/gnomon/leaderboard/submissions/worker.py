@@ -1,31 +1,40 @@
-"""The worker: takes submissions from the queue and has each verified in a limited process.
+"""The verification worker and its supervisor: each job runs in a limited process.
 
 It keeps nothing of its own: killed at any moment, its job goes to the next worker when the lease
 runs out, and the result of a job is written in one transaction with its end, once.
+
+``python -m gnomon.leaderboard.submissions.worker NAME`` is the worker of a server. Its settings
+come on standard input, where no other user sees them; when the input ends, because the server has
+ended it or was killed, the worker gives back what it holds and ends too.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import signal
+import sys
 import threading
 import time
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from gnomon._io.child_process import ChildProcess, ProcessFailure, end_of_input, run_limited
 from gnomon.database.engine import Database
-from gnomon.database.tables import SeasonRule, Submission, VerifiedTrial
+from gnomon.database.schema import SeasonRule, Submission, VerifiedTrial
 from gnomon.errors import LeaderboardError, visible
 from gnomon.leaderboard.hidden.remote_submission import queue_played
-from gnomon.leaderboard.seasons.entries import assignment_of
-from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions import queue
+from gnomon.leaderboard.seasons.entry_registration import assignment_of
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.leaderboard.submissions import job_queue
 from gnomon.leaderboard.submissions.submission import find_submission, set_state
-from gnomon.leaderboard.submissions.upload import canonical_path
-from gnomon.leaderboard.verification.limited_process import ProcessFailure, run_limited
+from gnomon.leaderboard.submissions.uploaded_logs import canonical_path
 
-__all__ = ["work", "work_on_one"]
+__all__ = ["WorkerSupervisor", "new_worker_name", "work", "work_on_one", "work_until_stopped"]
 
 _log = logging.getLogger("gnomon.worker")
 #: Between two looks into an empty queue, in seconds.
@@ -36,7 +45,7 @@ _SWEEP_S = 5.0
 def work(
     database: Database, settings: ServerSettings, owner: str, stopped: threading.Event
 ) -> None:
-    """Verify what the queue has, until stopped.
+    """Verify submissions from the queue until stopped.
 
     Parameters
     ----------
@@ -53,7 +62,7 @@ def work(
             if time.monotonic() - swept > _SWEEP_S:
                 # First: whatever goes wrong here must not keep the queue from being worked on.
                 swept = time.monotonic()
-                queue.sweep(database, settings)
+                job_queue.sweep(database, settings)
                 queue_played(database, settings)
             busy = work_on_one(database, settings, owner, stopped)
         except Exception:
@@ -71,7 +80,7 @@ def work_on_one(
     stopped: threading.Event | None = None,
 ) -> bool:
     """Verify the submission that has waited longest; return whether there was one."""
-    held = queue.claim(database, owner, lease_s=settings.lease_s)
+    held = job_queue.claim(database, owner, lease_s=settings.lease_s)
     if held is None:
         return False
     began = time.monotonic()
@@ -80,14 +89,14 @@ def work_on_one(
 
     def tick() -> None:
         nonlocal most
-        queue.heartbeat(database, held, lease_s=settings.lease_s)
+        job_queue.heartbeat(database, held, lease_s=settings.lease_s)
         if stopped is not None and stopped.is_set():
             most = held.n_attempts + 1  # that was nothing of the submission's doing
             raise ProcessFailure("the worker was stopped")
 
     try:
         with database.reading() as session:
-            request = _request(session, settings, held.submission_id)
+            request = _request_of(session, settings, held.submission_id)
         answer = run_limited(
             "gnomon.leaderboard.verification.verify_submission",
             request,
@@ -97,20 +106,20 @@ def work_on_one(
             tick_s=settings.heartbeat_s,
         )
         with database.writing() as session:
-            submission = queue.finish(session, held)
-            _write(session, submission, answer, time.monotonic() - began)
-    except queue.LeaseLost:
+            submission = job_queue.finish(session, held)
+            _write_verdict(session, submission, answer, time.monotonic() - began)
+    except job_queue.LeaseLost:
         _log.warning("job %d was given to another worker", held.job_id)
     except ProcessFailure as failure:
-        queue.give_back(database, held, str(failure), most=most)
+        job_queue.give_back(database, held, str(failure), most=most)
     except Exception as error:
         _log.exception("job %d", held.job_id)
         reason = f"the server failed: {type(error).__name__}"
-        queue.give_back(database, held, reason, most=most)
+        job_queue.give_back(database, held, reason, most=most)
     return True
 
 
-def _request(session: Session, settings: ServerSettings, submission_id: int) -> dict[str, Any]:
+def _request_of(session: Session, settings: ServerSettings, submission_id: int) -> dict[str, Any]:
     """Return what the verifying process has to know."""
     submission = find_submission(session, submission_id)
     if submission.log_sha256 is None:
@@ -123,7 +132,7 @@ def _request(session: Session, settings: ServerSettings, submission_id: int) -> 
     }
 
 
-def _write(
+def _write_verdict(
     session: Session, submission: Submission, answer: dict[str, Any], seconds: float
 ) -> None:
     """Write the verdict and the scores."""
@@ -183,3 +192,87 @@ def _same_trials(session: Session, submission: Submission, hashes: list[str]) ->
         )
         found.update((sha256, submission_id) for sha256, submission_id in rows)
     return found
+
+
+#: Seconds between a worker that died and the next, and for a worker to end when it is told to.
+_REPLACE_S, _GRACE_S = 1.0, 15.0
+
+
+def new_worker_name() -> str:
+    """Return a name that no other worker has."""
+    return f"worker-{os.getpid()}-{os.urandom(3).hex()}"
+
+
+@dataclass
+class WorkerSupervisor:
+    """Supervisor of one worker process, for as long as the server runs.
+
+    A worker that dies is replaced, and what it held is put back at once, with the reason.
+    """
+
+    database: Database
+    settings: ServerSettings
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def start(self) -> None:
+        """Start the worker, and watch it."""
+        self._thread = threading.Thread(target=self._keep, name="worker-keeper", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the worker."""
+        self.stopped.set()
+        self._thread.join(30)
+
+    def _keep(self) -> None:
+        while not self.stopped.is_set():
+            name = new_worker_name()
+            child = ChildProcess([sys.executable, "-m", __name__, name])
+            child.send(self.settings.to_json().encode() + b"\n")
+            _log.info("worker %s: process %d", name, child.pid)
+            while not child.how_it_ended and not self.stopped.wait(0.2):
+                pass
+            child.stop(_GRACE_S)
+            child.close()
+            if not self.stopped.is_set():
+                self._put_back(name, child.how_it_ended)
+                self.stopped.wait(_REPLACE_S)
+
+    def _put_back(self, name: str, how: str) -> None:
+        _log.warning("worker %s died (%s); another one takes its place", name, how)
+        with suppress(Exception):  # then the lease runs out
+            job_queue.release(
+                self.database,
+                name,
+                f"the worker died ({how})",
+                most=self.settings.max_job_attempts,
+            )
+
+
+def work_until_stopped(
+    database: Database, settings: ServerSettings, name: str | None = None
+) -> None:
+    """Work in this process until SIGTERM or SIGINT."""
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stderr)
+    stopped = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopped.set())
+    with suppress(OSError):
+        os.nice(5)  # whoever plays must not wait for a verification
+    if name is not None:
+        end_of_input(stopped.set)
+    work(database, settings, name or new_worker_name(), stopped)
+
+
+def main() -> None:
+    """Run as the worker process of a server."""
+    settings = ServerSettings.from_json(sys.stdin.readline())
+    database = Database(settings.database, pool_size=2)
+    try:
+        work_until_stopped(database, settings, sys.argv[1])
+    finally:
+        database.close()
+
+
+if __name__ == "__main__":
+    main()

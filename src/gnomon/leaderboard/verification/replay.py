@@ -1,4 +1,4 @@
-"""Playing a trial again, attempt by attempt, to see whether it was as its log says."""
+"""Replay of a trial, attempt by attempt, and its comparison with the log."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from gnomon.game.board import N_BUCKETS, Board, BoardSpec
 from gnomon.game.outcomes import (
@@ -16,13 +17,42 @@ from gnomon.game.outcomes import (
     EPISODE_OVER,
     IMMOVABLE,
     IN_PROGRESS,
+    RESET,
     STALEMATE,
 )
 from gnomon.leaderboard.verification.attempt_rows import AttemptRows, Fault
+from gnomon.learners.one_board import OneBoard, attempt
 from gnomon.learners.trial import compiled
 from gnomon.rules.syntax import RuleSet
 
-__all__ = ["Replay", "first_difference", "replay"]
+__all__ = ["Replay", "first_difference", "replay", "replay_rows"]
+
+Int = npt.NDArray[np.int64]
+
+
+@njit(cache=True)
+def replay_rows(
+    game: OneBoard,
+    n_rows: Int,
+    stuck: npt.NDArray[np.bool_],
+    actions: Int,
+    outcomes: Int,
+    stands: Int,
+    stands_first: Int,
+) -> None:
+    """Replay all boards of a trial, filling the outcome of each attempt and the state after it."""
+    row = 0
+    for episode in range(n_rows.shape[0]):
+        attempt(game, RESET, episode)
+        stands_first[episode] = game.finish[0]
+        for _ in range(n_rows[episode]):
+            if stuck[episode]:
+                outcomes[row] = EPISODE_OVER
+            else:
+                outcomes[row] = attempt(game, actions[row], 0)
+            stands[row] = game.finish[0]
+            row += 1
+
 
 _OUTCOMES = {
     ACCEPTED: "accepted",
@@ -33,12 +63,10 @@ _OUTCOMES = {
 }
 _STANDS = {IN_PROGRESS: "going on", CLEARED: "cleared", STALEMATE: "a stalemate"}
 
-Int = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay:
-    """What truly comes of the attempts of a trial.
+    """Outcomes of the replayed attempts of a trial.
 
     Parameters
     ----------
@@ -92,7 +120,6 @@ def replay(
     if rule is None:
         _by_reference(rule_set, boards, rows, result, board_spec)
     elif n_episodes:
-        from gnomon.leaderboard.verification.replay_kernel import replay_rows
         from gnomon.learners.one_board import one_board
 
         replay_rows(

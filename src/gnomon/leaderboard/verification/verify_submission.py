@@ -1,4 +1,4 @@
-"""Verifying one submission: the program of a process with limits.
+"""Verification of one submission, as the program of a limited child process.
 
 ``python -m gnomon.leaderboard.verification.verify_submission`` is started by
 :mod:`gnomon.leaderboard.submissions.worker`. It is told what was assigned and what was claimed,
@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from gnomon._io.child_process import answer_one_request
 from gnomon.errors import GnomonError
 from gnomon.experiments.scoring.scores import episode_errors, score_trial
 from gnomon.experiments.shards.shard import shard_bytes
 from gnomon.game.outcomes import ACCEPTED, CLEARED
 from gnomon.leaderboard.seasons.assignment import Assignment
-from gnomon.leaderboard.verification.limited_process import answer_one_request
 from gnomon.leaderboard.verification.verify_run import Verdict, verify_log
 from gnomon.learners.base import TrialLog
 from gnomon.learners.registry import is_shown_the_rule
@@ -61,7 +61,8 @@ def _refusal_of_config(assignment: Assignment, manifest: Mapping[str, Any]) -> s
         return f"not what was assigned: {difference}"
     for learner in config.get("learners", ()):
         kind = learner.get("kind") if isinstance(learner, Mapping) else learner
-        if is_shown_the_rule(str(kind)):
+        told = isinstance(learner, Mapping) and learner.get("reveal") is True
+        if told or is_shown_the_rule(str(kind)):
             return f"the learner {str(kind)[:64]!r} was shown the rule"
     return None
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from typing import Any, Literal, final
-from urllib.parse import urlsplit
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, final
 
 import numpy as np
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import (
-    DEFAULT_SPEC,
     N_BUCKETS,
     N_CELLS,
     Board,
-    BoardSpec,
     Piece,
 )
 from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gnomon.learners.base import Learner, Observation, Transition
 from gnomon.learners.frugal import note_failure
-from gnomon.learners.setting_ranges import LONGEST_S, check_choice, check_range
+from gnomon.learners.settings import LONGEST_S, Range
 
 __all__ = ["INSTRUCTIONS", "LanguageModel"]
 
@@ -45,6 +43,7 @@ _MOST = 1_000_000
 
 
 @final
+@dataclass(kw_only=True, eq=False)
 class LanguageModel(Learner):
     """Ask a language model for each attempt.
 
@@ -88,37 +87,25 @@ class LanguageModel(Learner):
         While it plays, if the endpoint cannot be reached or its answer is not of that form.
     """
 
-    def __init__(
-        self,
-        board_spec: BoardSpec = DEFAULT_SPEC,
-        *,
-        rng: np.random.Generator,
-        model: str = "",
-        url: str = "http://127.0.0.1:8000/v1/chat/completions",
-        max_requests: int = 10_000,
-        max_tries: int = 3,
-        max_history: int = 200,
-        temperature: float = 0.0,
-        timeout_s: float = 120.0,
-        without_answer: Literal["error", "random"] = "error",
-        key_variable: str = "",
-    ) -> None:
-        if not model:
+    model: str = ""
+    url: str = "http://127.0.0.1:8000/v1/chat/completions"
+    max_requests: Annotated[int, Range(1, _MOST)] = 10_000
+    max_tries: Annotated[int, Range(1, 100)] = 3
+    max_history: Annotated[int, Range(0, _MOST)] = 200
+    temperature: Annotated[float, Range(0.0, 2.0)] = 0.0
+    timeout_s: Annotated[float, Range(0.0, LONGEST_S, open_below=True)] = 120.0
+    without_answer: Literal["error", "random"] = "error"
+    key_variable: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.model:
             raise ValueError("model: expected the name of a model, found ''")
-        if not _is_address(url):
-            raise ValueError(f"url: expected http://... or https://..., found {url!r}")
-        check_range("max_requests", max_requests, 1, _MOST)
-        check_range("max_tries", max_tries, 1, 100)
-        check_range("max_history", max_history, 0, _MOST)
-        check_range("temperature", temperature, 0.0, 2.0)
-        check_range("timeout_s", timeout_s, 0.0, LONGEST_S, open_below=True)
-        check_choice("without_answer", without_answer, ("error", "random"))
-        self._spec, self._rng = board_spec, rng
-        self._model, self._url, self._temperature = model, url, float(temperature)
-        self._max_requests, self._max_tries = max_requests, max_tries
-        self._timeout_s, self._key_variable = timeout_s, key_variable
-        self._fails = without_answer == "error"
-        self._history: deque[str] = deque(maxlen=max_history)
+        from gnomon._io.http_client import is_address
+
+        if not is_address(self.url):
+            raise ValueError(f"url: expected http://... or https://..., found {self.url!r}")
+        super().__post_init__()
+        self._history: deque[str] = deque(maxlen=self.max_history)
         self._failed = np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_)
         self._pieces: dict[int, Piece] = {}
         self._episode, self._n_requests = 0, 0
@@ -126,7 +113,7 @@ class LanguageModel(Learner):
     def act(self, observation: Observation) -> int:
         """Ask until the answer is an attempt that has not failed on this board."""
         if not self._pieces:
-            board = Board.from_codes(observation.board, self._spec)
+            board = Board.from_codes(observation.board, self.board_spec)
             self._pieces = {piece.id: piece for piece in board.pieces}
             self._episode += 1
         messages = [
@@ -134,8 +121,8 @@ class LanguageModel(Learner):
             {"role": "user", "content": self._situation()},
         ]
         action = None
-        for _ in range(self._max_tries):
-            if self._n_requests == self._max_requests:
+        for _ in range(self.max_tries):
+            if self._n_requests == self.max_requests:
                 break
             said = self._ask(messages)
             action, fault = self._read(said)
@@ -186,54 +173,46 @@ class LanguageModel(Learner):
 
     def _any(self) -> int:
         """Return any attempt, or raise, as the settings say."""
-        if self._fails:
-            reason = f"{self._max_tries} answers"
-            if self._n_requests == self._max_requests:
-                reason = f"all {self._max_requests} requests, on board {self._episode}"
+        if self.without_answer == "error":
+            reason = f"{self.max_tries} answers"
+            if self._n_requests == self.max_requests:
+                reason = f"all {self.max_requests} requests, on board {self._episode}"
             raise GnomonError(
                 f"learner 'openai_http': expected an attempt, found none in {reason}; "
                 'set without_answer = "random" to go on all the same'
             )
-        piece = self._pieces[int(self._rng.choice(sorted(self._pieces)))]
-        return N_BUCKETS * (piece.pos - 1) + int(self._rng.integers(N_BUCKETS))
+        piece = self._pieces[int(self.rng.choice(sorted(self._pieces)))]
+        return N_BUCKETS * (piece.pos - 1) + int(self.rng.integers(N_BUCKETS))
 
     def _ask(self, messages: list[dict[str, str]]) -> str:
         """Return what the model answers."""
-        from gnomon.learners.external.http_post import post_json
+        from gnomon._io.http_client import HttpClient
 
         self._n_requests += 1
         body: dict[str, Any] = {
-            "model": self._model,
+            "model": self.model,
             "messages": messages,
-            "temperature": self._temperature,
-            "seed": int(self._rng.integers(2**31)),
+            "temperature": float(self.temperature),
+            "seed": int(self.rng.integers(2**31)),
         }
-        answer = post_json(
-            self._url,
-            body,
-            key=os.environ.get(self._key_variable, "") if self._key_variable else "",
-            timeout_s=self._timeout_s,
-            max_tries=self._max_tries,
+        client = HttpClient(
+            self.url,
+            os.environ.get(self.key_variable, "") if self.key_variable else "",
+            timeout_s=self.timeout_s,
+            patience_s=self.timeout_s,
+            max_tries=self.max_tries,
         )
+        answer = client.ask("POST", "", body)
         try:
             content = answer["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError):
             content = None
         if not isinstance(content, str):
             raise GnomonError(
-                f"learner 'openai_http': {self._url}: expected choices[0].message.content in the "
+                f"learner 'openai_http': {self.url}: expected choices[0].message.content in the "
                 f"answer, found {str(answer)[:200]}"
             )
         return content
-
-
-def _is_address(url: str) -> bool:
-    """Return whether requests can be sent there."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port, or an address in brackets, that is none
-        return False
 
 
 def _described(piece: Piece) -> str:

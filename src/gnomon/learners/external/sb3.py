@@ -6,14 +6,12 @@ import importlib.util
 import json
 import threading
 import weakref
-from typing import TYPE_CHECKING, final
-
-import numpy as np
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, final
 
 from gnomon.errors import ConfigError
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.learners.base import Learner, Observation, Transition
-from gnomon.learners.setting_ranges import check_range
+from gnomon.learners.settings import Range
 
 if TYPE_CHECKING:
     from gnomon.learners.external.sb3_env import Exchange
@@ -26,6 +24,7 @@ _PATIENCE_S = 5.0
 
 
 @final
+@dataclass(kw_only=True, eq=False)
 class StableBaselines(Learner):
     """Let an algorithm of Stable-Baselines3 learn from its first attempt on.
 
@@ -67,31 +66,23 @@ class StableBaselines(Learner):
         If a parameter is out of its range.
     """
 
-    def __init__(
-        self,
-        board_spec: BoardSpec = DEFAULT_SPEC,
-        *,
-        rng: np.random.Generator,
-        algorithm: str = "MaskablePPO",
-        policy: str = "MlpPolicy",
-        arguments: str = "{}",
-        planned_attempts: int = 20_000,
-        threads: int = 1,
-    ) -> None:
-        check_range("planned_attempts", planned_attempts, 1, 10**9)
-        check_range("threads", threads, 1, 1024)
+    algorithm: str = "MaskablePPO"
+    policy: str = "MlpPolicy"
+    arguments: str = "{}"
+    planned_attempts: Annotated[int, Range(1, 10**9)] = 20_000
+    threads: Annotated[int, Range(1, 1024)] = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         try:
-            self._arguments = json.loads(arguments)
+            self._arguments = json.loads(self.arguments)
         except ValueError:
             self._arguments = None
         if not isinstance(self._arguments, dict):
-            raise ValueError(f"arguments: expected a JSON object, found {arguments!r}")
+            raise ValueError(f"arguments: expected a JSON object, found {self.arguments!r}")
         if any(importlib.util.find_spec(package) is None for package in _PACKAGES):
             raise ConfigError(_MISSING)
-        self._spec = board_spec
-        self._algorithm, self._policy = algorithm, policy
-        self._planned, self._threads = planned_attempts, threads
-        self._seed = int(rng.integers(2**31))
+        self._seed = int(self.rng.integers(2**31))
         self._exchange: Exchange | None = None
         self._begun = False
 
@@ -117,9 +108,9 @@ class StableBaselines(Learner):
         exchange = Exchange()
         thread = threading.Thread(
             target=learn,
-            args=(exchange, self._spec, self._algorithm, self._policy, self._planned),
+            args=(exchange, self.board_spec, self.algorithm, self.policy, self.planned_attempts),
             kwargs={
-                "threads": self._threads,
+                "threads": self.threads,
                 "arguments": {"device": "cpu", "seed": self._seed, **self._arguments},
             },
             daemon=True,

@@ -1,23 +1,18 @@
-"""An ideal learner: it thinks of thousands of rules, and rules out what cannot be."""
+"""The ideal learner: Bayesian elimination over thousands of rules."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import (
-    DEFAULT_SPEC,
-    N_BUCKETS,
-    N_CELLS,
-    BoardSpec,
-)
+from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.learners.base import Learner, Observation, Transition
 from gnomon.learners.draws import Draws
 from gnomon.learners.frugal import note_failure
 from gnomon.learners.ideal.hypotheses import check_palettes
-from gnomon.learners.setting_ranges import check_choice
 
 if TYPE_CHECKING:
     from gnomon.learners.ideal.belief import Belief
@@ -29,6 +24,7 @@ _EQUAL = 1e-9
 
 
 @final
+@dataclass(kw_only=True, eq=False)
 class Ideal(Learner):
     """Keep every rule that agrees with all that was seen, and attempt what tells most about them.
 
@@ -76,18 +72,13 @@ class Ideal(Learner):
     [9, 9]
     """
 
-    def __init__(
-        self,
-        board_spec: BoardSpec = DEFAULT_SPEC,
-        *,
-        rng: np.random.Generator,
-        choice: Literal["information", "success"] = "information",
-    ) -> None:
-        check_choice("choice", choice, ("information", "success"))
-        check_palettes(board_spec)
-        self._spec = board_spec
-        self._information_first = choice == "information"
-        self._draws = Draws(1, rng=rng)
+    choice: Literal["information", "success"] = "information"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_palettes(self.board_spec)
+        self._information_first = self.choice == "information"
+        self._draws = Draws(1, rng=self.rng)
         self._failed = np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_)
         self._belief: Belief | None = None
         self._begun = False
@@ -98,7 +89,7 @@ class Ideal(Learner):
         from gnomon.learners.ideal.belief import Belief
 
         if self._belief is None:
-            self._belief = Belief(self._spec)
+            self._belief = Belief(self.board_spec)
         return self._belief
 
     def act(self, observation: Observation) -> int:

@@ -1,4 +1,4 @@
-"""How far a learner is from one that makes the most of what was seen."""
+"""Regret of a trial: how far its attempts are from the best that the same knowledge allowed."""
 
 from __future__ import annotations
 

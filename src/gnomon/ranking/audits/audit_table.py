@@ -1,30 +1,39 @@
-"""An audit of anybody's table of scores: what it holds, and which of its ranks can be believed."""
+"""Audits of score tables: what a table holds, and which of its ranks can be believed."""
 
 from __future__ import annotations
 
+import pkgutil
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, GnomonError
-from gnomon.ranking.audits import statements as findings
+from gnomon.ranking.audits import statements
 from gnomon.ranking.audits.intransitivity import Intransitivity, measure_intransitivity
-from gnomon.ranking.audits.pool import PoolEffect, pool_effects
-from gnomon.ranking.audits.statements import METRICS, MOST_IN_DIAGRAM, Finding
-from gnomon.ranking.audits.task_scale import scaled_by_task
+from gnomon.ranking.audits.statements import METRICS, MOST_IN_DIAGRAM, Statement
 from gnomon.ranking.contest import Contest
-from gnomon.ranking.critical_difference import CriticalDifference, critical_difference
-from gnomon.ranking.ranks.rank_intervals import Ranking, rank
-from gnomon.ranking.ratings.method_orders import MethodOrder, orders_by_method
+from gnomon.ranking.critical_differences import CriticalDifference, critical_difference
+from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.ranking.ranks.ranking import Ranking
+from gnomon.ranking.ratings.method_orders import (
+    MethodOrder,
+    PoolEffect,
+    orders_of,
+    pool_effects,
+)
 from gnomon.ranking.tournament import Tournament
-from gnomon.results import noted
-from gnomon.scores.table import ScoreTable
+from gnomon.results import Results, generator, made_by, noted
+from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.estimates import Estimate, estimate
 
-__all__ = ["TITLES", "Audit", "audit"]
+if TYPE_CHECKING:
+    from gnomon.plot.record import Figure
+    from gnomon.report.page import Report
+
+__all__ = ["TITLES", "Audit", "audit", "scaled_by_task"]
 
 #: Of more contestants only so many, the first ones, are asked to leave the pool.
 LEAVERS = 40
@@ -41,15 +50,16 @@ TITLES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Audit:
-    """What an audit found, in sentences and as the records they are made of.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Audit(Results[Statement]):
+    """Statements of an audit, section by section, and the records that they are made of.
+
+    Its `warnings` stand as notes at the end of the text.
 
     Parameters
     ----------
     table : ScoreTable
-    findings : tuple of Finding
-    estimates : tuple of Estimate
+    estimates : sequence of Estimate
         Of normalised scores, or else of scores scaled task by task; empty if no task is shared.
     ranking : Ranking
     tournament : Tournament
@@ -58,29 +68,51 @@ class Audit:
     intransitivity : Intransitivity
     critical_difference : CriticalDifference or None
         None where fewer than two tasks are shared by all, and of more than sixty contestants.
-    notes : tuple of str
-        Warnings that were met on the way.
     """
 
     table: ScoreTable
-    findings: tuple[Finding, ...]
-    estimates: tuple[Estimate, ...]
+    estimates: Sequence[Estimate]
     ranking: Ranking
     tournament: Tournament
     orders: tuple[MethodOrder, ...]
     pool: tuple[PoolEffect, ...]
     intransitivity: Intransitivity
     critical_difference: CriticalDifference | None
-    notes: tuple[str, ...]
 
-    def text(self) -> str:
-        """Return the findings as a page of text, section by section, and then the notes."""
-        sections = dict.fromkeys(f.section for f in self.findings)
+    columns: ClassVar[tuple[str, ...]] = ("section", "finding")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the data did not allow."""
+        return self.warnings
+
+    def to_text(self, width: int = 200) -> str:
+        """Return the statements as text, section by section, and then the notes."""
+        sections = dict.fromkeys(one.section for one in self)
         parts = [
-            _part(TITLES[section], [f.finding for f in self.findings if f.section == section])
+            _part(TITLES[section], [one.finding for one in self if one.section == section])
             for section in sections
         ]
         return "\n\n".join([*parts, _part("Notes", self.notes)] if self.notes else parts)
+
+    def page(self, title: str = "Audit") -> Report:
+        """Return the page of the audit; its ``save(folder)`` writes it with figures and tables."""
+        made: Report = pkgutil.resolve_name("gnomon.report.audit_page:audit_report")(self, title)
+        return made
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The figures of the page, with their captions and numbers."""
+        return tuple(self.page().figures)
+
+    def figure(self) -> Figure:
+        """Return the first of the figures: rank intervals."""
+        drawn: Figure = self.ranking.figure()
+        return drawn
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the rank intervals: a new Matplotlib figure, or into axes that are given."""
+        return self.ranking.plot(ax)
 
 
 def _part(title: str, lines: Sequence[str]) -> str:
@@ -88,17 +120,17 @@ def _part(title: str, lines: Sequence[str]) -> str:
 
 
 def audit(
-    table: ScoreTable,
+    scores: ScoreTable,
     *,
     level: float = 0.95,
     n_resamples: int = 1000,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int | None = None,
 ) -> Audit:
     """Audit a table of scores: what it holds, and how far its order can be believed.
 
     Parameters
     ----------
-    table : ScoreTable
+    scores : ScoreTable
         From anywhere: a paper's table, a leaderboard's dump, runs of one's own. One score for each
         run; a table with steps is audited at each run's last step. If its scores are normalised,
         summaries are of these.
@@ -106,17 +138,19 @@ def audit(
         Confidence level of all intervals and decisions.
     n_resamples : int
         Number of resamples.
-    rng : numpy.random.Generator
-        Source of all draws.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or its seed; 0 if none is given.
 
     Returns
     -------
     Audit
+        A sequence of :class:`gnomon.ranking.Statement`. What it was warned of is in its `warnings`,
+        and not raised as well.
 
     Raises
     ------
     ScoreDataError
-        The table cannot be ranked at all: see :func:`gnomon.ranking.ranks.rank_intervals.rank`.
+        The table cannot be ranked at all: see :func:`gnomon.ranking.rank`.
 
     Examples
     --------
@@ -124,16 +158,16 @@ def audit(
     >>> scores = {name: rng.normal(mean, 1, (8, 5)) for name, mean in
     ...           {"dqn": 0.0, "rainbow": 3.0, "iqn": 3.0}.items()}
     >>> found = audit(ScoreTable.from_arrays(scores), n_resamples=200, rng=rng)
-    >>> next(f.finding for f in found.findings if f.section == "runs")[:42]
+    >>> next(one.finding for one in found if one.section == "runs")[:42]
     'rainbow and iqn: not separated; about 56 r'
     """
-    table = table.last_step()
+    table, draws = scores.last_step(), generator(rng)
     with noted() as notes:
         contest = Contest.from_table(table)
-        ranking = rank(contest, level=level, n_resamples=n_resamples, rng=rng)
+        ranking = rank(contest, level=level, n_resamples=n_resamples, rng=draws)
         tournament = Tournament.of(contest)
         connected = len(tournament.components) == 1
-        orders = orders_by_method(contest, tournament) if connected else []
+        orders = orders_of(contest, tournament) if connected else []
         leavers = ranking.names[:LEAVERS]
         pool = pool_effects(tournament, leavers=leavers) if connected else []
         cyclic = measure_intransitivity(
@@ -141,43 +175,44 @@ def audit(
             level=level,
             n_resamples=n_resamples,
             draw_grounds=ranking.resampling == "runs_and_tasks",
-            rng=rng,
+            rng=draws,
         )
         estimates = _estimates(
             table.select(algorithms=contest.names),
             level=level,
             n_resamples=n_resamples,
             resampling=ranking.resampling,
-            rng=rng,
+            rng=draws,
         )
         diagram = _critical_difference(contest, level)
-    found = (
-        *findings.on_table(table, contest),
-        *findings.on_estimates(estimates, table, contest),
-        *findings.on_ranks(ranking),
-        *findings.on_bounds(tournament),
-        *findings.on_methods(orders),
-        *findings.on_diagram(diagram, len(contest.names)),
-        *findings.on_metrics(estimates, ranking),
-        *findings.on_pool(pool, len(contest.names)),
-        *findings.on_runs(ranking),
-        *findings.on_cycles(cyclic, tournament),
+    said = (
+        *statements.on_table(table, contest),
+        *statements.on_estimates(estimates, table, contest),
+        *statements.on_ranks(ranking),
+        *statements.on_bounds(tournament),
+        *statements.on_methods(orders),
+        *statements.on_diagram(diagram, len(contest.names)),
+        *statements.on_metrics(estimates, ranking),
+        *statements.on_pool(pool, len(contest.names)),
+        *statements.on_runs(ranking),
+        *statements.on_cycles(cyclic, tournament),
     )
     return Audit(
-        table,
-        found,
-        tuple(estimates),
-        ranking,
-        tournament,
-        tuple(orders),
-        tuple(pool),
-        cyclic,
-        diagram,
+        said,
+        made_by(rng, level=level, resampling=ranking.resampling, n_resamples=n_resamples),
         tuple(notes),
+        table=table,
+        estimates=estimates,
+        ranking=ranking,
+        tournament=tournament,
+        orders=tuple(orders),
+        pool=tuple(pool),
+        intransitivity=cyclic,
+        critical_difference=diagram,
     )
 
 
-def _estimates(table: ScoreTable, **options: Any) -> list[Estimate]:
+def _estimates(table: ScoreTable, **options: Any) -> Sequence[Estimate]:
     """Return the summaries of scores on one scale; none where no task is shared by all."""
     scores = scaled_by_task(table) if table.normalization is None else table
     try:
@@ -191,6 +226,51 @@ def _critical_difference(contest: Contest, level: float) -> CriticalDifference |
     if len(contest.names) > MOST_IN_DIAGRAM:
         return None
     try:
-        return critical_difference(contest, differences=None, level=level)
+        return critical_difference(contest, level=level)
     except GnomonError:
         return None
+
+
+def scaled_by_task(table: ScoreTable) -> ScoreTable:
+    """Scale scores task by task (min-max), from 0 for the worst run on the task to 1 for the best.
+
+    Where all are equal, all are 1/2. Censored runs stay infinite: there is no number for them, so
+    the mean of some is not estimable, while quantiles may be. The scale depends on who is in the
+    table: it serves to compare orders, not to publish.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[1.0]], "b": [[3.0]]}, higher_is_better=False)
+    >>> [row["score"] for row in scaled_by_task(table).to_records()]
+    [1.0, 0.0]
+    """
+    sign = 1.0 if table.higher_is_better else -1.0
+    records = []
+    for task in table.tasks:
+        cells = {name: sign * table.runs(name, task) for name in table.algorithms}
+        every = np.concatenate(list(cells.values()))
+        finite = every[np.isfinite(every)]
+        for name, runs in cells.items():
+            scaled = _scaled(runs, finite)
+            records += [
+                {
+                    "algorithm": name,
+                    "task": task,
+                    "run": run,
+                    "score": float(score),
+                    "censored": bool(np.isinf(score)),
+                }
+                for run, score in zip(table.run_labels(name, task), scaled, strict=True)
+            ]
+    note = "scaled task by task to the range of all runs"
+    return ScoreTable.from_records(
+        records, metric=table.metric, provenance=(*table.provenance, note)
+    )
+
+
+def _scaled(runs: FloatArray, finite: FloatArray) -> FloatArray:
+    """Return runs on the scale of all finite ones, which may be one and the same, or none."""
+    low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
+    if high > low:
+        return np.asarray((runs - low) / (high - low))
+    return np.where(np.isfinite(runs), 0.5, runs)

@@ -1,4 +1,4 @@
-"""How far a tournament is from any rating, with its interval and beside what chance gives."""
+"""Intransitivity of a tournament: the cyclic share of its edges, and the triangles behind it."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gnomon.ranking.audits.triangles import Triangle, worst_triangles
 from gnomon.ranking.contest import Contest
+from gnomon.ranking.ranks.resampled_ratings import Edges
 from gnomon.ranking.ratings.hodge import (
     HodgeDecomposition,
     hodge_decomposition,
     hodge_ratings,
     intransitivity,
 )
-from gnomon.ranking.tournament import Edges, Tournament, Weights
+from gnomon.ranking.tournament import EVEN, Tournament, Weights
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.quantiles import quantiles
 from gnomon.stats.bootstrap.resamples import draw_key
 
-__all__ = ["Intransitivity", "measure_intransitivity"]
+__all__ = ["Intransitivity", "Triangle", "measure_intransitivity", "n_cycles", "worst_triangles"]
 
 
 @dataclass(frozen=True, eq=False)
 class Intransitivity:
-    """The length of the cyclic part of a tournament over that of all its edges, from 0 to 1.
+    """Intransitivity: the length of the cyclic part of a tournament over that of its edges, 0 to 1.
 
     Identical contestants do not show 0: compare the value with its null band. A value above the
     band is no proof of cycles either, since edges near their bound do not add up; the cycles
@@ -73,7 +73,7 @@ def measure_intransitivity(
     n_triangles: int = 10,
     rng: np.random.Generator,
 ) -> Intransitivity:
-    """Measure how far a contest is from any rating.
+    """Estimate the intransitivity of a contest, with its interval and its permutation null band.
 
     Parameters
     ----------
@@ -161,3 +161,80 @@ def _resampled(
         for t, (a, b, c) in enumerate(corners):
             positive[t] += np.sum(f[:, a, b] + f[:, b, c] + f[:, c, a] > 0.0)
     return np.concatenate(shares), (positive / n_resamples).tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class Triangle:
+    """A triangle of a tournament, and its curl: the sum of the edges around it.
+
+    Parameters
+    ----------
+    names : tuple of str
+        In the direction in which the sum is positive.
+    curl : float
+        f_ij + f_jk + f_ki.
+    is_cycle : bool
+        Whether each beats the next one: the first the second, the second the third, the third the
+        first. If not, their order is clear and only the sizes of the edges do not add up.
+    sign_frequency : float
+        Share of resamples in which the sum is positive; NaN if none were drawn.
+    """
+
+    names: tuple[str, str, str]
+    curl: float
+    is_cycle: bool
+    sign_frequency: float = math.nan
+
+
+def worst_triangles(
+    tournament: Tournament, n: int = 10, *, cycles_only: bool = False
+) -> list[Triangle]:
+    """Return the triangles with the largest curl, the largest first.
+
+    Parameters
+    ----------
+    tournament : Tournament
+    n : int
+        How many at most.
+    cycles_only : bool
+        Whether to return only those in which each beats the next.
+    """
+    f, edge = tournament.log_odds, tournament.weights > 0.0
+    found: list[Triangle] = []
+    for i in range(len(f)):
+        # All j < k that make a triangle with i < j.
+        both = edge[i] & (np.arange(len(f)) > i)
+        around = f[i, :, None] + f - f[i, None, :]
+        usable = np.triu(edge & both & both[:, None], 1)
+        if cycles_only:
+            up = f > EVEN
+            usable &= (up[i, :, None] & up & up[:, i]) | (up[:, i, None] & up.T & up[i])
+        j, k = np.nonzero(usable)
+        size = np.abs(around[j, k])
+        order = np.argsort(-size, kind="stable")[:n]
+        pairs = np.stack([j[order], k[order]], axis=1).tolist()
+        found += [_triangle(tournament, i, a, b) for a, b in pairs]
+        found = sorted(found, key=lambda t: -t.curl)[:n]
+    return found
+
+
+def _triangle(tournament: Tournament, i: int, j: int, k: int) -> Triangle:
+    """Return three contestants in the direction in which their sum is positive."""
+    f, names = tournament.log_odds, tournament.names
+    curl = float(f[i, j] + f[j, k] + f[k, i])
+    if curl < 0.0:
+        j, k, curl = k, j, -curl
+    is_cycle = bool(f[i, j] > EVEN and f[j, k] > EVEN and f[k, i] > EVEN)
+    return Triangle((names[i], names[j], names[k]), curl, is_cycle)
+
+
+def n_cycles(tournament: Tournament) -> int:
+    """Return the number of cycles of three: each beats the next.
+
+    Examples
+    --------
+    >>> n_cycles(Tournament.from_log_odds("RPS", [[0, 1, -1], [-1, 0, 1], [1, -1, 0]]))
+    1
+    """
+    beats = (tournament.log_odds > EVEN).astype(np.float64)
+    return round(float(np.sum((beats @ beats) * beats.T)) / 3.0)

@@ -1,4 +1,4 @@
-"""What an audit finds, in sentences: one group of them for each section of its page."""
+"""Statements of an audit, in sentences: one function for each section of its page."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.ranking.audits.intransitivity import Intransitivity
-from gnomon.ranking.audits.pool import PoolEffect
-from gnomon.ranking.audits.triangles import n_cycles
+from gnomon.ranking.audits.intransitivity import Intransitivity, n_cycles
 from gnomon.ranking.contest import Contest
-from gnomon.ranking.critical_difference import CriticalDifference
-from gnomon.ranking.kemeny.order import MOST as MOST_BY_KEMENY
-from gnomon.ranking.ranks.rank_intervals import Ranking, rank_range
-from gnomon.ranking.ranks.separation import Separation, separation
+from gnomon.ranking.critical_differences import CriticalDifference
+from gnomon.ranking.kemeny.kemeny_order import MOST as MOST_BY_KEMENY
+from gnomon.ranking.ranks.ranking import Ranking, Separation, rank_range, separation
 from gnomon.ranking.ratings.method_orders import (
     MethodOrder,
+    PoolEffect,
     in_words,
     reversed_pairs,
     rounded,
@@ -27,7 +25,7 @@ from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimates import Estimate, finite_or_none
 
-__all__ = ["METRICS", "MOST_IN_DIAGRAM", "NOT_IN_TABLES", "Finding", "scale_in_words"]
+__all__ = ["METRICS", "MOST_IN_DIAGRAM", "NOT_IN_TABLES", "Statement", "scale_in_words"]
 
 #: Aggregates of scaled scores, whose orders are compared.
 METRICS = ("mean", "median", "iqm")
@@ -39,7 +37,7 @@ MOST_IN_DIAGRAM = 60
 MOST_NAMES = 8
 #: What takes so many times as many runs as there are will not be tried: it is said first.
 HOPELESS = 100
-#: Names of findings that no table of a page holds.
+#: Names of statements that no table of a page holds.
 NOT_ASKED, NOT_ESTIMABLE, AT_BOUND = "not asked", "not estimable", "edges at their bound"
 NOT_IN_TABLES = (NOT_ASKED, NOT_ESTIMABLE, AT_BOUND)
 #: Methods whose order is a full one; Nash averaging and alpha-Rank order the top alone.
@@ -56,8 +54,8 @@ FULL_ORDERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that an audit found.
+class Statement:
+    """One statement of an audit.
 
     Parameters
     ----------
@@ -82,17 +80,17 @@ class Finding:
         return {name: finite_or_none(value) for name, value in asdict(self).items()}
 
 
-def on_table(table: ScoreTable, contest: Contest) -> list[Finding]:
+def on_table(table: ScoreTable, contest: Contest) -> list[Statement]:
     """Say what the table holds, what it lacks, and how many tasks all share."""
     head, *gaps = table.describe().splitlines()
     sizes = contest.sizes[contest.sizes > 0]
-    found = [Finding("table", "contents", head, float(len(table)))]
+    found = [Statement("table", "contents", head, float(len(table)))]
     shown = ", ".join(table.tasks[:MOST_TASKS]) + (", ..." if len(table.tasks) > MOST_TASKS else "")
-    found.append(Finding("table", "tasks", f"tasks: {shown}", float(len(table.tasks))))
-    found += [Finding("table", "gap", gap) for gap in gaps]
+    found.append(Statement("table", "tasks", f"tasks: {shown}", float(len(table.tasks))))
+    found += [Statement("table", "gap", gap) for gap in gaps]
     shared = len(table.shared_tasks(contest.names))
     found.append(
-        Finding(
+        Statement(
             "table",
             "shared tasks",
             f"{shared} of {_counted(len(table.tasks), 'task')} have scores of every algorithm",
@@ -102,21 +100,21 @@ def on_table(table: ScoreTable, contest: Contest) -> list[Finding]:
     if sizes.size and sizes.min() < 5:
         text = "of the cells (an algorithm on a task) have fewer than five runs"
         share = float((sizes < 5).mean())
-        found.append(Finding("table", "few runs", f"{share:.0%} {text}", share))
+        found.append(Statement("table", "few runs", f"{share:.0%} {text}", share))
     return found
 
 
 def on_estimates(
     estimates: Sequence[Estimate], table: ScoreTable, contest: Contest
-) -> list[Finding]:
+) -> list[Statement]:
     """Give the summaries of everybody, best first, and the scale that they are on."""
     if not estimates:
-        return [Finding("estimates", "none", "not estimable: no task is shared by all")]
-    found = [Finding("estimates", "scale", scale_in_words(table, contest.names))]
+        return [Statement("estimates", "none", "not estimable: no task is shared by all")]
+    found = [Statement("estimates", "scale", scale_in_words(table, contest.names))]
     for e in sorted(estimates, key=_place):
         known = f"{e.value:.3f}{_ends(e.low, e.high)}"
         text = f"{e.metric} of {e.algorithm}: {known if math.isfinite(e.value) else _CENSORED}"
-        found.append(Finding("estimates", f"{e.metric} of {e.algorithm}", text, e.value))
+        found.append(Statement("estimates", f"{e.metric} of {e.algorithm}", text, e.value))
     return found
 
 
@@ -156,28 +154,27 @@ def _ends(low: float, high: float, digits: int = 3) -> str:
     return f" [{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def on_ranks(ranking: Ranking) -> list[Finding]:
+def on_ranks(ranking: Ranking) -> list[Statement]:
     """Give rating and ranks of everybody, and say of neighbours whether they are separated."""
-    drawn = ranking.resampling.replace("_", " ")
+    n, drawn = ranking.settings["n_resamples"], ranking.resampling.replace("_", " ")
     how = (
-        f"{100.0 * ranking.level:.4g} % intervals from {ranking.n_resamples:,} resamples of "
-        f"{drawn}; ranks hold together; a rating is the mean log-odds, run against run, against "
-        "everybody in the table"
+        f"{100.0 * ranking.level:.4g} % intervals from {n:,} resamples of {drawn}; ranks hold "
+        "together; a rating is the mean log-odds, run against run, against everybody in the table"
     )
-    found = [Finding("ranks", "how", how)]
+    found = [Statement("ranks", "how", how)]
     for i, name in enumerate(ranking.names):
         ranks = f"rank {rank_range(int(ranking.rank_low[i]), int(ranking.rank_high[i]))}"
         rating = float(ranking.ratings[i])
         shown = f"{rating:.2f}{_ends(float(ranking.low[i]), float(ranking.high[i]), 2)}"
         shown = "not estimable" if math.isnan(rating) else shown
-        found.append(Finding("ranks", name, f"{name}: {ranks}; rating {shown}", rating))
+        found.append(Statement("ranks", name, f"{name}: {ranks}; rating {shown}", rating))
     for i, (a, b) in enumerate(zip(ranking.names, ranking.names[1:], strict=False)):
         above = float(ranking.above[i, i + 1])
         if _together(ranking, a, b):
             text = f"{a} over {b}: {_verdict(ranking, i)}"
-            found.append(Finding("ranks", f"{a} over {b}", text, above))
+            found.append(Statement("ranks", f"{a} over {b}", text, above))
         else:
-            found.append(Finding("ranks", f"{a} and {b}", f"{a} and {b}: cannot be ordered"))
+            found.append(Statement("ranks", f"{a} and {b}", f"{a} and {b}: cannot be ordered"))
     return found
 
 
@@ -192,7 +189,7 @@ def _verdict(ranking: Ranking, i: int) -> str:
     return f"{word}, above in {_percent(float(ranking.above[i, i + 1]))} of resamples"
 
 
-def on_bounds(tournament: Tournament) -> list[Finding]:
+def on_bounds(tournament: Tournament) -> list[Statement]:
     """Say of how many pairs one wins every pair of runs: more than that no edge can say."""
     met = np.triu(tournament.weights, 1) > 0.0
     lead = np.abs(np.where(met, tournament.probability, 0.5) - 0.5)
@@ -204,7 +201,7 @@ def on_bounds(tournament: Tournament) -> list[Finding]:
         f"common task: ratings understate such leads, as no number of runs here gives more than "
         f"log-odds of {tournament.largest_edge:.2f}"
     )
-    return [Finding("ranks", AT_BOUND, text, float(n))]
+    return [Statement("ranks", AT_BOUND, text, float(n))]
 
 
 def _together(ranking: Ranking, a: str, b: str) -> bool:
@@ -217,42 +214,42 @@ def _percent(share: float) -> str:
     return f"{100.0 * share:.0f} %"
 
 
-def on_methods(orders: Sequence[MethodOrder]) -> list[Finding]:
+def on_methods(orders: Sequence[MethodOrder]) -> list[Statement]:
     """Say which methods give the same order, and which pairs others have the other way round."""
     if not orders:
-        return [Finding("methods", "none", "not asked: some cannot be ordered against others")]
+        return [Statement("methods", "none", "not asked: some cannot be ordered against others")]
     reference, *others = [order for order in orders if order.method in FULL_ORDERS]
     same = [order.method for order in others if not order.reversed_pairs]
-    found = [Finding("methods", "hodge", f"hodge: {in_words(reference.names, reference.ratings)}")]
+    text = f"hodge: {in_words(reference.names, reference.ratings)}"
+    found = [Statement("methods", "hodge", text)]
     if same:
-        found.append(
-            Finding("methods", "same order", f"the same order: {', '.join(same)}", float(len(same)))
-        )
+        text = f"the same order: {', '.join(same)}"
+        found.append(Statement("methods", "same order", text, float(len(same))))
     for order in others:
         if order.reversed_pairs:
             n = len(order.reversed_pairs)
             turned = _pairs(order.reversed_pairs)
             text = f"{order.method}: {_counted(n, 'pair')} the other way round ({turned})"
-            found.append(Finding("methods", order.method, text, float(n)))
+            found.append(Statement("methods", order.method, text, float(n)))
     for order in orders:
         if order.method in ("nash", "alpha-rank"):
             text = f"{order.method}: on top {_top(order)}"
-            found.append(Finding("methods", order.method, text))
+            found.append(Statement("methods", order.method, text))
     if len(reference.names) > MOST_BY_KEMENY:
         text = f"kemeny: not asked of more than {MOST_BY_KEMENY} competitors"
-        found.append(Finding("methods", NOT_ASKED, text))
+        found.append(Statement("methods", NOT_ASKED, text))
     return found
 
 
-def on_diagram(diagram: CriticalDifference | None, n_contestants: int) -> list[Finding]:
+def on_diagram(diagram: CriticalDifference | None, n_contestants: int) -> list[Statement]:
     """Say why there is no diagram of critical differences, if there is none."""
     if diagram is not None:
         return []
     if n_contestants > MOST_IN_DIAGRAM:
         why = f"critical differences: not asked of more than {MOST_IN_DIAGRAM} competitors"
-        return [Finding("methods", NOT_ASKED, why)]
+        return [Statement("methods", NOT_ASKED, why)]
     why = "critical differences: not estimable: fewer than two tasks are shared by all"
-    return [Finding("methods", NOT_ESTIMABLE, why)]
+    return [Statement("methods", NOT_ESTIMABLE, why)]
 
 
 def _top(order: MethodOrder) -> str:
@@ -273,17 +270,17 @@ def _counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def on_metrics(estimates: Sequence[Estimate], ranking: Ranking) -> list[Finding]:
+def on_metrics(estimates: Sequence[Estimate], ranking: Ranking) -> list[Statement]:
     """Say by which summaries the order is another."""
     if not estimates:
-        return [Finding("metrics", "none", "not estimable: no task is shared by all")]
+        return [Statement("metrics", "none", "not estimable: no task is shared by all")]
     return [_on_metric(m, [e for e in estimates if e.metric == m], ranking) for m in METRICS]
 
 
-def _on_metric(metric: str, estimates: Sequence[Estimate], ranking: Ranking) -> Finding:
+def _on_metric(metric: str, estimates: Sequence[Estimate], ranking: Ranking) -> Statement:
     known = {e.algorithm: e.value for e in estimates if math.isfinite(e.value)}
     if len(known) < 2:
-        return Finding("metrics", metric, f"{metric}: {_CENSORED}")
+        return Statement("metrics", metric, f"{metric}: {_CENSORED}")
     values = np.array([known.get(name, math.nan) for name in ranking.names])
     order = sorted((n for n in ranking.names if n in known), key=lambda name: -known[name])
     text = f"{metric}: {in_words(order, [known[name] for name in order])}"
@@ -293,7 +290,7 @@ def _on_metric(metric: str, estimates: Sequence[Estimate], ranking: Ranking) -> 
     if len(known) < len(ranking.names):
         missing = [name for name in ranking.names if name not in known]
         text += f"; not estimable for {_named(missing)}, some of whose runs are censored"
-    return Finding("metrics", metric, text, float(len(pairs)))
+    return Statement("metrics", metric, text, float(len(pairs)))
 
 
 def _unlike(pairs: Sequence[tuple[str, str]], ranking: Ranking) -> str:
@@ -318,15 +315,15 @@ def _part(ranking: Ranking, name: str) -> int:
     return next(i for i, part in enumerate(ranking.components) if name in part)
 
 
-def on_pool(pool: Sequence[PoolEffect], n_contestants: int) -> list[Finding]:
+def on_pool(pool: Sequence[PoolEffect], n_contestants: int) -> list[Statement]:
     """Say who changes places if somebody leaves."""
     if not pool:
-        return [Finding("pool", "none", "not asked: nobody can leave so that two can be ordered")]
+        return [Statement("pool", "none", "not asked: nobody can leave so that two can be ordered")]
     found = []
     n_leavers = len({effect.left_out for effect in pool})
     if n_leavers < n_contestants:
         text = f"asked of {n_leavers} of the {n_contestants}, the first that can leave"
-        found.append(Finding("pool", "asked", text))
+        found.append(Statement("pool", "asked", text))
     said: dict[tuple[str, frozenset[tuple[str, str]]], list[PoolEffect]] = {}
     for effect in pool:
         if effect.reversed_pairs:
@@ -335,25 +332,25 @@ def on_pool(pool: Sequence[PoolEffect], n_contestants: int) -> list[Finding]:
     for (left_out, pairs), effects in said.items():
         methods = ", ".join(effect.method for effect in effects)
         text = f"without {left_out}: {_pairs(effects[0].reversed_pairs)} ({methods})"
-        found.append(Finding("pool", f"without {left_out}", text, float(len(pairs))))
+        found.append(Statement("pool", f"without {left_out}", text, float(len(pairs))))
     if not said:
         text = "no: whoever leaves, the others keep their order (hodge and borda)"
-        found.append(Finding("pool", "stable", text, 0.0))
+        found.append(Statement("pool", "stable", text, 0.0))
     return found
 
 
-def on_runs(ranking: Ranking) -> list[Finding]:
+def on_runs(ranking: Ranking) -> list[Statement]:
     """Say whether the first two are separated, and else how many runs it would take."""
     a, b = ranking.names[:2]
     if not _together(ranking, a, b):
-        return [Finding("runs", "first and second", f"{a} and {b} cannot be ordered")]
+        return [Statement("runs", "first and second", f"{a} and {b} cannot be ordered")]
     found = separation(ranking, a, b)
     if found.separated:
         text = f"{a} and {b}: separated with the {_present(found)} there are"
-        return [Finding("runs", "first and second", text, 0.0)]
+        return [Statement("runs", "first and second", text, 0.0)]
     text = f"{a} and {b}: not separated; {_needed(found)}"
     further = found.further if found.needed > found.present else math.nan
-    return [Finding("runs", "first and second", text, further)]
+    return [Statement("runs", "first and second", text, further)]
 
 
 def _needed(found: Separation) -> str:
@@ -383,14 +380,14 @@ def _present(found: Separation) -> str:
     return f"{n:,.2f} {found.unit} (harmonic mean)"
 
 
-def on_cycles(cyclic: Intransitivity, tournament: Tournament) -> list[Finding]:
+def on_cycles(cyclic: Intransitivity, tournament: Tournament) -> list[Statement]:
     """Say how much no rating explains, beside what chance gives, and who beats whom in a circle."""
     if cyclic.decomposition.cycle_dimension == 0:
         text = "none possible: no three competitors have all met, nor any longer ring of them"
-        return [Finding("cycles", "none", text)]
+        return [Statement("cycles", "none", text)]
     if math.isnan(cyclic.value):
         return [
-            Finding("cycles", "intransitivity", "intransitivity: not estimable, no differences")
+            Statement("cycles", "intransitivity", "intransitivity: not estimable, no differences")
         ]
     word = "above" if cyclic.value > cyclic.null_high else "within"
     word = "below" if cyclic.value < cyclic.null_low else word
@@ -399,18 +396,18 @@ def on_cycles(cyclic: Intransitivity, tournament: Tournament) -> list[Finding]:
         f"intransitivity {cyclic.value:.2f} ({drawn}), {word} what identical competitors show "
         f"({cyclic.null_low:.2f} to {cyclic.null_high:.2f})"
     )
-    found = [Finding("cycles", "intransitivity", text, cyclic.value)]
+    found = [Statement("cycles", "intransitivity", text, cyclic.value)]
     n = n_cycles(tournament)
     if not n:
-        found.append(Finding("cycles", "number", "no three beat one another in a circle", 0.0))
+        found.append(Statement("cycles", "number", "no three beat one another in a circle", 0.0))
     else:
         verb = "beats" if n == 1 else "beat"
         text = f"{_counted(n, 'three').replace('three', 'triple')} {verb} one another in a circle"
-        found.append(Finding("cycles", "number", text, float(n)))
+        found.append(Statement("cycles", "number", text, float(n)))
     for cycle in cyclic.cycles[:3]:
         name = " > ".join((*cycle.names, cycle.names[0]))
         text = (
             f"{name}: off by {cycle.curl:.2f}, this way round in {_percent(cycle.sign_frequency)}"
         )
-        found.append(Finding("cycles", name, f"{text} of resamples", cycle.curl))
+        found.append(Statement("cycles", name, f"{text} of resamples", cycle.curl))
     return found

@@ -1,134 +1,42 @@
-"""Ranks and what the data can say about them: intervals, tie groups, and runs that are missing."""
+"""Rank intervals: which ranks the data leave possible, by resampled runs (max-t)."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.ranking.connection import not_connected, require_connection, require_meetings
-from gnomon.ranking.contest import By, Contest
+from gnomon.ranking.contest import By, Contest, contest_of
+from gnomon.ranking.ranks.ranking import Decision, Ranked, Ranking
 from gnomon.ranking.ranks.rating_noise import VARIES, RatingNoise, rating_noise
 from gnomon.ranking.ranks.resampled_ratings import (
+    Edges,
     ResampledRatings,
     resampled_ratings,
     spread_p_value,
 )
-from gnomon.ranking.ranks.tie_groups import tie_groups
+from gnomon.ranking.ranks.tie_groups import group_numbers, tie_groups
 from gnomon.ranking.ratings.method_orders import order_of, rounded
 from gnomon.ranking.ratings.methods import Method, method_named
-from gnomon.ranking.tournament import Edges, Tournament, Weights
+from gnomon.ranking.tournament import (
+    Tournament,
+    Weights,
+    not_connected,
+    require_connection,
+    require_meetings,
+)
+from gnomon.results import generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import draw_key
-from gnomon.stats.estimates import Resampling, finite_or_none
+from gnomon.stats.estimates import Resampling
 
-__all__ = ["Decision", "Ranking", "rank", "rank_range"]
-
-
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """Ratings whose differences must be beyond their noise for a pair to be separated.
-
-    Parameters
-    ----------
-    ratings : ndarray of float, shape (n,)
-    noise : RatingNoise
-        Standard errors of all differences, and how many of them separate.
-    """
-
-    ratings: FloatArray
-    noise: RatingNoise
-
-    def reordered(self, order: Sequence[int]) -> Decision:
-        """Return the same with contestants in another order."""
-        return Decision(self.ratings[order], self.noise.reordered(order))
-
-    def separates(self, lead: FloatArray, *, marginal: bool = False) -> npt.NDArray[np.bool_]:
-        """Return which pairs it separates in the direction of a lead, both of shape (n, n)."""
-        own = self.ratings[:, None] - self.ratings
-        agrees = np.sign(own) == np.sign(lead)
-        return np.asarray(agrees & self.noise.separates(own, marginal=marginal))
-
-
-@dataclass(frozen=True, eq=False)
-class Ranking:
-    """Contestants in order, with what is uncertain about their ratings and ranks.
-
-    Everything is in the order of `names`, best (or hardest) first. Contestants of different
-    components stand one component after the other, the largest first; that says nothing.
-
-    Parameters
-    ----------
-    names : tuple of str
-    ratings, low, high : ndarray of float, shape (n,)
-        Ratings with their intervals, inside what the method can give; NaN where not estimable.
-    rank_low, rank_high : ndarray of int, shape (n,)
-        Ranks from best to worst possible; simultaneous: all of them hold together.
-    marginal_rank_low, marginal_rank_high : ndarray of int, shape (n,)
-        The same for one contestant chosen beforehand.
-    groups : tuple of tuples of str
-        Tie groups: the longest stretches of the order of which no pair is separated. They overlap.
-    above : ndarray of float, shape (n, n)
-        Share of resamples in which i is rated above j.
-    separated : ndarray of bool, shape (n, n)
-        Which pairs the data separate, all decisions together at the level.
-    decisions : tuple of Decision
-        All of them must separate a pair: the ratings themselves, unless they come in steps, and
-        those of ``hodge``.
-    method, by, resampling : str
-    level : float
-    n_resamples : int
-    components : tuple of tuples of str
-        Who can be ordered against whom.
-    """
-
-    names: tuple[str, ...]
-    ratings: FloatArray
-    low: FloatArray
-    high: FloatArray
-    rank_low: npt.NDArray[np.int64]
-    rank_high: npt.NDArray[np.int64]
-    marginal_rank_low: npt.NDArray[np.int64]
-    marginal_rank_high: npt.NDArray[np.int64]
-    groups: tuple[tuple[str, ...], ...]
-    above: FloatArray
-    separated: npt.NDArray[np.bool_]
-    decisions: tuple[Decision, ...]
-    method: str
-    by: By
-    resampling: Resampling
-    level: float
-    n_resamples: int
-    components: tuple[tuple[str, ...], ...]
-
-    @property
-    def noise(self) -> RatingNoise:
-        """Noise of the first of the ratings that decide."""
-        return self.decisions[0].noise
-
-    def as_records(self, *, marginal: bool = False) -> list[dict[str, Any]]:
-        """Return a mapping for each contestant, fit for JSON; groups by their numbers from 1."""
-        low = self.marginal_rank_low if marginal else self.rank_low
-        high = self.marginal_rank_high if marginal else self.rank_high
-        return [
-            {
-                "name": name,
-                "method": self.method,
-                "rating": finite_or_none(float(self.ratings[i])),
-                "low": finite_or_none(float(self.low[i])),
-                "high": finite_or_none(float(self.high[i])),
-                "rank_low": int(low[i]),
-                "rank_high": int(high[i]),
-                "groups": [g for g, group in enumerate(self.groups, 1) if name in group],
-            }
-            for i, name in enumerate(self.names)
-        ]
+__all__ = ["rank"]
 
 
 def rank(
@@ -142,7 +50,8 @@ def rank(
     smoothing: float = 1.0,
     weights: Weights = "equal",
     cap: float = math.inf,
-    rng: np.random.Generator,
+    marginal: bool = False,
+    rng: np.random.Generator | int | None = None,
 ) -> Ranking:
     """Rank algorithms by strength, or tasks by difficulty, and say which ranks are certain.
 
@@ -159,9 +68,9 @@ def rank(
     Parameters
     ----------
     scores : ScoreTable or Contest
-        One score for each run.
+        One score for each run; of a table with steps, each run's last one counts.
     method : str
-        A name in :data:`gnomon.ranking.ratings.methods.METHODS`.
+        A name in :data:`gnomon.ranking.METHODS`.
     by : str
         ``algorithm``, or ``task`` for an order of difficulty, hardest first; scores of different
         tasks must then mean the same.
@@ -173,13 +82,17 @@ def rank(
     n_resamples : int
         Number of resamples, at least 2.
     smoothing, weights, cap
-        As in :meth:`gnomon.ranking.tournament.Tournament.of`.
-    rng : numpy.random.Generator
-        Source of all draws.
+        As in :meth:`gnomon.ranking.Tournament.of`.
+    marginal : bool
+        Whether rank intervals hold one by one, each for a contestant chosen beforehand, and not all
+        together.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or its seed; 0 if none is given.
 
     Returns
     -------
     Ranking
+        A sequence of :class:`gnomon.ranking.Ranked`, best (or hardest) first.
 
     Raises
     ------
@@ -207,9 +120,9 @@ def rank(
     >>> errors = {name: rng.poisson(mean, (30, 4)) for name, mean in
     ...           {"dqn": 40, "tabular": 42, "uniform": 90}.items()}
     >>> table = ScoreTable.from_arrays(errors, higher_is_better=False)
-    >>> ranking = rank(table, rng=rng)
-    >>> ranking.names, ranking.rank_low.tolist(), ranking.rank_high.tolist()
-    (('dqn', 'tabular', 'uniform'), [1, 1, 3], [2, 2, 3])
+    >>> ranking = rank(table)
+    >>> [(one.name, one.rank_low, one.rank_high) for one in ranking]
+    [('dqn', 1, 2), ('tabular', 1, 2), ('uniform', 3, 3)]
     >>> ranking.groups
     (('dqn', 'tabular'), ('uniform',))
     """
@@ -218,38 +131,21 @@ def rank(
         raise ValueError(f"expected a level between 0 and 1, found {level}")
     if n_resamples < 2:
         raise ValueError(f"expected at least 2 resamples, found {n_resamples}")
-    contest = scores if isinstance(scores, Contest) else Contest.from_table(scores, by=by)
-    tournament = Tournament.of(contest, smoothing=smoothing, weights=weights, cap=cap)
-    _check_components(tournament, how)
-    resampling = _resampling(contest, resampling)
-    edges = Edges(contest, smoothing, weights, cap, resampling == "runs_and_tasks")
-    ratings = how.rate(tournament, contest)
-    # One who met nobody has no rating.
-    ratings = np.where(tournament.weights.any(axis=1), ratings, np.nan)
-    replicates = resampled_ratings(edges, tournament, how, n_resamples, rng=rng)
-    p_value = spread_p_value(edges, tournament, level=level, key=draw_key(rng))
-    beyond_chance = p_value <= 1.0 - level
-    noise = rating_noise(edges, tournament, replicates, level, how.name == "hodge", beyond_chance)
-    _warn_of_degenerate(contest, tournament, noise)
-    low, high = np.clip(noise.rating_interval(ratings), *how.bounds(len(ratings)))
-    decisions = [] if how.steps else [Decision(ratings, noise)]
-    if how.name != "hodge":
-        steady = method_named("hodge")
-        drawn = resampled_ratings(edges, tournament, steady, n_resamples, rng=rng)
-        sure = rating_noise(edges, tournament, drawn, level, True, beyond_chance)
-        decisions.append(Decision(steady.rate(tournament, contest), sure))
-    return _assembled(
-        contest,
-        tournament,
-        np.array([ratings, low, high]),
-        replicates,
-        decisions,
-        how,
-        by=contest.by,
-        resampling=resampling,
-        level=level,
-        n_resamples=n_resamples,
-    )
+    with recorded() as warned:
+        contest = contest_of(scores, by)
+        tournament = Tournament.of(contest, smoothing=smoothing, weights=weights, cap=cap)
+        _check_components(tournament, how)
+        drawn = _resampling(contest, resampling)
+        edges = Edges(contest, smoothing, weights, cap, drawn == "runs_and_tasks")
+        numbers, replicates, decisions = _rated(
+            edges, tournament, how, level, n_resamples, generator(rng)
+        )
+    settings = made_by(
+        rng, method=how.name, by=contest.by, level=level, resampling=drawn, n_resamples=n_resamples,
+        marginal=marginal, smoothing=smoothing, weights=weights, cap=cap,
+    )  # fmt: skip
+    found = _assembled(tournament, numbers, replicates, decisions, how, settings)
+    return replace(found, warnings=tuple(warned))
 
 
 def _check_components(tournament: Tournament, method: Method) -> None:
@@ -278,14 +174,41 @@ def _ground(contest: Contest) -> str:
     return "task" if contest.by == "algorithm" else "algorithm"
 
 
+def _rated(
+    edges: Edges,
+    tournament: Tournament,
+    how: Method,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, ResampledRatings, list[Decision]]:
+    """Return ratings with the ends of their intervals, their resamples, and what separates."""
+    contest = edges.contest
+    ratings = how.rate(tournament, contest)
+    # One who met nobody has no rating.
+    ratings = np.where(tournament.weights.any(axis=1), ratings, np.nan)
+    replicates = resampled_ratings(edges, tournament, how, n_resamples, rng=rng)
+    p_value = spread_p_value(edges, tournament, level=level, key=draw_key(rng))
+    beyond_chance = p_value <= 1.0 - level
+    noise = rating_noise(edges, tournament, replicates, level, how.name == "hodge", beyond_chance)
+    _warn_of_degenerate(contest, tournament, noise)
+    low, high = np.clip(noise.rating_interval(ratings), *how.bounds(len(ratings)))
+    decisions = [] if how.steps else [Decision(ratings, noise)]
+    if how.name != "hodge":
+        steady = method_named("hodge")
+        drawn = resampled_ratings(edges, tournament, steady, n_resamples, rng=rng)
+        sure = rating_noise(edges, tournament, drawn, level, True, beyond_chance)
+        decisions.append(Decision(steady.rate(tournament, contest), sure))
+    return np.array([ratings, low, high]), replicates, decisions
+
+
 def _assembled(
-    contest: Contest,
     tournament: Tournament,
     numbers: FloatArray,
     replicates: ResampledRatings,
     decisions: Sequence[Decision],
     how: Method,
-    **about: Any,
+    settings: Mapping[str, Any],
 ) -> Ranking:
     """Bring everything into the order of the ratings, one component after the other.
 
@@ -293,44 +216,43 @@ def _assembled(
     """
     overall = order_of(np.nan_to_num(numbers[0]))
     order = [i for part in tournament.components for i in overall if i in part]
-    names = tuple(contest.names[i] for i in order)
-    ratings, low, high = numbers[:, order]
+    names = tuple(tournament.names[i] for i in order)
     decided = tuple(decision.reordered(order) for decision in decisions)
     above = _share_above(replicates)[np.ix_(order, order)]
-    rated = rounded(ratings)
+    rated = rounded(numbers[0, order])
     lead = rated[:, None] - rated
-    together = np.all([d.separates(lead) for d in decided], axis=0)
-    alone = np.all([d.separates(lead, marginal=True) for d in decided], axis=0)
+    steady = np.full(lead.shape, True)
     if how.steps:
-        steady = np.where(lead > 0.0, above, above.T) >= (1.0 + about["level"]) / 2.0
-        together, alone = together & steady, alone & steady
-    parts = tuple(tuple(contest.names[i] for i in overall if i in p) for p in tournament.components)
-    return Ranking(
-        names,
-        ratings,
-        low,
-        high,
-        *_rank_interval(together, lead),
-        *_rank_interval(alone, lead),
-        tuple(g for part in parts for g in tie_groups(part, names, together)),
-        above,
-        together,
-        decided,
-        how.name,
-        components=parts,
-        **about,
+        steady = np.where(lead > 0.0, above, above.T) >= (1.0 + settings["level"]) / 2.0
+    together = steady & np.all([d.separates(lead) for d in decided], axis=0)
+    alone = steady & np.all([d.separates(lead, marginal=True) for d in decided], axis=0)
+    parts = tuple(
+        tuple(tournament.names[i] for i in overall if i in p) for p in tournament.components
     )
-
-
-def rank_range(low: int, high: int) -> str:
-    """Return a rank interval in words.
-
-    Examples
-    --------
-    >>> rank_range(1, 1), rank_range(2, 4)
-    ('1', '2 to 4')
-    """
-    return str(low) if low == high else f"{low} to {high}"
+    groups = tuple(g for part in parts for g in tie_groups(part, names, together))
+    best, worst = _rank_interval(alone if settings["marginal"] else together, lead)
+    records = tuple(
+        Ranked(
+            name,
+            how.name,
+            float(numbers[0, i]),
+            float(numbers[1, i]),
+            float(numbers[2, i]),
+            int(best[k]),
+            int(worst[k]),
+            group_numbers(groups, name),
+        )
+        for k, (i, name) in enumerate(zip(order, names, strict=True))
+    )
+    return Ranking(
+        records,
+        settings,
+        groups=groups,
+        above=above,
+        separated=together,
+        decisions=decided,
+        components=parts,
+    )
 
 
 def _rank_interval(

@@ -1,29 +1,96 @@
-"""Ratings from resampled runs, and from runs dealt out at random."""
+"""Bootstrap and permutation replicates of tournament graphs and of their ratings."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.ranking.contest import Contest
 from gnomon.ranking.ratings.hodge import hodge_ratings
 from gnomon.ranking.ratings.methods import Method
-from gnomon.ranking.tournament import Edges, Tournament
+from gnomon.ranking.tournament import Tournament, Weights, ground_edges, ground_weights
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.resamples import draw_key
 
-__all__ = ["ResampledRatings", "resampled_ratings", "spread_p_value"]
+__all__ = ["Edges", "ResampledRatings", "resampled_ratings", "spread_p_value"]
 
+#: Replicates whose edges are held in memory together, at most.
+BLOCK = 256
+#: Numbers in one block of edges, at most (three arrays of this size).
+BLOCK_NUMBERS = 4_000_000
 #: Random dealings of runs at least; the data among them, a test at 5 % is exact.
 N_DEALINGS = 199
 
 
 @dataclass(frozen=True, eq=False)
+class Edges:
+    """Replicates of a tournament graph, from resampled or permuted runs, block by block.
+
+    Parameters
+    ----------
+    contest : Contest
+    smoothing, weights, cap
+        As in :meth:`Tournament.of`. Weights by precision are those of the data in every resample.
+    draw_grounds : bool
+        Whether grounds are drawn too, for a statement about grounds not tried.
+    """
+
+    contest: Contest
+    smoothing: float = 1.0
+    weights: Weights = "equal"
+    cap: float = math.inf
+    draw_grounds: bool = False
+
+    @cached_property
+    def ground_weights(self) -> FloatArray:
+        """Weight of each pair on each ground, shape (grounds, n, n)."""
+        variance = ground_edges(self.contest, self.smoothing, self.cap)[1]
+        return ground_weights(self.contest, self.weights, variance)
+
+    @cached_property
+    def _logs(self) -> FloatArray:
+        """Logarithms of all numbers of won pairs that can occur, in halves, smoothed."""
+        most = int(self.contest.pairs[self.contest.met].max(initial=0.0))
+        return np.log(np.arange(2 * most + 1) / 2.0 + self.smoothing)
+
+    def resampled(
+        self, n_resamples: int, key: np.uint64, *, permuted: bool = False
+    ) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
+        """Yield log-odds, probabilities and weights, each (some replicates, n, n).
+
+        Parameters
+        ----------
+        n_resamples : int
+        key : uint64
+            From :func:`gnomon.stats.bootstrap.resamples.draw_key`.
+        permuted : bool
+            Whether to deal the runs of a ground out to its contestants at random, as if none of
+            them were better than another.
+        """
+        from gnomon.ranking.ranks.resampling_kernel import resample_edges
+
+        n = len(self.contest.names)
+        logs = self._logs
+        block = max(1, min(BLOCK, BLOCK_NUMBERS // n**2))
+        for first in range(0, n_resamples, block):
+            shape = (min(block, n_resamples - first), n, n)
+            odds, chances, total = np.empty(shape), np.empty(shape), np.empty(shape)
+            draw_grounds = self.draw_grounds and not permuted
+            resample_edges(
+                key, first, permuted, draw_grounds, *self.contest.sorted_runs,
+                self.ground_weights, logs, self.cap, odds, chances, total,
+            )  # fmt: skip
+            yield odds, chances, total
+
+
+@dataclass(frozen=True, eq=False)
 class ResampledRatings:
-    """Ratings of resamples, and who cannot be compared in them.
+    """Ratings of bootstrap resamples, and who is connected in each.
 
     Where grounds are drawn, a resample may lack those that hold contestants together. It then rates
     each part by itself.
@@ -73,7 +140,7 @@ def resampled_ratings(
     *,
     rng: np.random.Generator,
 ) -> ResampledRatings:
-    """Rate resamples.
+    """Draw bootstrap replicates of ratings.
 
     Parameters
     ----------
@@ -133,7 +200,7 @@ def _parts(weights: FloatArray) -> npt.NDArray[np.int64]:
 def spread_p_value(
     edges: Edges, tournament: Tournament, *, level: float = 0.95, key: np.uint64
 ) -> float:
-    """Test whether contestants are all alike: by the widest difference of two Hodge ratings.
+    """Test by permutation whether all are alike: the range of studentized Hodge ratings.
 
     Differences are studentized by their spread over random dealings of each ground's runs to the
     contestants there, and the data are counted among these: exact for identical contestants.

@@ -1,4 +1,4 @@
-"""Tie groups: stretches of an order in which nobody is separated from anybody."""
+"""Tie groups: the longest stretches of an order in which no pair is separated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["group_letters", "tie_groups"]
+__all__ = ["group_letters", "group_numbers", "tie_groups"]
 
 
 def tie_groups(
@@ -42,8 +42,19 @@ def tie_groups(
     return tuple(groups)
 
 
+def group_numbers(groups: Sequence[Sequence[str]], name: str) -> tuple[int, ...]:
+    """Return the numbers, from 1, of the groups of which one is a member.
+
+    Examples
+    --------
+    >>> group_numbers([("a", "b"), ("b", "c")], "b")
+    (1, 2)
+    """
+    return tuple(number for number, group in enumerate(groups, 1) if name in group)
+
+
 def group_letters(groups: Sequence[int]) -> str:
-    """Return groups by letters, a to z and then a2: a reader compares them more easily.
+    """Return groups by letters, a to z and then a2, as in a compact letter display.
 
     Whoever shares a letter is not separated. Whoever shares none need not be: groups are stretches,
     and one who is separated from somebody between the two ends them.

@@ -1,4 +1,4 @@
-"""All ways to rate, side by side, to see whether the order depends on the method."""
+"""The table of rating methods: what each computes, whose it is, and when to use it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, UnknownNameError
 from gnomon.ranking.contest import Contest
-from gnomon.ranking.kemeny.order import MOST, kemeny_order, tied_stretches
-from gnomon.ranking.ratings.alpha_rank import alpha_rank
-from gnomon.ranking.ratings.eigenvector import difficulty, perron_vector
+from gnomon.ranking.kemeny.kemeny_order import MOST, kemeny_order, tied_stretches
+from gnomon.ranking.ratings.game_theory import alpha_rank, nash_averaging
 from gnomon.ranking.ratings.hodge import hodge_ratings
-from gnomon.ranking.ratings.nash import nash_averaging
 from gnomon.ranking.ratings.pooled import (
     borda,
     bradley_terry,
     copeland,
+    difficulty,
     elo,
     elo_games,
     mean_rank,
+    perron_vector,
 )
 from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import FloatArray
@@ -38,7 +38,7 @@ KEMENY_SECONDS = 600
 
 @dataclass(frozen=True)
 class Method:
-    """A way to rate contestants.
+    """A rating method: its function, formula, source and use.
 
     Parameters
     ----------

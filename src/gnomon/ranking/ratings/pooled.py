@@ -1,4 +1,4 @@
-"""Ratings from pooled comparisons: Bradley and Terry's, Elo's, Borda's, Copeland's, mean ranks."""
+"""Classical ratings: Bradley-Terry, Elo, Borda, Copeland, mean ranks, and the Perron vector."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking.contest import Contest
-from gnomon.ranking.reachability import reachable
 from gnomon.scores.table import FloatArray
 
 __all__ = [
@@ -18,16 +17,19 @@ __all__ = [
     "borda",
     "bradley_terry",
     "copeland",
+    "difficulty",
     "elo",
     "elo_games",
     "mean_rank",
+    "perron_vector",
     "task_ranks",
+    "transfer",
 ]
 
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerry:
-    """Ratings b with P(i beats j) = 1 / (1 + exp(b_j - b_i)), sum 0, and their standard errors."""
+    """A fit of Bradley and Terry's model: ratings b (sum 0) and their standard errors."""
 
     ratings: FloatArray
     standard_errors: FloatArray
@@ -71,7 +73,7 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
     w = np.array(wins, dtype=np.float64)
     np.fill_diagonal(w, 0.0)
     n = len(w)
-    if ridge == 0.0 and not reachable(w > 0.0).all():
+    if ridge == 0.0 and _n_strong_components(w > 0.0) > 1:
         raise ScoreDataError(
             "expected games in which everyone, or someone on a chain between them, beats everyone "
             "else; found some who win or lose them all: give a ridge above 0"
@@ -94,8 +96,14 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
     return BradleyTerry(b - b.mean(), errors)
 
 
+def _n_strong_components(arrows: npt.NDArray[np.bool_]) -> int:
+    from scipy.sparse import csgraph
+
+    return int(csgraph.connected_components(arrows, connection="strong")[0])
+
+
 def borda(probability: npt.ArrayLike) -> FloatArray:
-    """Return each one's mean probability of being better than another that it met.
+    """Return Borda scores: the mean probability of being better than another that one met.
 
     Parameters
     ----------
@@ -114,7 +122,7 @@ def borda(probability: npt.ArrayLike) -> FloatArray:
 
 
 def copeland(probability: npt.ArrayLike) -> FloatArray:
-    """Return how many one beats in more than half of the cases, less how many beat it.
+    """Return Copeland scores: how many one beats (P above 1/2), less how many beat it.
 
     Examples
     --------
@@ -177,7 +185,7 @@ def elo(
     scale: float = 400.0,
     initial: float = 1000.0,
 ) -> FloatArray:
-    """Rate players by a stream of games, each moving two ratings: b += k (score - expected).
+    """Rate players by Elo: each game of a stream moves two ratings, b += k (score - expected).
 
     The result depends on the order of the games: for streams, not for tables.
 
@@ -221,3 +229,74 @@ def elo_games(contest: Contest) -> list[tuple[int, int, float]]:
         for g in range(len(contest.grounds))
         for i, j in zip(*np.nonzero(np.triu(contest.met[g])), strict=True)
     ]
+
+
+def perron_vector(ease_ratios: npt.ArrayLike) -> FloatArray:
+    """Return the Perron vector of a matrix of ease ratios, of length 1: the GOHR server's score.
+
+    The server finds it by power iteration from (1, ..., 1); so does this. The largest entry is the
+    best algorithm, or the easiest rule.
+
+    Parameters
+    ----------
+    ease_ratios : array_like of float, shape (n, n)
+        Smoothed ratios, above 0; 1 on the diagonal. NaN where two never met: as Harker (1987) has
+        it, such an entry is 0 and one more is added to the diagonal of its row.
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        An entry is not above 0.
+
+    References
+    ----------
+    Saaty (1977), J. Math. Psychology 15; class MannWhitney of the GOHR server, as described in its
+    documentation.
+
+    Examples
+    --------
+    >>> perron_vector([[1.0, 4.0], [0.25, 1.0]]).round(4)
+    array([0.9701, 0.2425])
+    """
+    e = np.array(ease_ratios, dtype=np.float64)
+    np.fill_diagonal(e, 1.0)
+    absent = np.isnan(e)
+    if not (e[~absent] > 0.0).all():
+        raise ValueError("expected ease ratios above 0; smooth the counts")
+    e[absent] = 0.0
+    e[np.diag_indices_from(e)] += absent.sum(axis=1)
+    x = np.full(len(e), 1.0 / np.sqrt(len(e)))
+    for _ in range(100_000):
+        y = e @ x
+        y /= np.linalg.norm(y)
+        if np.sum((y - x) ** 2) < 1e-26:
+            break
+        x = y
+    return np.asarray(y)
+
+
+def difficulty(ease: npt.ArrayLike) -> FloatArray:
+    """Return each rule's difficulty from the Perron vector: 1 for the hardest, less for easier.
+
+    Examples
+    --------
+    >>> difficulty([0.8, 0.4, 0.2])
+    array([0.25, 0.5 , 1.  ])
+    """
+    v = np.asarray(ease, dtype=np.float64)
+    return np.asarray(v.min() / v)
+
+
+def transfer(after: float, naive: float) -> float:
+    """Return how much easier a rule is after other rules: 1 - difficulty after / difficulty naive.
+
+    Examples
+    --------
+    >>> transfer(0.2, 0.8)
+    0.75
+    """
+    return 1.0 - after / naive

@@ -30,7 +30,6 @@ __all__ = [
     "mix",
     "resample_aggregates",
     "resample_improvement",
-    "resample_medians",
     "resample_profiles",
 ]
 
@@ -192,36 +191,6 @@ def resample_profiles(
         for i in range(n_tau - 1, -1, -1):
             above += share[i + 1]
             out[b, i] = above
-
-
-@njit(cache=True, nogil=True)
-def resample_medians(key: np.uint64, first: int, order: I64, ordered: F64, out: F64) -> None:
-    """Fill `out`, (replicates, columns), with medians of whole resampled rows from `first` on.
-
-    Column c of `ordered`, (columns, rows), holds its values ascending, `order` the rows they came
-    from.
-    """
-    n_columns, n = ordered.shape
-    counts = np.empty(n, np.int64)
-    low_rank, high_rank = (n - 1) // 2, n // 2
-    n_rows = np.uint64(n)
-    for b in range(out.shape[0]):
-        state = mix(key + np.uint64(first + b + 1) * STRIDE)
-        counts[:] = 0
-        for _ in range(n):
-            state += STRIDE
-            counts[np.int64(((mix(state) >> _S32) * n_rows) >> _S32)] += 1
-        for c in range(n_columns):
-            seen, i = 0, -1
-            while seen <= low_rank:
-                i += 1
-                seen += counts[order[c, i]]
-            low = ordered[c, i]
-            while seen <= high_rank:
-                i += 1
-                seen += counts[order[c, i]]
-            high = ordered[c, i]
-            out[b, c] = low + (high - low) / 2.0 if low < high else low
 
 
 @njit(cache=True, nogil=True)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gnomon.scores.table import FloatArray
 from gnomon.stats.aggregates import n_trimmed
 from gnomon.stats.bootstrap.draws import aggregates_of_draws, drawn_scores
-from gnomon.stats.bootstrap.quantiles import percentile_interval, quantiles
+from gnomon.stats.bootstrap.quantiles import quantiles
 from gnomon.stats.metrics import Metric
 from gnomon.stats.strata import IntArray, Strata, as_strata
 
@@ -38,8 +38,6 @@ BLOCK = 4096
 LITTLE_WORK = 3_000_000
 #: Draws that are held in memory together; has no influence either.
 PICKS_BLOCK = 30_000
-#: Columns of curves whose replicates are held in memory together.
-COLUMN_BLOCK = 32
 
 
 def draw_key(rng: np.random.Generator) -> np.uint64:
@@ -247,8 +245,9 @@ def median_replicates(
     ndarray of float, shape (n_resamples,)
         What :func:`median_interval` takes its ends from.
     """
-    column = np.asarray(x, dtype=np.float64).reshape(-1, 1)
-    return np.concatenate(list(_median_replicates(column, draw_key(rng), n_resamples)))[:, 0]
+    from gnomon.stats.bootstrap.medians import median_replicates_of
+
+    return median_replicates_of(np.asarray(x, dtype=np.float64).ravel(), draw_key(rng), n_resamples)
 
 
 def median_curve(
@@ -257,6 +256,7 @@ def median_curve(
     level: float = 0.95,
     n_resamples: int = 2000,
     rng: np.random.Generator,
+    n_threads: int = 1,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the median curve of several trials with a pointwise bootstrap percentile band.
 
@@ -273,6 +273,8 @@ def median_curve(
         Number of resamples.
     rng : numpy.random.Generator
         Source of the draws.
+    n_threads : int
+        Threads to work with; does not change the result.
 
     Returns
     -------
@@ -297,21 +299,7 @@ def median_curve(
     empty = np.full(x.shape[1], np.nan)
     if x.shape[0] < 2:
         return (x[0].copy() if x.shape[0] else empty), empty, empty.copy()
-    ends = [
-        percentile_interval(replicates, level)[:2]
-        for replicates in _median_replicates(x, key, n_resamples)
-    ]
-    middle = quantiles(x, [0.5])[0]
-    return middle, np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends])
+    from gnomon.stats.bootstrap.medians import median_intervals
 
-
-def _median_replicates(x: FloatArray, key: np.uint64, n_resamples: int) -> Iterator[FloatArray]:
-    """Yield (n_resamples, columns) medians, some columns at a time."""
-    from gnomon.stats.bootstrap.kernels import resample_medians
-
-    for begin in range(0, x.shape[1], COLUMN_BLOCK):
-        columns = np.ascontiguousarray(x[:, begin : begin + COLUMN_BLOCK].T)
-        order = np.argsort(columns, axis=1, kind="stable")
-        out = np.empty((n_resamples, columns.shape[0]))
-        resample_medians(key, 0, order, np.take_along_axis(columns, order, axis=1), out)
-        yield out
+    low, high = median_intervals(x.T, key, n_resamples, level, n_threads=n_threads)
+    return quantiles(x, [0.5])[0], low, high

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.results import Results, Row, generator, made_by, recorded
-from gnomon.scores.readers.foreign import SummaryTable
+from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimates import finite_or_none, warn
 from gnomon.stats.profiles.bands import Band, Kind

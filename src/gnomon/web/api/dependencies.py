@@ -1,4 +1,4 @@
-"""What the handlers of requests ask for: settings, the database, who calls, the CSRF check."""
+"""Dependencies of request handlers: settings, sessions, authentication, CSRF, parameters."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Annotated
 
 from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
-from fastapi import Depends, HTTPException, Request
+from fastapi import Depends, HTTPException, Path, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.requests import HTTPConnection
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 
 from gnomon.database.engine import Database
+from gnomon.leaderboard.accounts.names import MAX_NAME
 from gnomon.leaderboard.accounts.rate_limits import MINUTE_S, count_or_refuse, is_over
 from gnomon.leaderboard.accounts.tokens import (
     Caller,
@@ -25,18 +26,22 @@ from gnomon.leaderboard.accounts.tokens import (
     caller_of_cookie,
     caller_of_token,
 )
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.middleware import address_of
 
 __all__ = [
     "COOKIE",
     "CSRF_FIELD",
     "CSRF_HEADER",
+    "After",
     "CsrfChecked",
     "CurrentSettings",
     "DatabaseOf",
+    "Limit",
     "MaybeCaller",
     "ReadSession",
+    "RowId",
+    "Slug",
     "WriteSession",
     "caller",
     "csrf_token",
@@ -155,7 +160,7 @@ MaybeCaller = Annotated[Caller | None, Depends(maybe_caller)]
 
 
 def csrf_token(cookie: str) -> str:
-    """Return what a form must send back to prove that one of our own pages made it.
+    """Return the CSRF token of a session cookie, which a form must send back.
 
     It follows from the cookie, which a foreign page cannot read.
     """
@@ -211,3 +216,11 @@ def caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         return found
 
     return wanted
+
+
+_MOST = 2**31 - 1
+
+RowId = Annotated[int, Path(ge=1, le=_MOST)]
+Slug = Annotated[str, Path(min_length=1, max_length=MAX_NAME, pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+Limit = Annotated[int, Query(ge=1, le=500, description="Most records of the answer.")]
+After = Annotated[int, Query(ge=0, le=_MOST, description="Only records with a greater id.")]

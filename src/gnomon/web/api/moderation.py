@@ -1,31 +1,57 @@
-"""Moderation, and the log of everything that was done."""
+"""JSON API of server health, moderation and the audit log."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
-from sqlalchemy import select
+from pydantic import BaseModel
+from sqlalchemy import func, select
 from sqlalchemy.orm import joinedload
 
-from gnomon.database.tables import AuditRecord
+from gnomon._version import __version__
+from gnomon.database.schema import AuditRecord, Job
 from gnomon.leaderboard.accounts.tokens import Caller
-from gnomon.leaderboard.submissions.queue import place_in_queue
+from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.leaderboard.submissions.submission import find_submission, refuse_later, requeue
 from gnomon.web.api.dependencies import (
+    After,
+    Limit,
     MaybeCaller,
     ReadSession,
+    RowId,
     WriteSession,
     caller,
 )
-from gnomon.web.api.paging import After, Limit, RowId
 from gnomon.web.api.records import AuditLine, Reason, SubmissionRecord
 
-__all__ = ["router"]
+__all__ = ["health_router", "router"]
 
+health_router = APIRouter(prefix="/api", tags=["server"])
 router = APIRouter(prefix="/api", tags=["moderation"])
 
 Moderator = Annotated[Caller, Depends(caller("moderate"))]
+
+
+class Health(BaseModel):
+    """The version, and how much waits."""
+
+    gnomon: str
+    queued: int
+    running: int
+
+
+@health_router.get("/health")
+def health(session: ReadSession) -> Health:
+    """Tell that the server and its database answer, and how long the queue is."""
+    counts = dict(
+        session.execute(
+            select(Job.state, func.count()).where(Job.finished_at.is_(None)).group_by(Job.state)
+        ).all()
+    )
+    return Health(
+        gnomon=__version__, queued=counts.get("queued", 0), running=counts.get("running", 0)
+    )
 
 
 @router.post("/submissions/{submission}/refuse")

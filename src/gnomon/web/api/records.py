@@ -1,13 +1,15 @@
-"""What the JSON interface tells of each thing: records of pydantic, which OpenAPI describes."""
+"""Response records of the JSON API (pydantic), and the HTTP status of a refusal."""
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     AuditRecord,
     Entry,
     Season,
@@ -16,7 +18,8 @@ from gnomon.database.tables import (
     Token,
     VerifiedTrial,
 )
-from gnomon.leaderboard.submissions.queue import Place
+from gnomon.leaderboard.refusals import Kind, Refusal
+from gnomon.leaderboard.submissions.job_queue import Place
 
 __all__ = [
     "AuditLine",
@@ -29,9 +32,33 @@ __all__ = [
     "SubmissionRecord",
     "TokenRecord",
     "TrialRecord",
+    "status_of",
 ]
 
 _Moment = datetime.datetime
+_STATUSES: Mapping[Kind, int] = MappingProxyType(
+    {
+        "invalid": 422,
+        "unauthenticated": 401,
+        "not allowed": 403,
+        "missing": 404,
+        "conflict": 409,
+        "too large": 413,
+        "too many": 429,
+    }
+)
+
+
+def status_of(error: Exception) -> int:
+    """Return the HTTP status of an answer to a request that was refused.
+
+    Examples
+    --------
+    >>> from gnomon.leaderboard.refusals import Missing
+    >>> status_of(Missing("there is no entry 7")), status_of(ValueError())
+    (404, 422)
+    """
+    return _STATUSES[error.kind if isinstance(error, Refusal) else "invalid"]
 
 
 class Problem(BaseModel):

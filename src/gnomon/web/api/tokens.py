@@ -1,4 +1,4 @@
-"""Accounts and API tokens: one's own, and for an admin everybody's."""
+"""JSON API of accounts and API tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from gnomon.database.tables import Token
+from gnomon.database.schema import Token
 from gnomon.leaderboard.accounts.accounts import (
     close_account,
     erase_account,
@@ -25,13 +25,15 @@ from gnomon.leaderboard.accounts.tokens import (
 )
 from gnomon.leaderboard.refusals import Missing, NotAllowed
 from gnomon.web.api.dependencies import (
+    After,
+    Limit,
     ReadSession,
+    RowId,
     WriteSession,
     caller,
     identified,
     paced,
 )
-from gnomon.web.api.paging import After, Limit, RowId
 from gnomon.web.api.records import IssuedToken, Reason, TokenRecord
 
 __all__ = ["router"]

@@ -1,4 +1,4 @@
-"""Backup and restore: a folder that holds everything, taken while the server goes on.
+"""Backup and restore of a server, taken while it runs.
 
 ::
 
@@ -21,16 +21,16 @@ from typing import Any
 
 from sqlalchemy import select, text
 
-from gnomon import __version__
 from gnomon._io.atomic_file import write_atomically
+from gnomon._version import __version__
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
 from gnomon.database.migration import current_revision, require_head, upgrade
-from gnomon.database.tables import Submission
+from gnomon.database.schema import Submission
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions.upload import evidence_path
-from gnomon.web.operations.table_copy import copy_tables, row_counts
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
+from gnomon.web.operations.table_transfer import copy_tables, row_counts
 
 __all__ = ["back_up", "restore"]
 

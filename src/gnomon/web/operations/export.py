@@ -1,8 +1,8 @@
-"""The whole board as files that need no server: pages, and every table as JSON and as CSV.
+"""Static export of a leaderboard: HTML pages, and every table as JSON and CSV.
 
 ::
 
-    index.html, seasons/..., ...    the pages, linked to each other
+    index.html, seasons/..., ...    the pages, linked to each other by file names
     data/NAME.json, data/NAME.csv   seasons, rules, entries, attempts, submissions, trials, audit
     logs/N.FORMAT                   the logs, if wanted: from them every number can be made again
 
@@ -11,17 +11,23 @@ What the pages do not tell, such as the texts of hidden rules and who signed in,
 
 from __future__ import annotations
 
+import asyncio
+import datetime
 import json
+import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     AuditRecord,
     Entry,
     Season,
@@ -29,10 +35,9 @@ from gnomon.database.tables import (
     VerifiedTrial,
 )
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.csv_cells import csv_text
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import shows_hidden_rules
-from gnomon.leaderboard.submissions.upload import evidence_path
+from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon.web.api.records import (
     AuditLine,
     EntryRecord,
@@ -40,9 +45,172 @@ from gnomon.web.api.records import (
     SubmissionRecord,
     TrialRecord,
 )
-from gnomon.web.operations.static_pages import write_pages
+from gnomon.web.csv_cells import csv_text
 
-__all__ = ["export_board"]
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+__all__ = ["export_board", "write_pages"]
+
+#: What needs a server: signing in, playing, programs.
+_NEEDS_SERVER = re.compile(
+    r"^/(api|account|sign-in|sign-out|submit|play|study|studies|openapi\.json)(/|$)"
+)
+#: The same page with another summary of the errors.
+_METRIC = re.compile(r"^/seasons/[^?]+\?metric=[a-z]+$")
+_LINK = re.compile(r'\b(href|src)="(/[^"]*)"')
+_FORM = re.compile(r"<form\b.*?</form>", re.DOTALL)
+_MOST_PAGES = 100_000
+
+
+def write_pages(settings: ServerSettings, database: Database, out: Path) -> list[Path]:
+    """Write every page that can be reached from the first one without signing in.
+
+    Parameters
+    ----------
+    settings, database
+    out : Path
+        A folder that exists.
+
+    Returns
+    -------
+    list of Path
+        The files, the pages with what they need.
+    """
+    from gnomon.web.app import create_app
+
+    unhurried = replace(settings, requests_per_minute=10 * _MOST_PAGES)
+    pages = asyncio.run(_collect(create_app(unhurried, database)))
+    paths = []
+    for address, page in pages.items():
+        path = out / page.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_relinked(address, pages) if page.is_html else page.body)
+        paths.append(path)
+    return paths
+
+
+@dataclass(frozen=True)
+class _Page:
+    """An answer that is kept, under the name of a file."""
+
+    body: bytes
+    kind: str
+    file: str
+
+    @property
+    def is_html(self) -> bool:
+        return self.kind.startswith("text/html")
+
+
+async def _collect(app: FastAPI) -> dict[str, _Page]:
+    """Follow every link from the first page."""
+    pages: dict[str, _Page] = {}
+    waiting, seen = ["/"], {"/"}
+    while waiting and len(pages) < _MOST_PAGES:
+        address = waiting.pop()
+        status, kind, body = await _get(app, address)
+        if status != 200:
+            continue
+        html = kind.startswith("text/html")
+        text = _FORM.sub("", body.decode()) if html else ""
+        links = {_address(link) for _, link in _LINK.findall(text) if _is_kept(_address(link))}
+        pages[address] = _Page(text.encode() if html else body, kind, _file_of(address, html))
+        waiting += sorted(links - seen)
+        seen |= links
+    return pages
+
+
+def _address(link: str) -> str:
+    """Return what a link asks for, without the place on a page or the version of a static file."""
+    address = link.partition("#")[0]
+    return address.partition("?")[0] if address.startswith("/static/") else address
+
+
+def _is_kept(link: str) -> bool:
+    if link.startswith("//") or _NEEDS_SERVER.match(link):
+        return False
+    return "?" not in link or _METRIC.match(link) is not None
+
+
+def _file_of(address: str, is_html: bool) -> str:
+    """Return the name of an address's file; nothing in an address leads out of the folder."""
+    parts = [part for part in address.partition("#")[0].split("/") if part not in ("", ".", "..")]
+    name = "/".join(re.sub(r"[^A-Za-z0-9._~-]", "_", part) for part in parts)
+    if not is_html:
+        return name
+    return f"{name}.html" if name else "index.html"
+
+
+def _relinked(address: str, pages: dict[str, _Page]) -> bytes:
+    """Return a page whose links are names of files; one that leads nowhere is a link no more."""
+    here = pages[address]
+    folder = os.path.dirname(here.file) or "."
+
+    def to_file(match: re.Match[str]) -> str:
+        target, fragment = _address(match[2]), match[2].partition("#")[2]
+        if target not in pages:
+            return ""
+        there = os.path.relpath(pages[target].file, folder)
+        return f'{match[1]}="{there}{"#" + fragment if fragment else ""}"'
+
+    text = _LINK.sub(to_file, here.body.decode())
+    return _as_copy(text, datetime.datetime.now(datetime.UTC)).encode()
+
+
+def _as_copy(page: str, made: datetime.datetime) -> str:
+    """Say on a page that it is a copy, and let the style sheet hide what leads nowhere.
+
+    Examples
+    --------
+    >>> made = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
+    >>> page = _as_copy('<html lang="en"><main id="content">', made)
+    >>> page.splitlines()[0], "made on 2026-01-02" in page
+    ('<html class="copy" lang="en"><main id="content">', True)
+    """
+    note = (
+        f'<p class="notice">A copy of a leaderboard, made on {made:%Y-%m-%d}. '
+        "What needs a server is not in it: playing, submitting, and watching replays.</p>"
+    )
+    page = page.replace("<html ", '<html class="copy" ', 1)
+    return re.sub(r"<main\b[^>]*>", lambda match: f"{match[0]}\n{note}", page, count=1)
+
+
+async def _get(app: FastAPI, address: str) -> tuple[int, str, bytes]:
+    """Ask the application for a page, in this process."""
+    said: list[dict[str, Any]] = []
+    path, _, query = address.partition("#")[0].partition("?")
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": unquote(path),
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": query.encode(),
+        "headers": [(b"host", b"localhost"), (b"accept", b"text/html,*/*")],
+        "client": ("127.0.0.1", 0),
+        "server": ("localhost", 80),
+    }
+
+    asked = asyncio.Event()
+
+    async def receive() -> dict[str, Any]:
+        if asked.is_set():
+            await asyncio.Event().wait()  # nobody hangs up; whoever waits for it is cancelled
+        asked.set()
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    await app(scope, receive, send)
+    headers = dict(said[0]["headers"])
+    kind = headers.get(b"content-type", b"").decode()
+    return said[0]["status"], kind, b"".join(part.get("body", b"") for part in said[1:])
+
 
 _Record = Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""The pages: what people see of the leaderboard, and the same as JSON for programs."""
+"""Pages of the application: each as HTML for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ from importlib import import_module
 
 from fastapi import APIRouter, FastAPI
 
-from gnomon.web.pages.problems import error_page
+from gnomon.web.pages.rendering.templating import error_page
 
 __all__ = ["error_page", "router"]
 
 #: In the order in which their paths are tried.
 _PARTS = (
-    "seasons",
-    "season_scores",
-    "submissions",
-    "replays",
-    "rules",
-    "learners",
-    "submit",
-    "moderation",
-    "account",
-    "methods",
-    "play",
-    "play_season",
-    "results",
-    "studies",
+    "board.season_pages",
+    "board.submission_pages",
+    "board.replay_page",
+    "board.rule_page",
+    "board.learner_page",
+    "board.submit_pages",
+    "board.moderation_pages",
+    "account_pages",
+    "play.game_pages",
+    "play.season_game_pages",
+    "play.result_page",
+    "play.study_pages",
 )
 
 

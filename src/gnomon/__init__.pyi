@@ -1,0 +1,69 @@
+from . import errors as errors
+from . import plot as plot
+from ._version import __version__ as __version__
+from .distill import distill as distill
+from .experiments.config import ExperimentConfig as ExperimentConfig
+from .experiments.run_folder import RunFolder as RunFolder
+from .experiments.runner import run as run
+from .experiments.scoring.scores import score_table as score_table
+from .game.board import Board as Board
+from .game.board import BoardSpec as BoardSpec
+from .game.board import draw_boards as draw_boards
+from .game.engine.compiler import compile_rule as compile_rule
+from .game.env import HiddenRulesEnv as HiddenRulesEnv
+from .game.vector_env import HiddenRulesVectorEnv as HiddenRulesVectorEnv
+from .learners import Learner as Learner
+from .learners import available_learners as available_learners
+from .learners import make_learner as make_learner
+from .learners import play_trial as play_trial
+from .ranking import audit as audit
+from .ranking import rank as rank
+from .rules.catalogue import available_rules as available_rules
+from .rules.catalogue import load_rule as load_rule
+from .rules.parser import parse as parse
+from .scores import ScoreTable as ScoreTable
+from .scores import load_scores as load_scores
+from .scores import normalize as normalize
+from .scores import read_scores as read_scores
+from .stats import compare as compare
+from .stats import compare_all as compare_all
+from .stats import curves as curves
+from .stats import estimate as estimate
+from .stats import plan as plan
+from .stats import profile as profile
+
+__all__ = [
+    "Board",
+    "BoardSpec",
+    "ExperimentConfig",
+    "HiddenRulesEnv",
+    "HiddenRulesVectorEnv",
+    "Learner",
+    "RunFolder",
+    "ScoreTable",
+    "__version__",
+    "audit",
+    "available_learners",
+    "available_rules",
+    "compare",
+    "compare_all",
+    "compile_rule",
+    "curves",
+    "distill",
+    "draw_boards",
+    "errors",
+    "estimate",
+    "load_rule",
+    "load_scores",
+    "make_learner",
+    "normalize",
+    "parse",
+    "plan",
+    "play_trial",
+    "plot",
+    "profile",
+    "rank",
+    "read_scores",
+    "run",
+    "score_table",
+]

@@ -1,0 +1,431 @@
+"""Child processes under limits: started in a process group of their own, and ended as a group.
+
+Three ways to use one: :class:`ChildProcess` runs a program beside this one until it is stopped,
+:class:`LineProcess` talks with a program in lines, and :func:`run_limited` lets a module answer one
+request under limits on time, memory and output. (The pool of workers in
+:mod:`gnomon.execution.executor` is none of these: it hands Python objects to interpreters that
+``multiprocessing`` starts, whose pipes and start-up are its own.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, Literal, final
+
+from gnomon.errors import GnomonError, visible
+
+__all__ = [
+    "ChildProcess",
+    "LineProcess",
+    "ProcessFailure",
+    "answer_one_request",
+    "end_of_input",
+    "run_limited",
+]
+
+#: Longest line that is read at once, and how many lines are taken in before they are asked for.
+_LINE_LIMIT, _LINES_AHEAD = 65_536, 1000
+#: Seconds that a program which is talked with has to end once its input is closed.
+_GRACE_S = 1.0
+#: Most bytes of an answer to a request.
+_LARGEST_ANSWER = 256 << 20
+#: What a limited process sees of the environment, which may hold secrets.
+_KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "PYTHONPATH", "NUMBA_CACHE_DIR", "VIRTUAL_ENV")
+
+
+class ProcessFailure(Exception):  # noqa: N818 - the process failed, its input may be well
+    """A child that did not answer: it ran out of time or memory, or was killed."""
+
+
+@final
+class ChildProcess:
+    r"""A program that runs beside this one, with a pipe to its standard input.
+
+    It leads a process group, so that Ctrl-C in a terminal does not reach it and that it can be
+    ended with all that it started. If this process dies, the child meets the end of its input.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The program and its arguments.
+    environment : mapping of str to str, optional
+        All of its environment variables; by default those of this process.
+    output : {"inherited", "pipe", "file"}
+        Where its standard output goes: to that of this process, or into :attr:`output`, a pipe or a
+        temporary file. Unless it is inherited, standard error goes to a temporary file of its own.
+
+    Raises
+    ------
+    OSError
+        If it cannot be started.
+
+    Examples
+    --------
+    >>> import sys
+    >>> child = ChildProcess([sys.executable, "-c", "print(input()[::-1])"], output="file")
+    >>> child.send(b"olleh")
+    >>> child.stop(grace_s=30)
+    >>> child.how_it_ended, child.said()
+    ('status 0', b'hello\n')
+    >>> child.close()
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        *,
+        environment: Mapping[str, str] | None = None,
+        output: Literal["inherited", "pipe", "file"] = "inherited",
+    ) -> None:
+        kept = output != "inherited"
+        self._errors = tempfile.TemporaryFile() if kept else None  # noqa: SIM115 - close closes it
+        file: IO[bytes] | None = tempfile.TemporaryFile() if output == "file" else None  # noqa: SIM115
+        self._output = file
+        try:
+            self._process = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE if output == "pipe" else file,
+                stderr=self._errors,
+                env=environment,
+                start_new_session=True,
+            )
+        except BaseException:
+            self.close()
+            raise
+        assert self._process.stdin is not None
+        self.input: IO[bytes] = self._process.stdin
+        self._output = self._process.stdout or file
+
+    @property
+    def pid(self) -> int:
+        """The number of the process, and of its group."""
+        return self._process.pid
+
+    @property
+    def output(self) -> IO[bytes]:
+        """Its standard output, as a pipe or a file."""
+        if self._output is None:
+            raise ValueError("expected a child whose output is kept")
+        return self._output
+
+    @property
+    def how_it_ended(self) -> str:
+        """Its signal or its exit status, in words; empty while it runs."""
+        status = self._process.poll()
+        if status is None:
+            return ""
+        return f"signal {-status}" if status < 0 else f"status {status}"
+
+    def send(self, data: bytes) -> None:
+        """Write to its standard input; a program that has ended reads no more."""
+        with contextlib.suppress(BrokenPipeError):
+            self.input.write(data)
+            self.input.flush()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until it ends, for so long at most; return whether it has ended."""
+        try:
+            self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def stop(self, grace_s: float = 0.0) -> None:
+        """Close its input, give it so many seconds to end, and kill what is left of its group."""
+        if grace_s > 0:
+            with contextlib.suppress(OSError):
+                self.input.close()
+            self.wait(grace_s)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def said(self, most: int = _LARGEST_ANSWER) -> bytes:
+        """Return what it wrote to its output file, up to a number of bytes."""
+        self.output.seek(0)
+        return self.output.read(most)
+
+    def last_errors(self, most: int = 4000) -> str:
+        """Return the end of what it wrote to its standard error, if that is kept."""
+        if self._errors is None:
+            return ""
+        self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(self._errors.tell() - most, 0))
+        return self._errors.read().decode(errors="replace").strip()
+
+    def close(self) -> None:
+        """Close the files and pipes of a process that has ended."""
+        for file in (getattr(self, "input", None), self._output, self._errors):
+            if file is not None:
+                with contextlib.suppress(OSError):
+                    file.close()
+
+
+@final
+class LineProcess:
+    """A program that is talked with in lines, and cannot hang its caller.
+
+    It is stopped when this object goes.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The program and its arguments.
+    variables : mapping of str to str
+        Environment variables besides those of this process.
+    timeout_s : float
+        Most seconds to wait for a line.
+    label : str
+        How the messages of errors begin.
+
+    Raises
+    ------
+    GnomonError
+        If it cannot be started; and in :meth:`read` and :meth:`write`, if it ends or takes too
+        long.
+
+    Examples
+    --------
+    >>> import sys
+    >>> program = LineProcess([sys.executable, "-c", "print(input()[::-1])"], {}, timeout_s=30)
+    >>> program.write(["olleh"])
+    >>> program.read()
+    'hello'
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        variables: Mapping[str, str],
+        *,
+        timeout_s: float,
+        label: str = "program",
+    ) -> None:
+        self._name, self._label = shlex.join(words), label
+        self._timeout_s = timeout_s
+        try:
+            child = ChildProcess(words, environment={**os.environ, **variables}, output="pipe")
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise GnomonError(f"{label}: cannot start {self._name}: {reason}") from None
+        self._child = child
+        self._lines: queue.Queue[str | None] = queue.Queue(_LINES_AHEAD)
+        self._outgoing: queue.Queue[bytes | None] = queue.Queue(_LINES_AHEAD)
+        stopped = threading.Event()
+        # Threads, since a program that neither reads nor writes shall not keep its caller waiting.
+        threads = (
+            threading.Thread(
+                target=_take_in, args=(child.output, self._lines, stopped), daemon=True
+            ),
+            threading.Thread(target=_give_out, args=(child.input, self._outgoing), daemon=True),
+        )
+        for thread in threads:
+            thread.start()
+        weakref.finalize(self, _stop_talking, child, self._outgoing, threads, stopped)
+
+    def write(self, lines: Sequence[str]) -> None:
+        """Send lines, all at once; whether they were read, :meth:`read` will tell."""
+        if not lines:
+            return
+        try:
+            self._outgoing.put(("\n".join(lines) + "\n").encode(), timeout=self._timeout_s)
+        except queue.Full:
+            raise self._failed(f"it read nothing within {self._timeout_s:g} s") from None
+
+    def read(self) -> str:
+        """Return the next line, without its end."""
+        try:
+            line = self._lines.get(timeout=self._timeout_s)
+        except queue.Empty:
+            raise self._failed(f"found none within {self._timeout_s:g} s") from None
+        if line is None:
+            ended = self._child.wait(_GRACE_S)
+            raise self._failed(
+                f"it ended with {self._child.how_it_ended}" if ended else "it closed its output"
+            )
+        return line
+
+    def _failed(self, what: str) -> GnomonError:
+        """Return the error of a program that did not answer, with the end of its errors."""
+        words = self._child.last_errors(500)
+        said = f"; its standard error ends: {words}" if words else ""
+        return GnomonError(f"{self._label}: expected a line of {self._name}, {what}{said}")
+
+
+def _take_in(pipe: IO[bytes], lines: queue.Queue[str | None], stopped: threading.Event) -> None:
+    """Put the lines of a program into a queue, and None after the last."""
+    while not stopped.is_set():
+        line = pipe.readline(_LINE_LIMIT)
+        found = line.decode(errors="replace").rstrip("\r\n") if line else None
+        while not stopped.is_set():
+            try:
+                lines.put(found, timeout=0.2)
+                break
+            except queue.Full:
+                pass
+        if found is None:
+            return
+
+
+def _give_out(pipe: IO[bytes], outgoing: queue.Queue[bytes | None]) -> None:
+    """Send what is in a queue to a program until None comes, and close its input."""
+    # A program that has gone reads no more.
+    with contextlib.suppress(OSError), pipe:
+        while (data := outgoing.get()) is not None:
+            pipe.write(data)
+            pipe.flush()
+
+
+def _stop_talking(
+    child: ChildProcess,
+    outgoing: queue.Queue[bytes | None],
+    threads: Sequence[threading.Thread],
+    stopped: threading.Event,
+) -> None:
+    """Close the input of a program, wait a moment for it to end, and kill what is left."""
+    stopped.set()
+    with contextlib.suppress(queue.Full):
+        outgoing.put_nowait(None)
+    child.wait(_GRACE_S)
+    child.stop()
+    for thread in threads:
+        thread.join(_GRACE_S)
+    if not any(thread.is_alive() for thread in threads):  # what left the group may hold a pipe
+        child.close()
+
+
+def run_limited(
+    module: str,
+    request: Mapping[str, Any],
+    *,
+    timeout_s: float,
+    memory_mb: int,
+    tick: Callable[[], None] = lambda: None,
+    tick_s: float = 1.0,
+) -> dict[str, Any]:
+    """Let a module answer a request in a process of its own, under limits on time and memory.
+
+    The child is this interpreter. It gets one JSON object on its standard input and answers with
+    another on its standard output. It holds no secret: its environment is empty but for what Python
+    needs.
+
+    Parameters
+    ----------
+    module : str
+        One that calls :func:`answer_one_request` when it is run.
+    request : mapping
+        As JSON can hold it.
+    timeout_s : float
+        Most seconds, by the clock and of a processor.
+    memory_mb : int
+        Most address space in MiB, and most bytes in a file that it writes.
+    tick : callable
+        Called every ``tick_s`` seconds meanwhile; what it raises ends the child.
+    tick_s : float
+
+    Returns
+    -------
+    dict
+        The answer; ``{"refused": reason}`` for input that the module refuses.
+
+    Raises
+    ------
+    ProcessFailure
+        With the reason on one line.
+    """
+    words = [sys.executable, "-m", module, str(timeout_s), str(memory_mb)]
+    child = ChildProcess(words, environment=_limited_environment(), output="file")
+    try:
+        # The pipe stays open: when this process dies, it ends, and the child ends itself.
+        child.send(json.dumps(request).encode() + b"\n")
+        left = timeout_s
+        while not child.wait(min(tick_s, left)):
+            left -= tick_s
+            tick()
+            if left <= 0:
+                raise ProcessFailure(f"it took longer than {timeout_s:g} s")
+        return _answer(child)
+    finally:
+        child.stop()
+        child.close()
+
+
+def _answer(child: ChildProcess) -> dict[str, Any]:
+    """Return the answer of a child that has ended."""
+    ended = child.how_it_ended
+    if ended == "status 0":
+        try:
+            answer = json.loads(child.said())
+        except ValueError:
+            answer = None
+        if isinstance(answer, dict):
+            return answer
+        raise ProcessFailure("it gave no answer")
+    if ended.startswith("signal"):
+        raise ProcessFailure(f"it was ended by {ended}")
+    # What it says last may quote a file of unknown origin.
+    lines = [visible(line, kept="") for line in child.last_errors().splitlines()] or [""]
+    if "MemoryError" in lines[-1] or any("memory allocation" in line for line in lines):
+        raise ProcessFailure("it ran out of memory")
+    raise ProcessFailure(f"it ended with {ended}: {lines[-1][:200]}")
+
+
+def _limited_environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    # Threads each reserve memory, which is counted; one is fast enough.
+    threads = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+    return kept | dict.fromkeys(threads, "1")
+
+
+def answer_one_request(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Be the child of :func:`run_limited`: limit this process, read the request, print the answer.
+
+    Parameters
+    ----------
+    answer : callable
+        Takes the request and returns the answer; what it raises as a GnomonError is a refusal.
+    """
+    timeout_s, memory_mb = float(sys.argv[1]), int(sys.argv[2])
+    _limit(resource.RLIMIT_AS, memory_mb << 20)
+    _limit(resource.RLIMIT_CPU, int(timeout_s) + 1)
+    _limit(resource.RLIMIT_FSIZE, memory_mb << 20)
+    _limit(resource.RLIMIT_CORE, 0)
+    request = json.loads(sys.stdin.buffer.readline())
+    end_of_input(lambda: os._exit(1))
+    try:
+        result = answer(request)
+    except GnomonError as error:
+        result = {"refused": str(error).splitlines()[0]}
+    print(json.dumps(result))
+
+
+def _limit(what: int, most: int) -> None:
+    _, hard = resource.getrlimit(what)
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(what, (most, most))
+
+
+def end_of_input(then: Callable[[], object]) -> None:
+    """Call a function, in a thread, once standard input ends: the parent has closed it or died."""
+
+    def wait() -> None:
+        # Not by sys.stdin, whose lock a thread must not hold when the interpreter ends.
+        while os.read(0, 4096):
+            pass
+        then()
+
+    threading.Thread(target=wait, daemon=True).start()

@@ -1,0 +1,209 @@
+"""A JSON client over HTTP: retries of busy or absent servers, within bounds on tries and time."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import math
+import time
+from typing import Any, final
+from urllib import parse, request
+from urllib.error import HTTPError
+
+from gnomon.errors import GnomonError
+
+__all__ = ["HttpClient", "RefusedError", "is_address"]
+
+_LARGEST_ANSWER, _PART = 64 << 20, 65_536
+#: Statuses that may be others the next time.
+_BUSY = (408, 429, 500, 502, 503, 504)
+#: Seconds before the second try, doubled before each later one up to the longest.
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 2.0
+
+
+class RefusedError(GnomonError):
+    """An answer with a status of 300 or more; ``status`` is that status."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@final
+class HttpClient:
+    """A server at an address that answers in JSON.
+
+    A request is sent again while the server says that it is busy, cannot be reached, or dies before
+    the end of its answer; the pause is what it asks for (``Retry-After``), else 0.2 s, doubled each
+    time up to 2 s. So whatever is sent must be safe to send twice. Proxies of the environment are
+    not used, nor redirections followed: a token must not go elsewhere.
+
+    Parameters
+    ----------
+    url : str
+        ``http://...`` or ``https://...``; what comes before each path.
+    token : str
+        Sent as a bearer token, unless empty.
+    timeout_s : float
+        Most seconds for one try, from the first byte sent to the last received; a try that takes
+        longer is the last.
+    patience_s : float
+        Most seconds between the first failure and the last try.
+    max_tries : int or None
+        Most times that a request is sent; None sets no bound.
+
+    Raises
+    ------
+    GnomonError
+        The address is not one, or the token has letters that a header cannot hold.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        *,
+        timeout_s: float = 600.0,
+        patience_s: float = 30.0,
+        max_tries: int | None = None,
+    ) -> None:
+        if not is_address(url):
+            raise GnomonError(f"expected an address as http://HOST:PORT, found {url!r}")
+        if not token.isascii() or any(letter.isspace() for letter in token):
+            raise GnomonError(f"{url}: expected a token of ASCII without blanks, found others")
+        self.url = url.rstrip("/")
+        self._headers = {"Accept": "application/json"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._timeout_s, self._patience_s = timeout_s, patience_s
+        self._max_tries = math.inf if max_tries is None else max_tries
+        self._opener = request.build_opener(request.ProxyHandler({}), _NoRedirects)
+
+    def get(self, path: str) -> Any:
+        """Return the JSON at a path; errors as :meth:`ask`."""
+        return self.ask("GET", path)
+
+    def text(self, path: str) -> str:
+        """Return the text at a path; errors as :meth:`ask`."""
+        return self._bytes("GET", path, None, {}).decode(errors="replace")
+
+    def ask(self, method: str, path: str, value: Any = None, *, data: bytes | None = None) -> Any:
+        """Send a record as JSON, or bytes, and return the JSON of the answer; None if it is empty.
+
+        Raises
+        ------
+        RefusedError
+            The server refused; the message has its reason.
+        GnomonError
+            There was no answer within the bounds, or none in HTTP and JSON.
+        """
+        headers = {}
+        if data is not None:
+            headers["Content-Type"] = "application/octet-stream"
+        elif value is not None:
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(value).encode()
+        answer = self._bytes(method, path, data, headers)
+        try:
+            return json.loads(answer) if answer else None
+        except (ValueError, RecursionError):
+            raise GnomonError(f"{self.url}: expected JSON, found {answer[:100]!r}") from None
+
+    def _bytes(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
+        """Return the body of an answer, asking until there is one or a bound is reached."""
+        message = request.Request(
+            self.url + path, body, {**self._headers, **headers}, method=method
+        )
+        n_tries, pause, end = 0, _FIRST_PAUSE_S, math.inf
+        while True:
+            n_tries += 1
+            wait = pause
+            try:
+                return self._once(message)
+            except HTTPError as refusal:
+                failure: GnomonError = RefusedError(
+                    f"{self.url}: status {refusal.code}: {_reason(refusal)}", refusal.code
+                )
+                wait = max(pause, _seconds(refusal.headers.get("Retry-After")))
+                again = refusal.code in _BUSY
+            except TimeoutError:
+                text = f"{self.url}: expected an answer within {self._timeout_s:g} s"
+                failure, again = GnomonError(text), False
+            except (OSError, http.client.IncompleteRead) as error:
+                why = getattr(error, "reason", None) or error
+                failure, again = GnomonError(f"{self.url}: cannot be reached: {why}"), True
+            except http.client.HTTPException as error:
+                text = f"{self.url}: expected an answer in HTTP, found {error!r}"
+                failure, again = GnomonError(text), False
+            end = min(end, time.monotonic() + self._patience_s)
+            if not again or n_tries >= self._max_tries or time.monotonic() + wait > end:
+                raise failure
+            time.sleep(wait)
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    def _once(self, message: request.Request) -> bytes:
+        with self._opener.open(message, timeout=self._timeout_s) as answer:
+            data = _read(answer, self._timeout_s)
+            # Of a server that dies after its headers, a read of parts says nothing.
+            promised = _seconds(answer.headers.get("Content-Length"))
+            missing = int(min(promised, _LARGEST_ANSWER)) - len(data)
+            if missing > 0:
+                raise http.client.IncompleteRead(data, missing)
+            return data
+
+
+class _NoRedirects(request.HTTPRedirectHandler):
+    """Takes an answer that leads elsewhere as it is."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Follow nothing."""
+
+
+def is_address(url: str) -> bool:
+    """Return whether requests can be sent to an address.
+
+    Examples
+    --------
+    >>> is_address("http://127.0.0.1:8000"), is_address("file:///etc"), is_address("http://:80")
+    (True, False, False)
+    """
+    try:
+        parts = parse.urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port, or an address in brackets, that is none
+        return False
+
+
+def _read(answer: http.client.HTTPResponse, timeout_s: float) -> bytes:
+    """Return a body up to the largest; the time-out of a socket begins anew at each byte."""
+    began, data = time.monotonic(), bytearray()
+    while len(data) < _LARGEST_ANSWER and (part := answer.read1(_PART)):
+        data += part
+        if time.monotonic() - began > timeout_s:
+            raise TimeoutError
+    return bytes(data)
+
+
+def _reason(refusal: HTTPError) -> str:
+    """Return why a server refuses, on one line: a leaderboard's detail, or how the text begins."""
+    try:
+        with refusal:
+            said = refusal.read(2000)
+    except (OSError, http.client.HTTPException):
+        said = b""
+    try:
+        detail = str(json.loads(said)["detail"])
+        return detail.splitlines()[0] if detail else "no reason"
+    except (ValueError, KeyError, TypeError, RecursionError):
+        page = said.lstrip().startswith(b"<")
+        text = " ".join(said[:300].decode(errors="replace").split())
+        return text if text and not page else str(refusal.reason)
+
+
+def _seconds(header: str | None) -> float:
+    """Return the number that a header holds; 0 if it holds none."""
+    try:
+        number = float(header or 0)
+    except ValueError:  # a date
+        return 0.0
+    return number if math.isfinite(number) and number > 0 else 0.0

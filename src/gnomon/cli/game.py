@@ -1,0 +1,169 @@
+"""``gnomon learners``, ``gnomon play`` and ``gnomon captive``: who can play, and by what means."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gnomon.cli.answer import JsonOption, answering
+from gnomon.errors import GnomonError, RuleSyntaxError, visible
+
+__all__ = ["CAPTIVE_CONTEXT", "captive", "learners", "play"]
+
+
+def learners(
+    kinds: Annotated[
+        list[str] | None,
+        typer.Argument(help="Kinds, or package.module:Class; one alone shows its settings."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the learners that an experiment can name, with their settings."""
+    from gnomon.learners.registry import learner_kinds
+
+    with answering("learners", as_json=as_json) as answer:
+        found = learner_kinds(*(kinds or ()))
+        answer.results(found.as_records())
+        answer.say(str(found))
+        for warning in found.warnings:
+            answer.warn(warning)
+
+
+def play(
+    rule: Annotated[str, typer.Argument(help="A rule of the catalogue, or a file.")],
+    boards: Annotated[int, typer.Option(min=1, max=1000, help="Boards, one after another.")] = 20,
+    horizon: Annotated[int, typer.Option(min=1, help="Attempts before a board is cut off.")] = 100,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the boards; a new one by default.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Your name in the transcript.")] = "me",
+    transcript: Annotated[
+        Path | None, typer.Option(help="Write every attempt to this file.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play a hidden rule yourself, and see your errors beside the learners'."""
+    import secrets
+
+    from rich.console import Console
+
+    from gnomon.studies.baselines import baseline_curves
+    from gnomon.studies.play_session import Game, PlaySession
+    from gnomon.studies.terminal import board_records, play_in_terminal, result_table
+    from gnomon.studies.transcript import PlayedGame, transcript_text
+
+    with answering("play", as_json=as_json) as answer:
+        seed = secrets.randbits(32) if seed is None else seed
+        shown = Path(rule).stem
+        game = Game(shown, _rule_text(rule), seed, boards, horizon)
+        session = PlaySession(game)
+        # The game is talk; what came of it is the answer.
+        console = Console(stderr=as_json, highlight=False, markup=False)
+        play_in_terminal(session, console, _ask)
+        answer.results([{"rule": shown, "seed": seed} | each for each in board_records(session)])
+        if session.attempts and not as_json:
+            console.print(result_table(session, baseline_curves(game)))
+        if transcript is not None:
+            text = transcript_text([PlayedGame(name, "", 0, shown, session)])
+            transcript.write_text(text, encoding="utf-8")
+            answer.say(f"written to {transcript}")
+
+
+def _rule_text(rule: str) -> str:
+    """Return the text of a rule that parses."""
+    from gnomon.rules.catalogue import read_rule_text
+    from gnomon.rules.parser import parse
+
+    text = read_rule_text(rule)
+    try:
+        parse(text)
+    except RuleSyntaxError as error:
+        raise error.in_file(rule) from None
+    return text
+
+
+def _ask(prompt: str) -> str:
+    """Ask on standard error, and read a line."""
+    print(prompt, end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line
+
+
+#: Options of the reference such as -Doutput=BRIEF are passed on as they are, so no -h.
+CAPTIVE_CONTEXT = {
+    "ignore_unknown_options": True,
+    "allow_extra_args": True,
+    "help_option_names": ["--help"],
+}
+
+
+def captive(
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="RULE N [SHAPES COLORS [LIST [LIST]]], RULE BOARD.json, TRIALLIST.csv ROW or "
+            "R:RULE:MODIFIER, and options: output=BRIEF|STANDARD|FULL, seed=, inputDir=, shapes=, "
+            "colors=, crowded=, condTrain=, condTest=, log=, logappend=, log.nickname=, log.run=, "
+            "log.format=Long|Compact, detailedTranscript=, reveal=true, pipelined=true.",
+        ),
+    ] = None,
+    socket: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Serve clients at this port instead.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to serve at.")] = "127.0.0.1",
+    idle: Annotated[
+        float, typer.Option(min=0.01, help="Seconds until a silent client is dropped.")
+    ] = 600.0,
+    line_limit: Annotated[int, typer.Option(min=64, help="Most bytes of a line.")] = 65_536,
+    client_logs: Annotated[
+        bool, typer.Option("--client-logs", help="Clients may have result files written.")
+    ] = False,
+) -> None:
+    """Play hidden rules as a text protocol, over a pipe or a socket."""
+    try:
+        if socket is None:
+            _pipe(arguments or [], line_limit)
+        else:
+            _socket(arguments or [], host, socket, idle, line_limit, client_logs)
+    except GnomonError as error:
+        from gnomon.game.captive.opening import refusal
+
+        # The reference's exit status of a game that cannot begin; other verbs say 2.
+        print(visible(refusal(error)), file=sys.stderr)
+        raise typer.Exit(1) from None
+
+
+def _pipe(words: list[str], line_limit: int) -> None:
+    from gnomon.experiments.game_logs.writer import open_game_log
+    from gnomon.game.captive.arguments import read_arguments
+    from gnomon.game.captive.opening import open_session
+    from gnomon.game.captive.pipe import serve_pipe
+
+    arguments = read_arguments(words)
+    session = open_session(arguments, open_log=open_game_log)
+    serve_pipe(session, line_limit=line_limit, pipelined=arguments.pipelined)
+
+
+def _socket(
+    words: list[str], host: str, port: int, idle: float, line_limit: int, client_logs: bool
+) -> None:
+    from gnomon.experiments.game_logs.writer import open_game_log
+    from gnomon.game.captive.socket_server import SocketServer, run_server
+
+    def announce(where: str) -> None:
+        print(f"gnomon: serving at {where}; each client begins with GAME", file=sys.stderr)
+
+    server = SocketServer(
+        words,
+        host=host,
+        port=port,
+        idle_s=idle,
+        line_limit=line_limit,
+        open_log=open_game_log if client_logs else None,
+    )
+    run_server(server, announce)

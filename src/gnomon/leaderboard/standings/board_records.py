@@ -1,0 +1,211 @@
+"""Records of a leaderboard: contenders, scores, standings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from gnomon.stats.estimates import Estimate
+
+__all__ = [
+    "LEVEL",
+    "METRICS",
+    "Board",
+    "Contender",
+    "Difference",
+    "Number",
+    "Standing",
+    "Standings",
+    "Why",
+]
+
+#: How the scores of an entry are summed up; the first is shown unless another is asked for.
+METRICS = ("iqm", "mean", "median")
+LEVEL = 0.95
+
+Why = Literal["incomplete", "withdrawn attempt", "refused attempt"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """An entry as the board tells of it.
+
+    Parameters
+    ----------
+    entry_id : int
+    name, account : str
+    n_attempts, n_verified, n_withdrawn : int
+        How often it was tried, in all; how many of these were verified; how many of those were
+        taken back.
+    n_refused : int
+        How many were used up without ever counting: refused, given up, or withdrawn before.
+    """
+
+    entry_id: int
+    name: str
+    account: str = ""
+    n_attempts: int = 1
+    n_verified: int = 1
+    n_withdrawn: int = 0
+    n_refused: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """All scores of a season: who, on which rules, and a row a trial.
+
+    Parameters
+    ----------
+    season : str
+    rules : mapping from str to bool
+        Each rule by its public name, and whether it is hidden.
+    trials : int
+        Trials that every entry owes on every rule, for each attempt.
+    contenders : sequence of Contender
+        With different names.
+    scores : polars.DataFrame
+        Columns ``entry, rule, run, score``: entry id, public name of the rule, a number that tells
+        the entry's trials on it apart, and the terminal cumulated errors.
+    version : int
+        Of the season, as the database counts it.
+    seed : int
+        Of the resamples, so that the same scores give the same standings.
+    notes : tuple of str
+        What a reader of the board should know beside the scores.
+    """
+
+    season: str
+    rules: Mapping[str, bool]
+    trials: int
+    contenders: Sequence[Contender]
+    scores: pl.DataFrame
+    version: int = 1
+    seed: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A value with its interval; None for what is not estimable."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Number:
+        """Take over an estimate."""
+        record = estimate.as_record()
+        return cls(record["value"], record["low"], record["high"])
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(Number):
+    """Errors on hidden rules minus errors on public ones, with its interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A line of the board.
+
+    Parameters
+    ----------
+    contender : Contender
+    estimates : mapping from str to Number
+        By the name of the metric.
+    rank_low, rank_high : int or None
+        The ranks that the data leave possible; None without a rank.
+    groups : tuple of int
+        Numbers of the tie groups, from 1.
+    gap : Difference or None
+        Where the season has hidden rules and public ones.
+    n_trials : int
+        How many trials stand behind it.
+    why : str or None
+        Why there is no rank.
+    rating : Number or None
+        What the rank goes by, as ``gnomon rank`` prints it: the logarithm of the pairs of trials
+        won for each one lost, against the average of the board; None where there is no ranking.
+    """
+
+    contender: Contender
+    estimates: Mapping[str, Number]
+    rank_low: int | None
+    rank_high: int | None
+    groups: tuple[int, ...]
+    gap: Difference | None
+    n_trials: int
+    why: Why | None = None
+    rating: Number | None = None
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The board of a season.
+
+    Parameters
+    ----------
+    season, version
+        Of what, and of which state of it.
+    ranked : tuple of Standing
+        Best first.
+    unranked : tuple of Standing
+        In the order of their names.
+    rules : tuple of mappings
+        ``name, hidden, rank_low, rank_high, groups``, hardest first; without ranks where there are
+        fewer than two rules, or no entry.
+    notes : tuple of str
+        What the statistics warned of.
+    level : float
+    method : str
+        Of the ranking.
+    n_resamples : int
+    n_trials : int
+        Verified trials of ranked entries.
+    """
+
+    season: str
+    version: int
+    ranked: tuple[Standing, ...]
+    unranked: tuple[Standing, ...]
+    rules: tuple[Mapping[str, Any], ...]
+    notes: tuple[str, ...] = ()
+    level: float = LEVEL
+    method: str = "hodge"
+    n_resamples: int = 0
+    n_trials: int = 0
+    metrics: tuple[str, ...] = field(default=METRICS)
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether the season has rules of both kinds."""
+        return len({rule["hidden"] for rule in self.rules}) > 1
+
+    def as_record(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Standings:
+        """Return the standings of a record; the inverse of :meth:`as_record`."""
+        lists = {name: tuple(map(_standing, record[name])) for name in ("ranked", "unranked")}
+        names = ("rules", "notes", "metrics")
+        tuples = {name: tuple(record[name]) for name in names}
+        return cls(**{**record, **lists, **tuples})
+
+
+def _standing(record: Mapping[str, Any]) -> Standing:
+    return Standing(
+        **{
+            **record,
+            "contender": Contender(**record["contender"]),
+            "estimates": {name: Number(**each) for name, each in record["estimates"].items()},
+            "groups": tuple(record["groups"]),
+            "gap": None if record["gap"] is None else Difference(**record["gap"]),
+            "rating": None if record["rating"] is None else Number(**record["rating"]),
+        }
+    )

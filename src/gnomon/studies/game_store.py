@@ -1,0 +1,248 @@
+"""Games of people in the database: creation, look-up by key, and storage of each attempt."""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from threading import Lock
+from typing import Any, cast
+
+from sqlalchemy import Table, bindparam, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from gnomon.database.columns import now
+from gnomon.database.schema import PlayAttempt, SeasonRule, StudyAssignment
+from gnomon.database.schema import PlaySession as Row
+from gnomon.game.board import BoardSpec
+from gnomon.leaderboard.accounts.tokens import digest_of
+from gnomon.leaderboard.refusals import Conflict, Missing
+from gnomon.rules.catalogue import load_rule_text
+from gnomon.studies.play_session import Attempt, Game, PlaySession
+from gnomon.studies.playable_rules import Puzzle
+
+__all__ = [
+    "PlayedGameCache",
+    "StoredGame",
+    "begin_game",
+    "find_game",
+    "rebuild_game",
+    "store_changes",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredGame:
+    """A game and its row in the database."""
+
+    row: Row
+    session: PlaySession
+
+    @property
+    def memory_aid(self) -> bool:
+        """Whether the player may be shown what was moved."""
+        return bool(self.row.settings["memory_aid"])
+
+
+def begin_game(
+    session: Session,
+    puzzle: Puzzle,
+    *,
+    episodes: int,
+    horizon: int,
+    board: BoardSpec,
+    memory_aid: bool = True,
+    assignment: StudyAssignment | None = None,
+    series: int = 0,
+    key: str = "",
+) -> str:
+    """Create a game, and return the key by which alone it can be found again."""
+    key = key or secrets.token_urlsafe(24)
+    spec = {name: list(values) for name, values in asdict(board).items()}
+    settings = {
+        "shown": puzzle.shown,
+        "episodes": episodes,
+        "horizon": horizon,
+        "memory_aid": memory_aid,
+        "gave_up": False,
+    }
+    session.add(
+        Row(
+            key=digest_of(key),
+            assignment_id=None if assignment is None else assignment.id,
+            season_rule_id=puzzle.season_rule_id,
+            rule=puzzle.rule,
+            series=series,
+            seed=secrets.randbits(62),
+            board=spec,
+            settings=settings,
+            n_episodes=1,
+        )
+    )
+    return key
+
+
+def find_game(session: Session, key: str) -> StoredGame:
+    """Return the game of a key.
+
+    Raises
+    ------
+    Missing
+        There is none.
+    """
+    return rebuild_game(session, _row_of(session, key))
+
+
+def _row_of(session: Session, key: str) -> Row:
+    row = session.scalar(select(Row).where(Row.key == digest_of(key)))
+    if row is None:
+        raise Missing("there is no such game")
+    return row
+
+
+class PlayedGameCache:
+    """LRU cache of games in play, so that a game is not replayed at each move.
+
+    A game is taken out while somebody is at it, and put back when what came of it is kept. What is
+    here is only used if the database says that nothing has happened since.
+
+    Parameters
+    ----------
+    size : int
+        How many are kept; the ones that nobody came back to go first.
+    """
+
+    def __init__(self, size: int = 1000) -> None:
+        self._size = size
+        self._lock = Lock()
+        self._games: OrderedDict[int, tuple[datetime.datetime, PlaySession]] = OrderedDict()
+
+    def take(self, session: Session, key: str) -> StoredGame:
+        """Return the game of a key, as :func:`find_game` does."""
+        row = _row_of(session, key)
+        with self._lock:
+            changed_at, played = self._games.pop(row.id, (None, None))
+        if played is not None and changed_at == row.changed_at:
+            return StoredGame(row, played)
+        return rebuild_game(session, row)
+
+    def put_back(self, game: StoredGame, changed_at: datetime.datetime) -> None:
+        """Keep a game as it was left at a moment."""
+        with self._lock:
+            self._games[game.row.id] = changed_at, game.session
+            while len(self._games) > self._size:
+                self._games.popitem(last=False)
+
+
+def rebuild_game(session: Session, row: Row) -> StoredGame:
+    """Return the game of a row, as far as it was played."""
+    columns = (PlayAttempt.episode, PlayAttempt.number, PlayAttempt.cell, PlayAttempt.bucket)
+    more = (PlayAttempt.outcome, PlayAttempt.finish, PlayAttempt.reaction_ms, PlayAttempt.at)
+    rows = session.execute(
+        select(*columns, *more).where(PlayAttempt.session_id == row.id).order_by(PlayAttempt.id)
+    )
+    played = PlaySession(
+        Game(
+            row.settings["shown"],
+            _text_of(session, row),
+            row.seed,
+            row.settings["episodes"],
+            row.settings["horizon"],
+            BoardSpec(**row.board),
+        ),
+        _attempts(rows),
+        n_boards=row.n_episodes,
+        gave_up=row.settings["gave_up"],
+        seen_at=row.changed_at.timestamp(),
+    )
+    return StoredGame(row, played)
+
+
+def _attempts(rows: Iterable[Any]) -> Iterable[Attempt]:
+    for episode, number, cell, bucket, outcome, finish, reaction_ms, at in rows:
+        seconds = (reaction_ms or 0) / 1000
+        yield Attempt(
+            episode, number, cell or 0, bucket or 0, outcome, finish, seconds, at.timestamp()
+        )
+
+
+def _text_of(session: Session, row: Row) -> str:
+    if row.season_rule_id is not None:
+        return session.get_one(SeasonRule, row.season_rule_id).text
+    return load_rule_text(row.rule)
+
+
+_CHANGED = ("n_episodes", "changed_at", "settings", "state", "finished_at")
+_ROWS, _ATTEMPTS = cast(Table, Row.__table__), cast(Table, PlayAttempt.__table__)
+#: Made once: to put a statement together takes longer than to execute it.
+_CHANGE = (
+    _ROWS.update()
+    .where(
+        _ROWS.c.id == bindparam("this_id"),
+        _ROWS.c.state == "playing",
+        _ROWS.c.n_episodes == bindparam("this_board"),
+    )
+    .values({name: bindparam(name) for name in _CHANGED})
+)
+_ADD = _ATTEMPTS.insert()
+
+
+def store_changes(
+    session: Session, game: StoredGame, attempt: Attempt | None = None
+) -> datetime.datetime:
+    """Store what has changed since the game was found: an attempt, another board, the end.
+
+    Returns the moment of the change.
+
+    The game may have been found in a session that is over: to think takes longer than to write.
+
+    Raises
+    ------
+    Conflict
+        Somebody else has changed it meanwhile; nothing is put down.
+    """
+    row, played = game.row, game.session
+    changed_at = now() if attempt is None else _moment(attempt.at)
+    ended = played.state == "ended"
+    changes = {
+        "this_id": row.id,
+        "this_board": row.n_episodes,
+        "n_episodes": played.n_boards,
+        "changed_at": changed_at,
+        "settings": {**row.settings, "gave_up": played.gave_up},
+        "state": "ended" if ended else "playing",
+        "finished_at": changed_at if ended else None,
+    }
+    connection = session.connection()
+    if not connection.execute(_CHANGE, changes).rowcount:
+        raise Conflict("this game has gone on meanwhile")
+    if attempt is not None:
+        try:
+            connection.execute(_ADD, _values_of(game, attempt))
+        except IntegrityError:
+            raise Conflict("this attempt was made already") from None
+    return changed_at
+
+
+def _values_of(game: StoredGame, attempt: Attempt) -> dict[str, Any]:
+    first = attempt.number == 1
+    codes = game.session.board(attempt.episode).codes(game.session.game.board) if first else None
+    return {
+        "session_id": game.row.id,
+        "episode": attempt.episode,
+        "number": attempt.number,
+        "cell": attempt.cell,
+        "bucket": attempt.bucket,
+        "outcome": attempt.outcome,
+        "finish": attempt.finish,
+        "board": None if codes is None else codes.tobytes(),
+        "at": _moment(attempt.at),
+        "reaction_ms": min(round(1000 * attempt.reaction_s), 2**31 - 1),
+    }
+
+
+def _moment(seconds: float) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC)

@@ -1,0 +1,145 @@
+"""JSON API of the hidden division: requests for many trials, or a websocket for a whole run."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, WebSocket, WebSocketDisconnect
+from fastapi.concurrency import run_in_threadpool
+from pydantic import ValidationError
+
+from gnomon.database.engine import Database
+from gnomon.errors import GnomonError
+from gnomon.leaderboard.accounts.tokens import Caller, caller_of_token
+from gnomon.leaderboard.hidden.protocol import (
+    AttemptPlay,
+    Moves,
+    Replies,
+    TrialView,
+)
+from gnomon.leaderboard.hidden.remote_trials import RemoteGameCache, begin, make_moves, view
+from gnomon.leaderboard.seasons.entry_registration import find_season
+from gnomon.leaderboard.seasons.season import reveal_of
+from gnomon.web.api.dependencies import (
+    CurrentSettings,
+    DatabaseOf,
+    ReadSession,
+    RowId,
+    Slug,
+    WriteSession,
+    caller,
+)
+from gnomon.web.api.records import status_of
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api", tags=["hidden division"])
+
+Submitter = Annotated[Caller, Depends(caller("submit"))]
+
+#: How long a websocket goes on without its token being looked at again, in seconds.
+_TRUST_S = 10.0
+#: The close code of a connection that breaks the server's rules.
+_POLICY = 1008
+
+
+def _live(connection: Request | WebSocket) -> RemoteGameCache:
+    """Return the games in play of this process."""
+    state = connection.app.state
+    if not hasattr(state, "live_games"):
+        state.live_games = RemoteGameCache()
+    games: RemoteGameCache = state.live_games
+    return games
+
+
+@router.post("/remote/entries/{entry}/attempts/{number}")
+def begin_attempt(
+    session: WriteSession, entry: RowId, number: RowId, who: Submitter
+) -> AttemptPlay:
+    """Begin to play an attempt through the server, or find how far it is. It may be asked again."""
+    return begin(session, entry, number, account_id=who.account_id)
+
+
+@router.get("/remote/trials/{trial}")
+def get_trial(request: Request, session: ReadSession, trial: RowId, who: Submitter) -> TrialView:
+    """Tell what the player of a trial sees now; only its own player may ask."""
+    return view(session, _live(request), trial, account_id=who.account_id)
+
+
+@router.post("/remote/moves")
+def post_moves(
+    request: Request,
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    moves: Moves,
+    who: Submitter,
+) -> Replies:
+    """Make attempts in several trials. What was answered is counted, and never made twice."""
+    replies = make_moves(database, settings, _live(request), moves.moves, account_id=who.account_id)
+    return Replies(replies=replies)
+
+
+@router.get("/seasons/{season}/reveal")
+def get_reveal(session: ReadSession, season: Slug) -> dict[str, Any]:
+    """Return the hidden rules and the salt of a season that has been revealed."""
+    return reveal_of(find_season(session, season)).to_record()
+
+
+@router.websocket("/remote/play")
+async def play(websocket: WebSocket, database: DatabaseOf, settings: CurrentSettings) -> None:
+    """Take moves, and answer each message with the replies, or with why it is refused.
+
+    The token comes in the header ``Authorization: Bearer ...``.
+    """
+    secret = websocket.headers.get("authorization", "").removeprefix("Bearer ")
+    who = await run_in_threadpool(_submitter, database, secret)
+    if who is None:
+        await websocket.close(_POLICY)
+        return
+    await websocket.accept()
+    looked = time.monotonic()
+    try:
+        while True:
+            text = await websocket.receive_text()
+            if time.monotonic() - looked > _TRUST_S:
+                who = await run_in_threadpool(_submitter, database, secret)
+                looked = time.monotonic()
+            if who is None:
+                await websocket.close(_POLICY)
+                return
+            answer = await run_in_threadpool(_answer, websocket, database, settings, text, who)
+            await websocket.send_text(answer)
+    except WebSocketDisconnect:
+        pass
+    except KeyError:
+        # Bytes where text was expected.
+        await websocket.close(_POLICY)
+
+
+def _submitter(database: Database, secret: str) -> Caller | None:
+    """Return who holds a token, if it allows to submit."""
+    with database.reading() as session:
+        found = caller_of_token(session, secret)
+    return found if found is not None and found.may("submit") else None
+
+
+def _answer(websocket: WebSocket, database: Database, settings: Any, text: str, who: Caller) -> str:
+    """Return the answer to one message; a refusal is one, and the connection goes on."""
+    try:
+        moves = Moves.model_validate_json(text)
+        replies = make_moves(
+            database, settings, _live(websocket), moves.moves, account_id=who.account_id
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part)[:40] for part in first["loc"]) or "message"
+        return _refused(f"{where}: {first['msg']}", status_of(error))
+    except GnomonError as error:
+        return _refused(str(error), status_of(error))
+    return Replies(replies=replies).model_dump_json()
+
+
+def _refused(detail: str, status: int) -> str:
+    return json.dumps({"detail": detail.splitlines()[0], "status": status})

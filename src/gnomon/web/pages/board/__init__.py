@@ -1,0 +1,1 @@
+"""Pages of the leaderboard: seasons, learners, rules, submissions, replays, moderation."""

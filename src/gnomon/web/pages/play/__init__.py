@@ -1,0 +1,1 @@
+"""Pages of human play: games, their results, and studies."""

@@ -1,0 +1,1 @@
+"""HTML from templates, SVG charts, and the cache of rendered pages."""

@@ -1,0 +1,360 @@
+"""Layout of small SVG charts: scales, lines, bands, intervals, dots.
+
+Nothing is estimated here. A chart takes what the statistics made, and says where on paper it goes.
+The templates draw SVG whose colours are classes, so that light and dark are the page's business and
+no style stands in the markup.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "Curve",
+    "Drawn",
+    "Interval",
+    "Intervals",
+    "LineChart",
+    "Scale",
+    "Strip",
+    "Strips",
+    "Tick",
+    "intervals",
+    "line_chart",
+    "odds_intervals",
+    "strips",
+]
+
+_WIDTH, _HEIGHT = 540.0, 330.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 130.0, 22.0, 46.0
+_N_COLORS = 6
+#: Least distance of two labels, in units of the drawing.
+_LABEL_STEP = 16.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A tick of an axis."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Mapping from numbers to positions on an axis.
+
+    Parameters
+    ----------
+    low, high : float
+        The numbers at its ends.
+    start, end : float
+        Where these are on paper.
+    log : bool
+        Whether steps of the same factor are equally long; counted from 1, so that 0 has a place.
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """Return the place of a number, at an end if it is beyond it.
+
+        Examples
+        --------
+        >>> Scale(0, 10, 0, 100)(2.5), Scale(0, 99, 0, 100, log=True)(9)
+        (25.0, 50.0)
+        """
+        low, high = self._inner(self.low), self._inner(self.high)
+        share = (self._inner(value) - low) / (high - low) if high > low else 0.0
+        return round(self.start + min(max(share, 0.0), 1.0) * (self.end - self.start), 2)
+
+    def ticks(self, n: int = 5) -> tuple[Tick, ...]:
+        """Return round numbers along the axis, about ``n`` of them.
+
+        Examples
+        --------
+        >>> [tick.label for tick in Scale(0, 97, 0, 1).ticks()]
+        ['0', '20', '40', '60', '80']
+        >>> [tick.label for tick in Scale(0, 500, 0, 1, log=True).ticks()]
+        ['0', '1', '3', '10', '30', '100', '300']
+        """
+        if self.log:
+            values = [0.0, *(m * 10.0**e for e in range(7) for m in (1, 3))]
+            if sum(self.low <= v <= self.high for v in values) > 1.6 * n:
+                values = [10.0**e for e in range(7)]
+        else:
+            step = _step((self.high - self.low) / max(n, 1))
+            first = math.ceil(self.low / step)
+            values = [i * step for i in range(first, first + 4 * n + 2)]
+        inside = [v for v in values if self.low <= v <= self.high * (1 + 1e-9)]
+        return tuple(Tick(self(v), f"{v:,.10g}") for v in inside)
+
+    def _inner(self, value: float) -> float:
+        return math.log10(1.0 + max(value, 0.0)) if self.log else value
+
+
+def _step(rough: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, not less than a number."""
+    if rough <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(m * power for m in (1, 2, 5, 10) if m * power >= rough * (1 - 1e-9))
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A curve to draw, at x = 1, 2, ... unless `at` says where; ``you`` is drawn in ink."""
+
+    label: str
+    values: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    you: bool = False
+    at: Sequence[float] = ()
+
+    def places(self) -> Sequence[float]:
+        """Return where its values are, along the axis."""
+        return self.at or range(1, len(self.values) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A curve on paper: the points of its line and its band, and where its name stands."""
+
+    label: str
+    points: str
+    band: str
+    color: int
+    dash: int
+    you: bool
+    end_x: float
+    end_y: float
+    label_y: float
+    last: float
+
+
+@dataclass(frozen=True, slots=True)
+class LineChart:
+    """Layout of curves with their axes."""
+
+    width: float
+    height: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    curves: tuple[Drawn, ...]
+    x_label: str
+    y_label: str
+
+
+def line_chart(
+    curves: Sequence[Curve],
+    *,
+    x_label: str,
+    y_label: str,
+    log: bool = False,
+    log_x: bool = False,
+) -> LineChart | None:
+    """Lay curves out; None if there is nothing to draw.
+
+    Examples
+    --------
+    >>> chart = line_chart([Curve("you", [3, 4, 4], you=True)], x_label="board", y_label="errors")
+    >>> len(chart.curves), [tick.label for tick in chart.x_ticks]
+    (1, ['1', '2', '3'])
+    """
+    curves = [curve for curve in curves if len(curve.values)]
+    if not curves:
+        return None
+    most = max(max([*curve.values, *curve.high]) for curve in curves)
+    counted = not any(curve.at for curve in curves)
+    last = max(max(curve.places()) for curve in curves)
+    first = min(min(curve.places()) for curve in curves)
+    x = Scale(first, last if last > first else first + 1, _LEFT, _WIDTH - _RIGHT, log=log_x)
+    y = Scale(0, max(most, 1.0), _HEIGHT - _BOTTOM, _TOP, log=log)
+    ends = _spread([y(curve.values[-1]) for curve in curves], _TOP + 6, _HEIGHT - _BOTTOM)
+    others = iter(range(len(curves)))
+    drawn = []
+    for curve, label_y in zip(curves, ends, strict=True):
+        number = 0 if curve.you else next(others)
+        drawn.append(_drawn(curve, x, y, number, label_y))
+    return LineChart(
+        *(_WIDTH, _HEIGHT, _LEFT, _WIDTH - _RIGHT, _TOP, _HEIGHT - _BOTTOM),
+        _counting(x, int(last)) if counted else x.ticks(6),
+        y.ticks(),
+        tuple(drawn),
+        x_label,
+        y_label,
+    )
+
+
+def _counting(x: Scale, last: int) -> tuple[Tick, ...]:
+    """Return the ticks of an axis that counts from 1."""
+    step = int(_step(max(last / 8, 1)))
+    return tuple(Tick(x(i), str(i)) for i in sorted({1, *range(step, last + 1, step)}))
+
+
+def _drawn(curve: Curve, x: Scale, y: Scale, number: int, label_y: float) -> Drawn:
+    places = [x(place) for place in curve.places()]
+    points = list(zip(places, map(y, curve.values), strict=True))
+    band = ""
+    if len(curve.low):
+        upper = list(zip(places, map(y, curve.high), strict=True))
+        lower = list(zip(places, map(y, curve.low), strict=True))
+        band = _text([*upper, *reversed(lower)])
+    return Drawn(
+        curve.label,
+        _text(points),
+        band,
+        number % _N_COLORS,
+        number // _N_COLORS % 4,
+        curve.you,
+        *points[-1],
+        label_y,
+        float(curve.values[-1]),
+    )
+
+
+def _text(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{a:g},{b:g}" for a, b in points)
+
+
+def _spread(places: Sequence[float], low: float, high: float) -> list[float]:
+    """Move labels apart as little as keeps them from touching.
+
+    Examples
+    --------
+    >>> _spread([10.0, 12.0, 100.0], 0.0, 200.0)
+    [10.0, 26.0, 100.0]
+    """
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    found = [0.0] * len(places)
+    last = low - _LABEL_STEP
+    for i in order:
+        last = found[i] = max(places[i], last + _LABEL_STEP)
+    # What was pushed over the edge comes back, and pushes the ones before it.
+    edge = high
+    for i in reversed(order):
+        found[i] = min(found[i], edge)
+        edge = found[i] - _LABEL_STEP
+    return [round(place, 2) for place in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Layout of an estimate with its interval; None where there is none."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Estimates on one scale, in the order they were given."""
+
+    width: float
+    ticks: tuple[Tick, ...]
+    rows: tuple[Interval, ...]
+
+
+def intervals(
+    rows: Sequence[tuple[float | None, float | None, float | None]], *, width: float = 240.0
+) -> Intervals:
+    """Lay estimates (value, low, high) out on a common scale, from 0 unless they spread far.
+
+    Examples
+    --------
+    >>> found = intervals([(10.0, 5.0, 20.0), (None, None, None)], width=112.0)
+    >>> found.rows[0], found.rows[1].value
+    (Interval(value=56.0, low=31.0, high=106.0), None)
+    """
+    numbers = [x for row in rows for x in row if x is not None]
+    most, least = max([*numbers, 1.0]), max(min([*numbers, 1.0]), 0.0)
+    log = most > 15 * max(min([*numbers, most]), 1.0)
+    scale = Scale(0.0 if not log else least, most, 6.0, width - 6.0, log=log)
+    placed = (Interval(*(None if x is None else scale(x) for x in row)) for row in rows)
+    return Intervals(width, scale.ticks(3), tuple(placed))
+
+
+def odds_intervals(
+    rows: Sequence[tuple[float | None, float | None, float | None]], *, width: float = 240.0
+) -> Intervals:
+    """Lay logarithms of odds (value, low, high) out on one scale; its marks are the odds.
+
+    Examples
+    --------
+    >>> found = odds_intervals([(1.0, 0.5, 2.5), (-1.0, -2.5, -0.5)], width=112.0)
+    >>> [tick.label for tick in found.ticks]
+    ['1:10', '1:1', '10:1']
+    >>> found.rows[0].value > found.rows[1].value
+    True
+    """
+    far = max((abs(x) for row in rows for x in row if x is not None), default=0.0)
+    most = max(far, math.log(10.0))
+    scale = Scale(-most, most, 6.0, width - 6.0)
+    steps = [10.0**n for n in range(1, 12, 1 + int(most / math.log(10.0) / 2.5))]
+    marks = [(math.log(x), f"{x:g}:1") for x in steps] + [(0.0, "1:1")]
+    marks += [(-math.log(x), f"1:{x:g}") for x in steps]
+    inside = sorted(mark for mark in marks if abs(mark[0]) <= most * (1 + 1e-9))
+    placed = (Interval(*(None if x is None else scale(x) for x in row)) for row in rows)
+    return Intervals(width, tuple(Tick(scale(x), label) for x, label in inside), tuple(placed))
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The scores of one algorithm as dots on a line, and their median."""
+
+    label: str
+    y: float
+    dots: tuple[float, ...]
+    median: float
+    color: int
+
+
+@dataclass(frozen=True, slots=True)
+class Strips:
+    """Strips one below the other, on one scale."""
+
+    width: float
+    height: float
+    left: float
+    ticks: tuple[Tick, ...]
+    strips: tuple[Strip, ...]
+
+
+def strips(rows: Sequence[tuple[str, Sequence[float], float]]) -> Strips | None:
+    """Lay the scores of several algorithms out: each a name, its finite scores, and their median.
+
+    Examples
+    --------
+    >>> strips([("a", [1.0, 2.0], 1.5)]).strips[0].label
+    'a'
+    >>> strips([]) is None
+    True
+    """
+    rows = [row for row in rows if len(row[1])]
+    if not rows:
+        return None
+    left, step = 136.0, 26.0
+    most = max(max(scores) for _, scores, _ in rows)
+    scale = Scale(0.0, max(most, 1.0), left, _WIDTH - 14.0, log=most > 60)
+    return Strips(
+        _WIDTH,
+        len(rows) * step + 40.0,
+        left,
+        scale.ticks(),
+        tuple(
+            Strip(name, 14.0 + i * step, tuple(map(scale, scores)), scale(median), i % _N_COLORS)
+            for i, (name, scores, median) in enumerate(rows)
+        ),
+    )

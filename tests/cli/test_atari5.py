@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from gnomon.scores.readers.tidy_files import write_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, write_scores
 
 
 def results(said):

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from gnomon.distill import SubsetModel
-from gnomon.scores.readers.tidy_files import write_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, write_scores
 from language_models import language_models, write_harness_results
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from gnomon.distill import SubsetModel
-from gnomon.scores.readers.tidy_files import write_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, write_scores
 
 
 @pytest.fixture

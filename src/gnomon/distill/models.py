@@ -118,6 +118,11 @@ class SummaryEstimate:
         Of the interval, for one new algorithm like those of the training.
     outside : tuple of str
         Tasks whose score lies outside the training range.
+
+    Examples
+    --------
+    >>> SubsetModel(("u",), (1.0,), residuals=(-0.1, 0.1)).estimate({"u": 9.0}).value
+    9.0
     """
 
     value: float
@@ -381,7 +386,26 @@ def _plain(model: SubsetModel) -> dict[str, Any]:
 
 
 class Procedure(ABC):
-    """Chooses subsets of tasks, and fits a model to one."""
+    """Chooses subsets of tasks, and fits a model to one: what one of one's own derives from.
+
+    Examples
+    --------
+    >>> from gnomon.distill import distill, fit_least_squares
+    >>> from gnomon.scores import load_scores
+    >>> class Alphabetic(Procedure):
+    ...     name = "alphabetic"
+    ...
+    ...     def choose(self, data, size, **options):
+    ...         return (data.candidates[:size],)
+    ...
+    ...     def fit(self, data, tasks):
+    ...         return fit_least_squares(data, tasks)
+    >>> found = distill(
+    ...     load_scores("gohr-full"), procedure=Alphabetic(), transform="identity", summary="mean"
+    ... )
+    >>> found[0].procedure, round(found[0].r2, 2)
+    ('alphabetic', 0.9)
+    """
 
     @property
     @abstractmethod

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gnomon.distill import Folds, search_subsets
 from gnomon.distill.search import pieces as search_pieces
-from gnomon.distill.search.folds import Folds
 from gnomon.distill.search.row_errors import subset_errors
-from gnomon.distill.search.search import expected_seconds, search_subsets
+from gnomon.distill.search.search import expected_seconds
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.execution.executor import make_executor
 from strategies_distill import gapped_scores

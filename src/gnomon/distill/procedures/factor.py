@@ -53,6 +53,14 @@ class FactorProcedure(Procedure):
     smoothed : bool
         Predict the mean of the summaries over random halves of the tasks instead.
     weights : {"non-negative", "any"}
+
+    Examples
+    --------
+    >>> from gnomon.distill import prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> FactorProcedure().choose(data, 2)
+    (('bottommost-first', 'two-a-bucket'),)
     """
 
     shrinkage: float = 0.25

@@ -58,6 +58,15 @@ def fit_least_squares(
         There are fewer complete rows than coefficients.
     UnknownNameError
         A task is not in the table.
+
+    Examples
+    --------
+    >>> from gnomon.distill import prepare
+    >>> from gnomon.scores import ScoreTable
+    >>> table = ScoreTable.from_arrays({"a": [[1, 3]], "b": [[2, 6]]}, tasks=["u", "v"])
+    >>> data = prepare(table, transform="identity", summary="mean")
+    >>> fit_least_squares(data, ["u"]).formula
+    'identity summary = 0 + 2 u'
     """
     columns = data.columns(tasks)
     y_all = data.target if target is None else target
@@ -92,6 +101,16 @@ class PaperProcedure(Procedure):
     weights : {"any", "non-negative"}
         Non-negative leaves out subsets that would need a negative weight.
     folds : Folds
+    n_checked : int
+        Of ``in_sample``.
+
+    Examples
+    --------
+    >>> from gnomon.distill import prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> PaperProcedure().choose(data, 2)
+    (('clockwise-from-b0', 'where-the-last-piece-lay'),)
     """
 
     criterion: Literal["cv", "in_sample"] = "cv"

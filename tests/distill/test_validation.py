@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from gnomon.distill import (
-    AutoProcedure,
     FactorProcedure,
     Folds,
     PaperProcedure,
@@ -15,6 +14,7 @@ from gnomon.distill import (
     nested_error,
     order_agreement,
 )
+from gnomon.distill.procedures.registry import AutoProcedure
 from gnomon.distill.validation import kendall_tau, outer_splits
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import make_executor

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gnomon.distill import ItemResponseProcedure, nested_error
-from gnomon.distill.procedures.irt import fit_item_response
+from gnomon.distill import nested_error
+from gnomon.distill.procedures.irt import ItemResponseProcedure, fit_item_response
 from gnomon.errors import ScoreDataError
 
 

@@ -133,6 +133,6 @@ TIDY = Reader(
     "a CSV, TSV or Parquet file with the columns algorithm, task, run and score",
     recognises=lambda path: not (path.is_dir() or path.suffix.lower() in (".json", ".npz")),
     read=_read,
-    takes=frozenset({"metric", "where", "columns", "higher_is_better"}),
+    takes=frozenset({"metric", "where", "columns"}),
     is_general=True,
 )

@@ -99,8 +99,7 @@ def play(
     except KeyboardInterrupt:
         answer.warn(f"stopped; what was played is in {out}, and the same command goes on")
         raise typer.Exit(130) from None
-    counts = f"{summary.done} done, {summary.skipped} skipped, {summary.failed} failed"
-    answer.say(f"{config.name}: {_trials(config.n_trials)} ({counts}) in {out}")
+    answer.say(str(summary))
     _warn_of_each(answer, "attempts missing or damaged, played again", summary.lost)
     _warn_of_each(answer, "failed", summary.errors)
     return summary

@@ -22,8 +22,7 @@ import numpy.typing as npt
 
 from benchmarks.record import Measurement
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores.normalization import normalize
-from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.scores import normalize, read_scores
 from gnomon.stats.bootstrap.quantiles import percentile_interval
 from gnomon.stats.bootstrap.resamples import Resamples
 from gnomon.stats.metrics import METRICS, Metric, metric_named

@@ -11,9 +11,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from benchmarks.record import Measurement
-from gnomon.ranking.contest import Contest
-from gnomon.ranking.kemeny.kemeny_order import KemenyOrder, kemeny_order
-from gnomon.ranking.tournament import Tournament
+from gnomon.ranking import Contest, KemenyOrder, Tournament, kemeny_order
 from gnomon.scores.table import FloatArray
 
 #: Seconds after which ours says how far it may be off, and after which the peer does.

@@ -9,12 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benchmarks.record import Measurement
-from gnomon.ranking.audits.audit_table import audit
-from gnomon.ranking.contest import Contest
-from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.ranking import METHODS, Contest, Tournament, audit, rank
 from gnomon.ranking.ranks.resampled_ratings import Edges, resampled_ratings
-from gnomon.ranking.ratings.methods import METHODS
-from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import ScoreTable
 
 #: Learners, rules and runs of the target: 1,000 resamples within 5 s on one core.

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.record import Measurement, best_seconds
-from gnomon.scores.readers.tidy_files import write_scores
+from gnomon.scores import write_scores
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.comparisons.improvement import resampled_improvement

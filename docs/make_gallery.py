@@ -17,9 +17,8 @@ import numpy as np
 from gnomon.experiments.catalogue import load_experiment
 from gnomon.experiments.runner import run
 from gnomon.experiments.scoring.scores import score_table
-from gnomon.ranking.audits.audit_table import audit
-from gnomon.report.audit_page import audit_report
-from gnomon.report.page import build_report
+from gnomon.ranking import audit
+from gnomon.report.reports import report
 
 #: Name of the picture -> the figure of the demo's report that it is.
 OF_REPORT = {
@@ -49,7 +48,7 @@ def report_pictures(played: str, trials: int, episodes: int) -> Iterator[tuple[s
     """Yield the figures of a report on the demo's experiment, with fewer trials."""
     folder = Path(played, "demo")
     run(load_experiment("demo", trials=trials, episodes=episodes), folder)
-    figures = build_report(folder).parent / "figures"
+    figures = report(folder).parent / "figures"
     for name, figure in OF_REPORT.items():
         yield name, (figures / f"{figure}.svg").read_text(encoding="utf-8")
 
@@ -60,7 +59,7 @@ def audit_pictures(played: str) -> Iterator[tuple[str, str]]:
     config = load_experiment("gohr-core", learners=learners, trials=10, episodes=60)
     table = score_table(run(config, Path(played, "suite")).folder, "tce")
     found = audit(table, n_resamples=400, rng=np.random.default_rng(0))
-    figures = audit_report(found, "suite", seed=0).save(Path(played, "audit")).parent / "figures"
+    figures = found.page("suite").save(Path(played, "audit")).parent / "figures"
     for name, file in OF_AUDIT.items():
         yield name, (figures / f"{file}.svg").read_text(encoding="utf-8")
 

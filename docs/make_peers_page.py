@@ -46,14 +46,18 @@ def timed(call: Callable[[], Any], repeats: int = 3) -> tuple[Any, str]:
         result = call()
         seconds.append(time.perf_counter() - start)
     least = min(seconds)
-    return result, f"{least:.1f} s" if least >= 1 else f"{1000 * least:.2g} ms"
+    if least >= 1:
+        return result, f"{least:.1f} s"
+    return result, f"{1000 * least:.0f} ms" if least >= 0.01 else f"{1000 * least:.2g} ms"
 
 
 def interval(value: float, low: float, high: float, digits: int = 3) -> str:
+    """Return a value with its interval, as the page prints it."""
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
@@ -73,14 +77,18 @@ def first_runs(scores: gn.ScoreTable, n: int) -> dict[str, np.ndarray]:
     return {a: np.stack(runs, axis=1) for a, runs in columns.items()}
 
 
-def of_rliable(arrays: dict[str, np.ndarray], measure: Callable[..., Any], **how: Any) -> Any:
+def of_rliable(
+    arrays: dict[str, np.ndarray], measure: Callable[..., Any], reps: int = RESAMPLES, **how: Any
+) -> Any:
+    """Return value, low and high of each algorithm, by rliable's percentile bootstrap."""
     values, ends = library.get_interval_estimates(
-        arrays, lambda *x: np.array([measure(*x)]), reps=RESAMPLES, **how
+        arrays, lambda *x: np.array([measure(*x)]), reps=reps, **how
     )
     return {a: (values[a][0], *ends[a][:, 0]) for a in arrays}
 
 
 def of_scipy(runs: np.ndarray, measure: Callable[..., Any], method: str) -> tuple[float, float]:
+    """Return the ends of SciPy's bootstrap, each task a sample of its own."""
     found = stats.bootstrap(
         tuple(runs.T),
         lambda *tasks: measure(np.stack(tasks, axis=1)),
@@ -93,6 +101,7 @@ def of_scipy(runs: np.ndarray, measure: Callable[..., Any], method: str) -> tupl
 
 
 def estimates(runs: dict[str, np.ndarray]) -> str:
+    """Return the table of aggregates and their intervals."""
     one = {"SPR": runs["SPR"]}
     ours = gn.ScoreTable.from_arrays(one)
     rows = []
@@ -115,21 +124,19 @@ def coverage(scores: gn.ScoreTable, draws: int = 200) -> str:
     truth, rng = metrics.aggregate_iqm(population), np.random.default_rng(SEED)
     rows = []
     for n in (3, 5, 10):
-        held = np.zeros(3)
+        held = np.zeros(2)
         for _ in range(draws):
             at = rng.integers(100, size=(n, population.shape[1]))
-            few = np.take_along_axis(population, at, axis=0)
-            [mine] = gn.estimate(gn.ScoreTable.from_arrays({"SPR": few}), ["iqm"])
-            _, low, high = of_rliable({"SPR": few}, metrics.aggregate_iqm)["SPR"]
-            other = of_scipy(few, metrics.aggregate_iqm, "percentile")
-            for k, (a, b) in enumerate([(mine.low, mine.high), (low, high), other]):
-                held[k] += a <= truth <= b
+            few = {"SPR": np.take_along_axis(population, at, axis=0)}
+            [mine] = gn.estimate(gn.ScoreTable.from_arrays(few), ["iqm"])
+            _, low, high = of_rliable(few, metrics.aggregate_iqm, reps=500)["SPR"]
+            held += [mine.low <= truth <= mine.high, low <= truth <= high]
         rows.append([n, *(f"{share:.1%}" for share in held / draws)])
-    head = ["runs", "Gnomon", "rliable, percentile", "SciPy, percentile"]
-    return table(head, rows)
+    return table(["runs", "Gnomon", "rliable"], rows)
 
 
 def improvement(runs: dict[str, np.ndarray]) -> str:
+    """Return the table of probabilities of improvement over each other algorithm."""
     ours, rows = gn.ScoreTable.from_arrays(runs), []
     for other in ("DrQ(eps)", "DrQ", "DER", "CURL"):
         pair = {other: [runs["SPR"], runs[other]]}
@@ -145,9 +152,10 @@ def improvement(runs: dict[str, np.ndarray]) -> str:
 
 
 def profiles(runs: dict[str, np.ndarray]) -> str:
+    """Return the table that compares performance profiles."""
     tau = np.linspace(0.0, 2.0, 21)
     ours = gn.ScoreTable.from_arrays(runs)
-    found, seconds = timed(lambda: gn.profile(ours, tau))
+    found, seconds = timed(lambda: gn.profile(ours, tau=tau))
     theirs, rliable_s = timed(
         lambda: library.create_performance_profile(runs, tau, reps=RESAMPLES), 0
     )
@@ -167,20 +175,21 @@ def profiles(runs: dict[str, np.ndarray]) -> str:
 
 
 def tests_over_tasks(runs: dict[str, np.ndarray]) -> str:
+    """Return the table of mean ranks, Friedman's test and Nemenyi's difference."""
     means = pd.DataFrame({a: x.mean(axis=0) for a, x in runs.items()})
     ours = gn.ScoreTable.from_arrays({a: means[[a]].T.to_numpy() for a in means})
-    mine, seconds = timed(lambda: critical_difference(ours, test="nemenyi"))
+    mine, seconds = timed(lambda: critical_difference(ours, test="nemenyi", differences="scores"))
     theirs, autorank_s = timed(lambda: autorank(means, force_mode="nonparametric"))
     friedman, scipy_s = timed(lambda: stats.friedmanchisquare(*(means[a] for a in means)))
-    ranks = dict(zip(mine.names, mine.mean_ranks, strict=True))
+    ranks = {one.name: one.mean_rank for one in mine}
     rows = [
         [f"mean rank of {a}", f"{ranks[a]:.4f}", f"{theirs.rankdf.meanrank[a]:.4f}", ""]
-        for a in mine.names
+        for a in ranks
     ]
     rows += [
-        ["p of Friedman's test", f"{mine.friedman_p:.4g}", f"{theirs.pvalue:.4g}",
+        ["p of Friedman's test", f"{mine[0].friedman_p:.4g}", f"{theirs.pvalue:.4g}",
          f"{friedman.pvalue:.4g}"],
-        ["Nemenyi's critical difference", f"{mine.difference:.4f}", f"{theirs.cd:.4f}", "none"],
+        ["Nemenyi's critical difference", f"{mine[0].critical_difference:.4f}", f"{theirs.cd:.4f}", "none"],
         ["seconds", seconds, autorank_s, scipy_s],
     ]  # fmt: skip
     return table(["10 runs, their means on 26 games", "Gnomon", "autorank", "SciPy"], rows)
@@ -192,11 +201,13 @@ def elo(strengths: Any) -> Any:
 
 
 def battles(first: np.ndarray, second: np.ndarray, won: np.ndarray) -> pd.DataFrame:
+    """Return games as Arena-Rank reads them; a share of one half is a tie."""
     winner = np.select([won == 1, won == 0], ["model_a", "model_b"], "tie")
     return pd.DataFrame({"model_a": first, "model_b": second, "winner": winner})
 
 
 def of_arena(games: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Return rating, low and high of each competitor, by Arena-Rank's sandwich intervals."""
     data = PairDataset.from_pandas(games)
     found = BradleyTerry(n_competitors=data.n_competitors).compute_ratings_and_cis(data)
     ends = zip(*(found[k] for k in ("ratings", "rating_lower", "rating_upper")), strict=True)
@@ -204,6 +215,7 @@ def of_arena(games: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def votes(n: int = 20_000, k: int = 10) -> str:
+    """Return the table of ratings from made-up votes whose truth is known."""
     rng = np.random.default_rng(SEED)
     truth = np.linspace(-1.5, 1.5, k)
     i = rng.integers(k, size=n)
@@ -250,6 +262,7 @@ def ranks_of_runs(runs: dict[str, np.ndarray]) -> str:
 
 
 def faults(runs: dict[str, np.ndarray]) -> str:
+    """Return the table of what happens to gaps, ragged tables and seeds."""
     holes = runs["SPR"].copy()
     holes[3, 5] = np.nan
     means = pd.DataFrame({a: x.mean(axis=0) for a, x in runs.items()})
@@ -284,6 +297,7 @@ def faults(runs: dict[str, np.ndarray]) -> str:
 
 
 def main(folder: Path) -> None:
+    """Compute all tables and write the page."""
     scores = gn.normalize(gn.read_scores(folder / "atari100k_runs.csv"), "random-human")
     runs = first_runs(scores, 10)
     packages = ("gnomon-rl", "rliable", "scipy", "autorank", "arena-rank", "numpy")

@@ -23,8 +23,7 @@ from gnomon.plot.record import Figure
 from gnomon.plot.style import drawing_of
 from gnomon.ranking.audits.audit_table import audit
 from gnomon.ranking.ranks.rank_intervals import rank
-from gnomon.report.audit_page import audit_report
-from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.scores import read_scores
 
 #: Figures of the audit of six agents on sixty games.
 OF_AUDIT = ("rank-intervals", "ease", "critical-difference", "tournament")
@@ -35,7 +34,7 @@ NAMES = (*OF_AUDIT, "ladder")
 def audit_figures(data: Path) -> list[Figure]:
     """Return the figures of the audit that docs/audit.md shows the text of."""
     found = audit(read_scores(data / TABLE), rng=np.random.default_rng(0))
-    figures = {figure.name: figure for figure in audit_report(found, TABLE, seed=0).figures}
+    figures = {figure.name: figure for figure in found.page(TABLE).figures}
     return [figures[name] for name in OF_AUDIT]
 
 

@@ -14,19 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.plot import statistics as drawn
-from gnomon.plot.record import Figure
-from gnomon.scores.normalization import normalize
-from gnomon.scores.readers.foreign import SummaryTable, read_summaries
-from gnomon.scores.readers.tidy_files import read_scores
-from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparisons.comparison import compare, compare_all
-from gnomon.stats.estimates import estimate
-from gnomon.stats.learning_curves import aggregate_curves
-from gnomon.stats.power import power_curve
-from gnomon.stats.profiles.distance import distance_profiles
-from gnomon.stats.profiles.performance import performance_profiles
-from gnomon.stats.subsampling import subsample_table
+from gnomon.plot import Figure
+from gnomon.scores import ScoreTable, SummaryTable, normalize, read_scores, read_summaries
+from gnomon.stats import Plan, compare, compare_all, curves, estimate, plan, profile
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")
 SARSA = "Sarsa(lambda)+Blob-PROST"
@@ -62,100 +52,62 @@ class Data:
         return SummaryTable(names, found.tasks, found.mean, found.deviation, found.n_runs)
 
 
-def rng() -> np.random.Generator:
-    """Return a fresh source of draws."""
-    return np.random.default_rng(0)
-
-
-def scores_profile(data: Data) -> Figure:
-    """Draw shares of runs."""
-    table = data.atari()
-    found = performance_profiles(table, spacing="data", rng=rng())
-    return drawn.profile_figure(found, table.scale, higher_is_better=True)
+def ratio_profile(data: Data) -> Figure:
+    """Draw Dolan and Moré's profiles."""
+    table = data.control().select(algorithms=["d4pg", "ddpg", "dmpo", "dreamerv3", "mpo"])
+    return profile(table, "ratio").figure()
 
 
 def average_profile(data: Data) -> Figure:
     """Draw shares of tasks."""
     table = data.control().select(algorithms=["dreamerv3", "dmpo", "ppo_fixhp"])
-    found = performance_profiles(table, kind="average_score", band="simultaneous", rng=rng())
-    return drawn.profile_figure(found, table.scale, higher_is_better=True)
-
-
-def ratio_profile(data: Data) -> Figure:
-    """Draw Dolan and Moré's profiles."""
-    table = data.control().select(algorithms=["d4pg", "ddpg", "dmpo", "dreamerv3", "mpo"])
-    found = distance_profiles(table, "ratio", rng=rng())
-    return drawn.profile_figure(found, "", higher_is_better=True)
+    return profile(table, "average_score", band="simultaneous").figure()
 
 
 def likelihood(data: Data, *names: str) -> Figure:
     """Draw Recht's profiles."""
-    found = distance_profiles(data.summaries().select(names), "likelihood", rng=rng())
-    return drawn.profile_figure(found, "", higher_is_better=True)
-
-
-def intervals(data: Data) -> Figure:
-    """Draw aggregates with intervals."""
-    table = data.atari()
-    return drawn.estimate_figure(estimate(table, rng=rng()), table.scale)
-
-
-def improvement_map(data: Data) -> Figure:
-    """Draw all pairs."""
-    table = data.atari()
-    found = compare_all(table, "probability_of_improvement", rng=rng())
-    return drawn.comparison_figure(found, table.scale)
-
-
-def differences(data: Data) -> Figure:
-    """Draw one pair in several metrics."""
-    table = data.atari()
-    return drawn.comparison_figure(compare(table, "IQN", "Rainbow", rng=rng()), table.scale)
+    return profile(data.summaries().select(names), "likelihood").figure()
 
 
 def efficiency(data: Data) -> Figure:
     """Draw median beside IQM over training frames."""
-    table = data.atari_curves()
-    found = aggregate_curves(table, ["median", "iqm"], rng=rng())
-    return drawn.curve_figure(found, table.scale, "million frames")
+    return curves(data.atari_curves(), ["median", "iqm"], step="million frames").figure()
 
 
 def fewer_runs(data: Data) -> Figure:
     """Draw median beside IQM of fewer runs."""
     table = data.control().select(algorithms=["d4pg", "ddpg", "dmpo", "mpo"])
-    draws = rng()
-    found = [
-        one
-        for metric in ("median", "iqm")
-        for one in subsample_table(table, metric, runs=[2, 3, 5], n_draws=2000, rng=draws)
-    ]
-    return drawn.subsample_figure(found, table.scale)
+    metrics, runs = ["median", "iqm"], [2, 3, 5]
+    return plan(table, metrics=metrics, way="subsample", runs=runs, n_simulations=2000).figure()
 
 
 def power(data: Data) -> Figure:
     """Draw how many runs tell pairs apart."""
-    table, draws = data.control(), rng()
-    points = [
-        point
-        for pair in (("d4pg", "dmpo"), ("d4pg", "ddpg"), ("dmpo", "mpo"))
-        for point in power_curve(table, *pair, runs=(3, 5, 10, 20, 40), rng=draws)
-    ]
-    return drawn.power_figure(points, 0.8)
+    table, draws = data.control(), np.random.default_rng(0)
+    pairs = (("d4pg", "dmpo"), ("d4pg", "ddpg"), ("dmpo", "mpo"))
+    return Plan(tuple(p for pair in pairs for p in plan(table, *pair, rng=draws))).figure()
+
+
+def widths(data: Data) -> Figure:
+    """Draw how wide intervals are with more runs."""
+    table = data.control().select(algorithms=["d4pg", "ddpg", "dmpo", "mpo"])
+    return plan(table, way="widths", n_simulations=200).figure()
 
 
 #: Name of the picture -> what draws it.
 FIGURES: dict[str, Callable[[Data], Figure]] = {
-    "aggregates": intervals,
+    "aggregates": lambda data: estimate(data.atari()).figure(),
     "average-profiles": average_profile,
-    "differences": differences,
+    "differences": lambda data: compare(data.atari(), "IQN", "Rainbow").figure(),
     "fewer-runs": fewer_runs,
-    "improvement-map": improvement_map,
+    "improvement-map": lambda data: compare_all(data.atari()).figure(),
     "likelihood-10m": lambda data: likelihood(data, f"{SARSA} 200 M", "DQN 10 M"),
     "likelihood-200m": lambda data: likelihood(data, f"{SARSA} 200 M", "DQN 200 M"),
     "power": power,
     "ratio-profiles": ratio_profile,
     "sample-efficiency": efficiency,
-    "score-profiles": scores_profile,
+    "score-profiles": lambda data: profile(data.atari(), spacing="data").figure(),
+    "widths": widths,
 }
 
 

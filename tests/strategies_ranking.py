@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from gnomon.ranking.contest import Contest
+from gnomon.ranking import Contest
 
 values = st.one_of(st.integers(0, 4).map(float), st.floats(-50, 50).map(lambda x: round(x, 3)))
 

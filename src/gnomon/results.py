@@ -7,11 +7,12 @@ and a notebook show that object; nobody formats a second time.
 
 from __future__ import annotations
 
+import math
 import pkgutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
 from gnomon._io.tables import html_table, latex_table, text_table
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-__all__ = ["Record", "Results", "Row", "generator", "made_by", "noted", "recorded"]
+__all__ = ["FieldRecord", "Record", "Results", "Row", "generator", "made_by", "noted", "recorded"]
 
 Row = Mapping[str, Any]
 
@@ -32,6 +33,31 @@ class Record(Protocol):
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
+
+
+@dataclass(frozen=True)
+class FieldRecord:
+    """A record that is its fields: base of frozen data classes of numbers, texts and tuples.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Cost(FieldRecord):
+    ...     tasks: tuple[str, ...]
+    ...     hours: float
+    >>> Cost(("pong", "qbert"), float("nan")).as_record()
+    {'tasks': ['pong', 'qbert'], 'hours': None}
+    """
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields: a tuple as a list, None for what is not a finite number."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)

@@ -1,13 +1,16 @@
 """Child processes: how they end, and that all which they started ends with them."""
 
 import gc
+import json
 import os
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gnomon._io.child_process import ChildProcess, LineProcess
+from gnomon._io.child_process import ChildProcess, LineProcess, ProcessFailure, run_limited
 from gnomon.errors import GnomonError
 
 #: Starts a process of its own, tells its number, and waits for ever.
@@ -72,3 +75,66 @@ def test_why_there_is_no_line_is_told():
     program = LineProcess(python("import sys; sys.exit('enough')"), {}, timeout_s=30, label="it")
     with pytest.raises(GnomonError, match=r"^it: expected a line of .* status 1; .*ends: enough$"):
         program.read()
+
+
+@pytest.fixture
+def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Make a module of a few lines that is run in a limited process."""
+    where = [str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, where)))
+
+    def make(lines: str) -> str:
+        body = "\n".join(f"    {line}" for line in lines.splitlines())
+        (tmp_path / "of_a_child.py").write_text(
+            "from gnomon._io.child_process import answer_one_request\n"
+            f"def answer(request):\n{body}\n"
+            "answer_one_request(answer)\n"
+        )
+        return "of_a_child"
+
+    return make
+
+
+def test_a_child_answers(child: Any) -> None:
+    module = child("return {'got': request}")
+    answer = run_limited(module, {"é": [1]}, timeout_s=30, memory_mb=2048)
+    assert answer == {"got": {"é": [1]}}
+
+
+def test_a_child_sees_no_secret(child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GNOMON_DATABASE_URL", "postgresql://u:hush@h/d")
+    monkeypatch.setenv("GNOMON_TOKEN", "gnomon_hush")
+    module = child("import os\nreturn dict(os.environ)")
+    told = run_limited(module, {}, timeout_s=30, memory_mb=2048)
+    assert "hush" not in json.dumps(told)
+
+
+def test_too_much_memory_is_told(child: Any) -> None:
+    module = child("x = bytearray(3 << 30)\nreturn {}")
+    with pytest.raises(ProcessFailure, match="it ran out of memory"):
+        run_limited(module, {}, timeout_s=30, memory_mb=1024)
+
+
+def test_too_much_time_is_told(child: Any) -> None:
+    ticks: list[int] = []
+    module = child("import time\ntime.sleep(60)\nreturn {}")
+    with pytest.raises(ProcessFailure, match=r"it took longer than 1\.5 s"):
+        run_limited(
+            module, {}, timeout_s=1.5, memory_mb=1024, tick=lambda: ticks.append(1), tick_s=0.4
+        )
+    assert len(ticks) >= 3
+
+
+def test_too_much_processor_is_told(child: Any) -> None:
+    # A limit of its own, should the one who waits be dead.
+    module = child("import resource\nreturn {'cpu': resource.getrlimit(resource.RLIMIT_CPU)}")
+    assert run_limited(module, {}, timeout_s=7, memory_mb=1024)["cpu"] == [8, 8]
+
+
+def test_a_crash_is_told(child: Any) -> None:
+    module = child("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
+    with pytest.raises(ProcessFailure, match="it was ended by signal 11"):
+        run_limited(module, {}, timeout_s=30, memory_mb=1024)
+    module = child("raise RuntimeError('oh')")
+    with pytest.raises(ProcessFailure, match="it ended with status 1: RuntimeError: oh"):
+        run_limited(module, {}, timeout_s=30, memory_mb=1024)

@@ -65,7 +65,7 @@ def test_a_pause_beyond_the_bounds_is_not_made(bounds):
 
 def test_a_refusal_is_told_at_once_with_its_detail():
     answer = b'HTTP/1.1 404 Not Found\r\nContent-Length: 25\r\n\r\n{"detail": "no such one"}'
-    with pytest.raises(RefusedError, match="status 404: no such one$"):
+    with pytest.raises(RefusedError, match=r"status 404: no such one$"):
         HttpClient(serving([answer])).get("/")
 
 

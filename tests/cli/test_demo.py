@@ -8,8 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.game.registration import SAMPLE_RULES
+
+pytestmark = pytest.mark.full  # a minute of play
 
 
 def test_the_demo_learns_estimates_orders_and_reports(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ from typing import NamedTuple
 
 import pytest
 
+pytestmark = pytest.mark.full  # the code of every page is run
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

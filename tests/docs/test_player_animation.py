@@ -11,6 +11,8 @@ from PIL import Image
 
 import gnomon as gn
 
+pytestmark = pytest.mark.full  # a game is played and drawn
+
 DOCS = Path(__file__).parents[2] / "docs"
 #: Few enough names that the rules over them are listed in a moment.
 SPEC = gn.BoardSpec(

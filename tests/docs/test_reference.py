@@ -33,7 +33,7 @@ from gnomon.rules.catalogue import (
     available_rules,
     load_rule,
 )
-from gnomon.scores.readers.tidy_files import write_scores
+from gnomon.scores import write_scores
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import estimates as estimate
 from gnomon.stats import learning_curves as curves
@@ -143,17 +143,15 @@ CALLS = {
     "gnomon curves": ["steps.csv"],
     "gnomon plan": [
         "scores.csv a b --runs 3 --simulations 20",
-        "scores.csv --widths --simulations 20",
-        "scores.csv --subsample --simulations 20",
-        "scores.csv a b --sequential --runs 2 --runs 4",
+        "scores.csv --way widths --simulations 20",
+        "scores.csv --way subsample --simulations 20",
+        "scores.csv a b --way sequential --runs 2 --runs 4",
     ],
-    "gnomon rank": [
-        "scores.csv --resamples 20",
-        "scores.csv --pairs",
-        "scores.csv --methods",
-        "scores.csv --critical-difference nemenyi",
-        "scores.csv --classes",
-    ],
+    "gnomon rank": ["scores.csv --resamples 20"],
+    "gnomon compare-pairs": ["scores.csv"],
+    "gnomon orders-by-method": ["scores.csv"],
+    "gnomon critical-difference": ["scores.csv"],
+    "gnomon difficulty-classes": ["scores.csv"],
     "gnomon audit": ["scores.csv --resamples 20"],
     "gnomon distill": ["scores.csv --size 2 --folds 3"],
     "gnomon suite sizes": ["scores.csv --most 1 --folds 3"],
@@ -189,16 +187,16 @@ NOT_CALLED = {
     "gnomon leaderboard study export": "tests/cli/test_study.py has its records",
     "gnomon leaderboard study invite": "tests/cli/test_study.py has its records",
     "gnomon leaderboard study close": "tests/cli/test_study.py has its records",
-    "gnomon serve": "tests/leaderboard/test_server.py has its records",
-    "gnomon register": "tests/leaderboard/test_server.py has its records",
-    "gnomon submit": "tests/leaderboard/test_server.py has its records",
-    "gnomon leaderboard token": "tests/leaderboard/test_server.py has its records",
-    "gnomon leaderboard migrate": "tests/leaderboard/test_server.py has its records",
-    "gnomon leaderboard export": "tests/leaderboard/test_server.py has its records",
-    "gnomon leaderboard backup": "tests/leaderboard/test_server.py has its records",
-    "gnomon leaderboard restore": "tests/leaderboard/test_server.py has its records",
-    "gnomon leaderboard transfer": "tests/leaderboard/test_server.py has its records",
-    "gnomon play": "reads what a person types; tests/leaderboard/play has its records",
+    "gnomon serve": "tests/web/test_server.py has its records",
+    "gnomon register": "tests/web/test_server.py has its records",
+    "gnomon submit": "tests/web/test_server.py has its records",
+    "gnomon leaderboard token": "tests/web/test_server.py has its records",
+    "gnomon leaderboard migrate": "tests/web/test_server.py has its records",
+    "gnomon leaderboard export": "tests/web/test_server.py has its records",
+    "gnomon leaderboard backup": "tests/web/test_server.py has its records",
+    "gnomon leaderboard restore": "tests/web/test_server.py has its records",
+    "gnomon leaderboard transfer": "tests/web/test_server.py has its records",
+    "gnomon play": "reads what a person types; tests/studies has its records",
     "gnomon atari5 subsets": "needs the published data set",
     "gnomon atari5 reproduce": "needs the published data set",
 }

@@ -14,6 +14,8 @@ from gnomon.execution import dask_cluster
 from gnomon.execution.dask_cluster import cluster_executor
 from gnomon.execution.executor import Limits
 
+pytestmark = pytest.mark.full  # a Dask cluster
+
 pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
 
 # Dask imports the work on its workers by the name of its module, which tests have none of.

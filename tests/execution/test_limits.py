@@ -11,6 +11,8 @@ import pytest
 
 from gnomon.execution.executor import Limits, ProcessExecutor, SerialExecutor, make_executor
 
+pytestmark = pytest.mark.full  # processes run into their limits
+
 linux = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only /proc tells the memory of another process"
 )

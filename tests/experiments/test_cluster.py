@@ -18,6 +18,8 @@ from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
 
+pytestmark = pytest.mark.full  # a Dask cluster
+
 pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
 
 LONG = """

@@ -17,7 +17,7 @@ from gnomon.experiments.curve_files import _masked_crc, write_curves
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
 from gnomon.experiments.scoring.scores import score_table, score_trial
-from gnomon.scores.readers.tidy_files import read_scores
+from gnomon.scores import read_scores
 
 
 @pytest.fixture(scope="module")

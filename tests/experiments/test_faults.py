@@ -20,6 +20,8 @@ from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
 from gnomon.experiments.status import status_of
 
+pytestmark = pytest.mark.full  # processes are killed, disks are full
+
 GNOMON = [sys.executable, "-m", "gnomon"]
 RULES = ["clockwise", "color-match"]
 CONFIG = """

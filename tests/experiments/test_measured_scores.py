@@ -9,8 +9,8 @@ from gnomon.errors import UnknownNameError
 from gnomon.experiments.catalogue import load_experiment
 from gnomon.experiments.scoring.scores import ATTEMPT_METRICS, METRICS, score_trial
 from gnomon.experiments.trial import trials_of
-from gnomon.scores import datasets
-from gnomon.scores.datasets import MEASURED, load_scores, measured_provenance
+from gnomon.scores import datasets, load_scores, measured_provenance
+from gnomon.scores.datasets import MEASURED
 
 KEPT = ("tce", "errors_to_learn", "skill")
 

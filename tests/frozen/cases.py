@@ -63,17 +63,17 @@ curves curves.csv --summary final --metric mean --resamples 200
 curves curves.csv --summary time_to_threshold --threshold 2 --metric mean --resamples 200
 plan scores.csv dqn sac --simulations 20
 plan scores.csv --simulations 20 --runs 5 --runs 10 --power 0.9 --metric mean
-plan scores.csv dqn sac --simulations 20 --method small_sample --metric mean
-plan scores.csv --widths --simulations 20 --metric mean
-plan scores.csv --subsample --simulations 20 --metric mean
-plan scores.csv dqn sac --sequential --runs 3 --runs 5
+plan scores.csv dqn sac --simulations 20 --metric mean
+plan scores.csv --way widths --simulations 20 --metric mean
+plan scores.csv --way subsample --simulations 20 --metric mean
+plan scores.csv dqn sac --way sequential --runs 3 --runs 5
 rank scores.csv --resamples 100
 rank scores.csv --by task --resamples 100
-rank scores.csv --classes
-rank scores.csv --pairs
-rank scores.csv --methods
-rank wide.csv --critical-difference wilcoxon-holm
-rank wide.csv --critical-difference nemenyi
+difficulty-classes scores.csv
+compare-pairs scores.csv
+orders-by-method scores.csv
+critical-difference wide.csv
+critical-difference wide.csv --test nemenyi
 rank scores.csv --marginal --resamples 100
 rank scores.csv --resample-tasks --resamples 100
 rank scores.csv --method gohr-ev --resamples 100

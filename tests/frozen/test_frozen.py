@@ -14,6 +14,8 @@ import pytest
 
 from frozen.record import published, read_expected, record
 
+pytestmark = pytest.mark.full  # every verb and learner
+
 SECTIONS = ("scores", "runs", "distilled", "board", "text", "captive", "learners", "openapi")
 SHOWN = 12
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.errors import UnknownNameError
-from gnomon.ranking.contest import Contest
+from gnomon.ranking import Contest, Tournament
 from gnomon.ranking.ranks.resampled_ratings import Edges
-from gnomon.ranking.tournament import Tournament, connected_components
+from gnomon.ranking.tournament import connected_components
 from strategies_ranking import contests
 
 MASK = 2**64 - 1
@@ -84,7 +84,7 @@ def test_blocks_do_not_change_the_draws(monkeypatch):
     rng = np.random.default_rng(0)
     contest = Contest(("a", "b"), ("r",), ((rng.normal(size=9), rng.normal(size=7)),))
     whole = np.concatenate([f for f, _, _ in Edges(contest).resampled(20, np.uint64(5))])
-    monkeypatch.setattr("gnomon.ranking.tournament.BLOCK", 3)
+    monkeypatch.setattr("gnomon.ranking.ranks.resampled_ratings.BLOCK", 3)
     parts = np.concatenate([f for f, _, _ in Edges(contest).resampled(20, np.uint64(5))])
     assert np.array_equal(whole, parts)
 

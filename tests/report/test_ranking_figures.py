@@ -11,19 +11,19 @@ from gnomon.plot.critical_difference import critical_difference_diagram, critica
 from gnomon.plot.ease import ease_heat_map, ease_rows
 from gnomon.plot.ladder import difficulty_ladder
 from gnomon.plot.rank_intervals import rank_interval_plot, ranking_rows
-from gnomon.plot.style import drawing_of
-from gnomon.plot.svg import svg_text
+from gnomon.plot.style import drawing_of, svg_text
 from gnomon.plot.tournament import tournament_graph, tournament_rows
-from gnomon.ranking.audits.audit_table import audit
+from gnomon.ranking import (
+    Contest,
+    Tournament,
+    audit,
+    critical_difference,
+    hodge_decomposition,
+    pool_effects,
+    rank,
+)
 from gnomon.ranking.audits.statements import on_pool
-from gnomon.ranking.contest import Contest
-from gnomon.ranking.critical_differences import critical_difference
-from gnomon.ranking.ranks.rank_intervals import rank
-from gnomon.ranking.ratings.hodge import hodge_decomposition
-from gnomon.ranking.ratings.method_orders import pool_effects
-from gnomon.ranking.tournament import Tournament
-from gnomon.report.audit_page import audit_report
-from gnomon.report.prose import joined
+from gnomon.report.sentences import joined
 from gnomon.scores.table import ScoreTable
 
 
@@ -37,7 +37,7 @@ def contest(means=(0, 0.1, 3), n_rules=6, n_runs=8):
 
 @pytest.fixture(scope="module")
 def ranking():
-    return rank(contest(), n_resamples=200, rng=np.random.default_rng(0))
+    return rank(contest(), n_resamples=200)
 
 
 def texts(ax):
@@ -61,7 +61,7 @@ def test_what_is_not_estimable_is_written_out():
     x = np.arange(6.0)
     samples = ((x, x + 3, np.empty(0)), (np.empty(0), np.empty(0), x))
     with pytest.warns(UserWarning, match="cannot be ordered"):
-        found = rank(Contest(("a", "b", "c"), ("r", "s"), samples), rng=np.random.default_rng(0))
+        found = rank(Contest(("a", "b", "c"), ("r", "s"), samples))
     assert "not estimable" in texts(rank_interval_plot(found))
     assert len(dots(rank_interval_plot(found))) == 2
     assert len(difficulty_ladder(found).texts) == 2
@@ -156,7 +156,7 @@ def test_no_name_leaves_the_drawing():
     names = tuple(f"a learner with a rather long name, number {i}" for i in range(4))
     one = contest((0, 1, 2, 3))
     long = Contest(names, one.grounds, one.samples)
-    found = rank(long, n_resamples=50, rng=np.random.default_rng(0))
+    found = rank(long, n_resamples=50)
     drawings = [
         drawing_of(rank_interval_plot(found)),
         drawing_of(difficulty_ladder(found)),
@@ -180,7 +180,7 @@ def many(n, n_runs=4):
 def test_an_audit_of_many_is_drawn_in_part_and_says_so():
     rng = np.random.default_rng(0)
     found = audit(many(70), n_resamples=20, rng=rng)
-    page = audit_report(found, "many", seed=0)
+    page = found.page("many")
     figures = {figure.name: figure for figure in page.figures}
     assert [*figures] == ["rank-intervals", "ease", "tournament"]  # too many to test all pairs
     assert figures["rank-intervals"].caption.endswith("The first 60 of 70 are drawn.")
@@ -188,14 +188,14 @@ def test_an_audit_of_many_is_drawn_in_part_and_says_so():
     assert figures["ease"].caption.endswith("The first 40 of 70 are drawn.")
     assert len(figures["rank-intervals"].rows) == 70
     assert "arrows: the first 12 of 70" in figures["tournament"].svg
-    assert any(f.name == "asked" and "40 of the 70" in f.finding for f in found.findings)
+    assert any(f.name == "asked" and "40 of the 70" in f.finding for f in found)
     assert page.source == "the table of scores"
 
 
 def test_the_page_tells_the_first_notes_and_how_many_more():
-    found = replace(audit(many(3), n_resamples=20, rng=np.random.default_rng(0)),
-                    notes=tuple(f"note {i}" for i in range(15)))  # fmt: skip
-    notices = audit_report(found, "notes", seed=0).notices
+    found = replace(audit(many(3), n_resamples=20),
+                    warnings=tuple(f"note {i}" for i in range(15)))  # fmt: skip
+    notices = found.page("notes").notices
     assert notices[:2] == ("note 0", "note 1")
     assert notices[12:] == ("3 more notes: gnomon audit prints them.",)
 
@@ -207,14 +207,14 @@ def bracket_rows(ax):
 
 
 def test_no_bracket_leaves_the_rows_and_its_heading_fits():
-    found = rank(many(64), n_resamples=20, rng=np.random.default_rng(0))
+    found = rank(many(64), n_resamples=20)
     ax = rank_interval_plot(found)
     assert max(bottom for _, bottom in bracket_rows(ax)) == 59.5
     drawing = drawing_of(ax)
     drawing.draw_without_rendering()
     (heading,) = [text for text in ax.texts if text.get_text() == "not separated"]
     assert heading.get_window_extent().x1 <= drawing.bbox.x1
-    few = rank_interval_plot(rank(contest(), n_resamples=50, rng=np.random.default_rng(0)))
+    few = rank_interval_plot(rank(contest(), n_resamples=50))
     assert bracket_rows(few) == [(0.75, 2.25)]
 
 
@@ -226,7 +226,7 @@ def test_the_heat_map_says_what_its_colours_mean():
 
 
 def test_the_page_uses_letters_and_tells_two_samples_apart():
-    page = audit_report(audit(many(3), n_resamples=20, rng=np.random.default_rng(0)), "x", seed=0)
+    page = audit(many(3), n_resamples=20).page("x")
     sections = {section.name: section for section in page.sections}
     ranks = sections["ranks"].tables[0]
     assert {row[-1] for row in ranks.rows} <= {"a", "b", "c", "ab", "bc", "abc"}
@@ -237,11 +237,11 @@ def test_the_page_uses_letters_and_tells_two_samples_apart():
 
 def test_the_page_names_who_changes_the_order_by_leaving():
     edges = [[0, 0.1, 2, -1.8], [-0.1, 0, 0.1, 0.1], [-2, -0.1, 0, 0.1], [1.8, -0.1, -0.1, 0]]
-    one = audit(many(4), n_resamples=20, rng=np.random.default_rng(0))
+    one = audit(many(4), n_resamples=20)
     found = on_pool(pool_effects(Tournament.from_log_odds("abcd", edges)), 4)
     assert len(found) > 1
-    others = [f for f in one.findings if f.section != "pool"]
-    page = audit_report(replace(one, findings=(*others, *found)), "x", seed=0)
+    others = [f for f in one if f.section != "pool"]
+    page = replace(one, records=(*others, *found)).page("x")
     leavers = joined([f.name.removeprefix("without ") for f in found], "or")
     assert page.answers[1].sentences[2] == (
         f"Pool of competitors: some pair changes places if {leavers} leaves."
@@ -250,17 +250,17 @@ def test_the_page_names_who_changes_the_order_by_leaving():
 
 def test_a_sentence_that_ends_in_dots_gets_no_other():
     table = ScoreTable.from_arrays({name: np.eye(20)[:3] * i for i, name in enumerate("ab", 1)})
-    found = audit(table, n_resamples=20, rng=np.random.default_rng(0))
-    text = next(s for s in audit_report(found, "x", seed=0).sections if s.name == "table").text
+    found = audit(table, n_resamples=20)
+    text = next(s for s in found.page("x").sections if s.name == "table").text
     assert text[1].endswith("task_11, ...")
     assert not any(sentence.endswith("....") for sentence in text)
 
 
 def test_two_have_no_tournament_to_draw():
-    found = audit(many(2), n_resamples=20, rng=np.random.default_rng(0))
-    names = [figure.name for figure in audit_report(found, "two", seed=0).figures]
+    found = audit(many(2), n_resamples=20)
+    names = [figure.name for figure in found.page("two").figures]
     assert "tournament" not in names
-    assert any("none possible" in f.finding for f in found.findings if f.section == "cycles")
+    assert any("none possible" in f.finding for f in found if f.section == "cycles")
 
 
 def test_what_was_not_asked_of_groups_that_never_met_is_not_answered():
@@ -271,7 +271,7 @@ def test_what_was_not_asked_of_groups_that_never_met_is_not_answered():
         for i in range(6)
     ]
     found = audit(ScoreTable.from_records(records), n_resamples=20, rng=rng)
-    page = audit_report(found, "apart", seed=0)
+    page = found.page("apart")
     assert page.answers[1].sentences == (
         "Method: not asked: some cannot be ordered against others.",
         "Metric: not estimable: no task is shared by all.",
@@ -283,7 +283,7 @@ def test_what_was_not_asked_of_groups_that_never_met_is_not_answered():
 def test_who_orders_the_top_alone_is_not_said_to_order_the_rest_otherwise():
     places = np.array([[3, 2, 0, 1], [1, 0, 3, 2], [2, 3, 0, 1], [2, 1, 0, 3], [3, 2, 1, 0]])
     table = ScoreTable.from_arrays(dict(zip("abcd", places.T[:, None], strict=True)))
-    found = audit(table, n_resamples=20, rng=np.random.default_rng(0))
+    found = audit(table, n_resamples=20)
     assert [o.method for o in found.orders if o.reversed_pairs] == ["nash"]
-    page = audit_report(found, "top", seed=0)
+    page = found.page("top")
     assert page.answers[1].sentences[0] == "Method: no, all order alike."

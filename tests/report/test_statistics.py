@@ -6,9 +6,8 @@ import pytest
 from gnomon.errors import ScoreDataError
 from gnomon.plot import statistics
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparisons.comparison import compare, compare_all
-from gnomon.stats.estimates import estimate
-from gnomon.stats.learning_curves import aggregate_curves
+from gnomon.stats import compare, compare_all, estimate
+from gnomon.stats import curves as curves_of
 
 X = np.random.default_rng(0).normal(3.0, 1.0, (3, 8, 8))
 TABLE = ScoreTable.from_arrays(dict(zip("abc", X, strict=True)))
@@ -35,7 +34,7 @@ def test_all_pairs_have_a_map():
 def test_metrics_of_curves_stand_side_by_side_with_one_legend():
     steps = X[..., None] * [1.0, 2.0, 4.0]
     table = ScoreTable.from_arrays({"a": steps[0], "b": steps[1]})
-    curves = aggregate_curves(table, ["median", "iqm"], rng=rng())
+    curves = curves_of(table, ["median", "iqm"], rng=rng())
     left, right = statistics.curve_figure(curves, "return", "frames").drawing.axes
     assert left.get_ylabel() == "return"
     assert left.get_legend() is not None

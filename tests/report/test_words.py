@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gnomon.report.findings import Duel, findings_of
-from gnomon.report.prose import (
+from gnomon.report.sentences import (
     difficulty_sentence,
     duel_sentence,
     order_of,

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.scores import ScoreTable, read_scores, write_scores
 from gnomon.scores.normalization import (
     atari_baselines,
     denormalize,
@@ -12,8 +13,6 @@ from gnomon.scores.normalization import (
     normalize_random_human,
     normalize_reference,
 )
-from gnomon.scores.readers.tidy_files import read_scores, write_scores
-from gnomon.scores.table import ScoreTable
 
 X = np.random.default_rng(0).normal(size=(4, 3)) * [1, 10, 100]
 

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats import aggregates
-from gnomon.stats.strata import Strata
+from gnomon.stats import Strata, aggregates
 from strategies_scores import matrices, ragged_runs
 
 

@@ -8,17 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats.bootstrap import medians
-from gnomon.stats.bootstrap import resamples as bootstrap
-from gnomon.stats.bootstrap.quantiles import percentile_interval, quantiles
-from gnomon.stats.bootstrap.resamples import (
+from gnomon.stats import (
+    METRICS,
+    Metric,
     Resamples,
+    Strata,
     draw_key,
     median_curve,
     median_interval,
+    metric_named,
+    percentile_interval,
+    quantiles,
 )
-from gnomon.stats.metrics import METRICS, Metric, metric_named
-from gnomon.stats.strata import Strata
+from gnomon.stats.bootstrap import medians
+from gnomon.stats.bootstrap import resamples as bootstrap
 from strategies_scores import ragged_runs
 
 MASK = 2**64 - 1

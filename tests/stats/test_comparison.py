@@ -4,8 +4,8 @@ from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparisons.comparison import IMPROVEMENT, Comparison, compare, compare_all
-from gnomon.stats.metrics import Metric
+from gnomon.stats import Comparison, Metric, compare, compare_all
+from gnomon.stats.comparisons.comparison import IMPROVEMENT
 
 X = np.random.default_rng(0).normal(size=(8, 6))
 Y = np.random.default_rng(1).normal(size=(6, 6)) - 1.0

@@ -3,8 +3,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import estimate
-from gnomon.stats.learning_curves import aggregate_curves, estimate_of_curves, summarize_runs
+from gnomon.stats import curves, estimate, summarize_runs
 
 
 def rng():
@@ -16,7 +15,7 @@ TABLE = ScoreTable.from_arrays({"a": X}, steps=np.arange(8) * 10)
 
 
 def test_a_curve_is_the_metric_at_each_step():
-    (curve,) = aggregate_curves(TABLE, ["mean"], method="percentile", rng=rng())
+    (curve,) = curves(TABLE, ["mean"], method="percentile", rng=rng())
     np.testing.assert_allclose(curve.value, X.mean(axis=(0, 1)))
     assert (curve.low < curve.value).all()
     assert (curve.value < curve.high).all()
@@ -24,7 +23,7 @@ def test_a_curve_is_the_metric_at_each_step():
         TABLE.at_step(30), ["mean"], method="percentile", n_resamples=2000, rng=rng()
     )
     assert (curve.low[3], curve.high[3]) == (point.low, point.high)
-    (small,) = aggregate_curves(TABLE, ["mean"], rng=rng())
+    (small,) = curves(TABLE, ["mean"], rng=rng())
     (closed,) = estimate(TABLE.at_step(30), ["mean"], rng=rng())
     assert (small.low[3], small.high[3]) == (closed.low, closed.high)
     records = curve.as_records()
@@ -34,7 +33,7 @@ def test_a_curve_is_the_metric_at_each_step():
 
 def test_whole_runs_make_intervals_across_steps_valid():
     """The area of a mean curve is the mean of the runs' areas, and so is its interval."""
-    (area,) = estimate_of_curves(TABLE, "area", "mean", rng=rng())
+    (area,) = curves(TABLE, "mean", summary="area", rng=rng())
     areas = summarize_runs(TABLE, "area")
     (expected,) = estimate(areas, ["mean"], method="percentile", rng=rng())
     assert area.value == pytest.approx(expected.value)
@@ -45,10 +44,10 @@ def test_whole_runs_make_intervals_across_steps_valid():
     ("summary", "expected"), [("best", 6.0), ("final", 4.0), ("time_to_threshold", 10.0)]
 )
 def test_numbers_about_a_curve(summary, expected):
-    curves = np.array([[[1.0, 5.0, 6.0, 4.0]], [[1.0, 5.0, 6.0, 4.0]]])
-    table = ScoreTable.from_arrays({"a": curves}, steps=[0, 10, 20, 30])
+    runs = np.array([[[1.0, 5.0, 6.0, 4.0]], [[1.0, 5.0, 6.0, 4.0]]])
+    table = ScoreTable.from_arrays({"a": runs}, steps=[0, 10, 20, 30])
     with pytest.warns(DegenerateScoresWarning, match="the scores that decide it do not vary"):
-        (found,) = estimate_of_curves(table, summary, "mean", threshold=5.0, rng=rng())
+        (found,) = curves(table, "mean", summary=summary, threshold=5.0, rng=rng())
     assert found.value == expected
     assert found.metric == f"{summary}(mean)"
     assert (
@@ -75,23 +74,23 @@ def test_steps_that_some_run_lacks_are_left_out_aloud():
     x[2, 1, 5:] = np.nan
     table = ScoreTable.from_arrays({"a": x})
     with pytest.warns(DegenerateScoresWarning, match="a: 3 of 8 steps left out, not all runs"):
-        (curve,) = aggregate_curves(table, rng=rng())
+        (curve,) = curves(table, rng=rng())
     assert curve.step.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_one_run_has_no_band():
     table = ScoreTable.from_arrays({"a": X[:1]})
     with pytest.warns(DegenerateScoresWarning, match="band not estimable from one run per task"):
-        (curve,) = aggregate_curves(table, rng=rng())
+        (curve,) = curves(table, rng=rng())
     assert np.isnan(curve.low).all()
     assert curve.as_records()[0]["low"] is None
 
 
 def test_misuse():
     with pytest.raises(ScoreDataError, match="expected a table with several steps for curves"):
-        aggregate_curves(ScoreTable.from_arrays({"a": [[1.0]]}), rng=rng())
+        curves(ScoreTable.from_arrays({"a": [[1.0]]}), rng=rng())
     with pytest.raises(ScoreDataError, match="time_to_threshold: expected a threshold; found none"):
-        estimate_of_curves(TABLE, "time_to_threshold", rng=rng())
+        curves(TABLE, summary="time_to_threshold", rng=rng())
 
 
 def test_steps_without_a_band_are_named():
@@ -107,7 +106,7 @@ def test_steps_without_a_band_are_named():
     ]
     table = ScoreTable.from_records(rows, higher_is_better=False)
     with pytest.warns(DegenerateScoresWarning) as caught:
-        (curve,) = aggregate_curves(table, ["mean"], rng=rng())
+        (curve,) = curves(table, ["mean"], rng=rng())
     assert [str(w.message) for w in caught] == [
         "mean of a at 1 of 4 steps: interval not estimable, the scores that decide it do not vary",
         "mean of a at 1 of 4 steps: not estimable, some runs are infinite (censored)",

@@ -6,8 +6,7 @@ import pytest
 from scipy import stats
 
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.readers.foreign import SummaryTable
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, SummaryTable
 from gnomon.stats.profiles.distance import (
     distance_profiles,
     likelihood_distances,

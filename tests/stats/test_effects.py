@@ -4,7 +4,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparisons.effects import (
+from gnomon.stats import (
     almost_stochastic_order,
     cliffs_delta,
     hedges_g,

@@ -6,8 +6,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import Estimate, estimate
-from gnomon.stats.metrics import Metric
+from gnomon.stats import Estimate, Metric, estimate
 
 
 def rng():
@@ -27,7 +26,7 @@ def test_one_record_for_each_algorithm_and_metric():
     for e in estimates:
         assert e.low < e.value < e.high
         assert (e.n_runs, e.n_tasks, e.level) == (10, 4, 0.95)
-    names = [field.name for field in dataclasses.fields(Estimate)]
+    names = [field.name for field in dataclasses.fields(Estimate)][:-1]  # of one task only
     assert list(estimates[0].as_record()) == names
 
 
@@ -91,17 +90,17 @@ def test_ragged_tables_are_compared_on_shared_tasks():
 
 def test_a_single_run_has_no_interval():
     with pytest.warns(DegenerateScoresWarning, match="not estimable from one run per task"):
-        (estimate,) = estimate(table(a=[[1.0, 2.0]]), ["mean"], rng=rng())
-    record = estimate.as_record()
+        (one,) = estimate(table(a=[[1.0, 2.0]]), ["mean"], rng=rng())
+    record = one.as_record()
     assert (record["value"], record["low"], record["high"]) == (1.5, None, None)
     json.dumps(record, allow_nan=False)
 
 
 def test_constant_scores_have_no_interval():
     with pytest.warns(DegenerateScoresWarning, match="the scores that decide it do not vary"):
-        (estimate,) = estimate(table(a=[[1.0], [1.0]]), ["iqm"], rng=rng())
-    assert estimate.value == 1.0
-    assert np.isnan(estimate.low)
+        (one,) = estimate(table(a=[[1.0], [1.0]]), ["iqm"], rng=rng())
+    assert one.value == 1.0
+    assert np.isnan(one.low)
 
 
 def test_means_of_infinite_scores_are_not_estimable():
@@ -136,8 +135,8 @@ def test_tasks_with_a_single_run_among_others_are_named():
     with pytest.warns(
         DegenerateScoresWarning, match=r"a: 1 of 6 tasks have a single run \(task_2\)"
     ):
-        (estimate,) = estimate(table(a=x), ["median"], rng=rng())
-    assert estimate.low < estimate.value < estimate.high
+        (one,) = estimate(table(a=x), ["median"], rng=rng())
+    assert one.low < one.value < one.high
 
 
 def test_a_target_outside_the_scores_is_named():

@@ -4,13 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats.bootstrap.resamples import Resamples
-from gnomon.stats.comparisons.improvement import (
-    placements,
-    probability_of_improvement,
-    resampled_improvement,
-)
-from gnomon.stats.strata import Strata
+from gnomon.stats import Resamples, Strata, placements, probability_of_improvement
+from gnomon.stats.comparisons.improvement import resampled_improvement
 
 scores = st.lists(st.integers(0, 4).map(float), min_size=1, max_size=5)
 suites = st.integers(1, 4).flatmap(

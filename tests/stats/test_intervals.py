@@ -2,18 +2,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key
-from gnomon.stats.intervals import (
-    acceleration,
+from gnomon.stats import (
+    Resamples,
+    Strata,
     basic,
     bias_corrected,
     bias_corrected_accelerated,
+    draw_key,
+    metric_named,
     percentile,
-    scaled,
     studentized,
 )
-from gnomon.stats.metrics import metric_named
-from gnomon.stats.strata import Strata
+from gnomon.stats.intervals import acceleration, scaled
 
 SAMPLE = np.random.default_rng(0).gamma(1.5, size=20)
 STRATA = Strata.from_matrix(SAMPLE)

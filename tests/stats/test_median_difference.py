@@ -3,14 +3,12 @@ import pytest
 from scipy import stats
 
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparisons.comparison import compare
+from gnomon.stats import Strata, compare, median_profile_interval
 from gnomon.stats.comparisons.difference import (
     median_difference_ends,
     median_difference_interval,
     paired_correlation,
 )
-from gnomon.stats.small_sample import median_profile_interval
-from gnomon.stats.strata import Strata
 
 TRUE = np.exp(np.random.default_rng(1).normal(0, 1, 15))
 

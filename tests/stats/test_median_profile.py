@@ -4,8 +4,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats.small_sample import median_profile_interval
-from gnomon.stats.strata import Strata
+from gnomon.stats import Strata, median_profile_interval
 from strategies_scores import ragged_runs
 
 

@@ -2,14 +2,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.stats import aggregates
-from gnomon.stats.metrics import (
-    METRICS,
-    Metric,
-    metric_named,
-    metrics_for,
-)
-from gnomon.stats.strata import Strata
+from gnomon.stats import METRICS, Metric, Strata, aggregates, metric_named
+from gnomon.stats.metrics import metrics_for
 
 X = np.random.default_rng(0).normal(size=(7, 5))
 STRATA = Strata.from_matrix(X)

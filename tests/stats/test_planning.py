@@ -4,8 +4,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.metrics import Metric
-from gnomon.stats.power import interval_widths, power_curve, runs_needed
+from gnomon.stats import Metric, interval_widths, power_curve, runs_needed
 
 
 def rng():

@@ -5,17 +5,17 @@ from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap.resamples import Resamples
-from gnomon.stats.profiles.performance import (
+from gnomon.stats import (
+    Resamples,
+    Strata,
     average_score_profile,
     exact_band,
     performance_profiles,
-    resampled_profiles,
     run_score_profile,
     simultaneous_band,
     thresholds,
 )
-from gnomon.stats.strata import Strata
+from gnomon.stats.profiles.performance import resampled_profiles
 from strategies_scores import ragged_runs
 
 TAU = np.array([-2.0, -1.0, 0.0, 0.5, 2.0])

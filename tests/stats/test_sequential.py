@@ -4,7 +4,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.planning import sequential_compare, sequential_levels
+from gnomon.stats import sequential_compare, sequential_levels
 
 
 def rng():

@@ -3,16 +3,18 @@ import pytest
 from scipy import stats
 
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import estimate
-from gnomon.stats.intervals import acceleration, influence_of
-from gnomon.stats.metrics import METRICS, Metric, metric_named
-from gnomon.stats.small_sample import (
+from gnomon.stats import (
+    METRICS,
     Influences,
+    Metric,
+    Strata,
     delta_error,
     delta_interval,
-    noise_floor,
+    estimate,
+    metric_named,
 )
-from gnomon.stats.strata import Strata
+from gnomon.stats.intervals import acceleration, influence_of
+from gnomon.stats.small_sample import noise_floor
 
 
 def suite(rng, n_runs, n_tasks=9):
@@ -112,8 +114,8 @@ def test_coverage_with_few_runs(name, n_runs):
     truth = metric_named(name).value(Strata.from_matrix(suite(rng, 20_000)))
     for _ in range(n_tables):
         table = ScoreTable.from_arrays({"a": suite(rng, n_runs)})
-        (estimate,) = estimate(table, [name], rng=rng)
-        hits += estimate.low <= truth <= estimate.high
+        (one,) = estimate(table, [name], rng=rng)
+        hits += one.low <= truth <= one.high
     assert stats.binomtest(int(hits), n_tables, 0.95, alternative="less").pvalue > 0.01
 
 

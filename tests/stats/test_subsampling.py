@@ -3,7 +3,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.subsampling import subsample_table, subsampled
+from gnomon.stats import subsample_table, subsampled
 
 
 def rng():

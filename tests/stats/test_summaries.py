@@ -3,8 +3,7 @@ import pytest
 from scipy import stats
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.readers.foreign import SummaryTable
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, SummaryTable
 from gnomon.stats.comparisons.comparison import compare
 from gnomon.stats.estimates import estimate
 from gnomon.stats.summaries import SUMMARY_METRICS, stand_in_runs, summary_metrics

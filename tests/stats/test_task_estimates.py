@@ -5,35 +5,35 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap.resamples import median_interval
-from gnomon.stats.estimates import estimate, estimate_tasks
+from gnomon.stats import estimate, median_interval
 
 X = np.random.default_rng(4).exponential(size=(11, 2))
 
 
 def test_the_median_of_a_task_is_that_of_its_runs():
     table = ScoreTable.from_arrays({"a": X})
-    found = estimate_tasks(table, level=0.9, n_resamples=500, rng=np.random.default_rng(1))
+    found = estimate(table, per_task=True, level=0.9, n_resamples=500, rng=1)
     rng = np.random.default_rng(1)
-    assert [task for task, _ in found] == ["task_0", "task_1"]
-    for column, (_, estimate) in zip(X.T, found, strict=True):
+    assert [one.task for one in found] == ["task_0", "task_1"]
+    for column, one in zip(X.T, found, strict=True):
         alone = median_interval(column, level=0.9, n_resamples=500, rng=rng)
-        assert (estimate.value, estimate.low, estimate.high) == alone
-        assert estimate.value == np.median(column)
-        assert (estimate.n_runs, estimate.n_tasks, estimate.n_resamples) == (11, 1, 500)
+        assert (one.value, one.low, one.high) == alone
+        assert one.value == np.median(column)
+        assert (one.n_runs, one.n_tasks, one.n_resamples) == (11, 1, 500)
 
 
 def test_other_metrics_are_those_of_a_table_of_one_task():
     table = ScoreTable.from_arrays({"a": X, "b": X + 1})
-    found = estimate_tasks(table, ["mean", "iqm"], rng=np.random.default_rng(1))
+    found = estimate(table, ["mean", "iqm"], per_task=True, rng=1)
     rng = np.random.default_rng(1)
     alone = [
-        (task, estimate)
+        {"task": task} | one.as_record()
         for task in table.tasks
         for metric in ("mean", "iqm")
-        for estimate in estimate(table.select(tasks=[task]), [metric], rng=rng)
+        for one in estimate(table.select(tasks=[task]), metric, rng=rng)
     ]
-    assert found == alone
+    assert found.as_records() == alone
+    assert "task" in str(found)
 
 
 def test_runs_that_never_got_there_have_no_median():
@@ -43,5 +43,6 @@ def test_runs_that_never_got_there_have_no_median():
     ]
     table = ScoreTable.from_records(rows, higher_is_better=False)
     with pytest.warns(DegenerateScoresWarning, match="of a on t: not estimable, half of the runs"):
-        ((_, estimate),) = estimate_tasks(table, rng=np.random.default_rng(0))
-    assert not np.isfinite(estimate.value)
+        found = estimate(table, per_task=True)
+    assert not np.isfinite(found[0].value)
+    assert found.warnings == ("median of a on t: not estimable, half of the runs never got there",)

@@ -4,12 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats.comparisons.rank_tests import (
-    difficulty_order,
-    holm,
-    mann_whitney,
-    mann_whitney_table,
-)
+from gnomon.stats import difficulty_order, holm, mann_whitney, mann_whitney_table
 
 samples = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=9)
 

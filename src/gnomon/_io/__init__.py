@@ -1,1 +1,1 @@
-"""Files that appear whole, text with a place in it, and when Python looks for garbage."""
+"""Atomic files, text and table files, child processes, an HTTP client."""

@@ -1,4 +1,4 @@
-"""Files that appear complete or not at all, one alone or several together."""
+"""Atomic writes of files, one or several together: complete, or not at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["write_atomically", "write_together"]
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file beside its place, see that it is on the disk, and move it there.
+    """Write a file atomically: to a temporary file, flushed to the disk, then renamed.
 
     A process that dies meanwhile leaves nothing but a hidden file whose name ends in ``.partial``.
 
@@ -39,7 +39,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into a folder, which may be new: all of them, or on an error none.
+    """Write several files into a folder, which may be new: all of them, or on an error none.
 
     Parameters
     ----------

@@ -27,7 +27,6 @@ from gnomon.cli import (
     report,
     rules,
     scores,
-    season,
     statistics,
     study,
     suite,
@@ -57,7 +56,11 @@ app.command()(statistics.compare)
 app.command()(statistics.profile)
 app.command()(statistics.curves)
 app.command()(statistics.plan)
-app.command()(ranking.rank)
+app.command(cls=ranking.RankCommand)(ranking.rank)
+app.command()(ranking.compare_pairs)
+app.command()(ranking.orders_by_method)
+app.command()(ranking.critical_difference)
+app.command()(ranking.difficulty_classes)
 app.command()(ranking.audit)
 app.command()(distill.distill)
 app.add_typer(suite.app, name="suite")
@@ -70,9 +73,7 @@ app.command(context_settings=game.CAPTIVE_CONTEXT)(game.captive)
 app.command()(leaderboard.serve)
 app.command()(leaderboard.register)
 app.command()(leaderboard.submit)
-leaderboard.app.add_typer(season.app, name="season")
 leaderboard.app.add_typer(study.app, name="study")
-leaderboard.app.command("check-reveal")(season.check_reveal)
 app.add_typer(leaderboard.app, name="leaderboard")
 
 

@@ -1,29 +1,111 @@
-"""``gnomon distill``: the few tasks that predict a suite, and how well."""
+"""``gnomon distill``: the few tasks that predict a suite; and how scores of a suite are read."""
 
 from __future__ import annotations
 
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.cli.long_search import SearchOptions, announce, check_writable
+from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.option_groups import with_groups
-from gnomon.cli.suite_figures import Picture, drawn
-from gnomon.cli.suite_scores import Names, SuiteScores
+from gnomon.cli.progress import SearchOptions, announce, check_writable
+from gnomon.cli.score_options import ReadOptions, Score, scores_of
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
-    from gnomon.distill.distillation import Distilled
-    from gnomon.distill.prepared import PreparedScores
-    from gnomon.distill.validation import HeldOut
+    from gnomon.distill import PreparedScores
 
-__all__ = ["distill"]
+__all__ = [
+    "Names",
+    "Picture",
+    "References",
+    "SuiteScores",
+    "distill",
+    "named_numbers",
+    "references_of",
+]
 
-#: A summary that is a smaller share of the largest one makes a relative error meaningless.
-_NEARLY = 0.01
+Names = list[str] | None
 Outer = Literal["folds", "algorithms", "groups", "group-folds", "none"]
+References = Annotated[
+    Path | None, typer.Option(help="CSV of task, random, human: scores become 0 to 100.")
+]
+#: What a figure can be written as.
+_KINDS = (".svg", ".png", ".pdf")
+
+
+def _checked(path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in _KINDS:
+        named = " or ".join((", ".join(_KINDS[:-1]), _KINDS[-1]))
+        raise ScoreDataError(f"{path}: expected a name that ends in {named}")
+    return check_writable(path)
+
+
+Picture = Annotated[
+    Path | None, typer.Option(help="Draw to this file: .svg, .png or .pdf.", callback=_checked)
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteScores(ReadOptions):
+    """Where the scores of a suite are, and how they become a matrix."""
+
+    source: Annotated[
+        str, typer.Argument(help="A file of scores, a run folder, or the data set atari5.")
+    ]
+    summary: Annotated[str, typer.Option(help="median, mean, iqm, mean_log or above_human.")] = (
+        "median"
+    )
+    transform: Annotated[str, typer.Option(help="log, identity or logit.")] = "log"
+    references: References = None
+    group_by: Annotated[
+        str | None, typer.Option(help="The column that says what an algorithm comes from.")
+    ] = None
+    exclude: Annotated[Names, typer.Option(help="A task to leave out; repeatable.")] = None
+    least_tasks: Annotated[int, typer.Option(min=0, help="Fewest tasks of an algorithm.")] = 1
+    least_algorithms: Annotated[int, typer.Option(min=0, help="Fewest algorithms of a task.")] = 1
+    least_summary: Annotated[
+        float | None, typer.Option(help="Algorithms whose summary is not above it are left out.")
+    ] = None
+    score: Score = None
+
+    def prepared(self) -> PreparedScores:
+        """Return the scores of a file, or of a data set as its authors prepare it."""
+        from gnomon.distill import prepare
+        from gnomon.scores.datasets import DATASETS
+
+        if self.source in DATASETS and not Path(self.source).exists():
+            return self._data_set(self.source)
+        return prepare(
+            scores_of(Path(self.source), self.score, self),
+            transform=self.transform,
+            summary=self.summary,
+            references=references_of(self.references),
+            least_tasks=self.least_tasks,
+            least_algorithms=self.least_algorithms,
+            least_summary=self.least_summary,
+            exclude=self.exclude or (),
+            group_by=self.group_by,
+        )
+
+    def _data_set(self, name: str) -> PreparedScores:
+        """Return a data set prepared as its authors do, but for what is asked otherwise."""
+        from gnomon.distill import atari
+        from gnomon.scores.datasets import load_scores
+
+        given: dict[str, Any] = {"references": self.references, "group-by": self.group_by}
+        given |= {"least-summary": self.least_summary, "score": self.score, "where": self.where}
+        option = next((option for option, value in given.items() if value is not None), None)
+        if option is not None:
+            raise ScoreDataError(f"{name} is prepared as its authors do: no --{option}")
+        standard = atari.atari_preparation(summary=self.summary)
+        changed = replace(standard, transform=self.transform, exclude=self.exclude or ())
+        return changed.apply(load_scores(name))
 
 
 @with_groups
@@ -50,96 +132,73 @@ def distill(
     as_json: JsonOption = False,
 ) -> None:
     """Find the few tasks that predict a suite's summary score, with the honest error beside it."""
-    from gnomon.distill.distillation import distill as distil
-    from gnomon.distill.procedures.registry import procedure_of
+    from gnomon.distill import distill as distilled
 
     with answering("distill", as_json=as_json) as answer:
-        names, forced = procedure or ["factor"], tuple(force or ())
-        chosen = [procedure_of(name, n_folds=folds) for name in names]
+        names, forced = procedure or ["factor"], force or ()
+        if both := sorted(set(forced) & set(scores.exclude or ())):
+            raise ScoreDataError(f"{both[0]} is both forced and excluded")
         data = scores.prepared()
-        _check(data, scores, nested, forced)
-        n_searches = 1 + _n_outer(data, nested, folds, repeats)
-        results: list[Distilled] = []
-        with search.begun("distil") as options:
+        options: dict[str, Any] = {"procedure": names, "nested": nested, "folds": folds}
+        with search.begun("distil") as doing:
+            counts = {"none": 0, "algorithms": len(data.algorithms), "groups": len({*data.groups})}
+            n_searches = 1 + counts.get(nested, folds * repeats)
             announce(data, size, names, n_searches, forced=forced)
-            for one in chosen:
-                results += distil(
-                    data,
-                    size,
-                    one,
-                    n_best=top,
-                    forced=forced,
-                    outer=None if nested == "none" else nested,
-                    n_folds=folds,
-                    n_repeats=repeats,
-                    rng=search.rng(),
-                    **options,
-                )
-        _show(answer, results, data, top)
+            found = distilled(
+                data, size=size, top=top, repeats=repeats, force=forced, **options, **doing
+            )
+        answer.show(found, figure=figure)
         if model is not None:
-            results[0].model.save(model)
+            found.model.save(model)
             answer.say(f"written to {model}")
-        if figure is not None:
-            drawn("prediction_figure", data, results[0])().write(figure)
-            answer.say(f"written to {figure}")
 
 
-def _check(
-    data: PreparedScores, scores: SuiteScores, nested: Outer, forced: tuple[str, ...]
-) -> None:
-    """Refuse options that contradict one another."""
-    both = sorted(set(forced) & set(scores.exclude or ()))
-    if both:
-        raise ScoreDataError(f"{both[0]} is both forced and excluded")
-    if nested.startswith("group") and data.groups == data.algorithms:
-        raise ScoreDataError(f"--nested {nested} needs --group-by: no algorithm has a group")
+def references_of(path: Path | None) -> dict[str, tuple[float, float]] | None:
+    """Return the random and the human score of each task, of a file."""
+    if path is None:
+        return None
+    found = named_numbers(path, "task", ("random", "human"))
+    for task, (random, human) in found.items():
+        if random == human:
+            raise ScoreDataError(f"{path}: expected random and human of {task} to differ")
+    return {task: (random, human) for task, (random, human) in found.items()}
 
 
-def _n_outer(data: PreparedScores, nested: Outer, folds: int, repeats: int) -> int:
-    """Return how often a nested validation chooses."""
-    counts = {
-        "none": 0,
-        "algorithms": len(data.algorithms),
-        "groups": len(set(data.groups)),
-    }
-    return counts.get(nested, folds * repeats)
+def named_numbers(path: Path, key: str, columns: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Return the numbers in some columns of a CSV file, by the name in another.
+
+    Raises
+    ------
+    ScoreDataError
+        The file is no such table: the line is told, and the columns that were expected.
+    """
+    wanted = ", ".join((key, *columns))
+    found: dict[str, tuple[float, ...]] = {}
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            for line, row in enumerate(csv.DictReader(file), start=2):
+                name, numbers = _entry(row, key, columns)
+                if name is None or numbers is None:
+                    raise ScoreDataError(
+                        f"{path}, line {line}: expected the columns {wanted}, with finite numbers "
+                        f"after the first"
+                    )
+                if name in found:
+                    raise ScoreDataError(f"{path}, line {line}: {name!r} is there twice")
+                found[name] = numbers
+    except (UnicodeDecodeError, csv.Error):
+        raise ScoreDataError(f"{path}: expected CSV in UTF-8 with the columns {wanted}") from None
+    if not found:
+        raise ScoreDataError(f"{path}: expected rows with the columns {wanted}; there are none")
+    return found
 
 
-def _show(answer: Answer, results: list[Distilled], data: PreparedScores, top: int) -> None:
-    """Print the subsets, and what the two errors mean."""
-    import numpy as np
-
-    records = [r.as_record() for r in results]
-    columns = ["procedure", "rank", "tasks", "cv_mse", "r2", "relative_error"]
-    answer.records(records, [*columns, "nested_relative_error", "n_rows"])
-    if any(r.nested is None for r in results):
-        answer.warn("nested_relative_error: of the first subset of a nested validation alone")
-    summaries = np.abs(data.transform.inverse(data.target))
-    if data.transform.log_base is None and summaries.min() < _NEARLY * summaries.max():
-        answer.warn("some summaries are near 0: relative errors say little there, r2 says more")
-    if len(results) < top:
-        answer.warn(f"{len(results)} subsets found, {top} asked for")
-    for result in results:
-        if result.nested is not None:
-            _explain(answer, result, result.nested, data)
-
-
-def _explain(answer: Answer, result: Distilled, nested: HeldOut, data: PreparedScores) -> None:
-    """Say in words what the errors are errors of, whether the order holds, and the model."""
-    n, n_predicted = len(data.algorithms), nested.n_predicted
-    lacking = "; the others lack a score that was needed" if n_predicted < n else ""
-    answer.say(
-        f"{result.procedure}: {100 * result.relative_error:.1f} % with these tasks given, "
-        f"{100 * result.nested_relative_error:.1f} % (standard error "
-        f"{100 * nested.standard_error:.1f}) for algorithms that the choice of tasks had not seen: "
-        f"{n_predicted} of {n}{lacking}"
-    )
-    if result.order is not None and result.order.n_pairs:
-        answer.say(
-            f"  of these, {100 * result.order.concordance:.1f} % of the pairs are ordered rightly "
-            f"(Kendall's tau {result.order.tau:.3f}), "
-            f"{100 * result.order.clear_concordance:.1f} % of those that differ by a quarter"
-        )
-    weights = zip(result.model.tasks, result.model.weights, strict=True)
-    terms = "".join(f" {'-' if w < 0 else '+'} {abs(w):.4g} {task}" for task, w in weights)
-    answer.say(f"  {data.transform.name} summary = {result.model.intercept:.4g}{terms}")
+def _entry(
+    row: dict[str, str], key: str, columns: Sequence[str]
+) -> tuple[str | None, tuple[float, ...] | None]:
+    """Return the name and the numbers of a row, None for what is not as it should be."""
+    try:
+        numbers = tuple(float(row[column]) for column in columns)
+    except (KeyError, TypeError, ValueError):
+        return row.get(key), None
+    return row.get(key) or None, numbers if all(map(math.isfinite, numbers)) else None

@@ -50,7 +50,7 @@ def play(
 
     from rich.console import Console
 
-    from gnomon.studies.baselines import yardsticks
+    from gnomon.studies.baselines import baseline_curves
     from gnomon.studies.play_session import Game, PlaySession
     from gnomon.studies.terminal import board_records, play_in_terminal, result_table
     from gnomon.studies.transcript import PlayedGame, transcript_text
@@ -65,7 +65,7 @@ def play(
         play_in_terminal(session, console, _ask)
         answer.results([{"rule": shown, "seed": seed} | each for each in board_records(session)])
         if session.attempts and not as_json:
-            console.print(result_table(session, yardsticks(game)))
+            console.print(result_table(session, baseline_curves(game)))
         if transcript is not None:
             text = transcript_text([PlayedGame(name, "", 0, shown, session)])
             transcript.write_text(text, encoding="utf-8")

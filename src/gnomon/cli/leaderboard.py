@@ -1,7 +1,8 @@
-"""``gnomon serve``, ``gnomon register``, ``gnomon submit`` and ``gnomon leaderboard``."""
+"""``gnomon serve``, ``register``, ``submit`` and ``leaderboard``, with the seasons of a board."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,23 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.answer import Answer, JsonOption, answering
 
 if TYPE_CHECKING:
     from gnomon.database.engine import Database
-    from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.leaderboard.seasons.commitment import Reveal
+    from gnomon.leaderboard.server_settings import ServerSettings
     from gnomon.web.server import Started
 
-__all__ = [
-    "DataOption",
-    "DatabaseOption",
-    "app",
-    "opened_board",
-    "register",
-    "serve",
-    "submit",
-    "web_extra",
-]
+__all__ = ["DataOption", "DatabaseOption", "app", "board_answering", "register", "serve", "submit"]
 
 app = typer.Typer(
     name="leaderboard",
@@ -33,6 +26,14 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Look after a leaderboard: export, backup, upgrade, moving.",
 )
+
+season_app = typer.Typer(
+    name="season",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Make a season of a TOML file, and reveal its hidden rules at the end.",
+)
+app.add_typer(season_app)
 
 DataOption = Annotated[Path, typer.Option("--data", help="The server's data folder.")]
 DatabaseOption = Annotated[
@@ -73,7 +74,7 @@ def serve(
 ) -> None:
     """Serve a leaderboard, with human play, to this machine or through a proxy to the world."""
     with web_extra():
-        from gnomon.leaderboard.settings import ServerSettings
+        from gnomon.leaderboard.server_settings import ServerSettings
         from gnomon.web.server import serve as serve_until_stopped
 
         changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
@@ -87,7 +88,7 @@ def serve(
                 answer.say(f"Serving {data} at {started.url} (Ctrl-C ends it)")
                 if started.first_token is not None:
                     answer.say(f"First admin token, shown only now: {started.first_token}")
-            _flush()
+            print(end="", flush=True)  # whoever started the server may read through a pipe
 
         serve_until_stopped(settings, host, port, worker=worker, on_start=tell)
 
@@ -183,13 +184,12 @@ def token(
     as_json: JsonOption = False,
 ) -> None:
     """Make an API token, on the server's machine; it is shown once."""
-    with web_extra(), opened_board(data, database) as (_, opened):
+    with board_answering("token", data, database, as_json) as (answer, opened):
         from gnomon.leaderboard.accounts.accounts import token_for
 
-        with answering("leaderboard token", as_json=as_json) as answer:
-            text = token_for(opened, account, scope or ["submit"], days=days)
-            answer.results([{"account": account, "token": text}])
-            answer.say(text)
+        text = token_for(opened, account, scope or ["submit"], days=days)
+        answer.results([{"account": account, "token": text}])
+        answer.say(text)
 
 
 @app.command()
@@ -202,17 +202,14 @@ def migrate(
     as_json: JsonOption = False,
 ) -> None:
     """Bring the tables of the database to this program's version, or another."""
-    with web_extra(), opened_board(data, database, checked=False) as (_, opened):
+    with board_answering("migrate", data, database, as_json, checked=False) as (answer, opened):
         from gnomon.database.migration import current_revision, move_to
 
-        with answering("leaderboard migrate", as_json=as_json) as answer:
-            before = current_revision(opened)
-            move_to(opened, to)
-            after = current_revision(opened)
-            answer.results([{"before": before, "after": after}])
-            answer.say(
-                f"the tables were at version {before or 'none'}, and are at {after or 'none'}"
-            )
+        before = current_revision(opened)
+        move_to(opened, to)
+        after = current_revision(opened)
+        answer.results([{"before": before, "after": after}])
+        answer.say(f"the tables were at version {before or 'none'}, and are at {after or 'none'}")
 
 
 @app.command()
@@ -224,13 +221,13 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write the whole board as files: pages in HTML, every table as JSON and CSV."""
-    with web_extra(), opened_board(data, database) as (settings, opened):
+    with board_answering("export", data, database, as_json) as (answer, opened):
+        from gnomon.leaderboard.server_settings import ServerSettings
         from gnomon.web.operations.export import export_board
 
-        with answering("leaderboard export", as_json=as_json) as answer:
-            paths = export_board(settings, opened, out, logs=logs)
-            answer.results([{"path": str(path)} for path in paths])
-            answer.say(f"{len(paths)} files written to {out}")
+        paths = export_board(ServerSettings(data, database), opened, out, logs=logs)
+        answer.results([{"path": str(path)} for path in paths])
+        answer.say(f"{len(paths)} files written to {out}")
 
 
 @app.command()
@@ -241,14 +238,14 @@ def backup(
     as_json: JsonOption = False,
 ) -> None:
     """Back everything up, while the server goes on."""
-    with web_extra(), opened_board(data, database) as (settings, opened):
+    with board_answering("backup", data, database, as_json) as (answer, opened):
+        from gnomon.leaderboard.server_settings import ServerSettings
         from gnomon.web.operations.backup import back_up
 
-        with answering("leaderboard backup", as_json=as_json) as answer:
-            record = back_up(settings, opened, out)
-            answer.results([record])
-            rows = sum(record["rows"].values())
-            answer.say(f"{rows} rows and {record['logs']} logs are in {out}")
+        record = back_up(ServerSettings(data, database), opened, out)
+        answer.results([record])
+        rows = sum(record["rows"].values())
+        answer.say(f"{rows} rows and {record['logs']} logs are in {out}")
 
 
 @app.command()
@@ -260,7 +257,7 @@ def restore(
 ) -> None:
     """Make a new server of a backup."""
     with web_extra():
-        from gnomon.leaderboard.settings import ServerSettings
+        from gnomon.leaderboard.server_settings import ServerSettings
         from gnomon.web.operations.backup import restore as restore_backup
 
         with answering("leaderboard restore", as_json=as_json) as answer:
@@ -282,18 +279,131 @@ def transfer(
     as_json: JsonOption = False,
 ) -> None:
     """Move the tables to another database; the server must be stopped."""
-    with web_extra(), opened_board(data, database) as (_, opened):
+    with board_answering("transfer", data, database, as_json) as (answer, opened):
         from gnomon.database.engine import Database
         from gnomon.web.operations.table_transfer import transfer as copy_all
 
-        with answering("leaderboard transfer", as_json=as_json) as answer:
-            target = Database(to)
-            try:
-                counts = copy_all(opened, target)
-            finally:
-                target.close()
-            answer.results([{"table": name, "rows": n} for name, n in counts.items()])
-            answer.say(f"{sum(counts.values())} rows have been moved, and are the same there")
+        target = Database(to)
+        try:
+            counts = copy_all(opened, target)
+        finally:
+            target.close()
+        answer.results([{"table": name, "rows": n} for name, n in counts.items()])
+        answer.say(f"{sum(counts.values())} rows have been moved, and are the same there")
+
+
+@season_app.command()
+def new(
+    file: Annotated[Path, typer.Argument(help="What the season is: a TOML file.")],
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Put a season on the board; hidden rules are drawn now, and committed to."""
+    with board_answering("season new", data, database, as_json) as (answer, opened):
+        from gnomon.leaderboard.seasons.season import create_season, secret_rng
+        from gnomon.leaderboard.seasons.season_plan import SeasonPlan
+
+        plan = SeasonPlan.from_toml(file, rng=secret_rng())
+        with opened.writing() as session:
+            season = create_season(session, plan)
+            record = {"season": season.name, "commitment": season.commitment}
+        n_hidden = len(plan.hidden_rules)
+        answer.results([record | {"n_rules": len(plan.rules), "n_hidden": n_hidden}])
+        answer.say(
+            f"season {plan.name}: {len(plan.rules)} rules, {n_hidden} of them hidden, "
+            f"{plan.division} division"
+        )
+        if season.commitment is not None:
+            answer.say(f"commitment: {season.commitment}")
+
+
+@season_app.command()
+def reveal(
+    name: Annotated[str, typer.Argument(help="The season.")],
+    out: Annotated[Path | None, typer.Option(help="Write what is revealed here too.")] = None,
+    early: Annotated[bool, typer.Option("--early", help="Close it first, if it is open.")] = False,
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Publish the hidden rules of a season that is over, with the salt of its commitment."""
+    with board_answering("season reveal", data, database, as_json) as (answer, opened):
+        from gnomon._io.atomic_file import write_atomically
+        from gnomon.leaderboard.seasons.entry_registration import find_season
+        from gnomon.leaderboard.seasons.season import reveal_season
+
+        with opened.writing() as session:
+            told = reveal_season(session, find_season(session, name), early=early)
+        record = told.to_record()
+        answer.results([record])
+        answer.say(f"season {name}: {len(told.rules)} rules revealed")
+        if out is not None:
+            text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+            write_atomically(out, text.encode())
+
+
+@app.command("check-reveal")
+def check_reveal(
+    source: Annotated[str, typer.Argument(help="The file of a reveal, or the season's address.")],
+    commitment: Annotated[
+        str | None, typer.Option(help="The commitment as it was published before the season.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute a season's commitment from the rules that it revealed."""
+    from gnomon.leaderboard.seasons.commitment import commit
+
+    with answering("leaderboard check-reveal", as_json=as_json) as answer:
+        reveal = _reveal_from(source)
+        found = commit(reveal.season, reveal.rules, reveal.salt)
+        expected = reveal.commitment if commitment is None else commitment.strip().lower()
+        holds = found == expected
+        answer.results(
+            [
+                {
+                    "season": reveal.season,
+                    "holds": holds,
+                    "commitment": expected,
+                    "computed": found,
+                    "n_rules": len(reveal.rules),
+                }
+            ]
+        )
+        if holds:
+            answer.say(f"season {reveal.season}: the {len(reveal.rules)} rules are those committed")
+        else:
+            answer.say(f"season {reveal.season}: expected {expected}, computed {found}")
+        if commitment is None:
+            answer.warn("compared with the commitment in the reveal itself: use --commitment")
+    raise typer.Exit(0 if holds else 1)
+
+
+def _reveal_from(source: str) -> Reveal:
+    """Read a reveal from a file, or ask a leaderboard: ``http://HOST/api/seasons/NAME``."""
+    from gnomon.leaderboard.seasons.commitment import Reveal
+
+    if not source.startswith(("http://", "https://")):
+        return Reveal.from_json(source)
+    from gnomon._io.http_client import HttpClient
+
+    base, _, name = source.rstrip("/").removesuffix("/reveal").rpartition("/")
+    server = base.removesuffix("/api/seasons").removesuffix("/seasons")
+    found: Any = HttpClient(server, patience_s=5).get(f"/api/seasons/{name}/reveal")
+    return Reveal.from_record(found)
+
+
+@contextmanager
+def board_answering(
+    command: str, data: Path, database: str, as_json: bool, *, checked: bool = True
+) -> Iterator[tuple[Answer, Database]]:
+    """Answer a verb of ``gnomon leaderboard`` with the database of a server that exists."""
+    with (
+        web_extra(),
+        opened_board(data, database, checked=checked) as (_, opened),
+        answering(f"leaderboard {command}", as_json=as_json) as answer,
+    ):
+        yield answer, opened
 
 
 @contextmanager
@@ -304,7 +414,7 @@ def opened_board(
     from gnomon.database.engine import Database
     from gnomon.database.migration import require_head
     from gnomon.errors import LeaderboardError
-    from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.leaderboard.server_settings import ServerSettings
 
     settings = ServerSettings(data, database)
     opened = Database(settings.database)
@@ -332,10 +442,3 @@ def web_extra() -> Iterator[None]:
             f"the leaderboard needs {error.name}, which is not installed; "
             "pip install 'gnomon-rl[web]'"
         ) from None
-
-
-def _flush() -> None:
-    """Whoever started the server may read through a pipe."""
-    import sys
-
-    sys.stdout.flush()

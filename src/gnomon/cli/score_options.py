@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gnomon.cli.answer import Answer
-from gnomon.cli.presentation import Record, present
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
-    from gnomon.plot.record import Figure
-    from gnomon.scores.readers.foreign import SummaryTable
+    from gnomon.scores.readers.summaries import SummaryTable
     from gnomon.scores.table import ScoreTable
 
 __all__ = [
@@ -73,6 +70,13 @@ Where = Annotated[
 StepColumn = Annotated[
     str | None, typer.Option(help="The column of a score file to read as the step.")
 ]
+Column = Annotated[
+    list[str] | None,
+    typer.Option(help="NAME=COLUMN: what a column is called, as in algorithm=Name."),
+]
+Format = Annotated[
+    str | None, typer.Option("--format", help="The format of the scores, if it is not recognised.")
+]
 LowerIsBetter = Annotated[
     bool, typer.Option("--lower-is-better", help="Low scores of a score file are good.")
 ]
@@ -109,8 +113,10 @@ class ReadOptions:
 
     leave_out_empty_cells: LeaveEmpty = False
     where: Where = None
+    column: Column = None
     step_column: StepColumn = None
     lower_is_better: LowerIsBetter = False
+    format: Format = None
 
 
 @dataclass(frozen=True)
@@ -154,45 +160,31 @@ class ShowOptions:
     latex: Latex = False
     figure: FigureFile = None
 
-    def show(
-        self,
-        answer: Answer,
-        records: Sequence[Record],
-        shown: Sequence[Record] | None = None,
-        columns: Sequence[str] = (),
-        *,
-        title: str | None = None,
-        draw: Callable[[], Figure] | None = None,
-    ) -> None:
-        """Give records to programs, a table to people, and a figure if one is wanted."""
-        options: Mapping[str, Any] = {"latex": self.latex, "figure": self.figure}
-        present(answer, records, shown, columns, title=title, draw=draw, **options)
-
 
 def scores_of(
     source: Path, metric: str | None, options: ReadOptions, *, default_metric: str | None = None
 ) -> ScoreTable:
     """Return the scores of a source, read as the options say."""
-    from gnomon.experiments.score_sources import read_source
+    from gnomon.scores import read_scores
 
-    return read_source(
+    return read_scores(
         source,
         metric=metric,
         default_metric=default_metric,
         where=conditions(options.where),
+        columns=_column_names(options),
         step_column=options.step_column,
-        lower_is_better=options.lower_is_better,
+        higher_is_better=False if options.lower_is_better else None,
+        format=options.format,
         count_empty=not options.leave_out_empty_cells,
     )
 
 
 def is_summary(source: Path) -> bool:
     """Return whether a file has means and standard deviations instead of runs."""
-    if not source.is_file() or source.suffix.lower() != ".csv":
-        return False
-    from gnomon.scores.readers.separated_values import header_names
+    from gnomon.scores.readers.summaries import holds_summaries
 
-    return {"mean", "std", "runs"} <= set(header_names(source))
+    return holds_summaries(source)
 
 
 def scores_or_summaries(
@@ -226,9 +218,7 @@ def summaries_of(
     """Return a file of means and standard deviations; None if the source is none."""
     if not is_summary(source):
         return None
-    from gnomon.scores.readers.foreign import read_summaries
-
-    found = read_summaries(source, where=conditions(reading.where), keep_apart=keep_apart)
+    found = _summaries(source, reading, keep_apart)
     return found if algorithms is None else found.select(algorithms)
 
 
@@ -236,22 +226,34 @@ def _stand_ins(source: Path, options: ReadOptions, normalize: str | None) -> Sco
     """Return runs that stand in for a file of means and standard deviations."""
     if normalize is not None and normalize.partition(":")[0] in ("min-max", "percentile"):
         raise ScoreDataError(f"{source}: {normalize} needs the runs, and these are summaries")
-    from gnomon.scores.readers.foreign import read_summaries
     from gnomon.stats.summaries import stand_in_runs
 
-    found = read_summaries(source, where=conditions(options.where))
+    found = _summaries(source, options)
     table = stand_in_runs(found, higher_is_better=not options.lower_is_better)
     return normalized(table, normalize)
 
 
-def conditions(where: list[str] | None) -> dict[str, str]:
-    """Return what columns have to hold, from ``COLUMN=VALUE``."""
+def _summaries(source: Path, options: ReadOptions, keep_apart: str | None = None) -> SummaryTable:
+    from gnomon.scores import read_summaries
+
+    where, columns = conditions(options.where), _column_names(options)
+    return read_summaries(source, where=where, columns=columns, keep_apart=keep_apart)
+
+
+def _column_names(options: ReadOptions) -> dict[str, str]:
+    return conditions(options.column, "--column", "NAME=COLUMN")
+
+
+def conditions(
+    texts: list[str] | None, option: str = "--where", form: str = "COLUMN=VALUE"
+) -> dict[str, str]:
+    """Return names and values, from texts such as ``COLUMN=VALUE``."""
     found = {}
-    for text in where or []:
-        column, equals, value = text.partition("=")
-        if not (column and equals):
-            raise typer.BadParameter(f"expected COLUMN=VALUE, found {text!r}", param_hint="--where")
-        found[column] = value
+    for text in texts or []:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise typer.BadParameter(f"expected {form}, found {text!r}", param_hint=option)
+        found[name] = value
     return found
 
 

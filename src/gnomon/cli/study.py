@@ -7,13 +7,8 @@ from typing import Annotated
 
 import typer
 
-from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.leaderboard import (
-    DatabaseOption,
-    DataOption,
-    opened_board,
-    web_extra,
-)
+from gnomon.cli.answer import JsonOption
+from gnomon.cli.leaderboard import DatabaseOption, DataOption, board_answering
 
 __all__ = ["app"]
 
@@ -38,18 +33,17 @@ def new(
     as_json: JsonOption = False,
 ) -> None:
     """Make a study, and print its invitation, which is kept nowhere."""
-    with web_extra(), opened_board(data, database) as (_, opened):
+    with board_answering("study new", data, database, as_json) as (answer, opened):
         from gnomon.studies.study_plan import read_plan
         from gnomon.studies.study_store import first_account, make_study
 
-        with answering("leaderboard study new", as_json=as_json) as answer:
-            read = read_plan(plan)
-            with opened.writing() as session:
-                study, key = make_study(session, read, by=first_account(session))
-                link = f"{public_url.rstrip('/')}/join/{key}"
-                answer.results([{"id": study.id, "study": study.name, "invitation": link}])
-            answer.say(f"study {read.name}: {len(read.lists)} lists, {len(read.rules)} rules")
-            answer.say(f"invitation, shown only now: {link}")
+        read = read_plan(plan)
+        with opened.writing() as session:
+            study, key = make_study(session, read, by=first_account(session))
+            link = f"{public_url.rstrip('/')}/join/{key}"
+            answer.results([{"id": study.id, "study": study.name, "invitation": link}])
+        answer.say(f"study {read.name}: {len(read.lists)} lists, {len(read.rules)} rules")
+        answer.say(f"invitation, shown only now: {link}")
 
 
 @app.command("list")
@@ -57,18 +51,15 @@ def list_(
     data: DataOption = _DATA, database: DatabaseOption = "", as_json: JsonOption = False
 ) -> None:
     """List the studies, with the number of players."""
-    with web_extra(), opened_board(data, database) as (_, opened):
+    with board_answering("study list", data, database, as_json) as (answer, opened):
         from gnomon.studies.study_store import study_lines
 
-        with answering("leaderboard study list", as_json=as_json) as answer:
-            with opened.reading() as session:
-                lines = study_lines(session)
-            answer.results([vars(line) for line in lines])
-            for line in lines:
-                closed = ", closed" if line.closed else ""
-                answer.say(
-                    f"{line.name}: {line.n_players} players, {line.n_finished} finished{closed}"
-                )
+        with opened.reading() as session:
+            lines = study_lines(session)
+        answer.results([vars(line) for line in lines])
+        for line in lines:
+            closed = ", closed" if line.closed else ""
+            answer.say(f"{line.name}: {line.n_players} players, {line.n_finished} finished{closed}")
 
 
 @app.command()
@@ -80,15 +71,14 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write the transcript of a study, and its scores, as CSV files."""
-    with web_extra(), opened_board(data, database) as (_, opened):
+    with board_answering("study export", data, database, as_json) as (answer, opened):
         from gnomon.studies.study_store import study_named, write_study
 
-        with answering("leaderboard study export", as_json=as_json) as answer:
-            with opened.reading() as session:
-                paths = write_study(session, study_named(session, name), out)
-            answer.results([{"path": str(path)} for path in paths])
-            for path in paths:
-                answer.say(str(path))
+        with opened.reading() as session:
+            paths = write_study(session, study_named(session, name), out)
+        answer.results([{"path": str(path)} for path in paths])
+        for path in paths:
+            answer.say(str(path))
 
 
 @app.command()
@@ -100,16 +90,15 @@ def invite(
     as_json: JsonOption = False,
 ) -> None:
     """Print a new invitation to a study, closed or not; the one before ends."""
-    with web_extra(), opened_board(data, database) as (_, opened):
+    with board_answering("study invite", data, database, as_json) as (answer, opened):
         from gnomon.studies.study_store import first_account, invite_anew, study_named
 
-        with answering("leaderboard study invite", as_json=as_json) as answer:
-            with opened.writing() as session:
-                study = study_named(session, name)
-                key = invite_anew(session, study, by=first_account(session))
-            link = f"{public_url.rstrip('/')}/join/{key}"
-            answer.results([{"study": name, "invitation": link}])
-            answer.say(f"invitation, shown only now: {link}")
+        with opened.writing() as session:
+            study = study_named(session, name)
+            key = invite_anew(session, study, by=first_account(session))
+        link = f"{public_url.rstrip('/')}/join/{key}"
+        answer.results([{"study": name, "invitation": link}])
+        answer.say(f"invitation, shown only now: {link}")
 
 
 @app.command()
@@ -120,11 +109,10 @@ def close(
     as_json: JsonOption = False,
 ) -> None:
     """Let nobody else join a study; whoever has begun may play to the end."""
-    with web_extra(), opened_board(data, database) as (_, opened):
+    with board_answering("study close", data, database, as_json) as (answer, opened):
         from gnomon.studies.study_store import close_study, first_account, study_named
 
-        with answering("leaderboard study close", as_json=as_json) as answer:
-            with opened.writing() as session:
-                close_study(session, study_named(session, name), by=first_account(session))
-            answer.results([{"study": name, "closed": True}])
-            answer.say(f"study {name} is closed")
+        with opened.writing() as session:
+            close_study(session, study_named(session, name), by=first_account(session))
+        answer.results([{"study": name, "closed": True}])
+        answer.say(f"study {name} is closed")

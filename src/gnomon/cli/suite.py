@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gnomon.cli import suite_model, suite_structure
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.long_search import SearchOptions, announce, progress_bar
-from gnomon.cli.named_numbers import named_numbers
+from gnomon.cli.distill import (
+    Names,
+    Picture,
+    References,
+    SuiteScores,
+    named_numbers,
+    references_of,
+)
 from gnomon.cli.option_groups import with_groups
-from gnomon.cli.presentation import present
-from gnomon.cli.suite_figures import Picture, drawn
-from gnomon.cli.suite_scores import SuiteScores
+from gnomon.cli.progress import SearchOptions, announce, progress_bar
+from gnomon.cli.score_options import Level, ReadOptions, Score, Source, scores_of
 from gnomon.errors import ScoreDataError
 
-__all__ = ["app", "optimal", "pareto", "sizes", "stability"]
+if TYPE_CHECKING:
+    from gnomon.distill import PreparedScores
+    from gnomon.results import Results
+
+__all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="How a suite could be smaller, and what is in it.")
 
@@ -27,8 +37,34 @@ Procedure = Annotated[
 ]
 Most = Annotated[int, typer.Option(min=1, help="The greatest number of tasks.")]
 Folds = Annotated[int, typer.Option(min=2, help="Folds of the validations.")]
+Size = Annotated[int, typer.Option(min=1, help="Number of tasks.")]
+Categories = Annotated[
+    Path | None, typer.Option(help="CSV of task, category: colours of the figure.")
+]
 
 
+@dataclass(frozen=True)
+class Subset:
+    """A subset of tasks: named, or chosen."""
+
+    task: Annotated[
+        Names, typer.Option("--task", help="A task of the subset, else it is chosen; repeatable.")
+    ] = None
+    size: Annotated[int, typer.Option(min=1, help="Number of tasks, if they are chosen.")] = 5
+    procedure: Annotated[str, typer.Option(help="How they are chosen; see gnomon distill.")] = (
+        "factor"
+    )
+
+    def asked(self, verb: Callable[..., Results[Any]], data: PreparedScores) -> Results[Any]:
+        """Return what a function of gnomon.distill says of the subset."""
+        with progress_bar("subsets") as progress:
+            if not self.task:
+                announce(data, self.size, [self.procedure], 1)
+            options = {"size": self.size, "procedure": self.procedure, "progress": progress}
+            return verb(data, self.task or (), **options)
+
+
+@app.command()
 @with_groups
 def sizes(
     most: Most = 5,
@@ -42,22 +78,19 @@ def sizes(
     as_json: JsonOption = False,
 ) -> None:
     """Say how the error falls with the number of tasks, the honest error beside the plain one."""
-    from gnomon.distill.distillation import error_by_size
-    from gnomon.distill.procedures.registry import procedure_of
+    from gnomon.distill import sizes as best_of_sizes
 
     with answering("suite sizes", as_json=as_json) as answer:
-        chooser, data = procedure_of(procedure, n_folds=folds), scores.prepared()
-        with search.begun("sizes") as options:
+        data = scores.prepared()
+        with search.begun("sizes") as doing:
             for size in range(1, most + 1):
                 announce(data, size, [procedure], 1 + folds * repeats)
-            options |= {"n_folds": folds, "n_repeats": repeats, "rng": search.rng()}
-            found = error_by_size(data, range(1, most + 1), chooser, **options)
-        records = [{"size": len(one.model.tasks)} | one.as_record() for one in found]
-        columns = ["size", "tasks", "r2", "relative_error", "nested_relative_error", "n_rows"]
-        draw = drawn("size_figure", found)
-        present(answer, records, None, columns, figure=figure, draw=draw)
+            options = {"folds": folds, "repeats": repeats, **doing}
+            found = best_of_sizes(data, most=most, procedure=procedure, **options)
+        answer.show(found, figure=figure)
 
 
+@app.command()
 @with_groups
 def pareto(
     costs: Annotated[Path, typer.Option(help="CSV of task, cost: of one run of each task.")],
@@ -70,26 +103,22 @@ def pareto(
     as_json: JsonOption = False,
 ) -> None:
     """List the subsets that no other beats in both cost and cross-validated error."""
-    from gnomon.distill.search.folds import Folds as FoldsOf
-    from gnomon.distill.search.pareto import pareto_front
+    from gnomon.distill import pareto as front
 
     with answering("suite pareto", as_json=as_json) as answer:
         data = scores.prepared()
         prices = {task: cost for task, (cost,) in named_numbers(costs, "task", ["cost"]).items()}
-        options: dict[str, Any] = {"budget": budget, "folds": FoldsOf(folds)}
         with progress_bar("subsets") as progress:
             for size in range(1, min(most, len(data.candidates)) + 1):
                 announce(data, size, ["paper"], 1)
-            front = pareto_front(data, prices, range(1, most + 1), progress=progress, **options)
-
-        records = [asdict(point) for point in front]
-        present(answer, records, figure=figure, draw=drawn("pareto_figure", front))
-        answer.say("cv_mse: with the tasks given, chosen on the same rows; too good")
+            found = front(data, prices, most=most, budget=budget, folds=folds, progress=progress)
+        answer.show(found, figure=figure)
 
 
+@app.command()
 @with_groups
 def stability(
-    size: Annotated[int, typer.Option(min=1, help="Number of tasks.")] = 5,
+    size: Size = 5,
     procedure: Procedure = "factor",
     by: Annotated[
         Literal["algorithms", "groups", "left-out-groups", "fold-seeds"],
@@ -106,55 +135,22 @@ def stability(
     as_json: JsonOption = False,
 ) -> None:
     """Say how often each task would have been chosen from other algorithms, or with other folds."""
-    from gnomon.distill.procedures.least_squares import PaperProcedure
-    from gnomon.distill.procedures.registry import procedure_of
-    from gnomon.distill.stability import (
-        committee_of,
-        fold_seed_stability,
-        left_out_stability,
-        selection_stability,
-    )
+    from gnomon.distill import stability as counted
 
     with answering("suite stability", as_json=as_json) as answer:
-        chooser, data = procedure_of(procedure), scores.prepared()
-        if by.endswith("groups") and data.groups == data.algorithms:
-            raise ScoreDataError(f"--by {by} needs --group-by: no algorithm has a group")
-        with search.begun("draws") as options:
+        data = scores.prepared()
+        with search.begun("draws") as doing:
             n_searches = len(set(data.groups)) if by == "left-out-groups" else samples
             announce(data, size, ["paper" if by == "fold-seeds" else procedure], n_searches)
-            if by == "fold-seeds":
-                chooser = PaperProcedure()
-                found = fold_seed_stability(data, size, n_seeds=samples, **options)
-            elif by == "left-out-groups":
-                found = left_out_stability(data, chooser, size, **options)
-            else:
-                options |= {"n_samples": samples, "by_group": by == "groups", "rng": search.rng()}
-                found = selection_stability(data, chooser, size, **options)
-
-        tasks = [{"kind": "task", "tasks": [task], "share": share} for task, share in found.tasks]
-        sets = [{"kind": "subset", "tasks": list(s), "share": share} for s, share in found.sets]
-        shown = [*tasks[: 3 * size], *sets[:5]]
-        draw = drawn("stability_figure", found)
-        present(answer, [*tasks, *sets], shown, figure=figure, draw=draw)
-        word = "one subset stands out" if found.stands_out else "no single subset stands out"
-        answer.say(f"{len(found.sets)} different subsets in {found.n_models} draws: {word}")
-        if committee:
-            votes = committee_of(data, chooser, found, n_models=committee)
-            answer.records([
-                {
-                    "kind": "member",
-                    "tasks": list(model.tasks),
-                    "share": share,
-                    "weights": list(model.weights),
-                    "intercept": model.intercept,
-                }
-                for model, share in zip(votes.models, votes.shares, strict=True)
-            ])  # fmt: skip
+            options = {"samples": samples, "committee": committee, **doing}
+            found = counted(data, size=size, procedure=procedure, by=by, **options)
+        answer.show(found, figure=figure)
 
 
+@app.command()
 @with_groups
 def optimal(
-    size: Annotated[int, typer.Option(min=1, help="Number of tasks.")] = 5,
+    size: Size = 5,
     any_sign: Annotated[bool, typer.Option("--any-sign", help="Allow negative weights.")] = False,
     time_limit_s: Annotated[float, typer.Option(min=0, help="Seconds until it stops.")] = 60.0,
     *,
@@ -162,20 +158,136 @@ def optimal(
     as_json: JsonOption = False,
 ) -> None:
     """Find the subset with the least in-sample error, with a proof or the gap that remains."""
-    from gnomon.distill.search.proof import optimal_subset
+    from gnomon.distill import optimal as proved
 
     with answering("suite optimal", as_json=as_json) as answer:
         data = scores.prepared()
-        options: dict[str, Any] = {"non_negative": not any_sign, "time_limit_s": time_limit_s}
         with progress_bar("branches") as progress:
-            found = optimal_subset(data, size, progress=progress, **options)
-        record = asdict(found) | {"gap": found.gap, "certified": found.certified}
-        answer.records([record | {"tasks": list(found.tasks)}])
-        n = len(data.complete_tasks())
-        proof = "the best" if found.certified else f"at most {found.gap:.1%} from the best"
-        answer.say(f"{proof} {size} of the {n} tasks without gaps, in-sample")
+            found = proved(
+                data, size=size, any_sign=any_sign, time_limit_s=time_limit_s, progress=progress
+            )
+        answer.show(found)
 
 
-for verb in (sizes, pareto, stability, optimal, suite_model.predict):
-    app.command()(verb)
-suite_structure.add_to(app)
+@app.command()
+@with_groups
+def predict(
+    model: Annotated[Path, typer.Argument(help="What gnomon distill --model has written.")],
+    source: Source,
+    references: References = None,
+    level: Level = 0.9,
+    score: Score = None,
+    *,
+    reading: ReadOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Predict the summary of algorithms from the few tasks of a saved model, with intervals."""
+    from gnomon.distill import SubsetModel
+    from gnomon.distill import predict as predicted
+
+    with answering("suite predict", as_json=as_json) as answer:
+        fitted, ends = SubsetModel.load(model), references_of(references)
+        table = scores_of(source, score, reading)
+        answer.show(predicted(fitted, table, references=ends, level=level))
+
+
+@app.command()
+@with_groups
+def single(
+    categories: Categories = None,
+    figure: Picture = None,
+    *,
+    scores: SuiteScores,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how well each task alone predicts the summary."""
+    from gnomon.distill import single as fitted
+
+    with answering("suite single", as_json=as_json) as answer:
+        data = scores.prepared()
+        of_tasks = _categories(scores.source, data, categories)
+        answer.show(fitted(data, categories=of_tasks), figure=figure)
+
+
+@app.command()
+@with_groups
+def correlations(
+    strongest: Annotated[int, typer.Option(min=1, help="How many pairs.")] = 24,
+    negative: Annotated[int, typer.Option(min=0, help="And so many most negative ones.")] = 0,
+    categories: Categories = None,
+    figure: Picture = None,
+    *,
+    scores: SuiteScores,
+    as_json: JsonOption = False,
+) -> None:
+    """List the pairs of tasks that go together most, and draw them as a graph."""
+    from gnomon.distill import correlations as pairs
+
+    with answering("suite correlations", as_json=as_json) as answer:
+        data = scores.prepared()
+        of_tasks = _categories(scores.source, data, categories)
+        found = pairs(data, strongest=strongest, negative=negative, categories=of_tasks)
+        answer.show(found, figure=figure)
+
+
+@app.command()
+@with_groups
+def explained(
+    figure: Picture = None,
+    *,
+    subset: Subset,
+    scores: SuiteScores,
+    as_json: JsonOption = False,
+) -> None:
+    """Predict every task from a subset, and say how much of each that explains."""
+    from gnomon.distill import explained as every_task
+
+    with answering("suite explained", as_json=as_json) as answer:
+        answer.show(subset.asked(every_task, scores.prepared()), figure=figure)
+
+
+@app.command()
+@with_groups
+def fairness(
+    figure: Picture = None,
+    *,
+    subset: Subset,
+    scores: SuiteScores,
+    as_json: JsonOption = False,
+) -> None:
+    """Say whether low, middle and high algorithms are estimated equally well."""
+    from gnomon.distill import fairness as tested
+
+    with answering("suite fairness", as_json=as_json) as answer:
+        answer.show(subset.asked(tested, scores.prepared()), figure=figure)
+
+
+@app.command()
+@with_groups
+def components(
+    *,
+    scores: SuiteScores,
+    as_json: JsonOption = False,
+) -> None:
+    """List the principal components of the tasks without gaps."""
+    from gnomon.distill import components as principal
+
+    with answering("suite components", as_json=as_json) as answer:
+        answer.show(principal(scores.prepared()))
+
+
+def _categories(source: str, data: PreparedScores, path: Path | None) -> Mapping[str, str]:
+    """Return the category of each task, if it is known: of a file, or of the Atari games."""
+    if path is None:
+        if source != "atari5":
+            return {}
+        from gnomon.distill.atari import GENRES
+
+        return {game: genre for genre, games in GENRES.items() for game in games}
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            found = {row["task"]: row["category"] for row in csv.DictReader(file)}
+    except (KeyError, UnicodeDecodeError, csv.Error):
+        raise ScoreDataError(f"{path}: expected a CSV file of task, category") from None
+    data.columns(list(found))
+    return found

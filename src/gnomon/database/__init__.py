@@ -1,1 +1,1 @@
-"""Where the leaderboard is kept: tables, the engine, and the steps from one version to the next."""
+"""The database: tables, sessions on SQLite and PostgreSQL, migrations."""

@@ -1,4 +1,4 @@
-"""Kinds of columns that mean the same in SQLite and in PostgreSQL."""
+"""Column types with the same meaning in SQLite and PostgreSQL, and the base of all tables."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class UtcTime(TypeDecorator[datetime.datetime]):
 
 
 class Base(DeclarativeBase):
-    """The tables' common ground: constraints bear names, so that a migration can drop them."""
+    """Declarative base of all tables: constraints bear names, so that a migration can drop them."""
 
     metadata = MetaData(
         naming_convention={

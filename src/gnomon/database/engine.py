@@ -1,4 +1,4 @@
-"""The database at work: sessions to read and to write in, on SQLite as on PostgreSQL."""
+"""Database sessions for reading and writing, on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 

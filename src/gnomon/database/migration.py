@@ -1,4 +1,4 @@
-"""From one version of the tables to the next, by Alembic; the steps lie in ``migrations/versions``.
+"""Schema migrations by Alembic, from the steps in ``migrations/versions``.
 
 An upgrade is one transaction: it happens or it does not.
 """

@@ -1,6 +1,34 @@
 """Distillation: the few tasks of a suite that predict its summary score, and how far to trust them.
 
-Read from a :class:`gnomon.scores.table.ScoreTable`: ``preparation`` makes it a matrix, ``search``
-finds subsets, ``procedures`` choose among them, ``validation`` repeats the choice inside folds,
-``models`` are what is kept. Nothing but ``atari`` and ``reproduction`` knows Atari.
+Scores of many algorithms on many tasks come in as a :class:`~gnomon.scores.table.ScoreTable`.
+:func:`prepare` makes them a matrix: filtered, normalised, transformed, with the summary of each
+algorithm to be predicted. A :class:`Procedure` chooses tasks and fits a :class:`SubsetModel` to
+them; :func:`procedure_of` gives one by name. :func:`distill` does all of it, with two errors: the
+plain one, and the honest one of :func:`nested_error`, for which the choice is repeated without the
+algorithms that are predicted. :func:`predict` applies a model to new algorithms.
+
+How many tasks, which ones, and at what price: :func:`sizes`, :func:`pareto`, :func:`stability`,
+:func:`optimal`. What is like what in a suite: :func:`single`, :func:`correlations`,
+:func:`components`; what a subset tells of the rest, and of whom: :func:`explained`,
+:func:`fairness`. The published case is :mod:`gnomon.distill.atari`.
+
+Every verb takes a table with the options of :func:`prepare`, or scores that are prepared, and
+returns records in a table: printed, drawn (``plot``), or as a data frame (``to_frame``).
+
+>>> import numpy as np
+>>> from gnomon.distill import distill
+>>> from gnomon.scores.table import ScoreTable
+>>> rng = np.random.default_rng(0)
+>>> rows = rng.normal(3, 1, (40, 1)) + rng.normal(0, 0.5, (40, 8))
+>>> table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(rows)})
+>>> distill(table, size=3, transform="identity").model.tasks
+('task_2', 'task_3', 'task_5')
 """
+
+import lazy_loader
+
+from gnomon._io.callable_package import make_callable
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+make_callable(__name__)

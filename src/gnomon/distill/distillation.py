@@ -1,22 +1,38 @@
-"""Distil a suite: the chosen subsets, their plain error, and the honest one beside it."""
+"""Distillation of a suite: the chosen subsets, their plain error, and the honest one beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
 from gnomon.distill.models import Procedure, SubsetModel
-from gnomon.distill.prepared import PreparedScores, check_target
+from gnomon.distill.preparation import PreparationOptions, prepare
+from gnomon.distill.prepared import PreparedScores, check_groups, check_target
+from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.folds import Folds
-from gnomon.distill.validation import HeldOut, OrderAgreement, Outer, cross_validate, nested_error
+from gnomon.distill.validation import (
+    HeldOut,
+    OrderAgreement,
+    Outer,
+    cross_validate,
+    nested_error,
+)
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
+from gnomon.results import Results, generator, made_by, recorded
+from gnomon.scores.table import ScoreTable
 
-__all__ = ["Distilled", "distill", "error_by_size"]
+__all__ = ["Distillation", "Distilled", "Nested", "Sizes", "distill", "sizes"]
+
+#: What a nested validation leaves out at a time.
+Nested = Literal["folds", "algorithms", "groups", "group-folds", "none"]
+#: A summary that is a smaller share of the largest one makes a relative error meaningless.
+_NEARLY = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +73,7 @@ class Distilled:
 
     def as_record(self) -> dict[str, Any]:
         """Return the numbers as a mapping fit for JSON."""
+        nested, order = self.nested, self.order
         return {
             "procedure": self.procedure,
             "rank": self.rank,
@@ -67,15 +84,205 @@ class Distilled:
             "r2": self.r2,
             "relative_error": self.relative_error,
             "nested_relative_error": self.nested_relative_error,
-            "n_predicted": None if self.nested is None else self.nested.n_predicted,
-            "concordance": None if self.order is None else self.order.concordance,
-            "clear_concordance": None if self.order is None else self.order.clear_concordance,
-            "tau": None if self.order is None else self.order.tau,
+            "n_predicted": None if nested is None else nested.n_predicted,
+            "concordance": None if order is None else order.concordance,
+            "clear_concordance": None if order is None else order.clear_concordance,
+            "tau": None if order is None else order.tau,
             "n_rows": self.n_rows,
         }
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Distillation(Results[Distilled]):
+    """The subsets that one or several procedures chose, best first of each.
+
+    Parameters
+    ----------
+    data : PreparedScores
+        What they were chosen from.
+    """
+
+    data: PreparedScores = field(kw_only=True)
+
+    columns: ClassVar[tuple[str, ...]] = (
+        *("procedure", "rank", "tasks", "cv_mse", "r2", "relative_error"),
+        *("nested_relative_error", "n_rows"),
+    )
+    drawn_by = "gnomon.plot.distillation:prediction_figure"
+
+    @property
+    def model(self) -> SubsetModel:
+        """The model of the first subset."""
+        return self[0].model
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the errors are errors of, whether the order holds, and the models."""
+        nested = [(one, one.nested) for one in self if one.nested is not None]
+        return tuple(line for one, held in nested for line in _explained(one, held, self.data))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sizes(Distillation):
+    """The best subset of each size: how the error falls with the number of tasks."""
+
+    columns = ("size", "tasks", "r2", "relative_error", "nested_relative_error", "n_rows")
+    drawn_by = "gnomon.plot.distillation:size_figure"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Nothing: the columns say it."""
+        return ()
+
+    def as_records(self) -> list[dict[str, Any]]:
+        """Return the records, each with its number of tasks first."""
+        return [{"size": len(one.model.tasks)} | one.as_record() for one in self]
+
+
 def distill(
+    scores: ScoreTable | PreparedScores,
+    *,
+    size: int = 5,
+    procedure: str | Procedure | Sequence[str | Procedure] = "factor",
+    top: int = 1,
+    nested: Nested = "folds",
+    repeats: int = 1,
+    folds: int = 10,
+    force: Sequence[str] = (),
+    rng: np.random.Generator | int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    **preparation: Unpack[PreparationOptions],
+) -> Distillation:
+    """Find the few tasks that predict a suite's summary score, with the honest error beside it.
+
+    The plain error takes the tasks as given and holds out algorithms while the weights are fitted;
+    as the tasks were chosen on the same algorithms, it is too good. The nested one repeats the
+    choice without the algorithms that are predicted.
+
+    Parameters
+    ----------
+    scores : ScoreTable or PreparedScores
+        Several runs of a task count by their mean, the last step of each.
+    size : int
+        Number of tasks, forced ones included.
+    procedure : str, Procedure, or a sequence of these
+        How to choose and weigh; see :func:`gnomon.distill.procedures.registry.procedure_of`.
+    top : int
+        How many subsets of each procedure.
+    nested : {"folds", "algorithms", "groups", "group-folds", "none"}
+        What the nested validation leaves out at a time: a random fold, one algorithm, one group (a
+        paper), or a random fold of whole groups.
+    repeats : int
+        Of the nested validation, with other random folds.
+    folds : int
+        Of both validations.
+    force : sequence of str
+        Tasks that every subset has.
+    rng : numpy.random.Generator or int, optional
+        Of the random folds, or its seed; seed 0 if not given. Every procedure has the same folds.
+    executor : Executor, optional
+        Who does the pieces of work; this process if not given. The answer is the same.
+    progress : function of (done, all), optional
+        Told of the subsets searched, then of the folds of the nested validation.
+    **preparation
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it:
+        `transform`, `summary`, `references`, `group_by`, `exclude`, `least_tasks`, ...
+
+    Returns
+    -------
+    Distillation
+        Numbers that do not exist are NaN, and None in the records; `warnings` says why.
+
+    Raises
+    ------
+    ScoreDataError
+        There are fewer algorithms than folds, the size does not fit the suite, all summaries are
+        the same, or groups are to be left out and there are none.
+    UnknownNameError
+        There is no such procedure, task, summary or transform.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> skill = rng.normal(3, 1, size=(40, 1))
+    >>> rows = {f"a{i:02}": [r] for i, r in enumerate(skill + rng.normal(0, 0.5, (40, 8)))}
+    >>> found = distill(ScoreTable.from_arrays(rows), size=3, transform="identity")
+    >>> found.model.tasks
+    ('task_2', 'task_3', 'task_5')
+    >>> bool(found[0].nested_relative_error > 0.8 * found[0].relative_error)
+    True
+    """
+    several = [procedure] if isinstance(procedure, str | Procedure) else procedure
+    chosen = [
+        one if isinstance(one, Procedure) else procedure_of(one, n_folds=folds) for one in several
+    ]
+    settings = {"size": size, "procedure": [one.name for one in chosen], "top": top}
+    settings |= {"nested": nested, "repeats": repeats, "folds": folds, "force": list(force)}
+    with recorded() as notes:
+        data = prepare(scores, **preparation)
+        if nested.startswith("group"):
+            check_groups(data, f"nested {nested}")
+        draws = generator(rng)
+        # Each procedure draws the same folds; a generator that was given goes on once.
+        copies = [*(copy.deepcopy(draws) for _ in chosen[1:]), draws]
+        found = []
+        for each, own in zip(chosen, copies, strict=True):
+            found += best_subsets(
+                data,
+                size,
+                each,
+                n_best=top,
+                forced=force,
+                outer=None if nested == "none" else nested,
+                n_folds=folds,
+                n_repeats=repeats,
+                rng=own,
+                executor=executor,
+                progress=progress,
+            )
+    told = (*notes, *_warnings(found, data, top * len(chosen)))
+    return Distillation(tuple(found), made_by(rng, **settings), told, data=data)
+
+
+def sizes(
+    scores: ScoreTable | PreparedScores,
+    *,
+    most: int = 5,
+    procedure: str | Procedure = "factor",
+    repeats: int = 1,
+    folds: int = 10,
+    rng: np.random.Generator | int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    **preparation: Unpack[PreparationOptions],
+) -> Sizes:
+    """Return the best subset of each size: how plain and honest error fall with the size.
+
+    Parameters are those of :func:`distill`, and
+
+    Parameters
+    ----------
+    most : int
+        The greatest number of tasks.
+
+    Returns
+    -------
+    Sizes
+    """
+    chosen = (
+        procedure if isinstance(procedure, Procedure) else procedure_of(procedure, n_folds=folds)
+    )
+    settings = {"most": most, "procedure": chosen.name, "repeats": repeats, "folds": folds}
+    options: dict[str, Any] = {"n_folds": folds, "n_repeats": repeats, "rng": generator(rng)}
+    options |= {"executor": executor, "progress": progress}
+    with recorded() as notes:
+        data = prepare(scores, **preparation)
+        found = [best_subsets(data, size, chosen, **options)[0] for size in range(1, most + 1)]
+    return Sizes(tuple(found), made_by(rng, **settings), tuple(notes), data=data)
+
+
+def best_subsets(
     data: PreparedScores,
     size: int,
     procedure: Procedure,
@@ -89,54 +296,7 @@ def distill(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> list[Distilled]:
-    """Choose the tasks that predict the summary best, and say how far to trust them.
-
-    Parameters
-    ----------
-    data : PreparedScores
-    size : int
-        Number of tasks.
-    procedure : Procedure
-        How to choose and weigh; see :func:`gnomon.distill.procedures.registry.procedure_of`.
-    n_best : int
-        How many subsets to return.
-    forced : sequence of str
-        Tasks that every subset has.
-    outer : {"folds", "algorithms", "groups", "group-folds"}, optional
-        What the nested validation leaves out; None for no nested validation.
-    n_folds : int
-        Of both validations.
-    n_repeats : int
-        Of the nested validation with other random folds.
-    rng : numpy.random.Generator
-    executor : Executor, optional
-        Who does the folds of the nested validation.
-    progress : function of (done, all), optional
-        Told of the subsets searched, then of the outer folds.
-
-    Returns
-    -------
-    list of Distilled
-        Best first.
-
-    Raises
-    ------
-    ScoreDataError
-        There are fewer algorithms than folds, or the size does not fit the suite.
-
-    Examples
-    --------
-    >>> from gnomon.distill.prepare import Preparation
-    >>> from gnomon.distill.procedures.registry import procedure_of
-    >>> from gnomon.scores.table import ScoreTable
-    >>> rng = np.random.default_rng(0)
-    >>> skill = rng.normal(3, 1, size=(40, 1))
-    >>> scores = {f"a{i:02}": [r] for i, r in enumerate(skill + rng.normal(0, 0.5, (40, 8)))}
-    >>> data = Preparation(transform="identity").apply(ScoreTable.from_arrays(scores))
-    >>> best = distill(data, 3, procedure_of("factor"), rng=rng)[0]
-    >>> best.model.tasks, bool(best.nested_relative_error > best.relative_error * 0.8)
-    (('task_2', 'task_3', 'task_5'), True)
-    """
+    """Return the best subsets of one procedure, best first; see :func:`distill`."""
     n = len(data.algorithms)
     if n < n_folds:
         raise ScoreDataError(
@@ -167,26 +327,6 @@ def distill(
     ]
 
 
-def error_by_size(
-    data: PreparedScores,
-    sizes: Sequence[int],
-    procedure: Procedure,
-    *,
-    n_folds: int = 10,
-    n_repeats: int = 1,
-    rng: np.random.Generator,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> list[Distilled]:
-    """Return the best subset of each size with its nested error: how error falls with size.
-
-    Parameters are those of :func:`distill`.
-    """
-    options: dict[str, Any] = {"n_folds": n_folds, "n_repeats": n_repeats, "rng": rng}
-    options |= {"executor": executor, "progress": progress}
-    return [distill(data, size, procedure, **options)[0] for size in sizes]
-
-
 def _distilled(
     data: PreparedScores,
     procedure: Procedure,
@@ -201,3 +341,33 @@ def _distilled(
     errors = (held.mse, held.fold_r2, held.fold_relative_error)
     order = None if nested is None else nested.order(data.transform)
     return Distilled(procedure.name, rank, model, *errors, held.n_predicted, nested, order)
+
+
+def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -> Iterator[str]:
+    """Yield why numbers are missing, or mean little."""
+    if any(one.nested is None for one in found):
+        yield "nested_relative_error: of the first subset of a nested validation alone"
+    summaries = np.abs(data.transform.inverse(data.target))
+    if data.transform.log_base is None and summaries.min() < _NEARLY * summaries.max():
+        yield "some summaries are near 0: relative errors say little there, r2 says more"
+    if len(found) < n_wanted:
+        yield f"{len(found)} subsets found, {n_wanted} asked for"
+
+
+def _explained(one: Distilled, nested: HeldOut, data: PreparedScores) -> Iterator[str]:
+    """Yield in words what the errors are errors of, whether the order holds, and the model."""
+    n, n_predicted = len(data.algorithms), nested.n_predicted
+    lacking = "; the others lack a score that was needed" if n_predicted < n else ""
+    yield (
+        f"{one.procedure}: {100 * one.relative_error:.1f} % with these tasks given, "
+        f"{100 * one.nested_relative_error:.1f} % (standard error "
+        f"{100 * nested.standard_error:.1f}) for algorithms that the choice of tasks had not seen: "
+        f"{n_predicted} of {n}{lacking}"
+    )
+    if one.order is not None and one.order.n_pairs:
+        yield (
+            f"  of these, {100 * one.order.concordance:.1f} % of the pairs are ordered rightly "
+            f"(Kendall's tau {one.order.tau:.3f}), "
+            f"{100 * one.order.clear_concordance:.1f} % of those that differ by a quarter"
+        )
+    yield f"  {one.model.formula}"

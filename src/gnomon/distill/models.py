@@ -178,6 +178,19 @@ class SubsetModel:
                 f"expected as many weights as tasks, found {len(self.weights)}, {len(self.tasks)}"
             )
 
+    @property
+    def formula(self) -> str:
+        """The model in one line.
+
+        Examples
+        --------
+        >>> SubsetModel(("u", "v"), (0.5, -0.25), 1.5).formula
+        'log summary = 1.5 + 0.5 u - 0.25 v'
+        """
+        pairs = zip(self.tasks, self.weights, strict=True)
+        terms = "".join(f" {'-' if w < 0 else '+'} {abs(w):.4g} {task}" for task, w in pairs)
+        return f"{self.transform} summary = {self.intercept:.4g}{terms}"
+
     def predict(self, x: npt.ArrayLike) -> FloatArray:
         """Return the transformed summary from transformed scores, shape (..., tasks).
 

@@ -1,4 +1,4 @@
-"""Scores as a linear model sees them: one row per algorithm, one column per task."""
+"""Prepared scores: one row per algorithm, one column per task, as a linear model sees them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gnomon.distill.transforms import Transform
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 
-__all__ = ["PreparedScores", "References", "check_target", "check_tasks"]
+__all__ = ["PreparedScores", "References", "check_groups", "check_target", "check_tasks"]
 
 References = Mapping[str, tuple[float, float]]
 
@@ -33,7 +33,7 @@ class PreparedScores:
         The transformed summary.
     smoothed : ndarray of float, shape (algorithms,)
         The summary over random halves of the tasks; see
-        :func:`gnomon.distill.summaries.half_summaries`.
+        :func:`gnomon.distill.preparation.half_summaries`.
     candidates : tuple of str
         The tasks that a subset may have.
     groups : tuple of str
@@ -121,6 +121,14 @@ def check_target(data: PreparedScores) -> None:
     )
     found = f"all {y.size} have {y[0]:.4g}" if y.size else "there are none"
     raise ScoreDataError(f"expected algorithms whose summaries differ; {found}{hint}")
+
+
+def check_groups(data: PreparedScores, what: str) -> None:
+    """Raise an error if no algorithm has a group, which something needs."""
+    if data.groups == data.algorithms:
+        raise ScoreDataError(
+            f"{what} needs groups: name the column that has them (group_by; --group-by)"
+        )
 
 
 def check_tasks(tasks: Sequence[str], known: Sequence[str]) -> None:

@@ -1,32 +1,31 @@
-"""What is like what in a suite: correlations, single tasks as predictors, components, fairness."""
+"""Structure of a suite: correlations of tasks, single tasks as predictors, principal components."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.models import SubsetModel
+from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures.least_squares import fit_least_squares
 from gnomon.errors import ScoreDataError
-from gnomon.scores.table import FloatArray
+from gnomon.results import FieldRecord, Results, recorded
+from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = [
+    "Component",
     "Components",
+    "Correlations",
     "Edge",
-    "FairnessTest",
     "SingleTask",
-    "TaskModels",
+    "SingleTasks",
+    "components",
+    "correlation_matrix",
     "correlations",
-    "edges",
-    "fairness",
-    "principal_components",
-    "single_tasks",
-    "task_models",
-    "thirds",
+    "single",
 ]
 
 #: Fewer rows in common say nothing of a correlation.
@@ -36,7 +35,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Edge:
+class Edge(FieldRecord):
     """Two tasks and the Pearson correlation of their transformed scores."""
 
     a: str
@@ -45,8 +44,26 @@ class Edge:
     n_rows: int
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Correlations(Results[Edge]):
+    """Pairs of tasks, the strongest first, then the most negative ones.
+
+    Parameters
+    ----------
+    n_strongest : int
+        How many of them are the strongest, which a figure shows.
+    categories : mapping from task to str
+        Colours of the figure.
+    """
+
+    n_strongest: int = field(kw_only=True)
+    categories: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+
+    drawn_by = "gnomon.plot.distillation:correlation_figure"
+
+
 @dataclass(frozen=True)
-class SingleTask:
+class SingleTask(FieldRecord):
     """How well one task alone predicts the summary (least squares with intercept, in-sample)."""
 
     task: str
@@ -56,71 +73,124 @@ class SingleTask:
     n_rows: int
 
 
-@dataclass(frozen=True, eq=False)
-class TaskModels:
-    """Models of every task from a subset, and how much of the variance they explain.
+@dataclass(frozen=True, eq=False, repr=False)
+class SingleTasks(Results[SingleTask]):
+    """How well each task alone predicts the summary, best first.
 
     Parameters
     ----------
-    models : mapping from task to SubsetModel
-    r2 : mapping from task to float
-        In-sample, on the rows that have the task and the subset; 1 for the subset's own.
-    explained, explained_others : float
-        Share of the variance of all tasks pooled; and without the tasks of the subset, which
-        explain themselves.
+    categories : mapping from task to str
+        Colours of the figure.
     """
 
-    models: Mapping[str, SubsetModel]
-    r2: Mapping[str, float]
+    categories: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+
+    drawn_by = "gnomon.plot.distillation:single_task_figure"
+
+
+@dataclass(frozen=True)
+class Component(FieldRecord):
+    """A principal component: its number, its share of the variance, its relation to the summary.
+
+    Parameters
+    ----------
+    component : int
+        From 1.
+    explained : float
+        Share of the variance.
+    target_correlation : float
+        Size of the correlation with the summary; NaN if all have the same summary.
+    """
+
+    component: int
     explained: float
-    explained_others: float
+    target_correlation: float
 
 
-@dataclass(frozen=True, eq=False)
-class Components:
-    """Principal components of the standardised scores on complete tasks.
+@dataclass(frozen=True, eq=False, repr=False)
+class Components(Results[Component]):
+    """Principal components of the standardised scores on tasks without gaps, largest first.
 
     Parameters
     ----------
     tasks : tuple of str
-    explained : ndarray of float
-        Share of the variance of each component.
     directions : ndarray of float, shape (components, tasks)
-    target_correlation : ndarray of float
-        Size of the correlation of each component with the summary.
+    n_algorithms : int
     """
 
-    tasks: tuple[str, ...]
-    explained: FloatArray
-    directions: FloatArray
-    target_correlation: FloatArray
+    tasks: tuple[str, ...] = field(kw_only=True)
+    directions: FloatArray = field(kw_only=True)
+    n_algorithms: int = field(kw_only=True)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What they were computed from."""
+        return (
+            f"of {len(self.tasks)} tasks without gaps whose scores differ, "
+            f"{self.n_algorithms} algorithms",
+        )
 
 
-@dataclass(frozen=True)
-class FairnessTest:
-    """Whether two groups of algorithms differ in the error of their estimates.
+def correlations(
+    scores: ScoreTable | PreparedScores,
+    *,
+    strongest: int = 24,
+    negative: int = 0,
+    tasks: Sequence[str] | None = None,
+    categories: Mapping[str, str] | None = None,
+    **preparation: Unpack[PreparationOptions],
+) -> Correlations:
+    """Return the pairs of tasks that go together most (figure 5 of the Atari-5 paper).
 
     Parameters
     ----------
-    a, b : str
-        ``low``, ``middle`` or ``high``: tertiles by the true summary.
-    measure : str
-        ``accuracy`` compares the sizes of relative errors, ``bias`` the errors.
-    mean_a, mean_b : float
-    welch_p, wilcoxon_p : float
-        Two-sided; the second is the rank-sum test.
+    scores : ScoreTable or PreparedScores
+    strongest : int
+        How many pairs.
+    negative : int
+        And so many of the least correlations, which are the most negative ones.
+    tasks : sequence of str, optional
+        Only pairs of these.
+    categories : mapping from task to str, optional
+        Colours of the figure.
+    **preparation
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
+
+    Raises
+    ------
+    ScoreDataError
+        No two tasks share algorithms enough.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[1, 2]], "b": [[2, 4]], "c": [[3, 6]]})
+    >>> [round(edge.correlation, 3) for edge in correlations(table, transform="identity")]
+    [1.0]
     """
+    with recorded() as notes:
+        data = prepare(scores, **preparation)
+    r, n = correlation_matrix(data)
+    index = data.columns(data.tasks if tasks is None else tasks)
+    a, b = np.triu_indices(index.size, 1)
+    i, j = index[a], index[b]
+    known = np.isfinite(r[i, j])
+    i, j = i[known], j[known]
+    order = np.argsort(-r[i, j], kind="stable")
+    kept = np.concatenate([order[:strongest], order[max(strongest, order.size - negative) :]])
+    found = tuple(
+        Edge(data.tasks[i[k]], data.tasks[j[k]], float(r[i[k], j[k]]), int(n[i[k], j[k]]))
+        for k in kept
+    )
+    if not found:
+        raise ScoreDataError("expected two tasks that several algorithms have; there are none")
+    settings = {"strongest": strongest, "negative": negative}
+    of_tasks = categories or {}
+    return Correlations(
+        found, settings, tuple(notes), n_strongest=min(strongest, order.size), categories=of_tasks
+    )
 
-    a: str
-    b: str
-    measure: str
-    mean_a: float
-    mean_b: float
-    welch_p: float
-    wilcoxon_p: float
 
-
-def correlations(data: PreparedScores) -> tuple[FloatArray, FloatArray]:
+def correlation_matrix(data: PreparedScores) -> tuple[FloatArray, FloatArray]:
     """Return Pearson correlations of all pairs of tasks, and the number of rows that have both.
 
     Returns
@@ -152,45 +222,33 @@ def _about_zero(x: FloatArray, there: npt.NDArray[np.bool_]) -> FloatArray:
     return np.asarray(centred / np.maximum(np.abs(centred).max(axis=0), least))
 
 
-def edges(
-    data: PreparedScores,
+def single(
+    scores: ScoreTable | PreparedScores,
     *,
-    n_strongest: int = 24,
-    n_weakest: int = 0,
-    tasks: Sequence[str] | None = None,
-) -> list[Edge]:
-    """Return the most correlated pairs of tasks, strongest first (figure 5 of the Atari-5 paper).
-
-    Parameters
-    ----------
-    data : PreparedScores
-    n_strongest : int
-        How many.
-    n_weakest : int
-        And so many of the least correlations, which are the most negative ones.
-    tasks : sequence of str, optional
-        Only pairs of these.
-    """
-    r, n = correlations(data)
-    index = data.columns(data.tasks if tasks is None else tasks)
-    a, b = np.triu_indices(index.size, 1)
-    i, j = index[a], index[b]
-    known = np.isfinite(r[i, j])
-    i, j = i[known], j[known]
-    order = np.argsort(-r[i, j], kind="stable")
-    kept = np.concatenate([order[:n_strongest], order[max(n_strongest, order.size - n_weakest) :]])
-    return [
-        Edge(data.tasks[i[k]], data.tasks[j[k]], float(r[i[k], j[k]]), int(n[i[k], j[k]]))
-        for k in kept
-    ]
-
-
-def single_tasks(data: PreparedScores) -> list[SingleTask]:
+    categories: Mapping[str, str] | None = None,
+    **preparation: Unpack[PreparationOptions],
+) -> SingleTasks:
     """Return how well each task alone predicts the summary, best first (figure 2).
 
     Tasks with fewer than 3 scores are left out, and those on which they, or the summaries beside
     them, do not vary.
+
+    Parameters
+    ----------
+    scores : ScoreTable or PreparedScores
+    categories : mapping from task to str, optional
+        Colours of the figure.
+    **preparation
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[1, 2]], "b": [[2, 4]], "c": [[3, 7]]})
+    >>> [one.task for one in single(table, transform="identity", summary="mean")]
+    ['task_1', 'task_0']
     """
+    with recorded() as notes:
+        data = prepare(scores, **preparation)
     found = []
     for task in data.tasks:
         x = data.x[:, data.tasks.index(task)]
@@ -201,49 +259,37 @@ def single_tasks(data: PreparedScores) -> list[SingleTask]:
         r = np.corrcoef(x[whole], data.target[whole])[0, 1]
         n = int(whole.sum())
         found.append(SingleTask(task, float(r * r), float(intercept), float(slope), n))
-    return sorted(found, key=lambda single: -single.r2)
+    found.sort(key=lambda one: -one.r2)
+    return SingleTasks(tuple(found), {}, tuple(notes), categories=categories or {})
 
 
-def task_models(data: PreparedScores, subset: Sequence[str]) -> TaskModels:
-    """Fit every task to a subset, with intercept, in-sample (figure 4, tables 10 and 11)."""
-    models, r2 = {}, {}
-    residual, total = {}, {}
-    columns = data.columns(subset)
-    for task in data.tasks:
-        y = data.x[:, data.tasks.index(task)]
-        model = fit_least_squares(
-            data, subset, target=y, target_name=task, intercept=True, weights="any"
-        )
-        whole = ~np.isnan(data.x[:, columns]).any(axis=1) & ~np.isnan(y)
-        error = y[whole] - model.predict(data.x[whole][:, columns])
-        residual[task] = float(error @ error)
-        total[task] = float(((y[whole] - y[whole].mean()) ** 2).sum())
-        models[task] = model
-        r2[task] = 1.0 - residual[task] / total[task] if total[task] else float("nan")
-    others = [task for task in data.tasks if task not in subset]
-    explained = (_explained(residual, total, tasks) for tasks in (data.tasks, others))
-    return TaskModels(models, r2, *explained)
-
-
-def _explained(
-    residual: Mapping[str, float], total: Mapping[str, float], tasks: Sequence[str]
-) -> float:
-    """Return the pooled share of the variance of some tasks; NaN if there is none."""
-    whole = sum(total[task] for task in tasks)
-    return 1.0 - sum(residual[task] for task in tasks) / whole if whole else float("nan")
-
-
-def principal_components(data: PreparedScores) -> Components:
+def components(
+    scores: ScoreTable | PreparedScores, **preparation: Unpack[PreparationOptions]
+) -> Components:
     """Return the principal components of the standardised scores on complete tasks.
 
     Tasks on which all algorithms score the same are left out. The correlations are NaN if all have
     the same summary.
 
+    Parameters
+    ----------
+    scores : ScoreTable or PreparedScores
+    **preparation
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
+
     Raises
     ------
     ScoreDataError
         Fewer than two tasks are complete and vary.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[1, 2]], "b": [[2, 4]], "c": [[3, 6]]})
+    >>> [round(one.explained, 3) for one in components(table, transform="identity")]
+    [1.0, 0.0]
     """
+    with recorded() as notes:
+        data = prepare(scores, **preparation)
     complete = data.complete_tasks()
     varies = data.varies(complete)
     tasks = tuple(task for task, differs in zip(complete, varies, strict=True) if differs)
@@ -258,53 +304,12 @@ def principal_components(data: PreparedScores) -> Components:
     if np.ptp(data.target):
         y = data.target - data.target.mean()
         correlation = np.abs(u.T @ y) / np.linalg.norm(y)
-    return Components(tasks, d**2 / (d**2).sum(), directions, correlation)
-
-
-def thirds(predicted: FloatArray, true: FloatArray) -> dict[str, npt.NDArray[np.int64]]:
-    """Return the low, middle and high algorithms by the true summary, of those predicted."""
-    whole = np.flatnonzero(~(np.isnan(predicted) | np.isnan(true)))
-    order = whole[np.argsort(true[whole], kind="stable")]
-    return dict(zip(("low", "middle", "high"), np.array_split(order, 3), strict=True))
-
-
-def fairness(predicted: FloatArray, true: FloatArray, relative: FloatArray) -> list[FairnessTest]:
-    """Compare the errors of low, middle and high algorithms (figure 3, section 5.4).
-
-    Parameters
-    ----------
-    predicted, true : ndarray of float, shape (algorithms,)
-        Summaries; NaN in `predicted` leaves an algorithm out.
-    relative : ndarray of float, shape (algorithms,)
-        Signed relative errors.
-
-    Returns
-    -------
-    list of FairnessTest
-        Of each pair of tertiles, accuracy and bias.
-
-    Raises
-    ------
-    ScoreDataError
-        There are fewer than two algorithms in a third.
-    """
-    from scipy.stats import ranksums, ttest_ind
-
-    groups = thirds(predicted, true)
-    fewest = min(index.size for index in groups.values())
-    if fewest < 2:
-        raise ScoreDataError(
-            f"expected at least 6 predicted algorithms for three groups, found "
-            f"{sum(index.size for index in groups.values())}"
-        )
-    tests = []
-    for measure in ("accuracy", "bias"):
-        errors = np.abs(relative) if measure == "accuracy" else relative
-        for a, b in (("low", "middle"), ("low", "high"), ("middle", "high")):
-            x, y = errors[groups[a]], errors[groups[b]]
-            welch = float(ttest_ind(x, y, equal_var=False).pvalue)
-            ranks = float(ranksums(x, y).pvalue)
-            tests.append(
-                FairnessTest(a, b, measure, float(x.mean()), float(y.mean()), welch, ranks)
-            )
-    return tests
+    pairs = zip((d**2 / (d**2).sum()).tolist(), correlation.tolist(), strict=True)
+    return Components(
+        tuple(Component(i, share, r) for i, (share, r) in enumerate(pairs, start=1)),
+        {},
+        tuple(notes),
+        tasks=tasks,
+        directions=directions,
+        n_algorithms=len(data.algorithms),
+    )

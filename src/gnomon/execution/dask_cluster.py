@@ -37,7 +37,7 @@ _LOST = "ClusterLost: the scheduler of the cluster is gone"
 
 
 def dask_is_installed() -> bool:
-    """Return whether there can be clusters here; Dask is not imported for that."""
+    """Return whether Dask is installed, without importing it."""
     return find_spec("distributed") is not None
 
 
@@ -49,7 +49,7 @@ def cluster_executor(
     limits: Limits = NO_LIMITS,
     prepare: Callable[[], None] | None = None,
 ) -> Iterator[DaskExecutor]:
-    """Join a cluster, or start one of ``n_workers`` processes here for ``"local"``.
+    """Connect to a Dask cluster, or start one of ``n_workers`` local processes for ``"local"``.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _distributed() -> Any:
 
 
 class DaskExecutor:
-    """Does pieces on the workers of a cluster; the outcomes come in the order in which they end.
+    """Executor on the workers of a Dask cluster; outcomes come in the order in which they end.
 
     The work must be a function that the workers can import, and pieces and results must pickle. A
     batch whose worker died is done again piece by piece, so that each answers for itself. If the

@@ -64,7 +64,7 @@ class Outcome(Generic[Piece, Result]):
 
 
 class Executor(Protocol):
-    """Does pieces of work, in whatever order, and yields each outcome as it comes."""
+    """Interface of executors: does pieces of work in any order, yields outcomes as they come."""
 
     def map(
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
@@ -76,7 +76,7 @@ class Executor(Protocol):
 
 
 def attempt(work: Callable[[Piece], Result], piece: Piece) -> Outcome[Piece, Result]:
-    """Do one piece of work, here and now.
+    """Do one piece of work in this process, and return its outcome.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _in_one_line(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a piece may cost before it is given up; None sets no limit.
+    """Limits on the time and memory of one piece of work; None sets no limit.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def make_executor(
 
 
 class SerialExecutor:
-    """Does each piece when its outcome is asked for, in the order given."""
+    """Executor in this process: each piece when its outcome is asked for, in the order given."""
 
     def map(
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
@@ -175,7 +175,7 @@ _MEMORY_LOOK_S = 0.05
 
 
 class ProcessExecutor:
-    """Does pieces on ``n_workers`` processes; the outcomes come in the order in which they end.
+    """Executor on ``n_workers`` processes; outcomes come in the order in which they end.
 
     The processes are fresh interpreters (spawned, not forked), since compiled threads do not live
     through a fork. So the work must be a function that they can import, pieces and results must

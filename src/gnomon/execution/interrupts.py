@@ -14,7 +14,7 @@ __all__ = ["processes_undisturbed", "undisturbed"]
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Put Ctrl-C off until the end of the block; then it does what it would have done.
+    """Defer Ctrl-C to the end of the block; then it does what it would have done.
 
     Only the main thread hears of Ctrl-C; in another the block is not disturbed anyway. What Ctrl-C
     does stays as it is if something outside Python has decided that.
@@ -52,7 +52,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextmanager
 def processes_undisturbed() -> Iterator[None]:
-    """Start a process or a thread in here and Ctrl-C will not reach it, nor what it starts.
+    """Block Ctrl-C in processes and threads started within the block, and in what they start.
 
     They inherit the blocked signal. A terminal sends Ctrl-C to every process of a command, and one
     alone has to decide what it means.

@@ -1,1 +1,1 @@
-"""The leaderboard: scores that are believed because their attempts can be replayed, and play."""
+"""The leaderboard: seasons, submissions, verification by replay, standings."""

@@ -1,61 +1,28 @@
-"""Estimates in, Matplotlib out: nothing here draws a random number or computes an estimate."""
+"""Figures of what was measured: records in, Matplotlib out.
 
-from gnomon.plot.boxes import (
-    Box,
-    box_of,
-    box_plots,
-    box_rows,
-)
-from gnomon.plot.comparisons import pairwise_rows, pairwise_table
-from gnomon.plot.curves import (
-    MedianCurve,
-    cumulated_error_curves,
-    cumulated_error_rows,
-    median_curves,
-    median_rows,
-)
-from gnomon.plot.differences import (
-    comparison_rows,
-    difference_bars,
-    improvement_bars,
-    improvement_heat_map,
-)
-from gnomon.plot.efficiency import efficiency_rows, sample_efficiency_curves
-from gnomon.plot.intervals import interval_panels, interval_rows
-from gnomon.plot.planning import (
-    power_curves,
-    power_rows,
-    subsample_distributions,
-    subsample_rows,
-)
-from gnomon.plot.profiles import profile_curves, profile_rows
-from gnomon.plot.record import Figure
+Nothing here draws a random number or computes an estimate. Each function takes records and, as
+``ax``, axes for a panel of a figure of one's own; without them it makes a figure that no window and
+no global state knows. Colours are told apart by the colour-blind, and by dash and marker in print;
+``series`` gives a name the same style in every figure.
 
-__all__ = [
-    "Box",
-    "Figure",
-    "MedianCurve",
-    "box_of",
-    "box_plots",
-    "box_rows",
-    "comparison_rows",
-    "cumulated_error_curves",
-    "cumulated_error_rows",
-    "difference_bars",
-    "efficiency_rows",
-    "improvement_bars",
-    "improvement_heat_map",
-    "interval_panels",
-    "interval_rows",
-    "median_curves",
-    "median_rows",
-    "pairwise_rows",
-    "pairwise_table",
-    "power_curves",
-    "power_rows",
-    "profile_curves",
-    "profile_rows",
-    "sample_efficiency_curves",
-    "subsample_distributions",
-    "subsample_rows",
-]
+Scores
+    :func:`interval_panels` of estimates; :func:`difference_bars`, :func:`improvement_bars` and
+    :func:`improvement_heat_map` of comparisons; :func:`profile_curves`;
+    :func:`sample_efficiency_curves`; :func:`power_curves`, :func:`width_curves` and
+    :func:`subsample_distributions` of plans. What a verb returned draws itself with its words:
+    ``estimate(scores).plot()``.
+Ranks
+    :func:`rank_interval_plot`, :func:`tournament_graph`, :func:`critical_difference_diagram`.
+Smaller suites
+    :func:`predicted_against_true`, :func:`error_strips`, :func:`error_by_size_curves`,
+    :func:`pareto_front_plot`.
+Runs of the game
+    :func:`cumulated_error_curves`, :func:`median_curves`, :func:`box_plots`,
+    :func:`pairwise_table`, :func:`ease_heat_map`, :func:`difficulty_ladder`.
+
+A :class:`Figure` is a drawing with its caption and its numbers, as a report carries it.
+"""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

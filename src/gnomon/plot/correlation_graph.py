@@ -10,7 +10,6 @@ from matplotlib.lines import Line2D
 
 from gnomon.distill.structure import Edge
 from gnomon.errors import shortened
-from gnomon.plot.graph_layout import stress_layout
 from gnomon.plot.style import (
     FULL_WIDTH,
     INK,
@@ -21,8 +20,13 @@ from gnomon.plot.style import (
     new_drawing,
 )
 from gnomon.plot.task_bars import category_colors
+from gnomon.scores.table import FloatArray
 
-__all__ = ["correlation_graph"]
+__all__ = ["correlation_graph", "stress_layout"]
+
+_N_STEPS = 200
+#: Parts that are not joined stand so much further apart than the longest way within one.
+_APART = 0.7
 
 
 def correlation_graph(
@@ -36,7 +40,7 @@ def correlation_graph(
     Parameters
     ----------
     edges : sequence of Edge
-        What :func:`gnomon.distill.structure.edges` returns; negative ones are dashed.
+        What :func:`gnomon.distill.structure.correlations` returns; negative ones are dashed.
     categories : mapping from task to str, optional
         Tasks of a category have a colour, which a legend names.
     ax : matplotlib.axes.Axes, optional
@@ -100,3 +104,57 @@ def _legend(
         handles=[*dots, *lines], loc="upper center", bbox_to_anchor=(0.5, 0.0), frameon=False,
         fontsize=SIZE - 1, labelcolor=INK, ncols=5,
     )  # fmt: skip
+
+
+def stress_layout(n: int, edges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Place nodes so that distances on the page are those along the edges, as nearly as may be.
+
+    By majorisation of the stress (Gansner, Koren and North 2004), from a circle, so that the same
+    graph looks the same each time.
+
+    Parameters
+    ----------
+    n : int
+        Number of nodes.
+    edges : sequence of (int, int)
+        Which are joined.
+
+    Returns
+    -------
+    ndarray of float, shape (n, 2)
+        Between 0 and 1 in both directions.
+
+    Examples
+    --------
+    >>> stress_layout(3, [(0, 1), (1, 2)])[:, 0].round(2).tolist()
+    [1.0, 0.46, 0.0]
+    """
+    wanted = _ways(n, edges)
+    np.fill_diagonal(wanted, 1.0)
+    weight = 1.0 / wanted**2
+    np.fill_diagonal(weight, 0.0)
+    angle = 2.0 * np.pi * np.arange(n) / max(n, 1)
+    place = np.column_stack([np.cos(angle), np.sin(angle)])
+    for _ in range(_N_STEPS):
+        away = place[:, np.newaxis] - place
+        distance = np.maximum(np.sqrt((away**2).sum(axis=-1)), 1e-9)
+        goal = place[np.newaxis] + away * (wanted / distance)[..., np.newaxis]
+        total = np.maximum(weight.sum(axis=1), 1e-12)
+        # Half of the way: all nodes move at once, and would overshoot.
+        best = (weight[..., np.newaxis] * goal).sum(axis=1) / total[:, np.newaxis]
+        place = (place + best) / 2.0
+    low, high = place.min(axis=0), place.max(axis=0)
+    flat = high - low < 1e-6
+    return np.asarray(np.where(flat, 0.5, (place - low) / np.where(flat, 1.0, high - low)))
+
+
+def _ways(n: int, edges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Return the number of edges between each two nodes; more than any, if there is no way."""
+    ways = np.full((n, n), np.inf)
+    np.fill_diagonal(ways, 0.0)
+    for i, j in edges:
+        ways[i, j] = ways[j, i] = 1.0
+    for k in range(n):
+        ways = np.minimum(ways, ways[:, k, np.newaxis] + ways[k])
+    longest = ways[np.isfinite(ways)].max(initial=1.0)
+    return np.where(np.isfinite(ways), ways, _APART * longest + 1.0)

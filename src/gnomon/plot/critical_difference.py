@@ -1,4 +1,4 @@
-"""The critical-difference diagram: mean ranks on a line, and bars over those not parted."""
+"""Critical-difference diagrams: mean ranks on a line, and bars over those not separated."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from gnomon.errors import shortened
+from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,
     INK,
@@ -21,7 +22,11 @@ from gnomon.plot.style import (
 )
 from gnomon.ranking.critical_differences import CriticalDifference
 
-__all__ = ["critical_difference_diagram", "critical_difference_rows"]
+__all__ = [
+    "critical_difference_diagram",
+    "critical_difference_rows",
+    "draw_critical_difference",
+]
 
 #: Room for one line of text, in inches.
 LINE = 0.3
@@ -29,6 +34,27 @@ LINE = 0.3
 LEAST_LINE = 4.5
 #: Distances of its ticks; of all but the last there are at most eight.
 STEPS = (1, 2, 5, 10, 20, 50)
+
+
+def draw_critical_difference(found: CriticalDifference, ax: Axes | None = None) -> Figure | Axes:
+    """Draw critical differences, with their words and numbers, or into given axes."""
+    if ax is not None:
+        return critical_difference_diagram(found, ax=ax)
+    test = "Wilcoxon's signed-rank test, with Holm's correction, does not tell apart."
+    if found[0].test == "nemenyi":
+        test = (
+            f"Nemenyi's test (critical difference {found[0].critical_difference:.2f}) does not "
+            "tell apart; it depends on who else is there."
+        )
+    return Figure(
+        "critical-difference",
+        "Critical differences",
+        f"Mean ranks over {found.over}. A bar joins those that {test}",
+        f"Mean ranks: {', '.join(f'{one.name} {one.mean_rank:.2f}' for one in found)}.",
+        drawing_of(critical_difference_diagram(found)),
+        critical_difference_rows(found),
+        wide=True,
+    )
 
 
 def critical_difference_diagram(found: CriticalDifference, *, ax: Axes | None = None) -> Axes:
@@ -86,7 +112,7 @@ def critical_difference_diagram(found: CriticalDifference, *, ax: Axes | None = 
             solid_capstyle="round",
         )  # fmt: skip
     notes = (
-        f"mean rank over {found.over}; bars: not separated ({found.test})",
+        f"mean rank over {found.over}; bars: not separated ({found[0].test})",
         f"compared by {found.compared}",
     )
     for height, note in zip((1.4, 0.8), notes, strict=True):
@@ -99,10 +125,6 @@ def critical_difference_diagram(found: CriticalDifference, *, ax: Axes | None = 
 def critical_difference_rows(found: CriticalDifference) -> tuple[Mapping[str, Any], ...]:
     """Return the numbers of :func:`critical_difference_diagram`."""
     return tuple(
-        {
-            "name": name,
-            "mean_rank": float(rank),
-            "groups": " ".join(str(g) for g, group in enumerate(found.groups, 1) if name in group),
-        }
-        for name, rank in zip(found.names, found.mean_ranks, strict=True)
+        {"name": one.name, "mean_rank": one.mean_rank, "groups": " ".join(map(str, one.groups))}
+        for one in found
     )

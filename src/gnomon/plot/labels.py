@@ -12,21 +12,23 @@ from matplotlib.axes import Axes
 
 from gnomon.plot.style import INK, SIZE
 
-__all__ = ["in_lines", "name_series", "spread"]
+__all__ = ["MOST_INSIDE", "in_lines", "name_series", "spread"]
 
-#: More names than this take two columns of a legend.
-MOST_IN_COLUMN = 7
+#: More names than this stand beside the axes instead of among the lines.
+MOST_INSIDE = 7
 
 
 def name_series(ax: Axes, place: Literal["best", "upper right", "lower right"]) -> None:
-    """Write the labels of the lines into a corner of axes, without a frame; none for one line."""
+    """Write the labels of the lines into a corner of axes or, if many, beside them.
+
+    A single line is named by the title, and has no legend.
+    """
     names = ax.get_legend_handles_labels()[1]
-    if len(names) > 1:
-        columns = 1 + (len(names) > MOST_IN_COLUMN)
-        ax.legend(
-            loc=place, frameon=False, fontsize=SIZE - 1, labelcolor=INK, ncols=columns,
-            handlelength=2.6,
-        )  # fmt: skip
+    look = {"frameon": False, "fontsize": SIZE - 1, "labelcolor": INK, "handlelength": 2.6}
+    if len(names) > MOST_INSIDE:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0, **look)
+    elif len(names) > 1:
+        ax.legend(loc=place, **look)
     elif names:
         ax.set_title(names[0], loc="right", fontsize=SIZE, color=INK)
 

@@ -19,7 +19,7 @@ from gnomon.plot.style import (
     dress,
     new_drawing,
 )
-from gnomon.ranking.ranks.rank_intervals import Ranking
+from gnomon.ranking.ranks.ranking import Ranking
 
 __all__ = ["difficulty_ladder"]
 

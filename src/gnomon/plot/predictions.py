@@ -26,7 +26,7 @@ from gnomon.plot.style import (
 )
 from gnomon.scores.table import FloatArray
 
-__all__ = ["error_strips", "predicted_against_true", "prediction_rows"]
+__all__ = ["error_strip", "error_strips", "predicted_against_true", "prediction_rows"]
 
 #: Scores at which an axis may be marked, if differences are ratios.
 _DECADES = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5, 1e6)
@@ -135,20 +135,38 @@ def error_strips(
     matplotlib.figure.Figure
     """
     fig = new_drawing(FULL_WIDTH, 0.95 + 0.62 * len(thirds)) if fig is None else fig
-    axes = fig.subplots(1, 2, sharey=True)
-    titles = ("accuracy: size of the error", "bias: error with its sign")
-    for ax, title, values in zip(axes, titles, (np.abs(relative), relative), strict=True):
-        dress(ax, grid="x")
-        ax.set_title(title, loc="left", fontsize=SIZE + 1, color=INK)
-        if title.startswith("bias"):
-            ax.axvline(0.0, color=MUTED, linewidth=1.0)
-        for row, index in enumerate(thirds.values()):
-            _strip(ax, row, 100.0 * values[index])
-        ax.set_xlabel("relative error, %")
-    axes[0].set_yticks(range(len(thirds)), [f"{n} ({len(i)})" for n, i in thirds.items()])
-    axes[0].tick_params(axis="y", labelcolor=INK, labelsize=SIZE)
-    axes[0].set_ylim(len(thirds) - 0.4, -0.6)
+    sizes, signs = fig.subplots(1, 2, sharey=True)
+    error_strip(np.abs(relative), thirds, ax=sizes).set_title(
+        "accuracy: size of the error", loc="left", fontsize=SIZE + 1, color=INK
+    )
+    error_strip(relative, thirds, ax=signs).set_title(
+        "bias: error with its sign", loc="left", fontsize=SIZE + 1, color=INK
+    )
+    signs.axvline(0.0, color=MUTED, linewidth=1.0, zorder=1.5)
     return fig
+
+
+def error_strip(
+    errors: FloatArray, thirds: Mapping[str, npt.NDArray[np.int64]], *, ax: Axes
+) -> Axes:
+    """Draw one kind of error of groups of algorithms as dots, a row a group.
+
+    Parameters
+    ----------
+    errors : ndarray of float, shape (algorithms,)
+        Relative errors.
+    thirds : mapping from name to ndarray of int
+        The algorithms of each group, from top to bottom.
+    ax : matplotlib.axes.Axes
+    """
+    dress(ax, grid="x")
+    for row, index in enumerate(thirds.values()):
+        _strip(ax, row, 100.0 * errors[index])
+    ax.set_xlabel("relative error, %")
+    ax.set_yticks(range(len(thirds)), [f"{n} ({len(i)})" for n, i in thirds.items()])
+    ax.tick_params(axis="y", labelcolor=INK, labelsize=SIZE)
+    ax.set_ylim(len(thirds) - 0.4, -0.6)
+    return ax
 
 
 def _strip(ax: Axes, row: int, values: FloatArray) -> None:

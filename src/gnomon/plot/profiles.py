@@ -17,6 +17,7 @@ from gnomon.plot.style import (
     HEIGHT,
     MUTED,
     SIZE,
+    band_alpha,
     dress,
     new_drawing,
     number,
@@ -92,7 +93,12 @@ def profile_curves(
         )  # fmt: skip
         if np.isfinite(profile.low).any():
             ax.fill_between(
-                profile.tau, profile.low, profile.high, color=style.color, alpha=0.18, linewidth=0
+                profile.tau,
+                profile.low,
+                profile.high,
+                color=style.color,
+                linewidth=0,
+                alpha=band_alpha(len(profiles)),
             )
     _axes_of(ax, kind, profiles)
     known = _LABELS.get(kind, ("", ""))

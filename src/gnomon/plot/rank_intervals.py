@@ -1,4 +1,4 @@
-"""Ranks drawn: ratings with intervals, ranks with theirs, and who is not separated."""
+"""Plots of rank intervals: ratings and ranks with theirs, and brackets around tie groups."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from matplotlib.transforms import (
 )
 
 from gnomon.errors import shortened
+from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,
     INK,
@@ -26,9 +27,9 @@ from gnomon.plot.style import (
     dress,
     new_drawing,
 )
-from gnomon.ranking.ranks.rank_intervals import Ranking, rank_range
+from gnomon.ranking.ranks.ranking import Ranking, rank_range
 
-__all__ = ["rank_interval_plot", "ranking_rows"]
+__all__ = ["draw_ranking", "rank_interval_plot", "ranking_rows"]
 
 #: Room for one line of text, in inches.
 LINE = 0.3
@@ -36,6 +37,27 @@ LINE = 0.3
 RANKS, BRACKETS, LANE = 0.2, 0.9, 0.2
 #: More than this do not fit on a page.
 MOST_ROWS = 60
+
+
+def draw_ranking(ranking: Ranking, ax: Axes | None = None) -> Figure | Axes:
+    """Draw the rank intervals of a ranking, with their words and numbers, or into given axes."""
+    if ax is not None:
+        return rank_interval_plot(ranking, ax=ax)
+    names = ranking.names[:MOST_ROWS]
+    more = len(ranking) > len(names)
+    first = f" The first {len(names)} of {len(ranking)} are drawn." if more else ""
+    how = "one by one" if ranking.settings["marginal"] else "together"
+    return Figure(
+        "rank-intervals",
+        "Rank intervals",
+        f"Ratings with {100.0 * ranking.level:.4g}\xa0% intervals, ranks that hold {how}, and "
+        "brackets around those that the data do not separate; whoever shares none may be separated "
+        f"or not: the ranks tell.{first}",
+        f"Ratings, best on top: {', '.join(names)}.",
+        drawing_of(rank_interval_plot(ranking)),
+        ranking_rows(ranking),
+        wide=True,
+    )
 
 
 def rank_interval_plot(ranking: Ranking, *, ax: Axes | None = None) -> Axes:

@@ -10,14 +10,15 @@ from collections.abc import Collection, Sequence
 
 from matplotlib.axes import Axes
 
-from gnomon.plot.differences import (
+from gnomon.plot.comparisons import (
     comparison_rows,
     difference_bars,
     improvement_bars,
     improvement_heat_map,
 )
-from gnomon.plot.efficiency import efficiency_rows, sample_efficiency_curves
+from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
 from gnomon.plot.intervals import METRIC_NAMES, interval_panels, interval_rows
+from gnomon.plot.labels import MOST_INSIDE
 from gnomon.plot.planning import (
     power_curves,
     power_rows,
@@ -235,10 +236,12 @@ def curve_figure(curves: Sequence[Curve], scale: str, step: str = "step") -> Fig
         axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         for ax, metric in zip(axes, metrics, strict=True):
             own = [curve for curve in curves if curve.metric == metric]
-            first = metric == metrics[0]
-            sample_efficiency_curves(own, xlabel=step, ylabel=scale if first else "", ax=ax)
-            if not first and ax.get_legend() is not None:
-                ax.get_legend().remove()
+            ylabel = scale if metric == metrics[0] else ""
+            sample_efficiency_curves(own, xlabel=step, ylabel=ylabel, ax=ax)
+            legend = ax.get_legend()
+            beside = len(own) > MOST_INSIDE  # then the last panel has the names, else the first
+            if metric != metrics[-1 if beside else 0] and legend is not None:
+                legend.remove()
     return Figure(
         "curves",
         "Sample efficiency",

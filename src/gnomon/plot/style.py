@@ -1,13 +1,15 @@
 """How a figure looks: few colours, told apart without colour too, and no global settings.
 
 Every colour here has a name that the page turns into a CSS variable, so that the same drawing is
-readable on light and on dark paper (see :mod:`gnomon.plot.svg`). A file on its own keeps the
+readable on light and on dark paper (see :mod:`gnomon.plot.record`). A file on its own keeps the
 colours for light paper.
 """
 
 from __future__ import annotations
 
+import io
 import math
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+import matplotlib as mpl
 import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
@@ -34,6 +37,7 @@ __all__ = [
     "SIZE",
     "THEME",
     "SeriesStyle",
+    "band_alpha",
     "drawing_of",
     "dress",
     "house_settings",
@@ -41,6 +45,7 @@ __all__ = [
     "number",
     "p_value",
     "series_style",
+    "svg_text",
 ]
 
 INK, MUTED, GRID, PAPER = "#1f2933", "#66727f", "#e3e7ec", "#ffffff"
@@ -98,16 +103,30 @@ class SeriesStyle:
 def series_style(index: int) -> SeriesStyle:
     """Return the style of the series of that number, from 0.
 
+    Colour and dash together repeat after 12 series, colour and marker after 36.
+
     Examples
     --------
     >>> series_style(0).color, series_style(6).color
     ('#0072b2', '#0072b2')
-    >>> series_style(0).dash == series_style(6).dash
-    False
+    >>> series_style(0).dash == series_style(6).dash, series_style(0).marker, series_style(6).marker
+    (False, 'o', 's')
     """
+    marker = index + index // len(SERIES)
     return SeriesStyle(
-        SERIES[index % len(SERIES)], _DASHES[index % len(_DASHES)], _MARKERS[index % len(_MARKERS)]
+        SERIES[index % len(SERIES)], _DASHES[index % len(_DASHES)], _MARKERS[marker % len(_MARKERS)]
     )
+
+
+def band_alpha(n_series: int) -> float:
+    """Return how opaque the band of each of several series is: the more, the less.
+
+    Examples
+    --------
+    >>> band_alpha(2), band_alpha(12)
+    (0.18, 0.09)
+    """
+    return min(0.18, 1.08 / max(n_series, 1))
 
 
 #: A dollar sign in a name is a dollar sign, and no formula.
@@ -126,12 +145,43 @@ def house_settings() -> Iterator[None]:
         yield
 
 
+_FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
+
+#: Characters that no XML file may hold; a name in a file of scores may.
+_NO_XML = r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+
+
+def svg_text(drawing: Drawing, name: str) -> str:
+    """Return a drawing as the text of an SVG file.
+
+    The text depends on the drawing and the name alone: no date and no random ids. Letters stay
+    letters, so that they can be searched, copied and read aloud.
+
+    Parameters
+    ----------
+    drawing : matplotlib.figure.Figure
+    name : str
+        Salt of the ids.
+
+    Examples
+    --------
+    >>> svg_text(new_drawing(2, 1), "empty") == svg_text(new_drawing(2, 1), "empty")
+    True
+    """
+    out = io.StringIO()
+    with house_settings(), mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    text = re.sub(_NO_XML, "\ufffd", out.getvalue())
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
+    # Sizes were reckoned with DejaVu Sans, which is wider than all of these: nothing will overlap.
+    return text.replace("'DejaVu Sans'", _FONTS.replace("'", "&quot;"))
+
+
 class _Shown(Drawing):
     """A Matplotlib figure that a notebook shows without pyplot, which would keep it."""
 
     def _repr_svg_(self) -> str:
-        from gnomon.plot.svg import svg_text
-
         return svg_text(self, "drawing")
 
 

@@ -88,7 +88,7 @@ def pareto_front_plot(front: Sequence[ParetoPoint], *, ax: Axes | None = None) -
     Parameters
     ----------
     front : sequence of ParetoPoint
-        What :func:`gnomon.distill.search.pareto.pareto_front` returns.
+        What :func:`gnomon.distill.search.pareto.pareto` returns.
     ax : matplotlib.axes.Axes, optional
 
     Returns

@@ -82,7 +82,7 @@ class CriticalDifference(Results[MeanRank]):
     groups: tuple[tuple[str, ...], ...]
     p_values: FloatArray
 
-    drawn_by: ClassVar[str | None] = "gnomon.plot.critical_difference:critical_difference_figure"
+    drawn_by: ClassVar[str | None] = "gnomon.plot.critical_difference:draw_critical_difference"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -171,7 +171,8 @@ def critical_difference(
     by : str
         ``algorithm``, or ``task`` for mean ranks of difficulty over the algorithms.
     test : str
-        ``wilcoxon-holm`` or ``nemenyi``. Nemenyi's and Friedman's tests take the ranks that are returned.
+        ``wilcoxon-holm`` or ``nemenyi``. Nemenyi's and Friedman's tests take the ranks that are
+        returned.
     differences : str, optional
         What contestants are compared by on a task. ``scores``: they are ranked by their mean score
         (the median where runs are infinite), and Wilcoxon's test takes the difference of two mean

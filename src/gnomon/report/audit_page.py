@@ -1,4 +1,4 @@
-"""The page of an audit: what a table of scores holds, and how far its order can be believed."""
+"""Pages of audits: what a table of scores holds, and how far its order can be believed."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gnomon._version import __version__
-from gnomon.plot.critical_difference import critical_difference_diagram, critical_difference_rows
 from gnomon.plot.ease import MOST_ROWS as MOST_IN_MAP
 from gnomon.plot.ease import ease_heat_map, ease_rows
-from gnomon.plot.rank_intervals import MOST_ROWS as MOST_RANKED
-from gnomon.plot.rank_intervals import rank_interval_plot, ranking_rows
 from gnomon.plot.record import Figure
 from gnomon.plot.style import drawing_of
 from gnomon.plot.tournament import tournament_graph, tournament_rows
-from gnomon.ranking.audits.audit_table import TITLES, Audit
-from gnomon.ranking.audits.statements import NOT_IN_TABLES, Statement, scale_in_words
-from gnomon.ranking.critical_differences import CriticalDifference
-from gnomon.ranking.ranks.rank_intervals import Ranking, rank_range
+from gnomon.ranking import Audit, CriticalDifference, Ranking, Statement
+from gnomon.ranking.audits.audit_table import TITLES
+from gnomon.ranking.audits.statements import NOT_IN_TABLES, scale_in_words
+from gnomon.ranking.ranks.ranking import rank_range
 from gnomon.ranking.ranks.tie_groups import group_letters
 from gnomon.report.page import (
     Answer,
@@ -26,10 +22,10 @@ from gnomon.report.page import (
     Section,
     Table,
 )
-from gnomon.report.prose import counted, joined, percent
+from gnomon.report.sentences import counted, joined, percent
 from gnomon.stats.estimates import Estimate
 
-__all__ = ["audit_report", "critical_difference_figure", "ranking_figure"]
+__all__ = ["audit_report"]
 
 #: A sentence names so many at most.
 MOST_NAMED = 8
@@ -37,30 +33,29 @@ MOST_NAMED = 8
 MOST_NOTES = 12
 
 
-def audit_report(audit: Audit, title: str, *, seed: int) -> Report:
+def audit_report(audit: Audit, title: str) -> Report:
     """Return the page of an audit as data.
 
     Parameters
     ----------
     audit : Audit
-        From :func:`gnomon.ranking.audits.audit_table.audit`.
+        From :func:`gnomon.ranking.audit`.
     title : str
         What was audited.
-    seed : int
-        Of the generator that the audit was given, to be named on the page.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.ranking.audits.audit_table import audit
+    >>> from gnomon.ranking import audit
     >>> from gnomon.scores.table import ScoreTable
     >>> rng = np.random.default_rng(0)
     >>> table = ScoreTable.from_arrays({a: rng.normal(size=(5, 3)) for a in ("dqn", "sac")})
-    >>> page = audit_report(audit(table, n_resamples=100, rng=rng), "scores.csv", seed=0)
+    >>> page = audit_report(audit(table, n_resamples=100), "scores.csv")
     >>> page.answers[0].question
     'Who is on top?'
     """
-    table, drawn = audit.table, audit.ranking.resampling.replace("_", " ")
+    table, settings = audit.table, audit.settings
+    drawn = settings["resampling"].replace("_", " ")
     return Report(
         title=title,
         subtitle=table.describe().splitlines()[0],
@@ -74,9 +69,9 @@ def audit_report(audit: Audit, title: str, *, seed: int) -> Report:
         card=(
             ("provenance", joined(table.provenance) or "not recorded"),
             ("confidence level", percent(audit.ranking.level)),
-            ("resamples", f"{audit.ranking.n_resamples:,} of {drawn}"),
-            ("seed", str(seed)),
-            ("gnomon", __version__),
+            ("resamples", f"{settings['n_resamples']:,} of {drawn}"),
+            ("seed", "not recorded" if settings["seed"] is None else str(settings["seed"])),
+            ("gnomon", settings["version"]),
         ),
         source="the table of scores",
     )
@@ -84,9 +79,9 @@ def audit_report(audit: Audit, title: str, *, seed: int) -> Report:
 
 def _notices(audit: Audit) -> tuple[str, ...]:
     """Return the first notes, and how many more there are."""
-    more = len(audit.notes) - MOST_NOTES
+    more = len(audit.warnings) - MOST_NOTES
     rest = (f"{counted(more, 'more note')}: gnomon audit prints them.",) if more > 0 else ()
-    return audit.notes[:MOST_NOTES] + rest
+    return audit.warnings[:MOST_NOTES] + rest
 
 
 def _said(audit: Audit, section: str) -> tuple[str, ...]:
@@ -232,28 +227,13 @@ def _methods(audit: Audit) -> tuple[Table, ...]:
 def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
     match name:
         case "ranks":
-            return (ranking_figure(audit.ranking), _ease_figure(audit))
+            return (audit.ranking.figure(), _ease_figure(audit))
         case "methods" if audit.critical_difference is not None:
             return (_diagram(audit.critical_difference, audit.ranking),)
         case "cycles" if audit.intransitivity.decomposition.cycle_dimension > 0:
             return (_tournament_figure(audit),)
         case _:
             return ()
-
-
-def ranking_figure(ranking: Ranking) -> Figure:
-    """Return the rank intervals of a ranking."""
-    return Figure(
-        "rank-intervals",
-        "Rank intervals",
-        f"Ratings with {percent(ranking.level)} intervals, ranks that hold together, and "
-        "brackets around those that the data do not separate; whoever shares none may be separated "
-        f"or not: the ranks tell.{_first(ranking, MOST_RANKED)}",
-        "Ratings, best on top: " + joined(ranking.names[:MOST_RANKED]) + ".",
-        drawing_of(rank_interval_plot(ranking)),
-        ranking_rows(ranking),
-        wide=True,
-    )
 
 
 def _ease_figure(audit: Audit) -> Figure:
@@ -275,30 +255,9 @@ def _first(ranking: Ranking, n: int) -> str:
     return f" The first {n} of {there} are drawn." if there > n else ""
 
 
-def critical_difference_figure(found: CriticalDifference) -> Figure:
-    """Return the diagram of critical differences."""
-    test = (
-        f"Nemenyi's test (critical difference {found.difference:.2f}) does not tell apart; it "
-        "depends on who else is there."
-        if found.test == "nemenyi"
-        else "Wilcoxon's signed-rank test, with Holm's correction, does not tell apart."
-    )
-    return Figure(
-        "critical-difference",
-        "Critical differences",
-        f"Mean ranks over {found.over}. A bar joins those that {test}",
-        "Mean ranks: "
-        + joined([f"{n} {r:.2f}" for n, r in zip(found.names, found.mean_ranks, strict=True)])
-        + ".",
-        drawing_of(critical_difference_diagram(found)),
-        critical_difference_rows(found),
-        wide=True,
-    )
-
-
 def _diagram(found: CriticalDifference, ranking: Ranking) -> Figure:
     """Return the diagram, with a word on why it may part others than the ranks do."""
-    figure = critical_difference_figure(found)
+    figure: Figure = found.figure()
     if ranking.resampling != "runs":
         return figure
     sample = (

@@ -300,7 +300,7 @@ def _estimated(
     table: ScoreTable, level: float, n_resamples: int, rng: np.random.Generator
 ) -> list[Estimate]:
     metrics = ("mean", "median", "iqm")
-    return estimate(table, metrics, level=level, n_resamples=n_resamples, rng=rng)
+    return [*estimate(table, metrics, level=level, n_resamples=n_resamples, rng=rng)]
 
 
 def _duels(ends: Mapping[str, Mapping[str, FloatArray]]) -> tuple[Duel, ...]:

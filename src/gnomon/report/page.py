@@ -1,20 +1,27 @@
-"""The report of a run as data, and the one call that writes it."""
+"""A report as data, and as one page of HTML that needs nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from gnomon._io.atomic_file import write_together
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.plot.record import Figure
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 
-if TYPE_CHECKING:
-    from gnomon.report.findings import Findings
+from gnomon._io.atomic_file import write_atomically, write_together
+from gnomon.errors import GnomonError
+from gnomon.execution.executor import make_executor
+from gnomon.plot.record import Figure, csv_text, theme_css
 
-__all__ = ["Answer", "Report", "Section", "Table", "build_report", "write_report"]
+__all__ = ["Answer", "Report", "Section", "Table", "report_html"]
+
+#: Processes take a second or two to start: fewer figures are drawn in this one.
+_MANY = 40
+#: A page that stands alone holds the numbers of figures that have so many letters at most.
+_MOST_INSIDE = 200_000
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A report as data; :func:`gnomon.report.html.report_html` makes a page of it.
+    """A report as data; :func:`report_html` makes a page of it.
 
     Parameters
     ----------
@@ -112,6 +119,7 @@ class Report:
         *,
         also: Sequence[str] = (),
         beside: Mapping[str, str] | None = None,
+        workers: int = 1,
     ) -> Path:
         """Write ``report.html`` and ``figures/NAME.svg`` and ``.csv``; return the page's path.
 
@@ -124,94 +132,95 @@ class Report:
             What each figure is to be written as too.
         beside : mapping from str to str, optional
             Names and texts of further files in the folder.
+        workers : int
+            Processes that draw, where there are many figures; does not change a byte.
 
         Raises
         ------
         OSError
             The folder cannot be written to.
         """
-        from gnomon.report.html import report_html
-
         files = {
             f"figures/{name}": data
-            for figure in self.figures
-            for name, data in figure.files(also).items()
+            for figure_files in _drawn(self.figures, also, workers)
+            for name, data in figure_files.items()
         }
         texts = {**(beside or {}), "report.html": report_html(self)}
         files |= {name: text.encode() for name, text in texts.items()}
         write_together(Path(folder), files)
         return Path(folder) / "report.html"
 
+    def save_alone(self, path: str | Path) -> Path:
+        """Write the page as one file that needs no other; return its path.
 
-def build_report(
-    run_dir: str | Path,
-    out_dir: str | Path | None = None,
-    *,
-    seed: int = 0,
-    level: float = 0.95,
-    n_resamples: int = 50_000,
-    also: Sequence[str] = (),
-) -> Path:
-    """Write the report of a run: one page to open in a browser, and every figure as a file.
+        Raises
+        ------
+        GnomonError
+            There is no such folder.
+        """
+        path = Path(path)
+        if not path.parent.is_dir():
+            raise GnomonError(f"{path.parent}: expected a folder to write to; there is none")
+        write_atomically(path, report_html(self, alone=True).encode())
+        return path
 
-    The page begins with what a reader wants to know: which rule is hardest for which learner, which
-    learner is better, and how certain that is. It stands alone: style and drawings are inside it.
+
+def _numbers_inside(figure: Figure) -> str | None:
+    """Return the numbers of a figure as an address that holds them, unless they are many."""
+    numbers = csv_text(figure.rows)
+    return f"data:text/csv,{quote(numbers)}" if len(numbers) <= _MOST_INSIDE else None
+
+
+def _drawn(
+    figures: Sequence[Figure], also: Sequence[str], workers: int
+) -> Iterator[Mapping[str, bytes]]:
+    """Yield the files of each figure, which remembers the text of its drawing."""
+    if workers == 1 or len(figures) < _MANY:
+        yield from (figure.files(also) for figure in figures)
+        return
+    for outcome in make_executor(workers).map(partial(Figure.files, also=also), figures):
+        if outcome.result is None:
+            raise RuntimeError(f"a figure cannot be drawn: {outcome.error}\n{outcome.traceback}")
+        outcome.piece.remember(outcome.result)
+        yield outcome.result
+
+
+def report_html(report: Report, *, alone: bool = False) -> str:
+    """Return a report as the text of a page, with style and drawings inside it.
+
+    All texts are escaped, so that a rule or a learner may bear any name.
 
     Parameters
     ----------
-    run_dir : str or Path
-        A run folder, finished or not; what is missing is named in the report.
-    out_dir : str or Path, optional
-        Where to write ``report.html`` and ``figures/``; ``report`` in the run folder if not given.
-    seed : int
-        Of the bootstrap resamples. The same run, seed and version give the same bytes.
-    level : float
-        Confidence level of intervals and decisions, between 0 and 1.
-    n_resamples : int
-        Number of bootstrap resamples behind each interval; 50,000 in Pulick et al. (2022).
-    also : sequence of {"png", "pdf"}
-        What each figure is to be written as, besides SVG.
-
-    Returns
-    -------
-    Path
-        Of ``report.html``.
-
-    Raises
-    ------
-    RunFolderError
-        If there is no run folder, or it is damaged.
-    OSError
-        If the report cannot be written; nothing of it is, then.
-    ValueError
-        If `level` is not between 0 and 1.
+    report : Report
+    alone : bool
+        Whether no files of figures stand beside the page; it then holds their numbers itself.
 
     Examples
     --------
-    >>> import tempfile
-    >>> from gnomon.experiments.config import ExperimentConfig
-    >>> from gnomon.experiments.runner import run
-    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
-    >>> with tempfile.TemporaryDirectory() as out:
-    ...     folder = run(config, out).folder
-    ...     page = build_report(folder.path, n_resamples=100)
-    ...     page.name, "Which rule is hardest?" in page.read_text()
-    ('report.html', True)
+    >>> page = report_html(Report("a < b", "nothing yet", (), ()))
+    >>> "<h1>a &lt; b</h1>" in page, "<script" in page
+    (True, False)
     """
-    from gnomon.report.findings import findings_of
+    drawings = {figure.name: Markup(figure.html()) for figure in report.figures}
+    inside = {figure.name: _numbers_inside(figure) for figure in report.figures} if alone else {}
+    return _template().render(
+        report=report,
+        drawings=drawings,
+        alone=alone,
+        numbers=inside,
+        theme=Markup(theme_css()),
+    )
 
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"expected a level between 0 and 1, found {level}")
-    folder = RunFolder.open(run_dir)
-    findings = findings_of(folder, seed=seed, level=level, n_resamples=n_resamples)
-    place = folder.path / "report" if out_dir is None else out_dir
-    return write_report(findings, place, also=also)
 
-
-def write_report(findings: Findings, out_dir: str | Path, *, also: Sequence[str] = ()) -> Path:
-    """Write the report of findings that are there already; see :func:`build_report`."""
-    from gnomon.plot.style import house_settings
-    from gnomon.report.sections import report_of
-
-    with house_settings():
-        return report_of(findings).save(out_dir, also=also)
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("gnomon.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("report.html.j2")

@@ -27,11 +27,13 @@ import polars as pl
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
 __all__ = [
     "DATASETS",
     "MEASURED",
+    "READER",
     "Dataset",
     "References",
     "available_datasets",
@@ -294,3 +296,12 @@ def _check(data: bytes, sha256: str, where: str) -> None:
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
         raise ScoreDataError(f"{where}: expected sha256 {sha256[:12]}..., found {found[:12]}...")
+
+
+READER = Reader(
+    "dataset",
+    "the name of a data set, unless there is such a file",
+    recognises=lambda path: str(path) in available_datasets() and not path.exists(),
+    read=lambda path, wanted: load_scores(str(path), wanted.metric),
+    takes=frozenset({"metric"}),
+)

@@ -133,7 +133,11 @@ def missing_columns(raw: pl.DataFrame, origin: Origin) -> ScoreDataError:
     missing = [repr(name) for name in REQUIRED if name not in raw.columns]
     found = shortened(", ".join(raw.columns), 200) or "none"
     plural = "s" if len(missing) > 1 else ""
-    return origin.error(f"missing column{plural} {', '.join(missing)}; found {found}")
+    message = f"missing column{plural} {', '.join(missing)}; found {found}"
+    if origin.file:
+        first = missing[0].strip("'")
+        message += f" (columns={{'{first}': NAME}} or --column {first}=NAME says how it is called)"
+    return origin.error(message)
 
 
 def renamed_columns(raw: pl.DataFrame, columns: Mapping[str, str], origin: Origin) -> pl.DataFrame:

@@ -149,7 +149,7 @@ def metrics_for(
             for one in listed(wanted)
         ]
     except ValueError as error:  # a number after the colon that the metric cannot have
-        raise ScoreDataError(f"metrics {', '.join(map(str, wanted))}: {error}") from None
+        raise ScoreDataError(f"metrics {', '.join(map(str, listed(wanted)))}: {error}") from None
 
 
 def metric_named(name: str, *, gamma: float | None = None, higher_is_better: bool = True) -> Metric:

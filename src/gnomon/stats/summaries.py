@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.readers.foreign import SummaryTable
+from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = ["SUMMARY_METRICS", "stand_in_runs", "summary_metrics"]

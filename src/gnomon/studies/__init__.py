@@ -1,1 +1,1 @@
-"""People at the game: sessions, studies, transcripts, and play in a terminal."""
+"""Human play: sessions, studies, baselines, transcripts, and play in a terminal."""

@@ -1,4 +1,4 @@
-"""Learners beside a person: what they would have cost on the same rule, board by board."""
+"""Baseline learners beside a person: error curves on the same rule, computed here."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gnomon.learners.trial import play_trial
 from gnomon.rules.parser import parse
 from gnomon.studies.play_session import Game, boards_of
 
-__all__ = ["YARDSTICKS", "Yardstick", "yardsticks"]
+__all__ = ["BASELINES", "Yardstick", "baseline_curves"]
 
 #: Who plays beside people: a kind of learner, its settings, and what a person is told of it.
-YARDSTICKS: Mapping[str, tuple[str, Mapping[str, Any], str]] = MappingProxyType(
+BASELINES: Mapping[str, tuple[str, Mapping[str, Any], str]] = MappingProxyType(
     {
         "chance": ("uniform", {}, "tries any piece and any bucket, and remembers nothing"),
         "frugal": ("frugal", {}, "never tries again what has just failed, and learns nothing"),
@@ -61,7 +61,7 @@ class Yardstick:
 
 
 @lru_cache(maxsize=256)
-def yardsticks(game: Game, n_trials: int = _TRIALS) -> tuple[Yardstick, ...]:
+def baseline_curves(game: Game, n_trials: int = _TRIALS) -> tuple[Yardstick, ...]:
     """Let learners play a game, many times over, on boards drawn as a person's are.
 
     Parameters
@@ -74,15 +74,15 @@ def yardsticks(game: Game, n_trials: int = _TRIALS) -> tuple[Yardstick, ...]:
 
     Examples
     --------
-    >>> found = yardsticks(Game("any", "(*,*,*,*,*)", seed=0, episodes=3), 3)
+    >>> found = baseline_curves(Game("any", "(*,*,*,*,*)", seed=0, episodes=3), 3)
     >>> found[0].name, found[0].median
     ('chance', (0.0, 0.0, 0.0))
     """
-    return tuple(_yardstick(name, game, n_trials) for name in YARDSTICKS)
+    return tuple(_yardstick(name, game, n_trials) for name in BASELINES)
 
 
 def _yardstick(name: str, game: Game, n_trials: int) -> Yardstick:
-    kind, settings, sentence = YARDSTICKS[name]
+    kind, settings, sentence = BASELINES[name]
     rule_set = parse(game.rule_text)
     curves = []
     for trial in range(n_trials):

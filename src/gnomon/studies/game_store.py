@@ -1,4 +1,4 @@
-"""Games in the database: begun, found again by the key of the browser, and every attempt kept."""
+"""Games of people in the database: creation, look-up by key, and storage of each attempt."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
-from gnomon.database.tables import PlayAttempt, SeasonRule, StudyAssignment
-from gnomon.database.tables import PlaySession as Row
+from gnomon.database.schema import PlayAttempt, SeasonRule, StudyAssignment
+from gnomon.database.schema import PlaySession as Row
 from gnomon.game.board import BoardSpec
 from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.leaderboard.refusals import Conflict, Missing
@@ -24,11 +24,18 @@ from gnomon.rules.catalogue import load_rule_text
 from gnomon.studies.play_session import Attempt, Game, PlaySession
 from gnomon.studies.playable_rules import Puzzle
 
-__all__ = ["GamesInPlay", "KeptGame", "begin_game", "find_game", "keep", "rebuilt"]
+__all__ = [
+    "PlayedGameCache",
+    "StoredGame",
+    "begin_game",
+    "find_game",
+    "rebuild_game",
+    "store_changes",
+]
 
 
 @dataclass(frozen=True, eq=False)
-class KeptGame:
+class StoredGame:
     """A game and its row in the database."""
 
     row: Row
@@ -52,7 +59,7 @@ def begin_game(
     series: int = 0,
     key: str = "",
 ) -> str:
-    """Deal a first board, and return the key by which alone the game can be found again."""
+    """Create a game, and return the key by which alone it can be found again."""
     key = key or secrets.token_urlsafe(24)
     spec = {name: list(values) for name, values in asdict(board).items()}
     settings = {
@@ -78,7 +85,7 @@ def begin_game(
     return key
 
 
-def find_game(session: Session, key: str) -> KeptGame:
+def find_game(session: Session, key: str) -> StoredGame:
     """Return the game of a key.
 
     Raises
@@ -86,7 +93,7 @@ def find_game(session: Session, key: str) -> KeptGame:
     Missing
         There is none.
     """
-    return rebuilt(session, _row_of(session, key))
+    return rebuild_game(session, _row_of(session, key))
 
 
 def _row_of(session: Session, key: str) -> Row:
@@ -96,8 +103,8 @@ def _row_of(session: Session, key: str) -> Row:
     return row
 
 
-class GamesInPlay:
-    """Games as they were left by the last move, so that the next need not play them again.
+class PlayedGameCache:
+    """LRU cache of games in play, so that a game is not replayed at each move.
 
     A game is taken out while somebody is at it, and put back when what came of it is kept. What is
     here is only used if the database says that nothing has happened since.
@@ -113,16 +120,16 @@ class GamesInPlay:
         self._lock = Lock()
         self._games: OrderedDict[int, tuple[datetime.datetime, PlaySession]] = OrderedDict()
 
-    def take(self, session: Session, key: str) -> KeptGame:
+    def take(self, session: Session, key: str) -> StoredGame:
         """Return the game of a key, as :func:`find_game` does."""
         row = _row_of(session, key)
         with self._lock:
             changed_at, played = self._games.pop(row.id, (None, None))
         if played is not None and changed_at == row.changed_at:
-            return KeptGame(row, played)
-        return rebuilt(session, row)
+            return StoredGame(row, played)
+        return rebuild_game(session, row)
 
-    def put_back(self, game: KeptGame, changed_at: datetime.datetime) -> None:
+    def put_back(self, game: StoredGame, changed_at: datetime.datetime) -> None:
         """Keep a game as it was left at a moment."""
         with self._lock:
             self._games[game.row.id] = changed_at, game.session
@@ -130,7 +137,7 @@ class GamesInPlay:
                 self._games.popitem(last=False)
 
 
-def rebuilt(session: Session, row: Row) -> KeptGame:
+def rebuild_game(session: Session, row: Row) -> StoredGame:
     """Return the game of a row, as far as it was played."""
     columns = (PlayAttempt.episode, PlayAttempt.number, PlayAttempt.cell, PlayAttempt.bucket)
     more = (PlayAttempt.outcome, PlayAttempt.finish, PlayAttempt.reaction_ms, PlayAttempt.at)
@@ -151,7 +158,7 @@ def rebuilt(session: Session, row: Row) -> KeptGame:
         gave_up=row.settings["gave_up"],
         seen_at=row.changed_at.timestamp(),
     )
-    return KeptGame(row, played)
+    return StoredGame(row, played)
 
 
 def _attempts(rows: Iterable[Any]) -> Iterable[Attempt]:
@@ -183,8 +190,10 @@ _CHANGE = (
 _ADD = _ATTEMPTS.insert()
 
 
-def keep(session: Session, game: KeptGame, attempt: Attempt | None = None) -> datetime.datetime:
-    """Put down what has changed since the game was found: an attempt, another board, the end.
+def store_changes(
+    session: Session, game: StoredGame, attempt: Attempt | None = None
+) -> datetime.datetime:
+    """Store what has changed since the game was found: an attempt, another board, the end.
 
     Returns the moment of the change.
 
@@ -218,7 +227,7 @@ def keep(session: Session, game: KeptGame, attempt: Attempt | None = None) -> da
     return changed_at
 
 
-def _values_of(game: KeptGame, attempt: Attempt) -> dict[str, Any]:
+def _values_of(game: StoredGame, attempt: Attempt) -> dict[str, Any]:
     first = attempt.number == 1
     codes = game.session.board(attempt.episode).codes(game.session.game.board) if first else None
     return {

@@ -1,4 +1,4 @@
-"""What a game is made of: what is played, what was tried, and what its player may see of it."""
+"""Records of human play: the game, its attempts, and the view that its player may see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person at the game: one board after another, every attempt kept, the rule never shown.
+"""A session of human play: boards, attempts, and the view without the rule.
 
 A session is a trial of an experiment with a person in the learner's seat. The boards come from the
 same generator as a trial's, an attempt gets the reply that a learner gets, and

@@ -1,4 +1,4 @@
-"""Which rules people can play: those of the catalogue, by a number that says nothing.
+"""Rules that people can play: by name, by an uninformative number, or of a season.
 
 The name of a rule often is the answer. So each rule of the catalogue has a number too, which tells
 nothing of it. The rules of a season that anybody may read can be played on its boards. Its hidden
@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from gnomon.database.tables import Season, SeasonRule
+from gnomon.database.schema import Season, SeasonRule
 from gnomon.errors import UnknownNameError
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.leaderboard.refusals import NotAllowed

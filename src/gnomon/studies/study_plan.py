@@ -1,9 +1,7 @@
-"""The plan of a study: what invited players agree to, and which rules they meet in which order.
+"""Plan of a study: consent, lists of rules, and the assignment of players to lists.
 
-Which list of rules a new player gets: the one with the fewest players that count.
-
-As in the reference system, a player counts who has finished, or who still plays. One who came,
-looked and left takes no place.
+A new player gets the list with the fewest players that count. As in the reference system, a player
+counts who has finished, or who still plays. One who came, looked and left takes no place.
 """
 
 from __future__ import annotations

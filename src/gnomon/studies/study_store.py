@@ -1,11 +1,7 @@
-"""Studies in the database: made from a plan, joined by invitation, exported as transcripts.
+"""Studies in the database: creation, invitations, players, closing, export.
 
 A browser needs one key and no cookie: the key of a player leads to the key of the first game, and
 each game's key to the next one's. Who has one can go on, and cannot go back.
-
-A study after it was made: found by its name, invited to anew, closed, opened again.
-
-The two files that come of a study: the transcript, and the scores.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon.database.columns import now
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Account,
     PlayAttempt,
     PlaySession,
@@ -42,7 +38,7 @@ from gnomon.leaderboard.refusals import (
     NotAllowed,
     Refusal,
 )
-from gnomon.studies.game_store import begin_game, rebuilt
+from gnomon.studies.game_store import begin_game, rebuild_game
 from gnomon.studies.playable_rules import Puzzle, puzzle_named
 from gnomon.studies.study_plan import PlayerCount, StudyPlan, next_list
 from gnomon.studies.transcript import PlayedGame, play_scores, transcript_text
@@ -311,7 +307,7 @@ def games_of(session: Session, study: Study) -> list[PlayedGame]:
         .order_by(StudyAssignment.id, PlaySession.series)
     )
     return [
-        PlayedGame(a.player, a.rule_list, row.series, row.rule, rebuilt(session, row).session)
+        PlayedGame(a.player, a.rule_list, row.series, row.rule, rebuild_game(session, row).session)
         for row, a in rows
     ]
 

@@ -1,4 +1,4 @@
-"""The game in a terminal: a board in letters, an attempt in two signs."""
+"""Human play in a terminal: a board in letters, an attempt in two characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people played, as the reference system keeps it, and as a table of scores."""
+"""Transcripts of human play in the reference system's format, and their scores."""
 
 from __future__ import annotations
 

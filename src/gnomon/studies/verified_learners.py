@@ -1,4 +1,4 @@
-"""Learners of the leaderboard beside a person: what the very same rule cost them, replayed.
+"""Verified learners beside a person: error curves on the same rule, from the leaderboard.
 
 Only for a rule that is played under its own name: the numbers of a season would tell which rule a
 numbered puzzle is.
@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Entry,
     EntryAttempt,
     Season,
@@ -22,20 +22,20 @@ from gnomon.database.tables import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.database.tables import PlaySession as Row
+from gnomon.database.schema import PlaySession as Row
 from gnomon.experiments.config_entries import RuleEntry
 from gnomon.leaderboard.refusals import NotAllowed
 from gnomon.studies.baselines import Yardstick
 from gnomon.studies.play_records import Game
 from gnomon.studies.playable_rules import puzzle_of
 
-__all__ = ["measured_learners"]
+__all__ = ["verified_learners"]
 
 #: Fewer trials say too little of a learner to be drawn.
 _FEWEST_TRIALS = 3
 
 
-def measured_learners(
+def verified_learners(
     session: Session, row: Row, game: Game, n_boards: int, *, most: int = 3
 ) -> tuple[Yardstick, ...]:
     """Return the learners with the fewest errors on a rule after so many boards, as verified.

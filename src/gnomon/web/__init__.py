@@ -1,1 +1,1 @@
-"""The web application: its server, its JSON interface, its pages."""
+"""The web application: server, middleware, JSON API, pages, operations."""

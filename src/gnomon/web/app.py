@@ -1,4 +1,4 @@
-"""The web application: everything that the server answers, put together."""
+"""The ASGI application: routers, middleware, error handlers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gnomon._version import __version__
 from gnomon.database.engine import Database
 from gnomon.errors import GnomonError
 from gnomon.leaderboard.refusals import TooMany
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web import pages
 from gnomon.web.api import (
     entries,

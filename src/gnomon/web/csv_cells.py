@@ -1,4 +1,4 @@
-"""Cells of CSV files that a spreadsheet opens without running anything."""
+"""CSV text without formula injection in spreadsheets."""
 
 from __future__ import annotations
 

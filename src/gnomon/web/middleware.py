@@ -1,4 +1,4 @@
-"""What every request passes before a handler sees it, and every answer before it leaves.
+"""ASGI middleware: host and origin checks, body sizes, rate limit, security headers.
 
 Plain ASGI, so that websockets pass through the same gate.
 """
@@ -17,7 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
 from gnomon.leaderboard.accounts.rate_limits import MINUTE_S
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -52,7 +52,7 @@ _MANIFESTS = re.compile(r"^/api/entries/\d+/attempts/\d+/submission$")
 
 
 class Gate:
-    """Hosts, sizes and numbers of requests; headers of answers.
+    """Middleware that checks hosts, sizes and rates of requests, and sets headers of answers.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Gate:
 
 
 class ReadLimit:
-    """Requests of one address, counted in this process alone: reading should cost no writing.
+    """Rate limit of one address per minute, in this process alone: reading costs no writing.
 
     Parameters
     ----------

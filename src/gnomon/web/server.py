@@ -1,9 +1,7 @@
-"""The server as one process that takes care of everything: tables, first token, worker, pages.
+"""The server process: tables, first admin token, worker, sweeper, HTTP.
 
-Connections that say nothing, or very slowly: they are closed, for there is only so many.
-
-The server's library waits for ever for the end of a request's head. A proxy would not; but a board
-may stand without one.
+Connections that send nothing, or very slowly, are closed: the server's library waits for ever for
+the end of a request's head. A proxy would not; but a board may stand without one.
 """
 
 from __future__ import annotations
@@ -25,9 +23,9 @@ from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.accounts.accounts import make_account, no_accounts
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.tokens import issue_token
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.job_queue import sweep
-from gnomon.leaderboard.submissions.worker import WorkerKeeper
+from gnomon.leaderboard.submissions.worker import WorkerSupervisor
 
 __all__ = ["Started", "impatient", "prepare", "serve"]
 
@@ -39,7 +37,7 @@ _STALE_S = 6 * 3600
 
 @dataclass(frozen=True)
 class Started:
-    """What whoever started the server has to know.
+    """URL and first token of a server that has started.
 
     Parameters
     ----------
@@ -148,7 +146,7 @@ def serve(
             limit_concurrency=AT_ONCE,
             timeout_graceful_shutdown=5,
         )
-        keeper = WorkerKeeper(database, settings) if worker else None
+        keeper = WorkerSupervisor(database, settings) if worker else None
         stopped = threading.Event()
         sweeper = threading.Thread(
             target=_keep_sweeping, args=(database, settings, stopped), daemon=True
@@ -195,7 +193,7 @@ def _url(listening: socket.socket) -> str:
 
 
 def impatient(seconds: float) -> type[asyncio.Protocol]:
-    """Return the protocol of a connection that is closed if a head takes longer than this.
+    """Return an HTTP protocol that closes connections whose request head takes longer than this.
 
     Parameters
     ----------

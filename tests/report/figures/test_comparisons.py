@@ -6,7 +6,7 @@ from matplotlib.colors import to_hex
 
 from gnomon.plot.comparisons import evidence_level, pairwise_rows, pairwise_table
 from gnomon.plot.style import LEVELS
-from gnomon.stats.comparisons.rank_tests import PairwiseTest, mann_whitney_table
+from gnomon.stats import PairwiseTest, mann_whitney_table
 
 TESTS = mann_whitney_table({"easy": range(20), "hard": range(100, 120), "same": range(1, 21)})
 ORDER = ["hard", "same", "easy"]

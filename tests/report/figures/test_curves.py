@@ -13,7 +13,7 @@ from gnomon.plot.curves import (
     median_curves,
     median_rows,
 )
-from gnomon.plot.scale import ErrorScale
+from gnomon.plot.scales import ErrorScale
 from gnomon.plot.style import series_style
 
 ERRORS = np.array([[3.0, 5.0, 5.0], [2.0, 9.0, 40.0], [7.0, 8.0, 8.0]])
@@ -21,11 +21,10 @@ ERRORS = np.array([[3.0, 5.0, 5.0], [2.0, 9.0, 40.0], [7.0, 8.0, 8.0]])
 
 def test_every_trial_and_their_median_are_drawn():
     main, _ = cumulated_error_curves(ERRORS).axes
-    drawn = [line.get_ydata() for line in main.lines]
-    for trial in ERRORS:
-        assert any(np.array_equal(trial, line) for line in drawn)
-    np.testing.assert_array_equal(drawn[-1], np.median(ERRORS, axis=0))
-    np.testing.assert_array_equal(main.lines[0].get_xdata(), [1, 2, 3])
+    (trials,) = main.collections
+    for trial, drawn in zip(ERRORS, trials.get_segments(), strict=True):
+        np.testing.assert_array_equal(drawn, np.column_stack([[1, 2, 3], trial]))
+    np.testing.assert_array_equal(main.lines[-1].get_ydata(), np.median(ERRORS, axis=0))
 
 
 def test_the_margin_shows_the_end_of_every_trial_on_the_same_scale():

@@ -4,14 +4,14 @@ import math
 
 import pytest
 
-from gnomon.plot.differences import (
+from gnomon.plot.comparisons import (
     comparison_rows,
     difference_bars,
     improvement_bars,
     improvement_heat_map,
     separated,
 )
-from gnomon.stats.comparisons.comparison import Comparison
+from gnomon.stats import Comparison
 
 NAN = math.nan
 

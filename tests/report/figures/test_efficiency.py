@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from gnomon.plot.efficiency import efficiency_rows, sample_efficiency_curves
+from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.learning_curves import aggregate_curves
+from gnomon.stats import curves as curves_of
 
 
 def test_curves_and_bands_are_the_estimates():
     x = np.random.default_rng(0).normal(size=(2, 4, 3, 5)).cumsum(axis=-1)
     table = ScoreTable.from_arrays({"a": x[0], "b": x[1]})
-    curves = aggregate_curves(table, ["mean"], rng=np.random.default_rng(0))
+    curves = curves_of(table, ["mean"], rng=np.random.default_rng(0))
     ax = sample_efficiency_curves(curves, xlabel="frames")
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), curves[1].value)
     assert len(ax.collections) == 2

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from gnomon.plot.intervals import interval_panels, interval_rows
-from gnomon.stats.estimates import Estimate
+from gnomon.stats import Estimate
 
 NAN = math.nan
 

@@ -9,8 +9,7 @@ from gnomon.plot.planning import (
     subsample_rows,
 )
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.power import PowerPoint
-from gnomon.stats.subsampling import subsample_table
+from gnomon.stats import PowerPoint, subsample_table
 
 
 def test_a_distribution_stands_on_its_row_and_the_line_at_the_value_of_all():

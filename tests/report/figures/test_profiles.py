@@ -4,8 +4,7 @@ import numpy as np
 
 from gnomon.plot.profiles import profile_curves, profile_rows
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.profiles.distance import distance_profiles
-from gnomon.stats.profiles.performance import performance_profiles
+from gnomon.stats import distance_profiles, performance_profiles
 
 SCORES = np.random.default_rng(3).gamma(2.0, 1.0, (2, 5, 6))
 TABLE = ScoreTable.from_arrays({"a": SCORES[0], "b": 2.0 * SCORES[1]})

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from gnomon.compat.rliable.resampled import NotBatchedError, ResampledScores
 from gnomon.scores.table import FloatArray
+from gnomon.stats import intervals
 from gnomon.stats.bootstrap.resamples import draw_key
-from gnomon.stats.intervals import methods as intervals
 
 __all__ = [
     "Bootstrap",

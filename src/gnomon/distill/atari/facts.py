@@ -1,4 +1,4 @@
-"""Atari facts: names of games, the published models and subsets, and the Atari-5 score of an agent.
+"""Atari facts: names of games, published models and subsets, preparation of the data set.
 
 Every number here is printed in Aitchison, Sweetser and Hutter 2022 (*Atari-5: Distilling the Arcade
 Learning Environment down to Five Games*, arXiv 2210.02019); the tables are in ``published/``.
@@ -8,39 +8,31 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from gnomon.distill.atari.cost import Machine
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.prepare import Preparation
+from gnomon.distill.preparation import Preparation
 from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.results import FieldRecord, Results
 from gnomon.scores.datasets import load_references
 
 __all__ = [
-    "ADVICE",
     "GENRES",
     "NAMED_SUBSETS",
-    "PUBLISHED_COSTS",
-    "AtariScore",
+    "PublishedSet",
+    "PublishedSets",
     "atari_preparation",
-    "atari_scores",
     "game_models",
     "game_of",
     "human_normalized",
+    "models",
     "published_constants",
     "published_models",
     "published_table",
 ]
-
-#: Section 8 of the paper, in our words.
-ADVICE = (
-    "Compare Atari-5 scores with Atari-5 scores only, not with medians of 57 games.",
-    "Tune on Atari-3-Val, and keep Atari-5 for the results.",
-    "Atari-5 says little of hard exploration: give those games one by one.",
-)
 
 #: Genres, assigned by us from the first sentence of each game's Wikipedia article.
 _GENRES = {
@@ -201,18 +193,6 @@ def game_models(name: str = "Atari-5") -> Mapping[str, SubsetModel]:
     return models
 
 
-def _published_cost(row: Mapping[str, str]) -> tuple[str, Machine, float]:
-    standard = float(row["gpu_hour_standard"]) + float(row["cpu_hour_standard"])
-    preemptive = float(row["gpu_hour_preemptive"]) + float(row["cpu_hour_preemptive"])
-    # Appendix A gives the power of Agent57's machine alone: 400 W for the A100, 215 W beside it.
-    watts = 400.0 + 215.0 if row["gpu"] == "A100" else float("nan")
-    machine = Machine(row["gpu"], standard, preemptive, watts)
-    return row["algorithm"], machine, float(row["hours_per_game"])
-
-
-#: Algorithm, machine and accelerator hours a game, as appendix A assumes them (table 6).
-PUBLISHED_COSTS = tuple(_published_cost(row) for row in published_table("table6"))
-
 #: The subsets that other papers used (table 7).
 NAMED_SUBSETS: Mapping[str, tuple[str, ...]] = {
     row["subset"]: tuple(row["games"].split()) for row in published_table("table7")
@@ -220,57 +200,32 @@ NAMED_SUBSETS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class AtariScore:
-    """The estimate of a 57-game median from a published subset.
+class PublishedSet(FieldRecord):
+    """A published subset of games, with the weights of its model if it has one."""
 
-    Parameters
-    ----------
-    algorithm, model : str
-    value : float
-        Percent of human.
-    games : tuple of str
-    """
-
-    algorithm: str
-    model: str
-    value: float
+    name: str
     games: tuple[str, ...]
+    weights: tuple[float, ...] | None
+    source: str
 
 
-def atari_scores(
-    scores: Mapping[str, float], *, algorithm: str = "agent", models: Sequence[str] | None = None
-) -> list[AtariScore]:
-    """Return the Atari-5 score of an agent, and those of the other published subsets it has.
+@dataclass(frozen=True, eq=False, repr=False)
+class PublishedSets(Results[PublishedSet]):
+    """The published models, then the subsets that other papers used."""
 
-    Parameters
-    ----------
-    scores : mapping from game to raw score
-        Names however written.
-    algorithm : str
-        What to call it.
-    models : sequence of str, optional
-        Which published models; all that the scores suffice for, if not given.
 
-    Raises
-    ------
-    UnknownNameError
-        A name is not a game, or a wanted model lacks a score.
+def models() -> PublishedSets:
+    """Return the published models, and the subsets that other papers used.
 
     Examples
     --------
-    >>> human = {game: ends[1] for game, ends in published_constants().items()}
-    >>> [f"{s.model} {s.value:.0f}" for s in atari_scores(human, models=["Atari-5"])]
-    ['Atari-5 85']
+    >>> [one.name for one in models()][:3]
+    ['Atari-1', 'Atari-3', 'Atari-5']
     """
-    normalized = human_normalized(scores)
-    results = []
-    for name, model in published_models().items():
-        if models is None and not set(model.tasks) <= set(normalized):
-            continue
-        if models is None or name in models:
-            value = model.estimate(normalized).value
-            results.append(AtariScore(algorithm, name, value, model.tasks))
-    return results
+    source = "arXiv 2210.02019, table 7"
+    fitted = [PublishedSet(n, m.tasks, m.weights, m.source) for n, m in published_models().items()]
+    named = [PublishedSet(name, games, None, source) for name, games in NAMED_SUBSETS.items()]
+    return PublishedSets((*fitted, *named))
 
 
 def atari_preparation(*, summary: str = "median") -> Preparation:

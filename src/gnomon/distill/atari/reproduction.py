@@ -1,4 +1,4 @@
-"""Every number that the Atari-5 paper prints, beside ours: equal, not equal, or not computable.
+"""Reproduction of the Atari-5 paper: every number that it prints, beside ours.
 
 The models are the paper's: least squares without intercept and without a sign, on complete rows.
 A printed number is equal if ours, rounded to its digits, is the same; where the paper truncates
@@ -8,67 +8,141 @@ instead (table 3, the correlations of section 6), ours is truncated, and the not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
 
 import numpy as np
 
-from gnomon.distill.atari.case_study import case_study
-from gnomon.distill.atari.cost import run_cost
+from gnomon.distill.atari.costs import PUBLISHED_COSTS, run_cost
 from gnomon.distill.atari.facts import (
-    PUBLISHED_COSTS,
     published_constants,
     published_models,
     published_table,
 )
-from gnomon.distill.atari.paper_models import Paper, selected_sets
-from gnomon.distill.atari.printed_numbers import (
-    Comparison,
-    compared,
-    facts,
-    rounded,
-)
+from gnomon.distill.atari.paper import Paper, selected_sets
+from gnomon.distill.atari.scores import case_study
+from gnomon.distill.evaluation import explained, fairness_tests
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures.least_squares import PaperProcedure
-from gnomon.distill.structure import (
-    correlations,
-    edges,
-    fairness,
-    single_tasks,
-    task_models,
-)
+from gnomon.distill.structure import correlation_matrix, correlations, single
 from gnomon.distill.work import Progress
+from gnomon.errors import UnknownNameError
+from gnomon.results import FieldRecord, Results
 from gnomon.scores.datasets import load_references
 
-__all__ = ["SECTIONS", "Comparison", "reproduce"]
+__all__ = ["SECTIONS", "Comparison", "Reproduction", "reproduce"]
 
 _TRUNCATED = "printed truncated, not rounded"
 #: The models of figure 4, and their columns in the table of its values.
 _FIGURE_4 = {"Atari-5": "atari5", "Atari-10": "atari10"}
 
 
-def reproduce(
-    sections: str | None = None, *, progress: Progress | None = None
-) -> Iterator[Comparison]:
-    """Yield every published value beside ours.
+@dataclass(frozen=True)
+class Comparison(FieldRecord):
+    """A published value beside ours.
 
     Parameters
     ----------
-    sections : str, optional
+    table : str
+        Table or section of the paper.
+    item : str
+    published, ours : str
+        As printed; `ours` is None if it cannot be computed here.
+    equal : bool, optional
+        None if there is nothing to compare.
+    note : str
+    """
+
+    table: str
+    item: str
+    published: str
+    ours: str | None
+    equal: bool | None
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reproduction(Results[Comparison]):
+    """Published values beside ours.
+
+    Parameters
+    ----------
+    n_equal, n_unequal, n_unknown : int
+        How many are equal, not equal, and not computable, also of those that are not shown.
+    """
+
+    n_equal: int = field(kw_only=True)
+    n_unequal: int = field(kw_only=True)
+    n_unknown: int = field(kw_only=True)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many are equal."""
+        return (
+            f"{self.n_equal} equal, {self.n_unequal} not equal, "
+            f"{self.n_unknown} not computable here",
+        )
+
+
+def reproduce(
+    only: str | None = None, *, differing: bool = False, progress: Progress | None = None
+) -> Reproduction:
+    """Return every published value of the Atari-5 paper beside ours.
+
+    Parameters
+    ----------
+    only : str, optional
         One of :data:`SECTIONS`; all if not given.
+    differing : bool
+        Show only what is not equal; all are counted.
     progress : function of (done, all), optional
         Told of the parts that are done.
 
     Raises
     ------
+    UnknownNameError
+        The paper has no such part.
     ScoreDataError
         The data set is not at hand and cannot be fetched.
     """
+    if only is not None and only not in SECTIONS:
+        raise UnknownNameError("part of the paper", only, SECTIONS)
     paper = Paper()
-    wanted = [name for name in SECTIONS if sections is None or name == sections]
+    wanted = [name for name in SECTIONS if only in (None, name)]
+    found: list[Comparison] = []
     for done, name in enumerate(wanted, start=1):
-        yield from SECTIONS[name](paper)
+        found += SECTIONS[name](paper)
         if progress is not None:
             progress(done, len(wanted))
+    n_equal, n_unequal, n_unknown = (
+        sum(one.equal is value for one in found) for value in (True, False, None)
+    )
+    return Reproduction(
+        tuple(one for one in found if not (differing and one.equal)),
+        n_equal=n_equal,
+        n_unequal=n_unequal,
+        n_unknown=n_unknown,
+    )
+
+
+def rounded(value: float, like: str, *, truncate: bool = False) -> str:
+    """Return a number with as many decimals as a printed one."""
+    decimals = len(like.partition(".")[2])
+    mode = ROUND_DOWN if truncate else ROUND_HALF_EVEN
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-decimals), rounding=mode))
+
+
+def compared(
+    table: str, item: str, published: str, value: float, note: str = "", *, truncate: bool = False
+) -> Comparison:
+    """Return a number beside the published one, equal if it is the same when printed like it."""
+    ours = rounded(value, published, truncate=truncate)
+    return Comparison(table, item, published, ours, float(ours) == float(published), note)
+
+
+def facts() -> dict[str, str]:
+    """Return the numbers that the paper's text prints, by item."""
+    return {row["item"]: row["published"] for row in published_table("text")}
 
 
 def _table2(paper: Paper) -> Iterator[Comparison]:
@@ -181,7 +255,7 @@ def _tables_of_games(table: str) -> Callable[[Paper], Iterator[Comparison]]:
     def section(paper: Paper) -> Iterator[Comparison]:
         rows = published_table(f"table{table}")
         games = [column for column in rows[0] if column not in ("game", "intercept")]
-        ours = task_models(paper.data, games).models
+        ours = explained(paper.data, games).models
         for row in rows:
             model = ours[row["game"]]
             yield compared(table, f"{row['game']} c", row["intercept"], model.intercept)
@@ -230,7 +304,7 @@ def _stated_ten(
 
 
 def _single(paper: Paper) -> Iterator[Comparison]:
-    singles = single_tasks(paper.data)
+    singles = single(paper.data)
     printed = facts()
     best, worst = singles[0], singles[-1]
     name = printed["single_best_game"]
@@ -239,7 +313,7 @@ def _single(paper: Paper) -> Iterator[Comparison]:
     name = printed["single_worst_game"]
     yield Comparison("section 5.1", "worst single game", name, worst.task, name == worst.task)
     yield compared("section 5.1", "its R2", printed["single_worst_r2"], worst.r2)
-    name_this = next(single for single in singles if single.task == "namethisgame")
+    name_this = next(one for one in singles if one.task == "namethisgame")
     published = printed["namethisgame_intercept"]
     yield compared("section 5.1", "Name This Game intercept", published, name_this.intercept)
     yield compared(
@@ -263,7 +337,7 @@ def _robustness(paper: Paper) -> Iterator[Comparison]:
     predicted = paper.predicted("Atari-5")
     inverse = data.transform.inverse
     relative = (inverse(predicted) - inverse(data.target)) / inverse(data.target)
-    tests = fairness(predicted, data.target, relative)
+    tests = fairness_tests(predicted, data.target, relative)
     least = min(min(test.welch_p, test.wilcoxon_p) for test in tests)
     published = "no pair differs (p < 0.05)"
     ours = f"{published}; least p {least:.3f}" if least >= 0.05 else f"least p {least:.3f}"
@@ -274,7 +348,7 @@ def _robustness(paper: Paper) -> Iterator[Comparison]:
 def _all_games(paper: Paper) -> Iterator[Comparison]:
     printed = facts()
     for name, key in (("Atari-5", "var_explained_atari5"), ("Atari-10", "var_explained_atari10")):
-        models = task_models(paper.data, paper.models[name].tasks)
+        models = explained(paper.data, paper.models[name].tasks)
         note = f"pooled, with the subset's own games; {100 * models.explained_others:.1f} % without"
         published = printed[key].rstrip("%")
         item = f"variance explained by {name} %"
@@ -289,7 +363,7 @@ def _all_games(paper: Paper) -> Iterator[Comparison]:
 
 def _figure4(paper: Paper) -> Iterator[Comparison]:
     note = "drawn without digits: beside an independent computation"
-    r2 = {name: task_models(paper.data, paper.models[name].tasks).r2 for name in _FIGURE_4}
+    r2 = {name: explained(paper.data, paper.models[name].tasks).r2 for name in _FIGURE_4}
     for row in published_table("figure4"):
         for name, column in _FIGURE_4.items():
             item = f"{row['game']} R2 from {name}"
@@ -298,11 +372,11 @@ def _figure4(paper: Paper) -> Iterator[Comparison]:
 
 def _correlated(paper: Paper) -> Iterator[Comparison]:
     data, printed = paper.data, facts()
-    top = edges(data, n_strongest=1)[0]
+    top = correlations(data, strongest=1)[0]
     pair = f"{top.a}-{top.b}"
     published = printed["most_correlated_pair"]
     yield Comparison("section 6", "most correlated pair", published, pair, published == pair)
-    r, _ = correlations(data)
+    r, _ = correlation_matrix(data)
     skiing = data.tasks.index("skiing")
     for game in ("alien", "frostbite", "mspacman", "riverraid"):
         value = float(r[skiing, data.tasks.index(game)])

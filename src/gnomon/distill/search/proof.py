@@ -1,4 +1,4 @@
-"""The best subset with proof: branch and bound over common rows, non-negative weights.
+"""Branch and bound: the best subset with proof, over common rows, non-negative weights.
 
 Importing this module loads Numba.
 """
@@ -6,21 +6,24 @@ Importing this module loads Numba.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from time import monotonic
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.search.kernels import KERNEL_OPTIONS, TOLERANCE
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
-from gnomon.scores.table import FloatArray
+from gnomon.results import Results, recorded
+from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["OptimalSubset", "optimal_subset"]
+__all__ = ["Optimal", "OptimalSubset", "optimal"]
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -58,16 +61,43 @@ class OptimalSubset:
         """How much better another could be, as a share of the error."""
         return 0.0 if self.mse == 0 else 1.0 - self.lower_bound / self.mse
 
+    def as_record(self) -> dict[str, Any]:
+        """Return the numbers as a mapping fit for JSON."""
+        record = {"tasks": list(self.tasks), "mse": self.mse, "lower_bound": self.lower_bound}
+        return record | {"n_rows": self.n_rows, "gap": self.gap, "certified": self.certified}
 
-def optimal_subset(
-    data: PreparedScores,
-    size: int,
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Optimal(Results[OptimalSubset]):
+    """The best subset of a size, with its proof or the gap that remains.
+
+    Parameters
+    ----------
+    n_tasks : int
+        How many tasks it was chosen from.
+    """
+
+    n_tasks: int = field(kw_only=True)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is proved."""
+        (best,) = self
+        proof = "the best" if best.certified else f"at most {best.gap:.1%} from the best"
+        size = self.settings["size"]
+        return (f"{proof} {size} of the {self.n_tasks} tasks without gaps, in-sample",)
+
+
+def optimal(
+    scores: ScoreTable | PreparedScores,
     *,
+    size: int = 5,
     candidates: Sequence[str] | None = None,
-    non_negative: bool = True,
-    time_limit_s: float = float("inf"),
+    any_sign: bool = False,
+    time_limit_s: float = 60.0,
     progress: Progress | None = None,
-) -> OptimalSubset:
+    **preparation: Unpack[PreparationOptions],
+) -> Optimal:
     """Find the subset with the least in-sample error on common rows, and prove it.
 
     All candidates are compared on the rows that are complete for every one of them. A branch is cut
@@ -76,28 +106,54 @@ def optimal_subset(
 
     Parameters
     ----------
-    data : PreparedScores
+    scores : ScoreTable or PreparedScores
     size : int
         With non-negative weights, the subset may be smaller if no further task helps.
     candidates : sequence of str, optional
         The tasks without gaps, if not given.
-    non_negative : bool
-        Only subsets whose weights are all positive.
+    any_sign : bool
+        Allow negative weights.
     time_limit_s : float
-        When to stop; the gap is then what could still be gained.
+        Seconds until it stops; the gap is then what could still be gained.
     progress : function of (done, all), optional
         Told of the branches that are done; of the time that is up, if that is more.
+    **preparation
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
 
     Returns
     -------
-    OptimalSubset
+    Optimal
 
     Raises
     ------
     ScoreDataError
         The size does not fit, or too few rows are complete.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rows = rng.normal(3, 1, (30, 1)) + rng.normal(0, 0.5, (30, 6))
+    >>> table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(rows)})
+    >>> (best,) = optimal(table, size=2, transform="identity")
+    >>> best.tasks, best.certified
+    (('task_3', 'task_4'), True)
     """
+    with recorded() as notes:
+        data = prepare(scores, **preparation)
     names = data.complete_tasks() if candidates is None else tuple(candidates)
+    best = _optimal_subset(data, size, names, not any_sign, time_limit_s, progress)
+    settings = {"size": size, "any_sign": any_sign, "time_limit_s": time_limit_s}
+    return Optimal((best,), settings, tuple(notes), n_tasks=len(names))
+
+
+def _optimal_subset(
+    data: PreparedScores,
+    size: int,
+    names: Sequence[str],
+    non_negative: bool,
+    time_limit_s: float,
+    progress: Progress | None,
+) -> OptimalSubset:
     x = data.x[:, data.columns(names)]
     whole = ~np.isnan(x).any(axis=1) & ~np.isnan(data.target)
     if not 0 < size <= len(names):

@@ -124,7 +124,7 @@ def search_subsets(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.distill.prepare import Preparation
+    >>> from gnomon.distill.preparation import Preparation
     >>> from gnomon.scores.table import ScoreTable
     >>> rng = np.random.default_rng(0)
     >>> skill = rng.normal(size=(30, 1))

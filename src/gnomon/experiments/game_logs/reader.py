@@ -9,7 +9,6 @@ makes a table of scores of any of the three: players as algorithms, rules as tas
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from gnomon.experiments.game_logs.rows import (
     TRANSCRIPT,
     Row,
     Rows,
+    kind_of,
 )
 from gnomon.experiments.scoring.scores import METRICS
 from gnomon.game.board import BUCKET_PLACES
@@ -33,7 +33,7 @@ from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
-__all__ = ["PlayedRun", "is_game_log", "read_game_log", "read_runs"]
+__all__ = ["PlayedRun", "read_game_log", "read_runs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +56,6 @@ class PlayedRun:
     run: int
     errors: list[int] = field(default_factory=list)
     cleared: list[bool] = field(default_factory=list)
-
-
-def is_game_log(path: str | Path) -> bool:
-    r"""Tell by its first line whether a file is a result file or a transcript.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "results.csv"
-    ...     _ = path.write_text("#.nickname,rule_name,trial_id\n")
-    ...     is_game_log(path)
-    True
-    """
-    try:
-        with Path(path).open("rb") as file:
-            first = file.readline(1000).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return False
-    return _format_of(first) is not None
 
 
 def read_game_log(path: str | Path, metric: str = "tce") -> ScoreTable:
@@ -151,25 +131,15 @@ def read_runs(path: str | Path) -> list[PlayedRun]:
     """Read the runs of a result file or a transcript; errors as :func:`read_game_log`."""
     path = Path(path)
     lines = read_text(path, error=ScoreDataError).removeprefix("\ufeff").splitlines()
-    read = _format_of(lines[0]) if lines else None
-    if read is None:
+    kind = kind_of(lines[0]) if lines else None
+    if kind is None:
         raise ScoreDataError(
             f"{path}: expected the header of a Long or Compact result file or of a transcript"
         )
     # ⚠ A header may come again in the middle, where files were put together.
     rows = ((n, line) for n, line in enumerate(lines, 1) if line.strip() and line[0] != "#")
-    return read(Rows(path, rows))
-
-
-def _format_of(first_line: str) -> Callable[[Rows], list[PlayedRun]] | None:
-    """Return the reader for files that begin with this line."""
-    header = first_line.strip().removeprefix("#")
-    if header == LONG:
-        return _read_long
-    if header.removeprefix(".") == COMPACT_RUN:
-        return _read_compact
-    # ⚠ Games of two people have a further column, and there may be more.
-    return _read_transcript if f"{header},".startswith(f"{TRANSCRIPT},") else None
+    read = {LONG: _read_long, COMPACT_RUN: _read_compact, TRANSCRIPT: _read_transcript}
+    return read[kind](Rows(path, rows))
 
 
 def _read_long(rows: Rows) -> list[PlayedRun]:

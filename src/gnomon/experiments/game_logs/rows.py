@@ -11,7 +11,16 @@ from pathlib import Path
 
 from gnomon.errors import ScoreDataError
 
-__all__ = ["COMPACT", "COMPACT_RUN", "LONG", "TRANSCRIPT", "Row", "Rows"]
+__all__ = [
+    "COMPACT",
+    "COMPACT_RUN",
+    "LONG",
+    "TRANSCRIPT",
+    "Row",
+    "Rows",
+    "is_game_log",
+    "kind_of",
+]
 
 #: Headers: of a line an episode, of a line a run and those of its episodes, of a line an attempt.
 LONG = "nickname,rule_name,trial_id,board_id,number_of_pieces,number_of_moves,move_acc,if_clear"
@@ -21,6 +30,37 @@ TRANSCRIPT = (
     "playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,moveNo,timestamp,mover,reactionTime,"
     "objectType,objectId,y,x,bucketId,by,bx,code,objectCnt"
 )
+
+
+def is_game_log(path: str | Path) -> bool:
+    r"""Tell by its first line whether a file is a result file or a transcript.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "results.csv"
+    ...     _ = path.write_text("#.nickname,rule_name,trial_id\n")
+    ...     is_game_log(path)
+    True
+    """
+    try:
+        with Path(path).open("rb") as file:
+            first = file.readline(1000).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return kind_of(first) is not None
+
+
+def kind_of(first_line: str) -> str | None:
+    """Return LONG, COMPACT_RUN or TRANSCRIPT for a file that begins with this line, else None."""
+    header = first_line.strip().removeprefix("#")
+    if header == LONG:
+        return LONG
+    if header.removeprefix(".") == COMPACT_RUN:
+        return COMPACT_RUN
+    # ⚠ Games of two people have a further column, and there may be more.
+    return TRANSCRIPT if f"{header},".startswith(f"{TRANSCRIPT},") else None
 
 
 class Rows:

@@ -1,4 +1,4 @@
-"""Accounts: making one, closing one, and taking a person's name off it on request."""
+"""Accounts: creation, closing, and erasure of personal data on request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Account,
     Entry,
     Season,
@@ -104,5 +104,5 @@ def token_for(
 
 
 def no_accounts(session: Session) -> bool:
-    """Whether this is a new server."""
+    """Return whether there is no account yet: a new server."""
     return not session.scalar(select(func.count()).select_from(Account))

@@ -1,4 +1,4 @@
-"""Who did what: a log that only grows. No secret is ever part of it."""
+"""The append-only audit log of actions; it never holds a secret."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import AuditRecord
+from gnomon.database.schema import AuditRecord
 
 __all__ = ["note"]
 
@@ -21,7 +21,7 @@ def note(
     public: bool = True,
     **detail: Any,
 ) -> None:
-    """Write down what was done.
+    """Append a record of an action to the audit log.
 
     Parameters
     ----------

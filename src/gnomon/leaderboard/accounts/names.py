@@ -1,4 +1,4 @@
-"""Names, descriptions and links as strangers give them: what may pass, and what looks the same.
+"""Validation and normalisation of names, texts and links from users; keys of lookalike names.
 
 Text is plain: there is no markup, and every page escapes it. Refused is what could deceive a reader
 (letters that turn the direction of writing, or that cannot be seen) or break a database.
@@ -61,7 +61,7 @@ def clean_name(text: str, what: str = "name") -> str:
 
 
 def name_key(name: str) -> str:
-    """Return what two names share that a reader would take for the same.
+    """Return a key that names share if a reader would take them for the same.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import RateCount
+from gnomon.database.schema import RateCount
 from gnomon.leaderboard.refusals import TooMany
 
 __all__ = ["HOUR_S", "MINUTE_S", "count_or_refuse", "is_over"]
@@ -23,7 +23,7 @@ MINUTE_S, HOUR_S = 60, 3600
 def count_or_refuse(
     session: Session, key: str, most: int, window_s: int, *, clock: Callable[[], float] = time.time
 ) -> None:
-    """Count one more, and refuse it if there were enough.
+    """Count an event in the current window, and refuse it above the limit.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def count_or_refuse(
 def is_over(
     session: Session, key: str, most: int, window_s: int, *, clock: Callable[[], float] = time.time
 ) -> None:
-    """Refuse if a window has had enough already, without counting."""
+    """Refuse if the current window is at its limit already, without counting."""
     window = int(clock() // window_s)
     counted = session.scalar(
         select(RateCount.count).where(RateCount.key == key[:128], RateCount.window == window)

@@ -1,4 +1,4 @@
-"""API tokens: 256 random bits, shown once, kept as a hash, with scopes and an end.
+"""API tokens and browser sessions: 256 random bits, shown once, stored as a hash.
 
 A token reads ``gnomon_KEY_SECRET``. The key finds the row; the secret is compared by its hash in
 constant time, so that nothing can be learned from how long a refusal takes.
@@ -19,7 +19,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
-from gnomon.database.tables import Account, BrowserSession, Token
+from gnomon.database.schema import Account, BrowserSession, Token
 from gnomon.errors import LeaderboardError
 
 __all__ = [
@@ -45,7 +45,7 @@ _NOBODY = "0" * 64
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks.
+    """The authenticated account of a request.
 
     Parameters
     ----------

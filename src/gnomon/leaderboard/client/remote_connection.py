@@ -1,4 +1,4 @@
-"""The line to a leaderboard on which a learner plays: a websocket, or a request each time."""
+"""Connections to a leaderboard for remote play, by websocket or HTTP request."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from gnomon.leaderboard.hidden.protocol import (
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
-__all__ = ["HttpLine", "Line", "RemoteBoard", "WebsocketLine"]
+__all__ = ["Connection", "HttpConnection", "RemoteBoard", "WebsocketConnection"]
 
 #: Most bytes of an answer.
 _LARGEST = 8 << 20
 
 
-class Line(Protocol):
-    """Carries moves to the server, and replies back."""
+class Connection(Protocol):
+    """Interface of a connection that carries moves to the server and replies back."""
 
     def move(self, moves: Sequence[Move]) -> list[Reply]:
         """Make moves in different trials; a reply to each."""
 
     def close(self) -> None:
-        """End the line."""
+        """End the connection."""
 
 
-class HttpLine:
-    """A request for each message: slower, and nothing but HTTP is needed.
+class HttpConnection:
+    """Connection by one HTTP request a message: slower, and nothing but HTTP is needed.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ class HttpLine:
         """Do nothing: each request is a connection of its own."""
 
 
-class WebsocketLine:
-    """One connection for all messages; when it breaks, it is opened and the message sent again.
+class WebsocketConnection:
+    """Connection by websocket; when it breaks, it is opened and the message sent again.
 
     Parameters
     ----------
@@ -164,18 +164,20 @@ class RemoteBoard:
         self.client = HttpClient(url, token, patience_s=patience_s)
         self._token, self._patience_s, self._websocket = token, patience_s, websocket
 
-    def line(self) -> Line:
-        """Return a line of one's own to play on."""
+    def connect(self) -> Connection:
+        """Return a connection of its own to play on."""
         if self._websocket is not False:
             try:
-                return WebsocketLine(self.client.url, self._token, patience_s=self._patience_s)
+                return WebsocketConnection(
+                    self.client.url, self._token, patience_s=self._patience_s
+                )
             except ModuleNotFoundError:
                 if self._websocket:
                     raise LeaderboardError(
                         "a websocket needs websockets, which is not installed; "
                         "pip install 'gnomon-rl[web]'"
                     ) from None
-        return HttpLine(self.client)
+        return HttpConnection(self.client)
 
     def entry(self, season: str, name: str) -> dict[str, Any]:
         """Return the entry of a name in a season, and register it if there is none."""

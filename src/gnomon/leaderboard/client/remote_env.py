@@ -1,4 +1,4 @@
-"""A trial of the hidden division as a Gymnasium environment: boards and rule are elsewhere."""
+"""A Gymnasium environment of one trial of the hidden division, played on the server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gnomon.errors import LeaderboardError
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.outcomes import ACCEPTED, IN_PROGRESS, STALEMATE
 from gnomon.game.spaces import action_space, observation_space
-from gnomon.leaderboard.client.remote_connection import Line
+from gnomon.leaderboard.client.remote_connection import Connection
 from gnomon.leaderboard.client.remote_learner import SeenBoard
 from gnomon.leaderboard.hidden.protocol import Move, Reply, TrialView
 
@@ -34,7 +34,7 @@ class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
     Parameters
     ----------
-    line : Line
+    connection : Connection
         To the server; one for each environment, if several are stepped at the same time.
     view : TrialView
         The trial, as :meth:`gnomon.leaderboard.client.remote_connection.RemoteBoard.view` returns
@@ -45,11 +45,11 @@ class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
     metadata: dict[str, Any] = {"render_modes": [], "reveal": False}  # noqa: RUF012 - Gymnasium's
 
-    def __init__(self, line: Line, view: TrialView, board_spec: BoardSpec) -> None:
+    def __init__(self, connection: Connection, view: TrialView, board_spec: BoardSpec) -> None:
         self.board_spec = board_spec
         self.observation_space = observation_space(board_spec)
         self.action_space: spaces.Discrete = action_space()
-        self._line, self._trial = line, view.trial
+        self._connection, self._trial = connection, view.trial
         self._position, self._episode = view.position, view.episode
         #: Whether all boards have been played.
         self.over = view.state == "done"
@@ -107,8 +107,8 @@ class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
         return self._board.mask().astype(np.bool_)
 
     def close(self) -> None:
-        """Close the line."""
-        self._line.close()
+        """Close the connection."""
+        self._connection.close()
 
     def _begin(self) -> None:
         """Ask which boards were dealt at the start, for a trial may consist of stuck ones."""
@@ -119,7 +119,7 @@ class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
     def _ask(self, actions: list[int]) -> Reply:
         move = Move(trial=self._trial, position=self._position, actions=actions)
-        (reply,) = self._line.move([move])
+        (reply,) = self._connection.move([move])
         self._position = reply.position
         return reply
 

@@ -1,7 +1,4 @@
-"""A learner on one trial that is played elsewhere: attempts go out, replies come in.
-
-The board as a remote player sees it: what follows from the replies alone.
-"""
+"""A learner on one remotely played trial: attempts sent, the board rebuilt from replies."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ __all__ = ["SeenBoard", "attempts_of"]
 
 
 class SeenBoard:
-    """A board in play, without its rule: an accepted attempt takes a piece away, no other does.
+    """Board of an episode reconstructed from replies: an accepted attempt removes a piece.
 
     Parameters
     ----------

@@ -18,11 +18,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon._io.text_file import read_toml
-from gnomon.errors import GnomonError, LeaderboardError
+from gnomon.errors import LeaderboardError
 from gnomon.experiments.config_entries import LearnerEntry
 from gnomon.experiments.runner import Progress
 from gnomon.game.board import BoardSpec
-from gnomon.leaderboard.client.remote_connection import Line, RemoteBoard
+from gnomon.leaderboard.client.remote_connection import Connection, RemoteBoard
 from gnomon.leaderboard.client.remote_learner import attempts_of
 from gnomon.leaderboard.hidden.protocol import (
     MAX_MOVES,
@@ -41,7 +41,7 @@ _BOARD_FIELDS = ("pieces", "shapes", "colors", "shape_palette", "color_palette")
 
 @dataclass(frozen=True, slots=True)
 class RemotePlan:
-    """Who plays what on a leaderboard.
+    """Plan of a remote run: season, entry, learner, seed.
 
     Parameters
     ----------
@@ -69,12 +69,7 @@ class RemotePlan:
         GnomonError
             One line that begins with the name of the file.
         """
-        path = Path(path)
-        values = read_toml(path)
-        try:
-            return cls.from_record(values)
-        except GnomonError as error:
-            raise LeaderboardError(f"{path}: {error}") from None
+        return read_toml(path, cls.from_record)
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> RemotePlan:
@@ -104,7 +99,7 @@ class _PlanFields(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RemoteSummary:
-    """What a call of :func:`play_remotely` came to.
+    """Summary of a call of :func:`play_remotely`.
 
     Parameters
     ----------
@@ -167,13 +162,13 @@ def play_remotely(
     number = max(attempt["number"] for attempt in entry["attempts"])
     play = board.begin(entry["id"], number)
     spec = BoardSpec(**{k: v for k, v in play.board.items() if k in _BOARD_FIELDS})
-    line = board.line()
+    connection = board.connect()
     try:
         complete = replace(plan, learner=plan.learner.completed(spec))
-        run = _Run(complete, play, spec, line, progress or (lambda n_played, n_to_play: None))
+        run = _Run(complete, play, spec, connection, progress or (lambda n_played, n_to_play: None))
         done, n_attempts = run.play(min(together, MAX_MOVES))
     finally:
-        line.close()
+        connection.close()
     skipped = len(play.trials) - done
     return RemoteSummary(plan.season, entry["id"], number, done, skipped, n_attempts)
 
@@ -194,7 +189,7 @@ class _Run:
     plan: RemotePlan
     attempt: AttemptPlay
     spec: BoardSpec
-    line: Line
+    connection: Connection
     progress: Progress
 
     def play(self, together: int) -> tuple[int, int]:
@@ -217,7 +212,7 @@ class _Run:
         """Make the learners of some trials, and let each choose its first attempt."""
         moves = [Move(trial=trial.trial, position=0, actions=[]) for trial in trials]
         begun: dict[int, _InPlay] = {}
-        for trial, first in zip(trials, self.line.move(moves), strict=True):
+        for trial, first in zip(trials, self.connection.move(moves), strict=True):
             rng = learner_rng(self.plan, trial.rule, trial.number)
             learner = self.plan.learner.make(self.spec, rng=rng)
             attempts = attempts_of(learner, first, self.spec, horizon=self.attempt.horizon)
@@ -235,7 +230,7 @@ class _Run:
         if not moves:
             return True
         n_before = len(playing)
-        for reply in self.line.move(moves):
+        for reply in self.connection.move(moves):
             each = playing[reply.trial]
             each.position = reply.position
             try:

@@ -1,4 +1,4 @@
-"""Submitting a run: its manifest and its log are made from the folder, announced, and sent."""
+"""Submission of a run folder: manifest and log are packed, announced, and sent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENDS = ("verified", "reported", "refused", "error", "withdrawn")
 
 @dataclass(frozen=True)
 class Packed:
-    """A run, ready to be sent.
+    """A run packed for submission.
 
     Parameters
     ----------

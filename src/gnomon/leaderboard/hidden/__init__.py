@@ -1,1 +1,1 @@
-"""Play of hidden seasons on the server's side."""
+"""The hidden division: trials played through the server, which keeps the rule."""

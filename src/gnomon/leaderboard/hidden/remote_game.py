@@ -1,4 +1,4 @@
-"""A trial that a learner plays through the server: the rule stays here, the replies go out.
+"""State of one remotely played trial, rebuilt from its attempts.
 
 The state of a trial is its attempts and nothing else. Boards come from the season and the entry,
 replies from the rule; so a trial is rebuilt, wherever and whenever it is needed, from its actions,
@@ -31,7 +31,7 @@ __all__ = ["RemoteGame", "Stretch"]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What came of some attempts in a row within one episode.
+    """Outcomes of consecutive attempts within one episode.
 
     Parameters
     ----------

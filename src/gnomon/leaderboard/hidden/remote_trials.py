@@ -1,9 +1,8 @@
-"""Trials of the hidden division, kept in the database: what was answered is counted.
+"""Trials of the hidden division in the database: moves, replies, and a cache of games.
 
 An attempt is committed before its reply leaves, so nobody plays a board twice. Games in play are
-kept in memory as well; each is checked against its row, under the row's lock, before it goes on.
-
-Games in play, in memory: all of it is in the database too, and this only saves a replay.
+kept in memory as well, which only saves a replay: each is checked against its row, under the row's
+lock, before it goes on.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Entry,
     EntryAttempt,
     RemoteTrial,
@@ -38,23 +37,23 @@ from gnomon.leaderboard.hidden.protocol import (
 from gnomon.leaderboard.hidden.remote_game import RemoteGame, Stretch
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
 from gnomon.leaderboard.seasons.assignment import Assignment
-from gnomon.leaderboard.seasons.registration import (
+from gnomon.leaderboard.seasons.entry_registration import (
     assignment_of,
     attempt_of,
     check_open,
     find_entry,
 )
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
 
-__all__ = ["LiveGames", "begin", "make_moves", "view"]
+__all__ = ["RemoteGameCache", "begin", "make_moves", "view"]
 
 #: What attempts have to play, of so many attempts.
 _MOST_ASSIGNMENTS = 256
 
 
-class LiveGames:
-    """Games in play, in memory, so that a trial is not replayed at each move; the oldest go first.
+class RemoteGameCache:
+    """LRU cache of games in play, so that a trial is not replayed at each move.
 
     Parameters
     ----------
@@ -196,7 +195,7 @@ def _check_may_play(season: Season | _Row, entry: Entry | _Row) -> None:
 def make_moves(
     database: Database,
     settings: ServerSettings,
-    live: LiveGames,
+    live: RemoteGameCache,
     moves: Sequence[Move],
     *,
     account_id: int,
@@ -229,7 +228,7 @@ def make_moves(
     return replies
 
 
-def _warm(database: Database, live: LiveGames, cold: Sequence[int], account_id: int) -> None:
+def _warm(database: Database, live: RemoteGameCache, cold: Sequence[int], account_id: int) -> None:
     """Rebuild games that are not in memory, before anybody has to wait for this one's writing."""
     if not cold:
         return
@@ -279,7 +278,7 @@ _FIND = (
 _FIND_LOCKED = _FIND.with_for_update(of=RemoteTrial)
 
 
-def _game(session: Session, live: LiveGames, row: _Row) -> RemoteGame:
+def _game(session: Session, live: RemoteGameCache, row: _Row) -> RemoteGame:
     """Return the game of a trial as its row says it stands."""
     game = live.get(row.id, row.n_attempts)
     if game is None:
@@ -382,7 +381,7 @@ def _keep_log(settings: ServerSettings, game: RemoteGame) -> str:
     return sha256
 
 
-def view(session: Session, live: LiveGames, trial: int, *, account_id: int) -> TrialView:
+def view(session: Session, live: RemoteGameCache, trial: int, *, account_id: int) -> TrialView:
     """Return what the player of a trial sees now.
 
     Raises
@@ -408,7 +407,7 @@ def view(session: Session, live: LiveGames, trial: int, *, account_id: int) -> T
     if row is None:
         raise Missing(f"there is no trial {trial} of this account")
     # One of its own: a game in memory may be going on at this moment.
-    game = _game(session, LiveGames(), row)
+    game = _game(session, RemoteGameCache(), row)
     return TrialView(
         trial=trial,
         rule=row.name,

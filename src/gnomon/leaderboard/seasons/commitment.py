@@ -1,4 +1,4 @@
-"""Commit and reveal: hidden rules are fixed before anybody plays, and everybody can see so later.
+"""Commit-reveal scheme for hidden rules: a salted SHA-256 before play, the texts after.
 
 Before a season its server publishes the *commitment*: the SHA-256 over a random salt and the
 canonical texts of its hidden rules. At the end it publishes salt and texts. Whoever kept the
@@ -60,7 +60,7 @@ def commit(season: str, rules: Sequence[RuleEntry], salt: str) -> str:
 
 @dataclass(frozen=True)
 class Reveal:
-    """What a season publishes at its end.
+    """The reveal that a season publishes at its end.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Drawing a rule from the rule language: whose turn it is, and where it goes.
+"""Random rules from a grammar of elements: which piece may move, and to which buckets.
 
 Every rule that is drawn here is the product of two answers, each an element or more of the task
 (:mod:`gnomon.leaderboard.seasons.rule_generation` says which, and tries what is drawn).

@@ -1,4 +1,4 @@
-"""Hidden rules, drawn from the rule language: how hard they may be is a matter of a few numbers.
+"""Generation of hidden rules of a given difficulty, by drawing drafts and testing them.
 
 A rule is drawn as an answer to two questions. *Whose turn is it*: any piece's, that of the first
 piece in an order, of one group of pieces before the rest, or of each line in turn. *Where does it

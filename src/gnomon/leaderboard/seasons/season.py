@@ -1,4 +1,4 @@
-"""A season on the board: it is made, and its hidden rules are committed to; they are revealed."""
+"""Seasons in the database: creation with a commitment to hidden rules, and the reveal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
-from gnomon.database.tables import Season, SeasonRule
+from gnomon.database.schema import Season, SeasonRule
 from gnomon.experiments.config_entries import RuleEntry
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_text

@@ -1,4 +1,4 @@
-"""A season as its maker writes it down: a TOML file.
+"""Plan of a season, read from a TOML file and validated.
 
 ::
 
@@ -34,7 +34,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon._io.text_file import read_toml
-from gnomon.errors import GnomonError, LeaderboardError, RuleSyntaxError
+from gnomon.errors import LeaderboardError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.config_entries import RuleEntry
 from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS
@@ -65,7 +65,7 @@ class PlannedRule:
 
 @dataclass(frozen=True, slots=True)
 class SeasonPlan:
-    """All that a season is, before anybody knows of it.
+    """All settings of a season before it is created.
 
     Parameters
     ----------
@@ -116,14 +116,8 @@ class SeasonPlan:
         GnomonError
             One line that begins with the name of the file.
         """
-        path = Path(path)
-        values = read_toml(path)
-        try:
-            return cls.from_record(values, base=path.parent, rng=rng)
-        except RuleSyntaxError:
-            raise  # It names the rule's own file.
-        except GnomonError as error:
-            raise LeaderboardError(f"{path}: {error}") from None
+        base = Path(path).parent
+        return read_toml(path, lambda values: cls.from_record(values, base=base, rng=rng))
 
     @classmethod
     def from_record(

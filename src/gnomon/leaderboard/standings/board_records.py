@@ -1,4 +1,4 @@
-"""What a board is made of: who stands on it with which scores, and the standings."""
+"""Records of a leaderboard: contenders, scores, standings."""
 
 from __future__ import annotations
 

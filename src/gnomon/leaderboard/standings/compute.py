@@ -1,4 +1,4 @@
-"""From the scores of verified trials to standings: estimates, rank intervals, tie groups, the gap.
+"""Computation of standings from verified scores: estimates, rank intervals, tie groups, gaps.
 
 Every number here is one that :mod:`gnomon.stats` or :mod:`gnomon.ranking` makes, from the table of
 scores that anybody can download; nothing is computed another way for the board.
@@ -34,23 +34,11 @@ from gnomon.leaderboard.standings.board_records import (
 from gnomon.results import noted
 
 if TYPE_CHECKING:
-    from gnomon.ranking.ranks.rank_intervals import Ranking
+    from gnomon.ranking import Ranking
     from gnomon.scores.table import ScoreTable
     from gnomon.stats.estimates import Estimate
 
-__all__ = [
-    "LEVEL",
-    "METRICS",
-    "Board",
-    "Contender",
-    "Difference",
-    "Number",
-    "Standing",
-    "Standings",
-    "difference",
-    "score_table",
-    "standings_of",
-]
+__all__ = ["difference", "score_table", "standings_of"]
 
 #: Beyond so many entries the ranks are resampled less often: it takes minutes otherwise.
 _MANY = 60
@@ -218,7 +206,7 @@ def _ranking(
     table: ScoreTable, by: Literal["algorithm", "task"], n_resamples: int, board: Board
 ) -> Ranking | None:
     """Rank entries or rules; None where there is nothing to compare."""
-    from gnomon.ranking.ranks.rank_intervals import rank
+    from gnomon.ranking import rank
 
     if len(table.algorithms if by == "algorithm" else table.tasks) < 2:
         return None

@@ -1,4 +1,4 @@
-"""Standings that are ready when a page asks: computed once for each version of a season.
+"""Cached standings, computed once for each version of a season, large ones in the background.
 
 A small board is computed while the reader waits. A large one takes half a minute, so it is computed
 in a process of its own, while pages show the board as it was, and say so. What was computed is kept
@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Account,
     Entry,
     EntryAttempt,
@@ -32,12 +32,8 @@ from gnomon.database.tables import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.leaderboard.standings.compute import (
-    Board,
-    Contender,
-    Standings,
-    standings_of,
-)
+from gnomon.leaderboard.standings.board_records import Board, Contender, Standings
+from gnomon.leaderboard.standings.compute import standings_of
 
 __all__ = ["COUNTED", "Snapshot", "StandingsCache", "board_of"]
 
@@ -61,7 +57,7 @@ class Snapshot:
 
 
 class StandingsCache:
-    """The standings of every season, as new as can be had without waiting.
+    """Cache of the standings of all seasons, as new as can be had without waiting.
 
     Parameters
     ----------

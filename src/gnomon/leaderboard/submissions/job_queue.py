@@ -1,4 +1,4 @@
-"""The queue of the worker: who has a job says so again and again, or loses it.
+"""A job queue in the database, with leases, heartbeats and bounded retries.
 
 A job is taken with a *lease*. The worker prolongs it with every heartbeat; a lease that ran out is
 given to the next worker, and after a few times the job is an error with a reason. So nothing waits
@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.tables import Job, Submission
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.database.schema import Job, Submission
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
 
 __all__ = [
@@ -40,7 +40,7 @@ _MAX_WAIT = datetime.timedelta(hours=24)
 
 
 class LeaseLost(Exception):  # noqa: N818 - an event, not a mistake
-    """The job is somebody else's by now, or was ended from outside."""
+    """The lease of a job was lost to another worker, or the job was ended from outside."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a submission stands in the queue.
+    """Place of a submission in the queue.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def release(database: Database, owner: str, reason: str, *, most: int) -> None:
 
 
 def sweep(database: Database, settings: ServerSettings) -> int:
-    """Find what is stuck and move it on, with a reason; return how much was found.
+    """Requeue or fail jobs and uploads that are stuck, with a reason; return their number.
 
     A lease that ran out, a job that no worker took for a day, a log that was announced a day ago
     and never came.

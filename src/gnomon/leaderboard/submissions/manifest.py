@@ -1,4 +1,4 @@
-"""The manifest of a submission: what a run says of itself, beside its attempts."""
+"""The manifest of a submission: configuration, claimed totals, and hash of the log."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A log has come: it is read by another process, kept under its hash, and put into the queue.
-
-Taking in a log: counted as it comes, under a name of our own, and looked at by another process.
+"""Uploaded logs: received with limits, read in a limited process, kept under their SHA-256.
 
 Nothing that a client says names a file: a log lies under the SHA-256 of its bytes, outside of what
 is served. It is text or Parquet, and may be packed with gzip; archives are not taken.
@@ -22,7 +20,7 @@ from gnomon._io.atomic_file import write_atomically
 from gnomon._io.child_process import ProcessFailure, run_limited
 from gnomon.database.engine import Database
 from gnomon.leaderboard.refusals import Refusal, TooLarge
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import announced_sha256, find_submission, log_arrived
 
 __all__ = [

@@ -1,12 +1,11 @@
-"""The worker: takes submissions from the queue and has each verified in a limited process.
+"""The verification worker and its supervisor: each job runs in a limited process.
 
 It keeps nothing of its own: killed at any moment, its job goes to the next worker when the lease
 runs out, and the result of a job is written in one transaction with its end, once.
 
-The worker as a process: ``python -m gnomon.leaderboard.submissions.worker NAME``.
-
-Its settings come on standard input, where no other user sees them; when the input ends, because the
-server has ended it or was killed, the worker gives back what it holds and ends too.
+``python -m gnomon.leaderboard.submissions.worker NAME`` is the worker of a server. Its settings
+come on standard input, where no other user sees them; when the input ends, because the server has
+ended it or was killed, the worker gives back what it holds and ends too.
 """
 
 from __future__ import annotations
@@ -26,17 +25,16 @@ from sqlalchemy.orm import Session
 
 from gnomon._io.child_process import ChildProcess, ProcessFailure, end_of_input, run_limited
 from gnomon.database.engine import Database
-from gnomon.database.tables import SeasonRule, Submission, VerifiedTrial
+from gnomon.database.schema import SeasonRule, Submission, VerifiedTrial
 from gnomon.errors import LeaderboardError, visible
 from gnomon.leaderboard.hidden.remote_submission import queue_played
-from gnomon.leaderboard.seasons.registration import assignment_of
-from gnomon.leaderboard.settings import ServerSettings
-from gnomon.leaderboard.submissions import job_queue as queue
-from gnomon.leaderboard.submissions.job_queue import release
+from gnomon.leaderboard.seasons.entry_registration import assignment_of
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.leaderboard.submissions import job_queue
 from gnomon.leaderboard.submissions.submission import find_submission, set_state
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path
 
-__all__ = ["WorkerKeeper", "new_worker_name", "work", "work_on_one", "work_until_stopped"]
+__all__ = ["WorkerSupervisor", "new_worker_name", "work", "work_on_one", "work_until_stopped"]
 
 _log = logging.getLogger("gnomon.worker")
 #: Between two looks into an empty queue, in seconds.
@@ -47,7 +45,7 @@ _SWEEP_S = 5.0
 def work(
     database: Database, settings: ServerSettings, owner: str, stopped: threading.Event
 ) -> None:
-    """Verify what the queue has, until stopped.
+    """Verify submissions from the queue until stopped.
 
     Parameters
     ----------
@@ -64,7 +62,7 @@ def work(
             if time.monotonic() - swept > _SWEEP_S:
                 # First: whatever goes wrong here must not keep the queue from being worked on.
                 swept = time.monotonic()
-                queue.sweep(database, settings)
+                job_queue.sweep(database, settings)
                 queue_played(database, settings)
             busy = work_on_one(database, settings, owner, stopped)
         except Exception:
@@ -82,7 +80,7 @@ def work_on_one(
     stopped: threading.Event | None = None,
 ) -> bool:
     """Verify the submission that has waited longest; return whether there was one."""
-    held = queue.claim(database, owner, lease_s=settings.lease_s)
+    held = job_queue.claim(database, owner, lease_s=settings.lease_s)
     if held is None:
         return False
     began = time.monotonic()
@@ -91,7 +89,7 @@ def work_on_one(
 
     def tick() -> None:
         nonlocal most
-        queue.heartbeat(database, held, lease_s=settings.lease_s)
+        job_queue.heartbeat(database, held, lease_s=settings.lease_s)
         if stopped is not None and stopped.is_set():
             most = held.n_attempts + 1  # that was nothing of the submission's doing
             raise ProcessFailure("the worker was stopped")
@@ -108,16 +106,16 @@ def work_on_one(
             tick_s=settings.heartbeat_s,
         )
         with database.writing() as session:
-            submission = queue.finish(session, held)
+            submission = job_queue.finish(session, held)
             _write_verdict(session, submission, answer, time.monotonic() - began)
-    except queue.LeaseLost:
+    except job_queue.LeaseLost:
         _log.warning("job %d was given to another worker", held.job_id)
     except ProcessFailure as failure:
-        queue.give_back(database, held, str(failure), most=most)
+        job_queue.give_back(database, held, str(failure), most=most)
     except Exception as error:
         _log.exception("job %d", held.job_id)
         reason = f"the server failed: {type(error).__name__}"
-        queue.give_back(database, held, reason, most=most)
+        job_queue.give_back(database, held, reason, most=most)
     return True
 
 
@@ -206,8 +204,8 @@ def new_worker_name() -> str:
 
 
 @dataclass
-class WorkerKeeper:
-    """Keeps one worker process alive, as long as the server is.
+class WorkerSupervisor:
+    """Supervisor of one worker process, for as long as the server runs.
 
     A worker that dies is replaced, and what it held is put back at once, with the reason.
     """
@@ -243,7 +241,7 @@ class WorkerKeeper:
     def _put_back(self, name: str, how: str) -> None:
         _log.warning("worker %s died (%s); another one takes its place", name, how)
         with suppress(Exception):  # then the lease runs out
-            release(
+            job_queue.release(
                 self.database,
                 name,
                 f"the worker died ({how})",
@@ -267,7 +265,7 @@ def work_until_stopped(
 
 
 def main() -> None:
-    """Be the worker of a server."""
+    """Run as the worker process of a server."""
     settings = ServerSettings.from_json(sys.stdin.readline())
     database = Database(settings.database, pool_size=2)
     try:

@@ -1,4 +1,4 @@
-"""The rows of a log, as they come from anybody: read into arrays, or the place that is wrong.
+"""Validation of untrusted log rows: arrays of attempts, or the first row that is wrong.
 
 The columns are those of :mod:`gnomon.experiments.shards.shard`, with ``learner``, ``rule`` and
 ``trial`` before them in a log of several trials. Nothing is believed: neither that a column has
@@ -36,7 +36,7 @@ Int = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Where a trial is first not what it should be, and why.
+    """First place at which a trial is wrong, with the reason.
 
     Parameters
     ----------

@@ -1,10 +1,8 @@
-"""Reading a log that a stranger sent: the program of a process with limits.
+"""Reading of attempt logs (CSV, JSON lines, Parquet, gzip) with limits on rows and size.
 
-``python -m gnomon.leaderboard.verification.log_files`` is started by
-:mod:`gnomon.leaderboard.submissions.uploaded_logs`. It unpacks with a cap, reads CSV, JSON lines or
-Parquet, and writes the rows as Parquet with our own choices. Nothing in a log is ever run.
-
-A log as a file on one's own disk: what a board gives to be downloaded, or what one will send.
+``python -m gnomon.leaderboard.verification.log_files`` is the program of a limited process, which
+:mod:`gnomon.leaderboard.submissions.uploaded_logs` starts for a log that was sent. It writes the
+rows as Parquet with our own choices. Nothing in a log is ever run.
 """
 
 from __future__ import annotations

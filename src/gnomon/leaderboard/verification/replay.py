@@ -1,7 +1,4 @@
-"""Playing a trial again, attempt by attempt, to see whether it was as its log says.
-
-The loop behind :func:`gnomon.leaderboard.verification.replay.replay`.
-"""
+"""Replay of a trial, attempt by attempt, and its comparison with the log."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ def replay_rows(
     stands: Int,
     stands_first: Int,
 ) -> None:
-    """Deal each board, make its attempts, and fill what came of each and of the board itself."""
+    """Replay all boards of a trial, filling the outcome of each attempt and the state after it."""
     row = 0
     for episode in range(n_rows.shape[0]):
         attempt(game, RESET, episode)
@@ -69,7 +66,7 @@ _STANDS = {IN_PROGRESS: "going on", CLEARED: "cleared", STALEMATE: "a stalemate"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay:
-    """What truly comes of the attempts of a trial.
+    """Outcomes of the replayed attempts of a trial.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""Is a run what it claims to be? Every attempt of every trial is made again, and compared.
+"""Verification of a run or a log: every attempt of every trial is replayed and compared.
 
 What this shows is that the attempts come to what the log says, on the boards that were to be
 played, and that nothing is missing, told twice or left over. It does not show that they were
 learned: who reads the rule plays it perfectly.
 
-No learner of a run is made here: its config may come from a stranger, and a learner may be any
+No learner of a run is made here: its config is not trusted, and a learner may be any
 program.
 """
 
@@ -49,7 +49,7 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether one trial is what it claims to be, and else where it first differs.
+    """Verdict on one trial: whether the replay agrees, and else where it first differs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Verifying one submission: the program of a process with limits.
+"""Verification of one submission, as the program of a limited child process.
 
 ``python -m gnomon.leaderboard.verification.verify_submission`` is started by
 :mod:`gnomon.leaderboard.submissions.worker`. It is told what was assigned and what was claimed,

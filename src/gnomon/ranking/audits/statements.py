@@ -156,11 +156,10 @@ def _ends(low: float, high: float, digits: int = 3) -> str:
 
 def on_ranks(ranking: Ranking) -> list[Statement]:
     """Give rating and ranks of everybody, and say of neighbours whether they are separated."""
-    drawn = ranking.resampling.replace("_", " ")
+    n, drawn = ranking.settings["n_resamples"], ranking.resampling.replace("_", " ")
     how = (
-        f"{100.0 * ranking.level:.4g} % intervals from {ranking.settings['n_resamples']:,} resamples of "
-        f"{drawn}; ranks hold together; a rating is the mean log-odds, run against run, against "
-        "everybody in the table"
+        f"{100.0 * ranking.level:.4g} % intervals from {n:,} resamples of {drawn}; ranks hold "
+        "together; a rating is the mean log-odds, run against run, against everybody in the table"
     )
     found = [Statement("ranks", "how", how)]
     for i, name in enumerate(ranking.names):
@@ -221,15 +220,11 @@ def on_methods(orders: Sequence[MethodOrder]) -> list[Statement]:
         return [Statement("methods", "none", "not asked: some cannot be ordered against others")]
     reference, *others = [order for order in orders if order.method in FULL_ORDERS]
     same = [order.method for order in others if not order.reversed_pairs]
-    found = [
-        Statement("methods", "hodge", f"hodge: {in_words(reference.names, reference.ratings)}")
-    ]
+    text = f"hodge: {in_words(reference.names, reference.ratings)}"
+    found = [Statement("methods", "hodge", text)]
     if same:
-        found.append(
-            Statement(
-                "methods", "same order", f"the same order: {', '.join(same)}", float(len(same))
-            )
-        )
+        text = f"the same order: {', '.join(same)}"
+        found.append(Statement("methods", "same order", text, float(len(same))))
     for order in others:
         if order.reversed_pairs:
             n = len(order.reversed_pairs)

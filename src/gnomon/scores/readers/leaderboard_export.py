@@ -1,8 +1,9 @@
-"""The export of a Gnomon leaderboard, as scores: every trial that counts."""
+"""Exports of a Gnomon leaderboard: the scores of every trial that counts."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Any
 import polars as pl
 
 from gnomon.errors import ScoreDataError
+from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["read_board_export"]
+__all__ = ["LEADERBOARD_EXPORT", "read_leaderboard_export"]
 
 #: Measures of a trial that are scores, lower is better; without a value it never learned.
 MEASURES = ("tce", "errors_to_learn")
@@ -21,9 +23,12 @@ MEASURES = ("tce", "errors_to_learn")
 COUNTED = ("verified", "reported")
 
 
-def read_board_export(
-    folder: Path, *, metric: str | None = None, where: Mapping[str, Any] | None = None
-) -> ScoreTable | None:
+def read_leaderboard_export(
+    folder: str | os.PathLike[str],
+    *,
+    metric: str | None = None,
+    where: Mapping[str, Any] | None = None,
+) -> ScoreTable:
     """Read the trials of an exported leaderboard, with an entry for an algorithm.
 
     Parameters
@@ -36,18 +41,26 @@ def read_board_export(
     where : mapping, optional
         ``{"season": "2027-1"}``: only such trials.
 
-    Returns
-    -------
-    ScoreTable or None
-        None if the folder is none.
-
     Raises
     ------
     ScoreDataError
         The export is damaged, has no trials that count, or there is no such metric.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> trial = {"submission": 1, "rule": "clockwise", "tce": 40.0, "errors_to_learn": None}
+    >>> entry = {"id": 1, "season": "s1", "account": "ann", "name": "dqn"}
+    >>> submission = {"id": 1, "entry": 1, "state": "verified"}
+    >>> tables = {"trials": [trial], "entries": [entry], "submissions": [submission]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / "data").mkdir()
+    ...     for name, rows in tables.items():
+    ...         _ = (Path(folder) / "data" / f"{name}.json").write_text(json.dumps(rows))
+    ...     read_leaderboard_export(folder).runs("dqn", "clockwise")
+    array([40.])
     """
-    if not (folder / "data" / "trials.json").is_file():
-        return None
+    folder = Path(folder)
     metric = metric or MEASURES[0]
     if metric not in MEASURES:
         raise ScoreDataError(f"{folder}: expected tce or errors_to_learn, found {metric!r}")
@@ -107,3 +120,14 @@ def _records(
         )
         seen[key] += 1
     return records
+
+
+LEADERBOARD_EXPORT = Reader(
+    "leaderboard-export",
+    "the folder that gnomon leaderboard export writes",
+    recognises=lambda path: (path / "data" / "trials.json").is_file(),
+    read=lambda path, wanted: read_leaderboard_export(
+        path, metric=wanted.metric, where=wanted.where
+    ),
+    takes=frozenset({"metric", "where"}),
+)

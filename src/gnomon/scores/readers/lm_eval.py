@@ -10,10 +10,11 @@ from typing import Any
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.plausibility import warn_of_suspicions
-from gnomon.scores.readers.json_object import json_object
+from gnomon.scores.readers.file_contents import json_object
+from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["lm_eval_files", "read_lm_eval"]
+__all__ = ["LM_EVAL", "read_lm_eval"]
 
 Pathlike = str | os.PathLike[str]
 
@@ -50,6 +51,15 @@ def read_lm_eval(
     -----
     DegenerateScoresWarning
         Groups are left out; or the table looks like a mistake, such as one evaluation run twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "results.json"
+    ...     _ = path.write_text('{"results": {"arc_easy": {"acc,none": 0.76}}}')
+    ...     read_lm_eval({"tiny": path}).runs("tiny", "arc_easy")
+    array([0.76])
     """
     named = list(paths.items()) if isinstance(paths, Mapping) else [(None, paths)]
     records: list[dict[str, Any]] = []
@@ -57,7 +67,7 @@ def read_lm_eval(
     directions = set()
     left_out: dict[str, None] = {}
     for name, place in named:
-        for path in lm_eval_files(place):
+        for path in _result_files(place):
             content = json_object(path)
             algorithm = name or str(content.get("model_name") or path.stem)
             label = run + n_runs.get(algorithm, 0)
@@ -88,15 +98,20 @@ def read_lm_eval(
     return warn_of_suspicions(table)
 
 
-def lm_eval_files(place: Pathlike) -> list[Path]:
+def _result_files(place: Pathlike) -> list[Path]:
     """Return a file as it is, and of a folder the result files in it."""
     folder = Path(place)
     if not folder.is_dir():
         return [folder]
-    found = [path for deep in DEPTHS for path in sorted(folder.glob(f"{deep}results*.json"))]
+    found = _below(folder)
     if not found:
         raise ScoreDataError(f"{folder}: expected files named results*.json; found none")
     return found
+
+
+def _below(folder: Path) -> list[Path]:
+    # Not at any depth: a folder may be a whole disk.
+    return [path for deep in DEPTHS for path in sorted(folder.glob(f"{deep}results*.json"))]
 
 
 def _values(content: dict[str, Any], metric: str, path: Path) -> dict[str, float]:
@@ -127,10 +142,10 @@ def _groups(content: dict[str, Any], values: Mapping[str, float]) -> list[str]:
         # may be another benchmark: mmlu_pro is none of mmlu's.
         alike = [name for name in values if name.startswith(f"{group}_")]
         subtasks.setdefault(group, alike if len(alike) > 1 else [])
-    return [name for name in values if any(x in values for x in _below(name, subtasks))]
+    return [name for name in values if any(x in values for x in _subtasks(name, subtasks))]
 
 
-def _below(group: str, subtasks: Mapping[str, list[str]]) -> set[str]:
+def _subtasks(group: str, subtasks: Mapping[str, list[str]]) -> set[str]:
     """Return the subtasks of a group, their own subtasks, and so on; not the group itself."""
     found: set[str] = set()
     waiting = list(subtasks.get(group, ()))
@@ -151,3 +166,24 @@ def _mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return what stands under a name, or nothing if that is no mapping."""
     value = content.get(name)
     return value if isinstance(value, Mapping) else {}
+
+
+def _recognises(path: Path) -> bool:
+    if path.is_dir():
+        return bool(_below(path))
+    if path.suffix.lower() != ".json":
+        return False
+    try:
+        return "results" in json_object(path)
+    except ScoreDataError:
+        return False
+
+
+LM_EVAL = Reader(
+    "lm-eval",
+    "results of lm-evaluation-harness: a JSON file, or a folder of results*.json",
+    recognises=_recognises,
+    read=lambda path, wanted: read_lm_eval(path, metric=wanted.metric or "acc"),
+    takes=frozenset({"metric"}),
+    is_general=True,
+)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import json
 import math
+import os
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,19 +15,24 @@ from typing import Any
 import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores.readers.file_contents import json_content
+from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["read_papers_with_code"]
+__all__ = ["PAPERS_WITH_CODE", "read_papers_with_code"]
+
+#: So much of a file tells what it is.
+_GLANCE = 100_000
 
 
 def read_papers_with_code(
-    path: Path,
+    path: str | os.PathLike[str],
     *,
     metric: str | None = None,
     higher_is_better: bool = True,
     where: Mapping[str, Any] | None = None,
-) -> ScoreTable | None:
+) -> ScoreTable:
     """Read a dump of evaluation tables: a list of tasks, each with data sets and sub-tasks.
 
     A model is an algorithm, a data set a task of the table, a second report of the same model on
@@ -43,24 +49,32 @@ def read_papers_with_code(
     where : mapping, optional
         ``{"area": "Atari Games"}``: only such data sets. The area is the dump's task.
 
-    Returns
-    -------
-    ScoreTable or None
-        None if the file holds no list of tasks with data sets.
-
     Raises
     ------
     ScoreDataError
-        The file is no JSON, or nothing in it reports that metric.
+        The file is no JSON, or no list of tasks with data sets; or nothing in it reports that
+        metric.
 
     Warns
     -----
     DegenerateScoresWarning
         Reports are left out, since they are no numbers; or a metric was chosen among several.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> rows = [{"model_name": "DQN", "metrics": {"Score": "20.1"}}]
+    >>> area = {"task": "Atari Games", "datasets": [{"dataset": "Pong", "sota": {"rows": rows}}]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "evaluation-tables.json"
+    ...     _ = path.write_text(json.dumps([area]))
+    ...     read_papers_with_code(path).runs("DQN", "Pong")
+    array([20.1])
     """
-    content = _content(path)
+    path = Path(path)
+    content = json_content(path)
     if not (isinstance(content, list) and content and all(_is_area(area) for area in content)):
-        return None
+        raise ScoreDataError(f"{path}: expected a list of tasks, each with a list of datasets")
     wanted = (where or {}).get("area")
     reports = [r for area in content for r in _reports(area) if wanted in (None, r["area"])]
     chosen = metric or _commonest(reports)
@@ -78,18 +92,6 @@ def read_papers_with_code(
         where=where,
         provenance=(f"read from {path.name} (evaluation tables of Papers with Code)",),
     )
-
-
-def _content(path: Path) -> Any:
-    """Return what a JSON file holds, packed or not."""
-    try:
-        data = path.read_bytes()
-        data = gzip.decompress(data) if path.suffix == ".gz" else data
-        return json.loads(data)
-    except FileNotFoundError:
-        raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
-    except (OSError, EOFError, ValueError, RecursionError) as error:
-        raise ScoreDataError(f"{path}: expected JSON; {error}") from None
 
 
 def _is_area(area: Any) -> bool:
@@ -155,3 +157,31 @@ def _say_what_was_chosen(
 
 def _warn(text: str) -> None:
     warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
+
+
+def _recognises(path: Path) -> bool:
+    name = path.name.lower()
+    if not (name.endswith((".json", ".json.gz")) and path.is_file()):
+        return False
+    try:
+        with gzip.open(path) if name.endswith(".gz") else path.open("rb") as file:
+            head = file.read(_GLANCE)
+    except (OSError, EOFError):
+        return name.endswith(".gz")  # to be told what is wrong with it
+    return bool(re.match(rb"\s*\[\s*\{", head)) and b'"datasets"' in head
+
+
+def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+    better = wanted.higher_is_better is not False
+    return read_papers_with_code(
+        path, metric=wanted.metric, higher_is_better=better, where=wanted.where
+    )
+
+
+PAPERS_WITH_CODE = Reader(
+    "papers-with-code",
+    "evaluation tables of Papers with Code, .json or .json.gz",
+    recognises=_recognises,
+    read=_read,
+    takes=frozenset({"metric", "where", "higher_is_better"}),
+)

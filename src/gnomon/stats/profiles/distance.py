@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.readers.foreign import SummaryTable
+from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.profiles.performance import Profile

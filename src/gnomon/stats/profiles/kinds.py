@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.results import Results, Row, generator, made_by, recorded
-from gnomon.scores.readers.foreign import SummaryTable
+from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimates import finite_or_none, warn
 from gnomon.stats.profiles.bands import Band, Kind
@@ -125,8 +125,11 @@ def profile(
     """
     at = None if tau is None else np.sort(np.asarray(tau, dtype=np.float64))
     draws = generator(rng)
+    scale = ""
+    if isinstance(scores, ScoreTable):
+        scale, higher_is_better = scores.scale, scores.higher_is_better
     with recorded() as notes:
-        if kind in ("run_score", "average_score"):
+        if kind == "run_score" or kind == "average_score":
             if not isinstance(scores, ScoreTable):
                 raise TypeError(f"{kind}: expected a ScoreTable, found a {type(scores).__name__}")
             found = performance_profiles(
@@ -144,7 +147,6 @@ def profile(
             found = distance_profiles(
                 scores, kind, at, df=df, higher_is_better=higher_is_better, rng=draws
             )
-    is_table = isinstance(scores, ScoreTable)
     settings = made_by(
         rng,
         kind=kind,
@@ -152,8 +154,8 @@ def profile(
         band=found[0].band,
         level=level,
         n_resamples=n_resamples,
-        scale=scores.scale if is_table else "",
-        higher_is_better=scores.higher_is_better if is_table else higher_is_better,
+        scale=scale,
+        higher_is_better=higher_is_better,
     )
     return Profiles(tuple(found), settings, tuple(notes))
 

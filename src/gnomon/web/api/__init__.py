@@ -1,1 +1,1 @@
-"""The JSON interface: what programs ask the server, described by ``/openapi.json``."""
+"""The JSON API, described by ``/openapi.json``."""

@@ -1,7 +1,4 @@
-"""What the handlers of requests ask for: settings, the database, who calls, the CSRF check.
-
-Numbers and pages in the addresses of requests, within what a database can count.
-"""
+"""Dependencies of request handlers: settings, sessions, authentication, CSRF, parameters."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ from gnomon.leaderboard.accounts.tokens import (
     caller_of_cookie,
     caller_of_token,
 )
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.middleware import address_of
 
 __all__ = [
@@ -163,7 +160,7 @@ MaybeCaller = Annotated[Caller | None, Depends(maybe_caller)]
 
 
 def csrf_token(cookie: str) -> str:
-    """Return what a form must send back to prove that one of our own pages made it.
+    """Return the CSRF token of a session cookie, which a form must send back.
 
     It follows from the cookie, which a foreign page cannot read.
     """

@@ -1,4 +1,4 @@
-"""Entries: registering a learner, and what it has to play."""
+"""JSON API of entries: registration, assignments, attempts, withdrawal."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from gnomon.database.tables import Entry
+from gnomon.database.schema import Entry
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import NotAllowed
-from gnomon.leaderboard.seasons.registration import (
+from gnomon.leaderboard.seasons.entry_registration import (
     assignment_of,
     attempt_of,
     find_entry,

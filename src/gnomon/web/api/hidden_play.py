@@ -1,4 +1,4 @@
-"""Playing the hidden division: one request for many trials, or a websocket for a whole run."""
+"""JSON API of the hidden division: requests for many trials, or a websocket for a whole run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from gnomon.leaderboard.hidden.protocol import (
     Replies,
     TrialView,
 )
-from gnomon.leaderboard.hidden.remote_trials import LiveGames, begin, make_moves, view
-from gnomon.leaderboard.seasons.registration import find_season
+from gnomon.leaderboard.hidden.remote_trials import RemoteGameCache, begin, make_moves, view
+from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.seasons.season import reveal_of
 from gnomon.web.api.dependencies import (
     CurrentSettings,
@@ -45,12 +45,12 @@ _TRUST_S = 10.0
 _POLICY = 1008
 
 
-def _live(connection: Request | WebSocket) -> LiveGames:
+def _live(connection: Request | WebSocket) -> RemoteGameCache:
     """Return the games in play of this process."""
     state = connection.app.state
     if not hasattr(state, "live_games"):
-        state.live_games = LiveGames()
-    games: LiveGames = state.live_games
+        state.live_games = RemoteGameCache()
+    games: RemoteGameCache = state.live_games
     return games
 
 

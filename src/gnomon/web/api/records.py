@@ -1,4 +1,4 @@
-"""What the JSON interface tells of each thing: records of pydantic, which OpenAPI describes."""
+"""Response records of the JSON API (pydantic), and the HTTP status of a refusal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     AuditRecord,
     Entry,
     Season,

@@ -1,4 +1,4 @@
-"""Accounts and API tokens: one's own, and for an admin everybody's."""
+"""JSON API of accounts and API tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from gnomon.database.tables import Token
+from gnomon.database.schema import Token
 from gnomon.leaderboard.accounts.accounts import (
     close_account,
     erase_account,

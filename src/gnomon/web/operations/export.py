@@ -1,14 +1,12 @@
-"""The whole board as files that need no server: pages, and every table as JSON and as CSV.
+"""Static export of a leaderboard: HTML pages, and every table as JSON and CSV.
 
 ::
 
-    index.html, seasons/..., ...    the pages, linked to each other
+    index.html, seasons/..., ...    the pages, linked to each other by file names
     data/NAME.json, data/NAME.csv   seasons, rules, entries, attempts, submissions, trials, audit
     logs/N.FORMAT                   the logs, if wanted: from them every number can be made again
 
 What the pages do not tell, such as the texts of hidden rules and who signed in, is not in it.
-
-The pages as files: each one that another links to, with its links turned into file names.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     AuditRecord,
     Entry,
     Season,
@@ -37,7 +35,7 @@ from gnomon.database.tables import (
     VerifiedTrial,
 )
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import shows_hidden_rules
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon.web.api.records import (

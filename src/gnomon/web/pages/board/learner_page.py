@@ -1,4 +1,4 @@
-"""The page of an entry: its place, its attempts, and how it fared on each rule."""
+"""Page of a learner: rank, attempts, errors on each rule, profile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Entry,
     EntryAttempt,
     Season,
@@ -21,14 +21,9 @@ from gnomon.database.tables import (
     VerifiedTrial,
 )
 from gnomon.errors import DegenerateScoresWarning, GnomonError
-from gnomon.leaderboard.seasons.registration import find_entry
-from gnomon.leaderboard.standings.compute import (
-    LEVEL,
-    Contender,
-    Number,
-    Standing,
-    score_table,
-)
+from gnomon.leaderboard.seasons.entry_registration import find_entry
+from gnomon.leaderboard.standings.board_records import LEVEL, Contender, Number, Standing
+from gnomon.leaderboard.standings.compute import score_table
 from gnomon.leaderboard.standings.snapshots import COUNTED, board_of
 from gnomon.stats.bootstrap.resamples import median_curve, median_interval
 from gnomon.web.api.dependencies import ReadSession, RowId
@@ -36,10 +31,10 @@ from gnomon.web.api.records import EntryRecord, SubmissionRecord
 from gnomon.web.pages.rendering.charts import Curve, intervals, line_chart
 from gnomon.web.pages.rendering.page_cache import (
     BoardState,
+    CachedPage,
     CurrentBoard,
-    KeptPage,
+    cached_response,
     json_text,
-    kept_response,
 )
 from gnomon.web.pages.rendering.templating import rendered
 
@@ -164,7 +159,7 @@ def _rules(
 
 def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[int, int]]:
     """Return where each rule stands for this learner, if that can be told."""
-    from gnomon.ranking.ranks.rank_intervals import rank
+    from gnomon.ranking import rank
 
     board = board_of(session, season)
     rng = np.random.default_rng(season.id)
@@ -215,7 +210,7 @@ def _kept(
     entry_id: int,
     kind: str,
     make: Callable[[LearnerPage], str],
-) -> KeptPage:
+) -> CachedPage:
     """Return the page of an entry as text of a kind, which is made once for each state of it."""
     entry = find_entry(session, entry_id)
     snapshot = board.standings.get(entry.season_id, entry.season.version)
@@ -230,7 +225,7 @@ def learner_json(
     request: Request, session: ReadSession, board: CurrentBoard, entry_id: RowId
 ) -> Response:
     """Tell of an entry: its place, its attempts, its errors on each rule."""
-    return kept_response(request, _kept(session, board, entry_id, "json", json_text))
+    return cached_response(request, _kept(session, board, entry_id, "json", json_text))
 
 
 @router.get("/entries/{entry_id}", include_in_schema=False)
@@ -242,7 +237,7 @@ def learner_html(
     def make(page: LearnerPage) -> str:
         return rendered("board/learner.html", f"/entries/{entry_id}", page, **_drawn(page))
 
-    return kept_response(request, _kept(session, board, entry_id, "html", make))
+    return cached_response(request, _kept(session, board, entry_id, "html", make))
 
 
 def _drawn(page: LearnerPage) -> dict[str, Any]:

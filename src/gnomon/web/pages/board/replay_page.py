@@ -1,4 +1,4 @@
-"""Watching a trial: any episode of a verified submission, attempt by attempt, on a drawn board."""
+"""Page of a replay: an episode of a verified submission, attempt by attempt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a season's rule: how hard it is, and what it cost everybody."""
+"""Page of a rule: its difficulty rank, and the errors of every learner."""
 
 from __future__ import annotations
 
@@ -11,14 +11,10 @@ import numpy as np
 from fastapi import APIRouter, Path, Request, Response
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import Season, SeasonRule
-from gnomon.leaderboard.seasons.registration import find_rule, find_season
-from gnomon.leaderboard.standings.compute import (
-    LEVEL,
-    Contender,
-    Number,
-    score_table,
-)
+from gnomon.database.schema import Season, SeasonRule
+from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
+from gnomon.leaderboard.standings.board_records import LEVEL, Contender, Number
+from gnomon.leaderboard.standings.compute import score_table
 from gnomon.leaderboard.standings.snapshots import board_of
 from gnomon.stats.bootstrap.resamples import median_interval
 from gnomon.web.api.dependencies import ReadSession, Slug
@@ -26,10 +22,10 @@ from gnomon.web.api.records import RuleRecord
 from gnomon.web.pages.rendering.charts import intervals, strips
 from gnomon.web.pages.rendering.page_cache import (
     BoardState,
+    CachedPage,
     CurrentBoard,
-    KeptPage,
+    cached_response,
     json_text,
-    kept_response,
 )
 from gnomon.web.pages.rendering.templating import rendered
 
@@ -116,7 +112,7 @@ def _kept(
     where: tuple[str, str],
     kind: str,
     make: Callable[[RulePage], str],
-) -> KeptPage:
+) -> CachedPage:
     """Return the page of a rule as text of a kind, which is made once for each state of it."""
     season = find_season(session, where[0])
     rule = find_rule(season, where[1])
@@ -132,7 +128,7 @@ def rule_json(
     request: Request, session: ReadSession, board: CurrentBoard, season: Slug, name: RuleName
 ) -> Response:
     """Tell of a rule: its place among the others, and the errors of every learner."""
-    return kept_response(request, _kept(session, board, (season, name), "json", json_text))
+    return cached_response(request, _kept(session, board, (season, name), "json", json_text))
 
 
 @router.get("/seasons/{season}/rules/{name}", include_in_schema=False)
@@ -145,7 +141,7 @@ def rule_html(
         path = f"/seasons/{page.season}/rules/{page.rule.name}"
         return rendered("board/rule.html", path, page, **_drawn(page))
 
-    return kept_response(request, _kept(session, board, (season, name), "html", make))
+    return cached_response(request, _kept(session, board, (season, name), "html", make))
 
 
 def _drawn(page: RulePage) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""The seasons, and the standings of each: what the world comes for.
-
-The scores behind a board as a file: from it every rank and every number can be made again.
-"""
+"""Pages of seasons and their standings, and the table of scores as CSV."""
 
 from __future__ import annotations
 
@@ -15,15 +12,16 @@ from fastapi.responses import PlainTextResponse
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import Entry, Season, Submission
-from gnomon.leaderboard.seasons.registration import find_season
-from gnomon.leaderboard.standings.compute import METRICS, Number, Standings, score_table
+from gnomon.database.schema import Entry, Season, Submission
+from gnomon.leaderboard.seasons.entry_registration import find_season
+from gnomon.leaderboard.standings.board_records import METRICS, Number, Standings
+from gnomon.leaderboard.standings.compute import score_table
 from gnomon.leaderboard.standings.snapshots import COUNTED, Snapshot, board_of
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import SeasonRecord
 from gnomon.web.csv_cells import csv_text
 from gnomon.web.pages.rendering.charts import odds_intervals
-from gnomon.web.pages.rendering.page_cache import BoardState, CurrentBoard, kept_response
+from gnomon.web.pages.rendering.page_cache import BoardState, CurrentBoard, cached_response
 from gnomon.web.pages.rendering.templating import rendered
 
 __all__ = ["router"]
@@ -117,7 +115,7 @@ def seasons_json(page: Seasons) -> SeasonsPage:
 def home(request: Request, page: Seasons, board: CurrentBoard) -> Response:
     """Show what this is, and the seasons."""
     kept = board.pages.get(("home", page_key(page)), lambda: rendered("board/home.html", "/", page))
-    return kept_response(request, kept)
+    return cached_response(request, kept)
 
 
 @router.get("/seasons", include_in_schema=False)
@@ -125,11 +123,11 @@ def seasons_html(request: Request, page: Seasons, board: CurrentBoard) -> Respon
     """Show the seasons."""
     key = ("seasons", page_key(page))
     kept = board.pages.get(key, lambda: rendered("board/seasons.html", "/seasons", page))
-    return kept_response(request, kept)
+    return cached_response(request, kept)
 
 
 def page_key(page: SeasonsPage) -> tuple[Any, ...]:
-    """Return all that the list shows."""
+    """Return the cache key of a list of seasons: all that it shows."""
     return tuple(tuple(vars(line).values()) for line in page.seasons)
 
 
@@ -181,7 +179,7 @@ def standings_html(
         drawn = _drawn(page, metric)
         return rendered("board/standings.html", path, page, metric=metric, seed=season.id, **drawn)
 
-    return kept_response(request, board.pages.get(key, make))
+    return cached_response(request, board.pages.get(key, make))
 
 
 def _drawn(page: StandingsPage, metric: str) -> dict[str, Any]:
@@ -227,7 +225,7 @@ def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name
     shown = None if snapshot is None else snapshot.standings.version
     key = ("scores", season.id, season.version, shown)
     kept = board.pages.get(key, lambda: _text(session, board, season), "text/csv; charset=utf-8")
-    answer = kept_response(request, kept)
+    answer = cached_response(request, kept)
     answer.headers["Content-Disposition"] = f'attachment; filename="{season.name}-scores.csv"'
     return answer
 

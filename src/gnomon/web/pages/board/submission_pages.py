@@ -1,4 +1,4 @@
-"""Submissions: what was sent, what became of it, and what its owner and moderators may do."""
+"""Pages of submissions, with withdrawal and moderation forms."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
-from gnomon.database.tables import Submission, VerifiedTrial
+from gnomon.database.schema import Submission, VerifiedTrial
 from gnomon.leaderboard.accounts.tokens import Caller
-from gnomon.leaderboard.seasons.registration import find_season
+from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.leaderboard.submissions.submission import (
     find_submission,

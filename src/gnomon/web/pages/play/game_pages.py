@@ -1,4 +1,4 @@
-"""``/play``: a person in the learner's seat. The rule stays here; what leaves is a PlayView."""
+"""Pages of human play under ``/play``: puzzles and games; the rule never leaves the server."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gnomon.database.engine import Database
 from gnomon.errors import UnknownNameError
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.refusals import Missing
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.studies.game_store import (
-    KeptGame,
+    StoredGame,
     begin_game,
     find_game,
-    keep,
+    store_changes,
 )
 from gnomon.studies.play_session import Attempt, PlaySession, PlayView
 from gnomon.studies.playable_rules import Puzzle, puzzle_named, puzzles
@@ -167,7 +167,7 @@ def begun_game(database: Database, key: str) -> BegunGame:
 # -- the game --------------------------------------------------------------------------------------
 
 
-def _page(game: KeptGame) -> GamePage:
+def _page(game: StoredGame) -> GamePage:
     return GamePage(game.session.view(), game.memory_aid, game.row.assignment_id is not None)
 
 
@@ -199,7 +199,7 @@ def _done(
         game = board.games.take(session, key)
     made = do(game.session)
     with database.noting() as session:
-        changed_at = keep(session, game, made)
+        changed_at = store_changes(session, game, made)
     page = _page(game)
     board.games.put_back(game, changed_at)
     return page

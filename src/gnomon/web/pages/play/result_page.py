@@ -1,4 +1,4 @@
-"""What a game was worth: one's own errors, board by board, beside those of learners."""
+"""Page of a result: errors board by board, beside those of learners."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import StudyAssignment
+from gnomon.database.schema import StudyAssignment
 from gnomon.experiments.scoring.mastery import attempts_to_master
 from gnomon.game.outcomes import CLEARED
 from gnomon.leaderboard.refusals import Conflict
-from gnomon.studies.baselines import Yardstick, yardsticks
-from gnomon.studies.game_store import KeptGame, find_game
+from gnomon.studies.baselines import Yardstick, baseline_curves
+from gnomon.studies.game_store import StoredGame, find_game
 from gnomon.studies.study_plan import StudyPlan
-from gnomon.studies.verified_learners import measured_learners
+from gnomon.studies.verified_learners import verified_learners
 from gnomon.web.api.dependencies import ReadSession
 from gnomon.web.pages.play.game_pages import Key
 from gnomon.web.pages.rendering.charts import Curve, line_chart
@@ -81,14 +81,14 @@ def result_page(session: ReadSession, key: Key) -> ResultPage:
 Result = Annotated[ResultPage, Depends(result_page)]
 
 
-def _learners(session: Session, game: KeptGame, n_boards: int) -> list[Yardstick]:
+def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardstick]:
     if game.row.assignment_id is not None:
         assignment = session.get_one(StudyAssignment, game.row.assignment_id)
         if not StudyPlan.from_record(assignment.study.plan).show_curves:
             return []
     # The same for everybody who plays this rule, so that it is computed once.
-    here = yardsticks(replace(game.session.game, rule_name="", seed=0))
-    measured = measured_learners(session, game.row, game.session.game, n_boards)
+    here = baseline_curves(replace(game.session.game, rule_name="", seed=0))
+    measured = verified_learners(session, game.row, game.session.game, n_boards)
     if measured:
         here = tuple(each for each in here if each.name in _BESIDE_MEASURED)
     return [*measured, *(_cut(each, n_boards) for each in here)]

@@ -1,4 +1,4 @@
-"""Small charts as numbers that a template can draw: scales, lines, bands, intervals, dots.
+"""Layout of small SVG charts: scales, lines, bands, intervals, dots.
 
 Nothing is estimated here. A chart takes what the statistics made, and says where on paper it goes.
 The templates draw SVG whose colours are classes, so that light and dark are the page's business and
@@ -36,7 +36,7 @@ _LABEL_STEP = 16.0
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A mark on an axis."""
+    """A tick of an axis."""
 
     at: float
     label: str
@@ -44,7 +44,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where a number goes on an axis.
+    """Mapping from numbers to positions on an axis.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class LineChart:
-    """Curves on paper, with their axes."""
+    """Layout of curves with their axes."""
 
     width: float
     height: float
@@ -251,7 +251,7 @@ def _spread(places: Sequence[float], low: float, high: float) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate on paper; None where there is none."""
+    """Layout of an estimate with its interval; None where there is none."""
 
     value: float | None
     low: float | None

@@ -1,7 +1,4 @@
-"""Pages that are the same for everybody, kept as bytes until what they show has changed.
-
-What the pages share in a process: the newest standings, kept pages, games in play.
-"""
+"""Cache of rendered pages with ETags, and the state that pages share in a process."""
 
 from __future__ import annotations
 
@@ -18,22 +15,22 @@ from fastapi.encoders import jsonable_encoder
 from starlette.requests import HTTPConnection
 
 from gnomon.leaderboard.standings.snapshots import StandingsCache
-from gnomon.studies.game_store import GamesInPlay
+from gnomon.studies.game_store import PlayedGameCache
 
 __all__ = [
     "BoardState",
+    "CachedPage",
     "CurrentBoard",
-    "KeptPage",
     "PageCache",
     "board_state",
+    "cached_response",
     "json_text",
-    "kept_response",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPage:
-    """A page as it goes over the wire, and a name that changes with it."""
+class CachedPage:
+    """A rendered page as bytes, with its ETag."""
 
     body: bytes
     etag: str
@@ -41,7 +38,7 @@ class KeptPage:
 
 
 class PageCache:
-    """The pages asked for last.
+    """LRU cache of rendered pages.
 
     Parameters
     ----------
@@ -58,11 +55,11 @@ class PageCache:
     def __init__(self, size: int = 512) -> None:
         self._size = size
         self._lock = Lock()
-        self._pages: OrderedDict[Hashable, KeptPage] = OrderedDict()
+        self._pages: OrderedDict[Hashable, CachedPage] = OrderedDict()
 
     def get(
         self, key: Hashable, make: Callable[[], str], media_type: str = "text/html; charset=utf-8"
-    ) -> KeptPage:
+    ) -> CachedPage:
         """Return the page of a key, which names all that it depends on; made if it is not there."""
         with self._lock:
             page = self._pages.get(key)
@@ -70,7 +67,7 @@ class PageCache:
                 self._pages.move_to_end(key)
                 return page
         body = make().encode()
-        page = KeptPage(body, f'"{hashlib.sha256(body).hexdigest()[:20]}"', media_type)
+        page = CachedPage(body, f'"{hashlib.sha256(body).hexdigest()[:20]}"', media_type)
         with self._lock:
             self._pages[key] = page
             while len(self._pages) > self._size:
@@ -83,8 +80,8 @@ def json_text(page: Any) -> str:
     return json.dumps(jsonable_encoder(page), allow_nan=False, separators=(",", ":"))
 
 
-def kept_response(request: Request, page: KeptPage) -> Response:
-    """Return a kept page, or only the word that the browser has it already."""
+def cached_response(request: Request, page: CachedPage) -> Response:
+    """Return a cached page, or 304 if the browser has it already."""
     # The browser asks each time whether there is a newer one: a board that lies is worse than slow.
     headers = {"ETag": page.etag, "Cache-Control": "no-cache"}
     if page.etag in request.headers.get("if-none-match", ""):
@@ -98,7 +95,7 @@ class BoardState:
 
     standings: StandingsCache
     pages: PageCache
-    games: GamesInPlay
+    games: PlayedGameCache
 
 
 async def board_state(connection: HTTPConnection) -> BoardState:
@@ -107,7 +104,7 @@ async def board_state(connection: HTTPConnection) -> BoardState:
     if not hasattr(app.state, "board"):
         folder = app.state.settings.snapshots
         standings = StandingsCache(app.state.database, folder)
-        app.state.board = BoardState(standings, PageCache(), GamesInPlay())
+        app.state.board = BoardState(standings, PageCache(), PlayedGameCache())
     found: BoardState = app.state.board
     return found
 

@@ -1,7 +1,4 @@
-"""Pages from templates: every text escaped, nothing undefined, nothing inline.
-
-What went wrong, as a page.
-"""
+"""Rendering of Jinja templates: autoescaping, strict undefined names, filters, error pages."""
 
 from __future__ import annotations
 
@@ -202,7 +199,7 @@ def html_response(
     json: bool = True,
     **more: Any,
 ) -> HTMLResponse:
-    """Return a page as an answer that nobody keeps: it may hold a form of the reader's own."""
+    """Return a rendered page as a response that is not cached: it may hold a form."""
     cookie = request.cookies.get(COOKIE)
     csrf = csrf_token(cookie) if cookie else ""
     text = rendered(template, request.url.path, page, csrf=csrf, json=json, **more)
@@ -233,6 +230,6 @@ class Problem:
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:
-    """Return the page that tells of an error."""
+    """Return the page of an HTTP error."""
     problem = Problem(status, _TITLES.get(status, "That did not work"), detail)
     return html_response(request, "problem.html", problem, status=status, json=False)

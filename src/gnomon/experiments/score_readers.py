@@ -1,0 +1,62 @@
+"""Readers of what experiments leave: run folders, and the files of the game servers.
+
+The registry of :mod:`gnomon.scores.readers.registry` knows them by name. What they read with is
+imported when it is needed, for a file of scores needs none of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gnomon.scores.readers.registry import Reader, ReadRequest
+
+if TYPE_CHECKING:
+    from gnomon.scores.table import ScoreTable
+
+__all__ = ["GAME_LOG", "RUN_FOLDER"]
+
+
+def _is_run_folder(path: Path) -> bool:
+    if not path.is_dir():
+        return False
+    from gnomon.experiments.run_folder import MANIFEST
+
+    return (path / MANIFEST).exists()
+
+
+def _read_run_folder(path: Path, wanted: ReadRequest) -> ScoreTable:
+    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments.scoring.scores import score_table
+
+    metric = wanted.metric or wanted.default_metric or "tce"
+    return score_table(RunFolder.open(path), metric, count_empty=wanted.count_empty)
+
+
+def _is_game_log(path: Path) -> bool:
+    from gnomon.experiments.game_logs.rows import is_game_log
+
+    return path.is_file() and is_game_log(path)
+
+
+def _read_game_log(path: Path, wanted: ReadRequest) -> ScoreTable:
+    from gnomon.experiments.game_logs.reader import read_game_log
+
+    return read_game_log(path, wanted.metric or wanted.default_metric or "tce")
+
+
+RUN_FOLDER = Reader(
+    "run-folder",
+    "the folder of an experiment that gnomon run has played",
+    recognises=_is_run_folder,
+    read=_read_run_folder,
+    takes=frozenset({"metric"}),
+)
+
+GAME_LOG = Reader(
+    "game-log",
+    "a result file or transcript of a game server",
+    recognises=_is_game_log,
+    read=_read_game_log,
+    takes=frozenset({"metric"}),
+)

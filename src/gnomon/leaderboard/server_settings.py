@@ -1,0 +1,154 @@
+"""Settings of a leaderboard server: data folder, database, hosts, limits.
+
+Nothing here is secret but the database's address, which may hold a password; it is not shown.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from gnomon.errors import LeaderboardError
+
+__all__ = ["DATABASE_VARIABLE", "ServerSettings"]
+
+#: The environment variable that names the database: an address may hold a password, and what is
+#: written on a command line can be read by everybody on the machine.
+DATABASE_VARIABLE = "GNOMON_DATABASE_URL"
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Settings of a leaderboard server.
+
+    Parameters
+    ----------
+    data : Path
+        The folder of everything that the server keeps: the SQLite file, and the evidence. It is
+        never served.
+    database_url : str, optional
+        An address as SQLAlchemy writes it; ``""`` is one SQLite file in ``data``.
+    allowed_hosts : tuple of str
+        Names in the ``Host`` header that are answered; ``*.example.org`` takes subdomains.
+    public_url : str
+        How the world sees the server, without a final slash; ``""`` if only this machine does.
+    secure_cookies : bool
+        Whether the session cookie is for HTTPS only; to be set behind a proxy that speaks it.
+    trusted_proxies : tuple of str
+        Addresses whose ``X-Forwarded-For`` is believed, for rate limits.
+    max_body_bytes, max_manifest_bytes, max_upload_bytes, max_unpacked_bytes : int
+        Most bytes of an ordinary request, of a manifest, of a log as it comes and unpacked.
+    max_ratio : float
+        Most unpacked bytes for one of the packed ones, beyond the first mebibyte.
+    max_rows, max_columns : int
+        Of a log.
+    intake_timeout_s, intake_memory_mb : float, int
+        What reading an uploaded log may take, in its own process.
+    verify_timeout_s, verify_memory_mb : float, int
+        What verifying one submission may take, in its own process.
+    lease_s, heartbeat_s : float
+        A job whose worker has said nothing for ``lease_s`` goes to another one.
+    max_job_attempts : int
+        How often a job is begun before it is an error.
+    session_hours : float
+        How long a browser stays signed in.
+    requests_per_minute, writes_per_minute : int
+        Of one address, and of what one account registers or makes.
+    sign_ins_per_minute, submissions_per_hour : int
+        Failed or not, of one address; of one account.
+    max_play_sessions_per_hour : int
+        New play sessions of one address.
+    slow_client_s : float
+        A connection that takes about so long for the head of a request is closed, and one that says
+        nothing for so long within a body is refused.
+
+    Examples
+    --------
+    >>> ServerSettings(Path("board")).database
+    'sqlite:///board/leaderboard.sqlite'
+    """
+
+    data: Path
+    database_url: str = field(default="", repr=False)
+    allowed_hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
+    public_url: str = ""
+    secure_cookies: bool = False
+    trusted_proxies: tuple[str, ...] = ()
+    max_body_bytes: int = MIB
+    max_manifest_bytes: int = 4 * MIB
+    max_upload_bytes: int = 256 * MIB
+    max_unpacked_bytes: int = 2048 * MIB
+    max_ratio: float = 200.0
+    max_rows: int = 50_000_000
+    max_columns: int = 16
+    intake_timeout_s: float = 120.0
+    intake_memory_mb: int = 4096
+    verify_timeout_s: float = 600.0
+    verify_memory_mb: int = 4096
+    lease_s: float = 60.0
+    heartbeat_s: float = 10.0
+    max_job_attempts: int = 3
+    session_hours: float = 12.0
+    requests_per_minute: int = 6000
+    writes_per_minute: int = 120
+    sign_ins_per_minute: int = 10
+    submissions_per_hour: int = 60
+    max_play_sessions_per_hour: int = 120
+    slow_client_s: float = 20.0
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, int | float) and not isinstance(value, bool) and value <= 0:
+                raise LeaderboardError(
+                    f"setting {each.name!r}: expected more than 0, found {value}"
+                )
+        if self.heartbeat_s >= self.lease_s:
+            raise LeaderboardError("setting 'heartbeat_s': expected less than 'lease_s'")
+
+    @classmethod
+    def of_environment(
+        cls, data: Path, environment: Mapping[str, str] = os.environ, **changes: Any
+    ) -> ServerSettings:
+        """Return settings whose database is the one that the environment names, if it does."""
+        url = environment.get(DATABASE_VARIABLE, "")
+        return replace(cls(data, database_url=url), **changes)
+
+    def to_json(self) -> str:
+        """Return everything, the database's address included: for a process of our own."""
+        return json.dumps(
+            {each.name: getattr(self, each.name) for each in fields(self)}, default=str
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> ServerSettings:
+        """Return what :meth:`to_json` told."""
+        values = json.loads(text)
+        tuples = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return cls(**(values | tuples | {"data": Path(values["data"])}))
+
+    @property
+    def database(self) -> str:
+        """The database's address, in full."""
+        return self.database_url or f"sqlite:///{self.data / 'leaderboard.sqlite'}"
+
+    @property
+    def evidence(self) -> Path:
+        """The folder of uploaded logs, each under the SHA-256 of its bytes."""
+        return self.data / "evidence"
+
+    @property
+    def snapshots(self) -> Path:
+        """The folder of standings that have been computed; it may be deleted at any time."""
+        return self.data / "standings"
+
+    @property
+    def incoming(self) -> Path:
+        """The folder of uploads that are not complete yet."""
+        return self.data / "incoming"

@@ -1,0 +1,65 @@
+from .datasets import available_datasets as available_datasets
+from .datasets import load_scores as load_scores
+from .datasets import measured_provenance as measured_provenance
+from .normalization import NORMALIZATIONS as NORMALIZATIONS
+from .normalization import Normalization as Normalization
+from .normalization import atari_baselines as atari_baselines
+from .normalization import denormalize as denormalize
+from .normalization import normalize as normalize
+from .normalization import normalize_by as normalize_by
+from .normalization import normalize_min_max as normalize_min_max
+from .normalization import normalize_percentile as normalize_percentile
+from .normalization import normalize_random_human as normalize_random_human
+from .normalization import normalize_reference as normalize_reference
+from .plausibility import own_scales as own_scales
+from .plausibility import suspicions as suspicions
+from .readers.array_files import read_arrays as read_arrays
+from .readers.leaderboard_export import read_leaderboard_export as read_leaderboard_export
+from .readers.lm_eval import read_lm_eval as read_lm_eval
+from .readers.marl_eval import read_marl_eval as read_marl_eval
+from .readers.monitors import read_monitors as read_monitors
+from .readers.papers_with_code import read_papers_with_code as read_papers_with_code
+from .readers.registry import Reader as Reader
+from .readers.registry import ReadRequest as ReadRequest
+from .readers.registry import available_readers as available_readers
+from .readers.registry import read_scores as read_scores
+from .readers.summaries import SummaryTable as SummaryTable
+from .readers.summaries import read_summaries as read_summaries
+from .readers.tidy_files import write_scores as write_scores
+from .readers.wide_table import read_wide_table as read_wide_table
+from .table import FloatArray as FloatArray
+from .table import ScoreTable as ScoreTable
+
+__all__ = [
+    "NORMALIZATIONS",
+    "FloatArray",
+    "Normalization",
+    "ReadRequest",
+    "Reader",
+    "ScoreTable",
+    "SummaryTable",
+    "atari_baselines",
+    "available_datasets",
+    "available_readers",
+    "denormalize",
+    "load_scores",
+    "measured_provenance",
+    "normalize",
+    "normalize_by",
+    "normalize_min_max",
+    "normalize_percentile",
+    "normalize_random_human",
+    "normalize_reference",
+    "own_scales",
+    "read_arrays",
+    "read_leaderboard_export",
+    "read_lm_eval",
+    "read_marl_eval",
+    "read_monitors",
+    "read_papers_with_code",
+    "read_scores",
+    "read_summaries",
+    "read_wide_table",
+    "suspicions",
+    "write_scores",
+]

@@ -1,0 +1,153 @@
+"""Files of arrays, as rliable and its data have them: runs in lists, by algorithm or by task."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.plausibility import warn_of_suspicions
+from gnomon.scores.readers.file_contents import json_object
+from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.table import ScoreTable
+from gnomon.scores.tidy import rows_of_arrays
+
+__all__ = ["ARRAYS", "read_arrays"]
+
+_SHAPES = "arrays (runs, tasks) by algorithm, lists of runs by task, or those by algorithm"
+
+
+def read_arrays(
+    path: str | os.PathLike[str], *, metric: str | None = None, higher_is_better: bool = True
+) -> ScoreTable:
+    r"""Read a file of arrays, or a folder of JSON files with one algorithm each.
+
+    Parameters
+    ----------
+    path : path
+        An ``.npz`` file with an array (runs, tasks) or (runs, tasks, steps) for each algorithm, and
+        perhaps a list ``tasks`` of their names; or JSON: ``{algorithm: [[score, ...], ...]}``,
+        ``{algorithm: {task: [score, ...]}}``, or ``{task: [score, ...]}`` of the algorithm that the
+        file is named for. In a folder, each ``.json`` is of the last kind.
+    metric : str, optional
+        What the scores are.
+    higher_is_better : bool
+
+    Raises
+    ------
+    ScoreDataError
+        The file holds something else.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "SPR.json"
+    ...     _ = path.write_text('{"Alien": [841.9, 728.6], "Amidar": [179.7, 193.2]}')
+    ...     print(read_arrays(path))
+    4 scores (score, higher is better): 1 algorithm, 2 tasks, 2 runs
+    """
+    path = Path(path)
+    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    if not files:
+        raise ScoreDataError(f"{path}: expected files named ALGORITHM.json; found none")
+    try:
+        rows = pl.concat([_rows(file) for file in files])
+        table = ScoreTable.from_frame(
+            rows,
+            metric=metric or "score",
+            higher_is_better=higher_is_better,
+            provenance=(f"read from {path.name} (arrays)",),
+        )
+    except (ScoreDataError, pl.exceptions.PolarsError) as error:
+        text = str(error)
+        raise ScoreDataError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+    return warn_of_suspicions(table)
+
+
+def _rows(path: Path) -> pl.DataFrame:
+    """Return the rows of one file."""
+    if path.suffix.lower() == ".npz":
+        return _of_npz(path)
+    content = json_object(path)
+    if all(isinstance(value, Mapping) for value in content.values()):
+        by_algorithm: Mapping[str, Any] = content
+    elif _are_runs(content):
+        by_algorithm = {path.stem: content}
+    else:
+        return rows_of_arrays(content)
+    rows = [*_of_lists(by_algorithm, path)]
+    if not rows:
+        raise ScoreDataError(f"{path}: expected {_SHAPES}; found nothing")
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _of_npz(path: Path) -> pl.DataFrame:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise ScoreDataError(f"{path}: expected arrays of numbers; {error}") from None
+    tasks = arrays.pop("tasks", None)
+    return rows_of_arrays(arrays, None if tasks is None else [str(task) for task in tasks.ravel()])
+
+
+def _of_lists(by_algorithm: Mapping[str, Any], path: Path) -> Iterator[dict[str, Any]]:
+    for algorithm, tasks in by_algorithm.items():
+        if not _are_runs(tasks):
+            raise ScoreDataError(f"{path}: expected {_SHAPES}; found neither for {algorithm}")
+        for task, scores in tasks.items():
+            for run, score in enumerate(scores):
+                value = float("nan") if score is None else float(score)
+                yield {"algorithm": algorithm, "task": task, "run": run, "score": value}
+
+
+def _are_runs(tasks: object) -> bool:
+    """Return whether an object holds lists of numbers, the runs of each task."""
+    return isinstance(tasks, Mapping) and all(
+        isinstance(scores, list) and all(isinstance(x, int | float | None) for x in scores)
+        for scores in tasks.values()
+    )
+
+
+def _are_arrays(path: Path) -> bool:
+    """Return whether JSON holds lists at the first or the second level, and nothing else."""
+    try:
+        values = json_object(path).values()
+    except ScoreDataError:
+        return False
+    inner = [
+        x for value in values for x in (value.values() if isinstance(value, dict) else [value])
+    ]
+    return bool(inner) and all(isinstance(x, list) for x in inner)
+
+
+def _recognises(path: Path) -> bool:
+    if path.is_dir():
+        files = sorted(path.glob("*.json"))
+        return bool(files) and all(map(_are_arrays, files))
+    suffix = path.suffix.lower()
+    return path.is_file() and (suffix == ".npz" or (suffix == ".json" and _are_arrays(path)))
+
+
+def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+    better = wanted.higher_is_better is not False
+    return read_arrays(path, metric=wanted.metric, higher_is_better=better)
+
+
+ARRAYS = Reader(
+    "arrays",
+    "arrays or lists of runs as rliable has them: .npz, .json, or a folder of ALGORITHM.json",
+    recognises=_recognises,
+    read=_read,
+    takes=frozenset({"metric", "higher_is_better"}),
+    is_general=True,
+)

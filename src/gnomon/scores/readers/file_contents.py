@@ -1,0 +1,219 @@
+"""The contents of a file of scores: columns of text, Parquet or JSON, with faults told by line.
+
+Of comma- and tab-separated files Polars reads the columns; where it stumbles, or a row may be too
+short, the slower ``csv`` of the standard library goes over the file once more, for it knows lines.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gnomon.errors import ScoreDataError, shortened
+from gnomon.scores.tidy import Origin
+
+__all__ = [
+    "header_names",
+    "json_content",
+    "json_object",
+    "read_columns",
+    "read_csv",
+]
+
+#: A longer first line is that of no table.
+_LONGEST_HEADER = 1_000_000
+#: As many lines are looked at for a header.
+_MOST_BLANK_LINES = 100
+
+_OTHER_SEPARATORS = (",", ";", "\t", "|")
+
+
+def read_columns(path: Path) -> tuple[pl.DataFrame, Origin]:
+    """Return the columns of a Parquet or a separated file, and where its rows come from."""
+    if path.suffix.lower() not in (".parquet", ".pq"):
+        return read_csv(path)
+    data = _bytes(path)
+    try:
+        return pl.read_parquet(io.BytesIO(data), use_pyarrow=False), Origin(str(path))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = str(error).splitlines()[0]
+        raise ScoreDataError(f"{path}: expected a Parquet file; {reason}") from None
+
+
+def read_csv(path: Path) -> tuple[pl.DataFrame, Origin]:
+    """Return the columns of a comma- or tab-separated file as texts, and where its rows come from.
+
+    Rows and lines without any value are passed over, and so are columns without a name.
+
+    Parameters
+    ----------
+    path : path
+        A file in UTF-8 with a header line; its fields are separated by commas, in a ``.tsv`` by
+        tabs.
+
+    Raises
+    ------
+    ScoreDataError
+        The file is absent, empty or not UTF-8, two columns have one name, or a row has more or
+        fewer fields than the header; the message names the line.
+    """
+    file, separator = str(path), _separator(path)
+    data = _bytes(path)
+    data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    records = _Records(data, separator, file)
+    line, names = records.header()
+    try:
+        raw = pl.read_csv(data, separator=separator, infer_schema=False, skip_lines=line - 1)
+    except pl.exceptions.PolarsError as error:
+        records.check(names)
+        reason = str(error).splitlines()[0]
+        raise ScoreDataError(f"{file}: expected a table with a header line; {reason}") from None
+    # A row that is too short ends in nothing, as does one whose last field is empty.
+    if raw.width != len(names) or raw.to_series(-1).null_count():
+        records.check(names)
+    if raw.width != len(names):
+        raise records.error(line, f"expected {raw.width} columns, found {len(names)}")
+    raw.columns = [name or f"\0{at}" for at, name in enumerate(names)]
+    empty = pl.all_horizontal(pl.all().fill_null("") == "")
+    raw = raw.filter(~empty).select(name for name in raw.columns if name[0] != "\0")
+    return raw, Origin(file, first=0, noun="line", lines=records.lines)
+
+
+def header_names(path: Path) -> list[str]:
+    """Return the names of the columns by the first lines of a file alone, for it may be large.
+
+    It is a guess from the look of a file, and complains of nothing.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        first = (file.readline(_LONGEST_HEADER) for _ in range(_MOST_BLANK_LINES))
+        header = next((line for line in first if line.strip(", \t\r\n")), "")
+    return [name.strip().strip('"') for name in header.split(_separator(path))]
+
+
+def json_content(path: Path) -> Any:
+    """Return what a JSON file holds, packed (``.gz``) or not.
+
+    Raises
+    ------
+    ScoreDataError
+        The file is absent, or no JSON.
+    """
+    data = _bytes(path)
+    try:
+        return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+    except (OSError, EOFError, ValueError, RecursionError) as error:
+        raise ScoreDataError(f"{path}: expected JSON; {error}") from None
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """Return the object that a JSON file holds; an error if it holds none."""
+    content = json_content(path)
+    if not isinstance(content, dict):
+        raise ScoreDataError(f"{path}: expected a JSON object, found {type(content).__name__}")
+    return content
+
+
+def _separator(path: Path) -> str:
+    return "\t" if path.suffix.lower() == ".tsv" else ","
+
+
+def _bytes(path: Path) -> bytes:
+    """Return what a file holds."""
+    if path.exists() and not path.is_file():
+        raise ScoreDataError(f"{path}: expected a file of scores; this is none")
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
+    except OSError as error:
+        raise ScoreDataError(f"{path}: cannot read this file of scores: {error.strerror}") from None
+
+
+class _Records:
+    """The records of a separated file, each with the line on which it begins."""
+
+    def __init__(self, data: bytes, separator: str, file: str) -> None:
+        self._data = data
+        self._separator = separator
+        self._file = file
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the records with any value in them."""
+        text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8", newline="\n")
+        reader = csv.reader(text, delimiter=self._separator, strict=True)
+        line = 1
+        try:
+            for record in reader:
+                if any(record):
+                    yield line, record
+                line = reader.line_num + 1
+        except UnicodeDecodeError:
+            raise self._not_utf8() from None
+        except csv.Error as error:
+            raise self.error(line, _in_words(error)) from None
+
+    def header(self) -> tuple[int, list[str]]:
+        """Return the line of the header, and the names of the columns."""
+        line, names = next(iter(self), (0, []))
+        if not names:
+            raise ScoreDataError(f"{self._file}: expected a table with a header line, found none")
+        names = [name.strip() for name in names]
+        twice = [name for at, name in enumerate(names) if name and name in names[:at]]
+        if twice:
+            raise self.error(line, f"expected columns of different names, found {twice[0]!r} twice")
+        if len(names) == 1:
+            for other in _OTHER_SEPARATORS:
+                if other in names[0]:
+                    found = f"expected fields separated by {self._separator!r}, found {other!r}"
+                    raise self.error(line, found)
+        return line, names
+
+    def check(self, names: list[str]) -> None:
+        """Refuse the first record that has not one field for each column."""
+        for line, record in self:
+            if len(record) != len(names):
+                raise self.error(line, f"expected {len(names)} fields, found {len(record)}")
+
+    def lines(self) -> list[int]:
+        """Return the line of each record below the header."""
+        try:
+            return [line for line, _ in self][1:]
+        except ScoreDataError:  # Polars is less strict with quotes.
+            return []
+
+    def error(self, line: int, message: str) -> ScoreDataError:
+        """Return the error about a line."""
+        return ScoreDataError(f"{self._file}, line {line}: {shortened(message, 200)}")
+
+    def _not_utf8(self) -> ScoreDataError:
+        if self._data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return ScoreDataError(f"{self._file}: expected UTF-8 text, found UTF-16")
+        try:
+            self._data.decode()
+        except UnicodeDecodeError as error:
+            line = self._data.count(b"\n", 0, error.start) + 1
+            found = f"expected UTF-8 text, found the byte 0x{self._data[error.start]:02x}"
+            return self.error(line, found)
+        raise AssertionError("decoded in one piece, but not in several")
+
+
+def _in_words(error: csv.Error) -> str:
+    """Return what the ``csv`` module complains of, in our words where they are known."""
+    text = str(error)
+    if "unexpected end of data" in text:
+        return "expected a closing '\"', found none"
+    if "field larger" in text:
+        return f"expected fields of at most {csv.field_size_limit():,} characters"
+    return f"expected fields that are quoted whole or not at all; {text}"

@@ -1,0 +1,296 @@
+"""Readers of score files, the registry that asks which one recognises a file, and ``read_scores``.
+
+A reader is a record: a name, what it reads, whether it recognises a path by its look, and a
+function that reads it. Those of this package are named in :data:`BUILT_IN`; other packages add
+theirs under the entry-point group ``gnomon.readers``.
+"""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.table import ScoreTable
+
+__all__ = ["BUILT_IN", "GROUP", "ReadRequest", "Reader", "available_readers", "read_scores"]
+
+#: The entry-point group under which a package names its readers.
+GROUP = "gnomon.readers"
+
+#: Readers by name, since those of the game stand above the statistics and are imported when they
+#: are first asked. General ones come in the order in which they are asked.
+BUILT_IN = (
+    "gnomon.experiments.score_readers:RUN_FOLDER",
+    "gnomon.experiments.score_readers:GAME_LOG",
+    "gnomon.scores.readers.leaderboard_export:LEADERBOARD_EXPORT",
+    "gnomon.scores.readers.papers_with_code:PAPERS_WITH_CODE",
+    "gnomon.scores.datasets:READER",
+    "gnomon.scores.readers.lm_eval:LM_EVAL",
+    "gnomon.scores.readers.monitors:MONITORS",
+    "gnomon.scores.readers.array_files:ARRAYS",
+    "gnomon.scores.readers.marl_eval:MARL_EVAL",
+    "gnomon.scores.readers.wide_table:WIDE",
+    "gnomon.scores.readers.tidy_files:TIDY",
+)
+
+#: What an option of :func:`read_scores` needs, in the words of a message.
+_NEEDS = {
+    "metric": "scores to choose from",
+    "where": "columns to select rows by",
+    "columns": "columns to name",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadRequest:
+    """Which scores of a source are wanted, and how they are to be read.
+
+    Parameters
+    ----------
+    metric : str, optional
+        Which score, where there are several.
+    default_metric : str, optional
+        Which one of an experiment's scores if none is named.
+    where : mapping
+        Attribute values that a row must have.
+    columns : mapping
+        What columns are called in the source: ``{"algorithm": "Name"}``.
+    higher_is_better : bool, optional
+        The direction, for a source that does not tell it.
+    count_empty : bool
+        Whether attempts on empty cells are errors, in a run folder.
+
+    Examples
+    --------
+    >>> ReadRequest(metric="tce", columns={"algorithm": "Name"}).names()
+    ['metric', 'columns']
+    """
+
+    metric: str | None = None
+    default_metric: str | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    higher_is_better: bool | None = None
+    count_empty: bool = True
+
+    def names(self) -> list[str]:
+        """Return the options that are set and that not every reader takes."""
+        return [name for name in _NEEDS if getattr(self, name)]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format of score files: how it is recognised, and how it is read.
+
+    Parameters
+    ----------
+    name : str
+        As ``format`` of :func:`read_scores` takes it.
+    description : str
+        What it reads, as part of a sentence.
+    recognises : callable
+        Whether a path looks like this format: cheaply, and without an error. The path may not
+        exist.
+    read : callable
+        The scores that lie there; a :class:`gnomon.errors.ScoreDataError` says what is wrong.
+    takes : frozenset of str
+        Those of ``metric``, ``where``, ``columns`` and ``higher_is_better`` that have a meaning
+        for this format.
+    is_general : bool
+        Whether it recognises little more than the ending of a name: it is asked only where no
+        other reader recognises the file.
+
+    Examples
+    --------
+    >>> reader = Reader(
+    ...     "numbers", "a file of numbers, one a line",
+    ...     recognises=lambda path: path.suffix == ".numbers",
+    ...     read=lambda path, wanted: ScoreTable.from_arrays(
+    ...         {path.stem: [[float(line)] for line in path.read_text().splitlines()]}),
+    ... )
+    >>> reader.recognises(Path("dqn.numbers"))
+    True
+    """
+
+    name: str
+    description: str
+    recognises: Callable[[Path], bool]
+    read: Callable[[Path, ReadRequest], ScoreTable]
+    takes: frozenset[str] = frozenset()
+    is_general: bool = False
+
+
+def available_readers() -> dict[str, str]:
+    """Return the formats that :func:`read_scores` knows, each with what it reads.
+
+    Examples
+    --------
+    >>> available_readers()["wide"]
+    'a CSV or TSV table with a row an algorithm and a column a task'
+    """
+    return {reader.name: reader.description for reader in _readers()}
+
+
+def read_scores(
+    source: str | os.PathLike[str],
+    *,
+    metric: str | None = None,
+    normalize: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    where: Mapping[str, Any] | None = None,
+    step_column: str | None = None,
+    higher_is_better: bool | None = None,
+    format: str | None = None,
+    count_empty: bool = True,
+    default_metric: str | None = None,
+) -> ScoreTable:
+    r"""Read scores from a file or folder of any format that a reader recognises.
+
+    These are tidy files (CSV, TSV, Parquet), tables as papers print them, what other tools and
+    leaderboards write, run folders, game logs, and the names of data sets:
+    :func:`available_readers` lists them.
+
+    Parameters
+    ----------
+    source : path
+        A file, a folder, or a name that :func:`gnomon.scores.load_scores` knows.
+    metric : str, optional
+        Which score, where the source holds several.
+    normalize : str, optional
+        The scale to put the scores on, as :func:`gnomon.scores.normalize` names it.
+    columns : mapping, optional
+        What the columns of a tidy file are called: ``{"algorithm": "Name", "score": "Return"}``.
+    where : mapping, optional
+        Attribute values that a row must have to be read, for example ``{"suite": "atari57"}``.
+    step_column : str, optional
+        The same as ``columns={"step": step_column}``.
+    higher_is_better : bool, optional
+        The direction; where neither this nor the source tells it, higher is better.
+    format : str, optional
+        The name of a reader, for a source that is not recognised, or by several.
+    count_empty : bool
+        Whether attempts on empty cells are errors, in a run folder.
+    default_metric : str, optional
+        Which score of a run folder or a game log if none is named; ``tce`` if not given.
+
+    Returns
+    -------
+    ScoreTable
+
+    Raises
+    ------
+    ScoreDataError
+        No reader recognises the source, or several do; it cannot be read as what it looks like, or
+        has nothing that an option could mean. The message names file, line and column.
+    UnknownNameError
+        There is no such metric, format, normalisation or column.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        The table looks like a mistake (tasks that are seeds, axes swapped, episodes as runs), or
+        something was left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "wide.csv"
+    ...     _ = path.write_text("algorithm,pong,breakout\nours,1.0,2.0\n")
+    ...     print(read_scores(path))
+    2 scores (score, higher is better): 1 algorithm, 2 tasks, 1 run
+    """
+    path = _path(source)
+    named = dict(columns or {}) | ({"step": step_column} if step_column else {})
+    wanted = ReadRequest(
+        metric=metric,
+        default_metric=default_metric,
+        where=where or {},
+        columns=named,
+        higher_is_better=higher_is_better,
+        count_empty=count_empty,
+    )
+    reader = _recognised(path, wanted) if format is None else _named(format)
+    for name in wanted.names():
+        if name not in reader.takes:
+            raise ScoreDataError(f"{path}: the format {reader.name!r} has no {_NEEDS[name]}")
+    table = reader.read(path, wanted)
+    if higher_is_better is not None and table.higher_is_better != higher_is_better:
+        direction = "higher" if table.higher_is_better else "lower"
+        raise ScoreDataError(f"{path}: {direction} is better there; expected no other direction")
+    if normalize is None:
+        return table
+    from gnomon.scores import normalization
+
+    return normalization.normalize(table, normalize)
+
+
+def _path(source: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(source)
+    except TypeError:
+        found = type(source).__name__
+        raise TypeError(
+            f"expected a path, found {found}; ScoreTable.from_frame takes data frames and arrays"
+        ) from None
+
+
+def _recognised(path: Path, wanted: ReadRequest) -> Reader:
+    """Return the reader that recognises a path, or the first general one that takes all options."""
+    every = _readers()
+    found = [reader for reader in every if not reader.is_general and reader.recognises(path)]
+    if len(found) > 1:
+        names = " and ".join(repr(reader.name) for reader in found)
+        raise ScoreDataError(
+            f"{path}: recognised as {names}; expected one format: "
+            f"name it, as format={found[0].name!r} (--format {found[0].name})"
+        )
+    found = found or [reader for reader in every if reader.is_general and reader.recognises(path)]
+    if not found and not path.exists():
+        raise ScoreDataError(f"{path}: expected a file of scores; there is none")
+    if not found:
+        names = ", ".join(sorted(available_readers()))
+        raise ScoreDataError(f"{path}: expected scores in a known format ({names}); found none")
+    apt = [reader for reader in found if reader.takes.issuperset(wanted.names())]
+    return (apt or found)[0]
+
+
+def _named(name: str) -> Reader:
+    """Return the reader of a format."""
+    by_name = {reader.name: reader for reader in _readers()}
+    if name not in by_name:
+        raise UnknownNameError("format of scores", name, by_name)
+    return by_name[name]
+
+
+@cache
+def _readers() -> tuple[Reader, ...]:
+    """Return the readers of this package, and those of others that can be loaded."""
+    found = {reader.name: reader for reader in map(pkgutil.resolve_name, BUILT_IN)}
+    for point in entry_points(group=GROUP):
+        if point.value in BUILT_IN:
+            continue
+        try:
+            reader = point.load()
+        except Exception as error:  # another package's fault must not keep ours from being read
+            _warn(f"reader {point.name!r} ({point.value}) cannot be loaded: {error}")
+            continue
+        if not isinstance(reader, Reader):
+            _warn(f"reader {point.name!r} ({point.value}): expected a gnomon.scores.Reader")
+        elif reader.name in found:
+            _warn(f"reader {point.value}: there is a format {reader.name!r} already")
+        else:
+            found[reader.name] = reader
+    return tuple(found.values())
+
+
+def _warn(text: str) -> None:
+    warnings.warn(f"{text}; it is left out", RuntimeWarning, stacklevel=4)

@@ -1,0 +1,476 @@
+"""The ranking verbs: records, tables, LaTeX, figures, and bad input."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gnomon.cli import app, main
+from gnomon.scores import write_scores
+from gnomon.scores.table import ScoreTable
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    means = {"dqn_fast": 20, "tabular": 21, "uniform": 90}
+    table = ScoreTable.from_arrays(
+        {name: rng.poisson([m, 3 * m, 3.1 * m], (12, 3)) for name, m in means.items()},
+        tasks=["clockwise", "b3", "b23"], metric="tce", higher_is_better=False,
+    )  # fmt: skip
+    path = tmp_path_factory.mktemp("ranking") / "scores.csv"
+    write_scores(table, path)
+    return path
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def records(*arguments):
+    return json.loads(run(*arguments, "--json"))["results"]
+
+
+def test_rank_records_have_the_promised_fields(scores):
+    found = records("rank", scores, "--resamples", 200)
+    fields = ["name", "method", "rating", "low", "high", "rank_low", "rank_high", "groups"]
+    assert [*found[0]] == fields
+    assert [r["name"] for r in found][2] == "uniform"
+    assert found[2]["rank_low"] == found[2]["rank_high"] == 3
+    assert found[0]["groups"] == found[1]["groups"] == [1]
+
+
+def test_rank_prints_ranks_and_tie_groups(scores):
+    text = run("rank", scores, "--resamples", 200)
+    assert "1 to 2   a" in text
+    assert "tie group" in text
+
+
+def test_rank_by_task_puts_the_hardest_first(scores):
+    found = records("rank", scores, "--by", "task", "--resamples", 200)
+    assert {r["name"] for r in found[:2]} == {"b3", "b23"}
+    assert found[2]["name"] == "clockwise"
+
+
+def test_rank_by_another_method(scores):
+    assert {r["method"] for r in records("rank", scores, "--method", "borda")} == {"borda"}
+
+
+def test_pairs_methods_and_classes(scores):
+    pairs = records("compare-pairs", scores)
+    assert [*pairs[0]] == [
+        "a", "b", "probability", "ease_ratio", "n_grounds", "p_value", "p_adjusted", "exact",
+    ]  # fmt: skip
+    assert len(pairs) == 3
+    methods = records("orders-by-method", scores)
+    assert [*methods[0]] == ["method", "place", "name", "rating", "standard_error"]
+    known = {m["method"] for m in methods if m["standard_error"] is not None}
+    assert known == {"bradley-terry"}
+    assert {m["name"] for m in methods if m["place"] == 3} == {"uniform"}
+    text = run("orders-by-method", scores)
+    assert "hodge: by default" in text
+    assert "alpha-rank: alpha from 0.01 to" in text
+    classes = records("difficulty-classes", scores)
+    assert {*classes[0]["tasks"]} == {"b3", "b23"}
+    assert classes[-1]["algorithm"] == "uniform"
+
+
+def test_mean_ranks_by_either_test(tmp_path):
+    rng = np.random.default_rng(0)
+    means = {"dqn": 0.0, "sac": 0.1, "uniform": 3.0}
+    table = ScoreTable.from_arrays(
+        {name: rng.normal(mean, 1, (3, 14)) for name, mean in means.items()},
+        higher_is_better=False,
+    )
+    path, picture = tmp_path / "scores.csv", tmp_path / "cd.svg"
+    write_scores(table, path)
+    view = ("critical-difference", path, "--lower-is-better", "--test")
+    for test in ("nemenyi", "wilcoxon-holm"):
+        found = records(*view, test)
+        assert [*found[0]] == [
+            "name", "test", "mean_rank", "groups", "n_tasks", "friedman_p", "critical_difference",
+            "differences",
+        ]  # fmt: skip
+        assert [r["groups"] for r in found] == [[1], [1], []]
+        assert (found[2]["name"], found[2]["test"]) == ("uniform", test)
+    # Demsar (2006): q = 2.343 for three, CD = q sqrt(k (k + 1) / 6 N).
+    expected = 2.343 * (3 * 4 / (6 * 14)) ** 0.5
+    assert records(*view, "nemenyi")[0]["critical_difference"] == pytest.approx(expected, abs=1e-3)
+    assert records(*view, "wilcoxon-holm")[0]["critical_difference"] is None
+    text = run(*view, "nemenyi", "--figure", picture)
+    assert "nemenyi, 14 tasks, 95%" in text
+    assert "it depends on who else is in the table" in text
+    assert "Compared by P(better) on each task." in text
+    assert picture.read_text(encoding="utf-8").startswith("<?xml")
+    assert "3 algorithms" in run(*view, "nemenyi", "--by", "task")
+
+
+def test_a_ranking_says_what_it_counts(scores):
+    text = run("rank", scores, "--resamples", 50)
+    assert "not by how much: means and IQMs of scores may order otherwise" in text
+    assert "share a letter are not separated by these data; those who share none may be" in text
+    of_tasks = run("rank", scores, "--by", "task", "--resamples", 50)
+    assert "That holds only where scores mean the same on all tasks." in of_tasks
+    assert "share a letter" not in run("rank", scores, "--latex", "--resamples", 50)
+
+
+@pytest.mark.parametrize(("shape", "explained"), [((2, 1), True), ((6, 3), False)])
+def test_a_missing_interval_is_explained(tmp_path, shape, explained):
+    rng = np.random.default_rng(0)
+    means = {"frugal": 39, "dqn": 40, "tabular": 41}
+    table = ScoreTable.from_arrays({name: rng.poisson(m, shape) for name, m in means.items()})
+    write_scores(table, tmp_path / "scores.csv")
+    text = run("rank", tmp_path / "scores.csv", "--resamples", 50)
+    assert ("No interval (-)" in text) == explained
+
+
+def test_runs_without_a_score_are_left_out_aloud(tmp_path):
+    path = tmp_path / "gaps.csv"
+    rows = [f"{a},{t},{r},{r + (a == 'b')}" for a in "ab" for t in "xy" for r in range(4)]
+    rows[0] = "a,x,0,nan"
+    path.write_text("\n".join(["algorithm,task,run,score", *rows]), "utf-8")
+    result = CliRunner().invoke(app, ["rank", str(path), "--resamples", "20"])
+    assert result.exit_code == 0
+    assert "gnomon: 1 of 16 runs have no score and are left out" in result.output
+
+
+def test_censored_runs_are_not_said_to_be_left_out(tmp_path):
+    path = tmp_path / "censored.csv"
+    rows = [f"{a},{t},{r},{r + (a == 'b')},false" for a in "ab" for t in "xy" for r in range(4)]
+    rows[:2] = ["a,x,0,,true", "a,x,1,,false"]
+    path.write_text("\n".join(["algorithm,task,run,score,censored", *rows]), "utf-8")
+    result = CliRunner().invoke(app, ["rank", str(path), "--lower-is-better", "--resamples", "20"])
+    assert "gnomon: 1 of 16 runs have no score and are left out" in result.output
+
+
+def test_an_option_that_means_nothing_to_a_verb_is_not_there(scores):
+    for verb, *options in [
+        ("compare-pairs", "--marginal"),
+        ("compare-pairs", "--level", "0.9"),
+        ("orders-by-method", "--method", "elo"),
+        ("orders-by-method", "--resample-tasks"),
+        ("difficulty-classes", "--by", "task"),
+        ("difficulty-classes", "--resamples", "50"),
+        ("critical-difference", "--resamples", "50"),
+    ]:
+        result = CliRunner().invoke(app, [verb, str(scores), *options], env={"COLUMNS": "200"})
+        assert (result.exit_code, f"No such option: {options[0]}" in result.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["critical-difference", "--test", "tukey"], "'tukey' is not one of"),
+        (["rank", "--resamples", "1"], "greater than or equal to 2"),
+    ],
+)
+def test_a_value_out_of_range_is_misuse(scores, arguments, message):
+    verb, *options = arguments
+    result = CliRunner().invoke(app, [verb, str(scores), *options], env={"COLUMNS": "200"})
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+@pytest.mark.parametrize(
+    ("option", "verb"),
+    [
+        ("--pairs", "compare-pairs"),
+        ("--methods", "orders-by-method"),
+        ("--classes", "difficulty-classes"),
+        ("--critical-difference=nemenyi", "critical-difference --test"),
+    ],
+)
+def test_an_option_that_has_become_a_verb_names_it(scores, option, verb, monkeypatch, capsys):
+    code, error = printed(monkeypatch, capsys, "rank", scores, option, "--json")
+    name = option.partition("=")[0]
+    assert (code, error) == (2, f"gnomon: rank has no option {name}: gnomon {verb} does that")
+
+
+@pytest.mark.parametrize("verb", ["rank", "compare-pairs", "critical-difference"])
+def test_a_scale_that_changes_nothing_is_said(scores, verb):
+    result = CliRunner().invoke(app, [verb, str(scores), "--normalize", "min-max"])
+    assert result.exit_code == 0
+    assert "--normalize changes nothing here: only the order of scores" in result.stderr
+
+
+def test_latex_escapes_names(scores):
+    comment, *lines = run("rank", scores, "--latex", "--resamples", 100, "--level", 0.99).split(
+        "\n"
+    )
+    assert comment == ("% hodge, 99% intervals, ranks hold together, 100 resamples of runs, seed 0")
+    assert lines[0] == r"\begin{tabular}{lrlll}"
+    assert lines[2] == r"algorithm & rating & interval & rank & tie group \\"
+    assert lines[4].startswith(r"dqn\_fast & $")
+    assert lines[4].endswith(r"]$ & 1--2 & a \\")
+
+
+def own_scales(path):
+    """Write scores of two games, the one in units, the other in thousands."""
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal([20, 60_000, 500], [1, 900, 9], (6, 3)) for name in ("dqn", "sac")}
+    table = ScoreTable.from_arrays(scores, tasks=["Pong", "Atlantis", "Boxing"])
+    write_scores(table, path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "view", [("rank", "--by", "task", "--resamples", "50"), ("difficulty-classes",)]
+)
+def test_tasks_with_scales_of_their_own_are_compared_aloud_or_normalised(tmp_path, view):
+    path = own_scales(tmp_path / "games.csv")
+    verb, *options = view
+    asked = [verb, str(path), *options]
+    assert "may not be on one scale" in CliRunner().invoke(app, asked).stderr
+    found = CliRunner().invoke(app, [*asked, "--normalize", "min-max"])
+    assert (found.exit_code, found.stderr) == (0, "")
+
+
+def test_an_order_of_algorithms_says_nothing_of_scales(tmp_path):
+    path = own_scales(tmp_path / "games.csv")
+    found = CliRunner().invoke(app, ["rank", str(path), "--resamples", "50"])
+    assert (found.exit_code, found.stderr) == (0, "")
+
+
+def test_two_resamples_are_few_but_warn_of_nothing_else(scores, recwarn):
+    for verb in ("rank", "audit"):
+        run(verb, scores, "--resamples", 2)
+    assert [str(w.message) for w in recwarn if issubclass(w.category, RuntimeWarning)] == []
+
+
+def test_more_than_forty_have_no_order_by_kemeny_aloud(tmp_path):
+    rng = np.random.default_rng(0)
+    scores = {f"learner-{i}": rng.normal(i, 1, (2, 2)) for i in range(41)}
+    write_scores(ScoreTable.from_arrays(scores), tmp_path / "many.csv")
+    found = CliRunner().invoke(app, ["orders-by-method", str(tmp_path / "many.csv")])
+    assert "gnomon: kemeny: not asked of 41 competitors, more than 40" in found.stderr
+
+
+def test_the_same_seed_gives_the_same_records(scores):
+    assert records("rank", scores, "--seed", 3) == records("rank", scores, "--seed", 3)
+
+
+def test_marginal_intervals_are_not_wider(scores):
+    wide, narrow = records("rank", scores), records("rank", scores, "--marginal")
+    for a, b in zip(wide, narrow, strict=True):
+        assert a["rank_low"] <= b["rank_low"] <= b["rank_high"] <= a["rank_high"]
+
+
+def test_audit_records_text_and_page(scores, tmp_path):
+    found = records("audit", scores, "--resamples", 100)
+    assert [*found[0]] == ["section", "name", "finding", "value"]
+    text = run("audit", scores, "--resamples", 100, "--out", tmp_path / "page")
+    assert "What would settle the top" in text
+    page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
+    assert "Who is on top?" in page
+    assert "dqn_fast or tabular: the data do not say which." in page
+    assert (tmp_path / "page" / "audit.txt").read_text(encoding="utf-8") in text
+    assert "Over 3 tasks: scores normalised by min-max" in run(
+        "audit", scores, "--resamples", 50, "--normalize", "min-max"
+    )
+    assert len(list((tmp_path / "page" / "figures").glob("*.csv"))) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--method", "hogde"], "gnomon: unknown ranking method 'hogde'; did you mean 'hodge'?"),
+        (["--where", "algorithm=dqn_fast"], "gnomon: "),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(scores, arguments, message, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["gnomon", "rank", str(scores), *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    printed = capsys.readouterr().err.strip()
+    assert printed.startswith(message)
+    assert "\n" not in printed
+
+
+def test_audit_of_a_folder_of_language_model_results(tmp_path):
+    rng = np.random.default_rng(0)
+    tasks = [f"task-{t}" for t in range(8)]
+    for m in range(3):
+        folder = tmp_path / f"model-{m}"
+        folder.mkdir()
+        results = {t: {"acc,none": 0.4 + 0.1 * m + rng.normal(0, 0.02)} for t in tasks}
+        content = {"model_name": f"model-{m}", "results": results}
+        (folder / "results_2026.json").write_text(json.dumps(content))
+    found = records("audit", tmp_path, "--resamples", 100)
+    assert found[0]["finding"].startswith("24 scores (acc, higher is better): 3 algorithms")
+    assert [f["name"] for f in found if f["section"] == "ranks"][:2] == ["how", "model-2"]
+    ranked = records("rank", tmp_path, "--resamples", 100)
+    assert [r["name"] for r in ranked] == ["model-2", "model-1", "model-0"]
+
+
+def test_audit_of_a_papers_table_and_of_a_leaderboards_dump(tmp_path):
+    rows = [(f"model-{m}", [50 + 8 * m + t % 5 for t in range(9)]) for m in range(3)]
+    wide = tmp_path / "paper.csv"
+    lines = [",".join([name, "MIT", *(f"{x}%" for x in row)]) for name, row in rows]
+    head = ",".join(["Model", "Licence", *(f"t{t}" for t in range(9))])
+    wide.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    reports = []
+    for t in range(9):
+        models = [{"model_name": name, "metrics": {"Top 1": f"{row[t]} %"}} for name, row in rows]
+        reports.append({"dataset": f"t{t}", "sota": {"rows": models}})
+    dump = tmp_path / "dump.json"
+    dump.write_text(json.dumps([{"task": "Vision", "datasets": reports}]), encoding="utf-8")
+    for path, options in ((wide, ()), (dump, ("--where", "area=Vision"))):
+        result = CliRunner().invoke(app, ["audit", str(path), "--resamples", "100", *options])
+        assert result.exit_code == 0, result.output
+        assert "hodge: model-2 > model-1 > model-0" in result.stdout
+        notes = result.stdout.partition("\nNotes\n-----\n")[2]
+        assert notes.count("tasks are drawn instead of runs") == 1
+        assert result.stderr == ""
+        answer = CliRunner().invoke(app, ["audit", str(path), "--json", *options])
+        assert any("drawn instead" in text for text in json.loads(answer.stdout)["warnings"])
+
+
+VIEWS = (
+    ("rank",),
+    ("rank", "--latex"),
+    ("rank", "--method", "kemeny"),
+    ("orders-by-method",),
+    ("compare-pairs",),
+)
+
+
+@pytest.fixture
+def strange(tmp_path):
+    """Names that are markup, mathematics, right to left, or much too long."""
+    names = [
+        "$x$ $\\frac{", "<b>&amp;\"", "na\u00efve \U0001f916", "a%b_c#d{e}~^\\",
+        "\u05e9\u05dc", "o'neil, jr", "x" * 200, "-rf", "=1+1",
+    ]  # fmt: skip
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(i, 3, (4, 2)) for i, name in enumerate(names)}
+    path = tmp_path / "strange.csv"
+    write_scores(ScoreTable.from_arrays(scores, tasks=["$t_1$", "<t>"]), path)
+    return path
+
+
+def test_any_name_is_ranked_drawn_and_escaped(strange, tmp_path):
+    for verb, *options in (*VIEWS, ("rank", "--by", "task"), ("critical-difference", "--latex")):
+        run(verb, strange, *options)
+    run("audit", strange, "--resamples", 50, "--out", tmp_path / "page")
+    page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;&amp;amp;&#34;" in page
+    assert "<b>" not in page
+
+
+def printed(monkeypatch, capsys, *arguments):
+    """Run the program; return its exit status and what it says on stderr."""
+    monkeypatch.setattr(sys, "argv", ["gnomon", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return stop.value.code, capsys.readouterr().err.strip()
+
+
+def tidy(path, rows):
+    path.write_text("algorithm,task,run,score\n" + "".join(f"{r}\n" for r in rows))
+    return path
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_view_orders_what_never_met(tmp_path, monkeypatch, capsys, view):
+    path = tidy(tmp_path / "s.csv", ["a,x,0,1", "a,x,1,2", "b,y,0,1", "b,y,1,2"])
+    verb, *options = view
+    code, error = printed(monkeypatch, capsys, verb, path, *options)
+    assert code == 2
+    assert error == (
+        "gnomon: expected two algorithms with scores on a common task; found none, so there is "
+        "nothing to order them by"
+    )
+
+
+@pytest.mark.parametrize("view", [("orders-by-method",), ("rank", "--method", "borda")])
+def test_groups_that_never_met_are_not_ordered_by_other_methods(
+    tmp_path, monkeypatch, capsys, view
+):
+    verb, *options = view
+    rows = [f"{a},{t},{r},{r}" for a, t in ("ax", "bx", "cy", "dy") for r in range(3)]
+    code, error = printed(monkeypatch, capsys, verb, tidy(tmp_path / "s.csv", rows), *options)
+    assert code == 2
+    assert error.endswith(
+        "2 groups share no task and cannot be ordered against each other: a, b; c, d"
+    )
+    assert "\n" not in error
+
+
+def test_what_ties_is_not_given_an_order(tmp_path):
+    rows = [f"{a},{t},{r},7" for a in "abc" for t in "xy" for r in range(4)]
+    path = tidy(tmp_path / "s.csv", rows)
+    assert {r["place"] for r in records("orders-by-method", path)} == {1}
+    assert "a = b = c" in run("orders-by-method", path)
+    assert " > " not in run("audit", path, "--resamples", 50)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected"),
+        ("algorithm,task,run,score\n", "expected rows of scores, found none"),
+        ("algorithm,task,run,score\na,x,0,1\n", "expected at least two algorithms"),
+        ("algorithm,task,run,score\na,x,0,\nb,x,0,\n", "expected at least two algorithms"),
+        ("algorithm,task,run,score\na,x,0,inf\nb,x,0,1\n", "an infinite score needs"),
+        ("algorithm,task,run,score\na,x,0,abc\n", "found 'abc'"),
+        ("model,x,y\na,1,2\nb,2,z\n", "line 3, column 'y': expected a number, found 'z'"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["rank", "audit"])
+def test_a_bad_table_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, verb, text, message):
+    path = tmp_path / "s.csv"
+    path.write_text(text)
+    code, error = printed(monkeypatch, capsys, verb, path)
+    assert code == 2
+    assert message in error
+    assert "\n" not in error
+
+
+def test_a_level_out_of_range_is_misuse(scores):
+    result = CliRunner().invoke(app, ["rank", str(scores), "--level", "95"])
+    assert result.exit_code == 2
+
+
+def test_the_ranking_is_drawn_to_a_file(scores, tmp_path):
+    drawn = tmp_path / "ranks.svg"
+    assert "written to" in run("rank", scores, "--resamples", 200, "--figure", drawn)
+    assert "rating" in drawn.read_text()
+    run("rank", scores, "--resamples", 200, "--marginal", "--figure", drawn)
+
+
+def test_an_audit_is_written_whole_or_not_at_all(scores, tmp_path, monkeypatch, capsys):
+    (tmp_path / "out" / "audit.txt").mkdir(parents=True)
+    command = ["gnomon", "audit", str(scores), "--resamples", "20", "--out", str(tmp_path / "out")]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("audit.txt: Is a directory")
+    assert [path.name for path in (tmp_path / "out").rglob("*")] == ["audit.txt"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--score", "tce"), "a score file holds one score; expected none to be named, found tce"),
+        (("--level", "1e-300"), "expected a number between 0 and 1, not within 1e-06 of either"),
+    ],
+)
+def test_what_says_nothing_to_a_score_file_is_refused(scores, options, message):
+    result = CliRunner().invoke(app, ["rank", str(scores), *options])
+    assert result.exit_code != 0
+    assert message in (str(result.exception) + result.output)
+
+
+def test_names_that_do_not_print_are_escaped_in_latex(tmp_path):
+    table = ScoreTable.from_arrays({"a\x07b": [[1.0, 2.0, 3.0]], "c\nd": [[4.0, 5.0, 6.0]]})
+    write_scores(table, tmp_path / "scores.csv")
+    text = run("rank", tmp_path / "scores.csv", "--latex", "--resamples", 20)
+    assert r"a\textbackslash{}x07b &" in text
+    assert r"c\textbackslash{}nd &" in text

@@ -1,0 +1,114 @@
+"""Upgrades and downgrades, on both databases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import inspect, text
+from sqlalchemy.exc import DBAPIError
+
+from gnomon.database import migration
+from gnomon.database.columns import Base
+from gnomon.database.engine import Database
+from gnomon.database.migration import (
+    current_revision,
+    downgrade,
+    head_revision,
+    require_head,
+    upgrade,
+)
+from gnomon.database.schema import AuditRecord
+from gnomon.errors import LeaderboardError
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.web.operations.table_transfer import table_digests
+from small_season import fill
+
+TABLES = {table.name for table in Base.metadata.sorted_tables}
+
+
+def test_the_migrations_make_the_very_tables_of_the_program(database: Database) -> None:
+    with database.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, Base.metadata) == []
+
+
+def test_down_to_nothing_and_up_again(database: Database) -> None:
+    assert current_revision(database) == head_revision()
+    downgrade(database, "base")
+    assert current_revision(database) is None
+    assert set(inspect(database.engine).get_table_names()) == {"alembic_version"}
+    upgrade(database)
+    require_head(database)
+    assert set(inspect(database.engine).get_table_names()) == TABLES | {"alembic_version"}
+
+
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision = "9001", {head!r}
+
+
+def upgrade():
+    change(sa.String(80))
+
+
+def downgrade():
+    change(sa.String(64))
+
+
+def change(to):
+    with op.batch_alter_table("submissions") as table:
+        table.alter_column("log_sha256", existing_type=sa.String(64), type_=to)
+"""
+
+
+def test_a_migration_that_rebuilds_a_table_keeps_every_row(
+    database: Database,
+    settings: ServerSettings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """SQLite drops the table meanwhile, and rows of others belong to its rows."""
+    fill(database, settings)
+    (tmp_path / "next.py").write_text(NEXT.format(head=head_revision()))
+    config = migration._config()
+    own = f"{config.get_main_option('script_location')}/versions"
+    config.set_main_option("path_separator", "newline")
+    config.set_main_option("version_locations", f"{own}\n{tmp_path}")
+    monkeypatch.setattr(migration, "_config", lambda: config)
+    with database.engine.begin() as connection:
+        before = table_digests(connection)
+    upgrade(database)
+    assert current_revision(database) == "9001"
+    downgrade(database, "-1")
+    with database.engine.begin() as connection:
+        assert table_digests(connection) == before
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE audit_log SET action = 'x'", "DELETE FROM audit_log"]
+)
+def test_the_audit_log_only_grows(database: Database, statement: str) -> None:
+    with database.writing() as session:
+        session.add(AuditRecord(action="test"))
+    with pytest.raises(DBAPIError, match="the audit log only grows"), database.writing() as session:
+        session.execute(text(statement))
+
+
+def test_a_database_of_another_version_is_refused(database: Database) -> None:
+    downgrade(database, "-1")
+    with pytest.raises(LeaderboardError, match="run: gnomon leaderboard migrate"):
+        require_head(database)
+    with pytest.raises(LeaderboardError, match="cannot upgrade the database"):
+        upgrade(database, "9999")
+
+
+@pytest.mark.parametrize("url", ["mysql://x:secret@y/z", "sqlite://", "nonsense"])
+def test_a_database_of_another_kind_is_refused(url: str) -> None:
+    with pytest.raises(LeaderboardError, match="expected a database as sqlite:///FILE") as raised:
+        Database(url)
+    assert "secret" not in str(raised.value)

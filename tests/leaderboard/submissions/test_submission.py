@@ -1,0 +1,86 @@
+"""A log that was announced: nobody's until it comes, and in nobody's way if it never does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app_client import AppClient
+from gnomon.database.engine import Database
+from gnomon.database.schema import Season
+from gnomon.leaderboard.client.submit_run import Packed
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.web.operations.backup import back_up
+from gnomon.web.operations.export import export_board
+from small_season import make_account
+from submitted import bearer, play_entry, register, send
+
+PATH = "/api/entries/{}/attempts/1/submission"
+
+
+@pytest.fixture
+def packed(client: AppClient, season: Season, token: str, tmp_path: Path) -> Packed:
+    """The run of entry 1, which is announced as submission 1."""
+    register(client, token, "Uniform")
+    packed = play_entry(client, 1, tmp_path)
+    announced = client.put(PATH.format(1), json=packed.manifest, headers=bearer(token))
+    assert announced.json()["log_sha256"] is None
+    return packed
+
+
+def test_whose_log_comes_first_has_it(
+    client: AppClient, database: Database, token: str, packed: Packed
+) -> None:
+    eve = make_account(database, "eve", "submit")
+    register(client, eve, "Eve's")
+    assert client.put(PATH.format(2), json=packed.manifest, headers=bearer(eve)).status_code == 200
+    sent = client.put("/api/submissions/1/log", content=packed.log, headers=bearer(token))
+    assert (sent.status_code, sent.json()["state"]) == (202, "queued")
+    assert sent.json()["log_sha256"] == packed.manifest["log_sha256"]
+    late = client.put("/api/submissions/2/log", content=packed.log, headers=bearer(eve))
+    assert late.status_code == 409
+    assert late.json()["detail"] == "this very log was sent before: submission 1"
+
+
+@pytest.mark.parametrize("end", ["withdraw", "refuse"])
+def test_a_log_that_never_comes_is_missed_by_nobody(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    admin_token: str,
+    packed: Packed,
+    tmp_path: Path,
+    end: str,
+) -> None:
+    who = bearer(token if end == "withdraw" else admin_token)
+    ended = client.post(f"/api/submissions/1/{end}", json={"reason": "never mind"}, headers=who)
+    assert ended.status_code == 200
+    assert back_up(settings, database, tmp_path / "backup")["logs"] == 0
+    assert export_board(settings, database, tmp_path / "board", logs=True)
+    again = client.post("/api/submissions/1/requeue", headers=bearer(admin_token))
+    assert again.status_code == 409
+    assert client.get("/api/submissions/1/log").status_code == 404
+    # The hash is nobody's: another account may send this log.
+    eve = make_account(database, "eve", "submit")
+    register(client, eve, "Eve's")
+    assert send(client, eve, 2, packed).status_code == 202
+
+
+def test_the_number_of_bytes_is_that_of_the_log(
+    client: AppClient, token: str, packed: Packed
+) -> None:
+    lie = packed.manifest | {"log_bytes": 1}
+    client.put(PATH.format(1), json=lie, headers=bearer(token))
+    sent = client.put("/api/submissions/1/log", content=packed.log, headers=bearer(token))
+    assert sent.json()["log_bytes"] == len(packed.log)
+
+
+def test_more_than_was_announced_is_not_read_to_its_end(
+    client: AppClient, token: str, packed: Packed
+) -> None:
+    much = packed.log + bytes(1 << 20)
+    sent = client.put("/api/submissions/1/log", content=much, headers=bearer(token))
+    assert sent.status_code == 413
+    assert client.get("/api/submissions/1").json()["state"] == "uploading"

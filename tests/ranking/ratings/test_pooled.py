@@ -1,0 +1,232 @@
+"""Pooled ratings against independent programs: choix and evalica.
+
+The server's score: against NumPy's eigenvectors.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import stats
+
+from gnomon.errors import ScoreDataError
+from gnomon.ranking import (
+    METHODS,
+    Contest,
+    Tournament,
+    borda,
+    bradley_terry,
+    copeland,
+    difficulty,
+    elo,
+    elo_games,
+    mean_rank,
+    perron_vector,
+)
+from strategies_ranking import contests, flows
+
+WINS = np.array([[0, 7, 4, 9], [3, 0, 6, 5], [6, 4, 0, 8], [1, 5, 2, 0]])
+
+
+def games(wins):
+    return [(i, j) for i in range(len(wins)) for j in range(len(wins)) for _ in range(wins[i, j])]
+
+
+def oracle(name):
+    """A program that is only there to be compared with."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip(name, reason=f"{name} is not installed: nothing to compare with")
+
+
+def test_bradley_terry_is_choixs():
+    choix = oracle("choix")
+    ours = bradley_terry(WINS, ridge=0.0)
+    assert ours.ratings == pytest.approx(choix.ilsr_pairwise(4, games(WINS)), abs=1e-6)
+    # its penalty is alpha sum b^2, ours ridge / 2 sum b^2
+    with_ridge = choix.opt_pairwise(4, games(WINS), alpha=0.5, method="Newton-CG", tol=1e-10)
+    assert bradley_terry(WINS, ridge=1.0).ratings == pytest.approx(
+        with_ridge - with_ridge.mean(), abs=1e-4
+    )
+
+
+def evalica_of(function, wins=WINS, **options):
+    evalica = oracle("evalica")
+    played = games(wins)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = getattr(evalica, function)(
+            [f"{i}" for i, _ in played],
+            [f"{j}" for _, j in played],
+            [evalica.Winner.X] * len(played),
+            **options,
+        )
+        scores = result.scores
+    return np.array([scores[f"{i}"] for i in range(len(wins))])
+
+
+def test_bradley_terry_is_evalicas():
+    theirs = np.log(evalica_of("bradley_terry", tolerance=1e-12, limit=10_000))
+    ours = bradley_terry(WINS, ridge=0.0).ratings
+    assert ours == pytest.approx(theirs - theirs.mean(), abs=1e-5)
+
+
+def test_elo_is_evalicas():
+    theirs = evalica_of("elo", k=16.0, initial=1000.0, scale=400.0, base=10.0)
+    ours = elo([(i, j, 1.0) for i, j in games(WINS)], 4, k=16.0)
+    assert ours == pytest.approx(theirs, abs=1e-9)
+
+
+def test_borda_is_evalicas_average_win_rate():
+    theirs = evalica_of("average_win_rate")
+    p = WINS / np.where(WINS + WINS.T > 0, WINS + WINS.T, np.nan)
+    assert borda(p) == pytest.approx(theirs, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_generated_games_are_rated_as_by_choix_and_evalica(seed):
+    choix, rng = oracle("choix"), np.random.default_rng(seed)
+    n = int(rng.integers(3, 9))
+    wins = rng.integers(1, 12, (n, n))
+    np.fill_diagonal(wins, 0)
+    ours = bradley_terry(wins, ridge=0.0).ratings
+    assert ours == pytest.approx(choix.ilsr_pairwise(n, games(wins)), abs=1e-6)
+    theirs = np.log(evalica_of("bradley_terry", wins, tolerance=1e-12, limit=10_000))
+    assert ours == pytest.approx(theirs - theirs.mean(), abs=1e-6)
+    ridge = float(rng.uniform(0.1, 3.0))
+    with_ridge = choix.opt_pairwise(n, games(wins), alpha=ridge / 2, method="Newton-CG", tol=1e-12)
+    assert bradley_terry(wins, ridge=ridge).ratings == pytest.approx(
+        with_ridge - with_ridge.mean(), abs=1e-5
+    )
+    streamed = elo([(i, j, 1.0) for i, j in games(wins)], n)
+    theirs = evalica_of("elo", wins, k=16.0, initial=1000.0, scale=400.0, base=10.0)
+    assert streamed == pytest.approx(theirs, abs=1e-8)
+    shares = wins / np.where(wins + wins.T > 0, wins + wins.T, np.nan)
+    assert borda(shares) == pytest.approx(evalica_of("average_win_rate", wins), abs=1e-9)
+
+
+def test_standard_errors_are_those_of_a_logit_model():
+    """The delta method by numerical derivatives of the likelihood, on the space of sum 0."""
+    fit = bradley_terry(WINS, ridge=0.0)
+    basis = np.linalg.svd(np.ones((1, 4)))[2][1:].T
+
+    def minus_likelihood(free):
+        b = basis @ free
+        return np.sum(WINS * np.log1p(np.exp(b[None, :] - b[:, None])))
+
+    at, step = basis.T @ fit.ratings, 1e-4
+    hessian = np.zeros((3, 3))
+    for i in range(3):
+        for j in range(3):
+            a, b = np.eye(3)[i] * step, np.eye(3)[j] * step
+            hessian[i, j] = (
+                minus_likelihood(at + a + b)
+                - minus_likelihood(at + a - b)
+                - minus_likelihood(at - a + b)
+                + minus_likelihood(at - a - b)
+            ) / (4 * step**2)
+    covariance = basis @ np.linalg.inv(hessian) @ basis.T
+    assert fit.standard_errors == pytest.approx(np.sqrt(np.diag(covariance)), rel=1e-4)
+
+
+def test_without_ridge_everyone_must_win_and_lose():
+    with pytest.raises(ScoreDataError, match="give a ridge above 0"):
+        bradley_terry([[0, 3], [0, 0]], ridge=0.0)
+    assert np.isfinite(bradley_terry([[0, 3], [0, 0]]).ratings).all()
+
+
+def test_elo_depends_on_the_order_of_games():
+    assert elo([(0, 1, 1), (1, 0, 1)], 2)[0] != 1000.0
+    rng = np.random.default_rng(0)
+    contest = Contest(
+        ("a", "b", "c"), ("r", "s"), tuple(tuple(rng.normal(size=(3, 5))) for _ in "rs")
+    )
+    games = elo_games(contest)
+    assert len(games) == 6
+    assert np.abs(elo(games, 3) - elo(games[::-1], 3)).max() > 0.01
+
+
+@given(contests(missing=False))
+def test_mean_ranks_are_those_of_friedman(contest):
+    pooled = [stats.rankdata(np.concatenate(row)) for row in contest.samples]
+    middles = [
+        [r.mean() for r in np.split(ranks, np.cumsum([x.size for x in row])[:-1])]
+        for ranks, row in zip(pooled, contest.samples, strict=True)
+    ]
+    if all(len({x.size for x in row}) == 1 for row in contest.samples):
+        slow = np.mean([stats.rankdata(-np.round(m, 9)) for m in middles], axis=0)
+        assert mean_rank(contest) == pytest.approx(slow)
+
+
+def test_copeland_counts_wins_less_losses():
+    p = np.array(
+        [
+            [0.5, 0.6, 0.5, np.nan],
+            [0.4, 0.5, 0.9, 0.2],
+            [0.5, 0.1, 0.5, 0.5],
+            [np.nan, 0.8, 0.5, 0.5],
+        ]
+    )
+    assert copeland(p).tolist() == [1.0, -1.0, -1.0, 1.0]
+
+
+def test_one_that_was_nowhere_has_no_mean_rank():
+    nothing = np.empty(0)
+    contest = Contest(("a", "b", "c"), ("x",), ((np.array([1.0]), np.array([2.0]), nothing),))
+    assert mean_rank(contest) == pytest.approx([2, 1, np.nan], nan_ok=True)
+
+
+@given(flows())
+def test_the_vector_is_numpys(f):
+    e = np.exp(f)
+    values, vectors = np.linalg.eig(e)
+    largest = np.abs(np.real(vectors[:, np.argmax(np.real(values))]))
+    assert perron_vector(e) == pytest.approx(largest / np.linalg.norm(largest), abs=1e-8)
+
+
+def server_example():
+    """Errors of three rules for one algorithm; W = (Z + 1) / (Z' + 1) as the server has it."""
+    errors = [np.array([3.0, 5, 9]), np.array([4.0, 6, 8]), np.array([20.0, 30, 40])]
+    z = np.array(
+        [[sum((a < b) + 0.5 * (a == b) for a in x for b in y) for y in errors] for x in errors]
+    )
+    w = (z + 1) / (z.T + 1)
+    np.fill_diagonal(w, 1.0)
+    return errors, perron_vector(w)
+
+
+def test_one_rule_gives_the_servers_score_for_algorithms():
+    errors, vector = server_example()
+    contest = Contest(("a", "b", "c"), ("rule",), (tuple(-x for x in errors),))
+    found = METHODS["gohr-ev"].rate(Tournament.of(contest), contest)
+    assert found == pytest.approx(vector)
+
+
+def test_one_algorithm_gives_the_servers_difficulty_of_rules():
+    errors, vector = server_example()
+    contest = Contest(("a", "b", "c"), ("dqn",), (tuple(errors),), "task")
+    found = METHODS["gohr-ev"].rate(Tournament.of(contest), contest)
+    assert found == pytest.approx(vector.min() / vector)
+    assert found.max() == 1.0  # the hardest
+    assert difficulty([0.8, 0.4]).tolist() == [0.5, 1.0]
+
+
+@given(contests(max_grounds=1, missing=False))
+def test_ratios_of_one_rule_are_the_smoothed_counts(contest):
+    graph = Tournament.of(contest)
+    expected = (contest.wins[0] + 1) / (contest.wins[0].T + 1)
+    assert np.exp(graph.log_odds) == pytest.approx(expected)
+
+
+def test_a_missing_ratio_is_left_to_the_others():
+    """With consistent ratios an unmet pair changes nothing (Harker 1987)."""
+    v = np.array([4.0, 2.0, 1.0])
+    e = v[:, None] / v[None, :]
+    e[0, 2] = e[2, 0] = np.nan
+    assert perron_vector(e) == pytest.approx(v / np.linalg.norm(v), abs=1e-9)
+
+
+def test_ratios_of_zero_are_refused():
+    with pytest.raises(ValueError, match="expected ease ratios above 0; smooth the counts"):
+        perron_vector([[1.0, 0.0], [2.0, 1.0]])

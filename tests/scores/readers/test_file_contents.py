@@ -1,0 +1,86 @@
+"""Comma- and tab-separated files: what is read, and where each fault is told to be."""
+
+from __future__ import annotations
+
+import pytest
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores import read_scores
+
+HEADER = "algorithm,task,run,score\n"
+GOOD = HEADER + "a,t,0,1\na,t,1,2\n"
+
+
+def read(tmp_path, content, name="scores.csv"):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_scores(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        GOOD.replace("\n", "\r\n"),
+        GOOD.replace("\n", "\r"),
+        "\ufeff" + GOOD,
+        "\n,,,\n" + GOOD + "\n,,,\n\n",
+        GOOD.replace("a,t,1", "\na,t,1"),
+        GOOD.replace("a,", '"a",'),
+        GOOD.removesuffix("\n"),
+        "".join(f",{line}\n" for line in GOOD.splitlines()),  # pandas' index without a name
+        GOOD.replace(",score", ", score "),
+    ],
+    ids=["crlf", "cr", "bom", "empty-rows", "blank-line", "quotes", "no-end", "index", "blanks"],
+)
+def test_the_same_scores_however_they_are_written(tmp_path, content):
+    table = read(tmp_path, content)
+    assert table.frame.columns == ["algorithm", "task", "run", "score"]
+    assert table.frame.rows() == [("a", "t", 0, 1.0), ("a", "t", 1, 2.0)]
+
+
+def test_names_in_quotes_may_hold_commas_quotes_and_line_breaks(tmp_path):
+    table = read(tmp_path, HEADER + '"a, ""b""\nc",t,0,1\n')
+    assert table.algorithms == ('a, "b"\nc',)
+
+
+FAULTS = [
+    ("", ": expected a table with a header line, found none"),
+    ("\n\n", ": expected a table with a header line, found none"),
+    (HEADER, ": expected rows of scores, found none"),
+    (HEADER + ",,,\n,,,\n", ": expected rows of scores, found none"),
+    (
+        "algorithm,task,run,score,score\na,t,0,1,2\n",
+        ", line 1: expected columns of different names, found 'score' twice",
+    ),
+    (GOOD + "a,t,2\n", ", line 4: expected 4 fields, found 3"),
+    (GOOD + "a,t,2,3,4\na,t,3\n", ", line 4: expected 4 fields, found 5"),
+    (HEADER + 'a,t,0,1\n"a,t,1,2\na,t,2,3\n', ", line 3: expected a closing '\"', found none"),
+    (GOOD.replace(",", ";"), ", line 1: expected fields separated by ',', found ';'"),
+    (
+        (HEADER + "a,t,0,1\ncaf\xe9,t,0,2\n").encode("latin-1"),
+        ", line 3: expected UTF-8 text, found",
+    ),
+    (GOOD.encode("utf-16"), ": expected UTF-8 text, found UTF-16"),
+    (HEADER + '"a\nb",t,0,1\n\n"a\nb",t,1,x\n', ", line 5, column 'score': expected a number"),
+    ("\n,,,\n" + HEADER + "a,t,0,x\n", ", line 4, column 'score': expected a number, found 'x'"),
+    (HEADER + "a" * 5000 + ",t,0,1\n", ", line 2, column 'algorithm': expected a name of at most"),
+    (HEADER + "a,t,0,1e308\n", ", line 2, column 'score': expected a number from -1e+100 to 1e+1"),
+    (HEADER + "a,t,0," + "x" * 10**6 + "\n", ", line 2, column 'score': expected a number, found"),
+    (GOOD + '"' + "a" * 10**6 + "\n", ", line 4: expected fields of at most 131,072 characters"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), FAULTS)
+def test_a_fault_is_told_in_one_short_line_with_its_place(tmp_path, content, message):
+    with pytest.raises(ScoreDataError) as error:
+        read(tmp_path, content)
+    said = str(error.value).removeprefix(str(tmp_path / "scores.csv"))
+    assert said.startswith(message)
+    assert "\n" not in said
+    assert len(said) < 300
+
+
+def test_tabs_separate_in_a_tsv(tmp_path):
+    assert len(read(tmp_path, GOOD.replace(",", "\t"), "scores.tsv")) == 2
+    with pytest.raises(ScoreDataError, match=r"separated by '\\t', found ','"):
+        read(tmp_path, GOOD, "scores.tsv")

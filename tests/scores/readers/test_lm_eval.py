@@ -1,0 +1,102 @@
+"""Results of lm-evaluation-harness: files, folders, groups, and what is none."""
+
+import json
+
+import pytest
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores import read_lm_eval, read_scores
+
+
+def lm_results(**tasks):
+    return {"results": tasks, "model_name": "tiny"}
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_a_folder_of_language_model_results(tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for model, values in (("small", (0.3, 0.4)), ("large", (0.6,))):
+        for i, value in enumerate(values):
+            content = lm_results(arc={"acc,none": value}) | {"model_name": model}
+            write(tmp_path / model / f"results_2026-0{i}.json", content)
+    for table in (read_lm_eval(tmp_path), read_scores(tmp_path)):
+        assert table.algorithms == ("large", "small")
+        assert table.runs("small", "arc").tolist() == [0.3, 0.4]
+        assert table.run_labels("small", "arc") == (0, 1)
+        assert table.runs("large", "arc").tolist() == [0.6]
+    with pytest.raises(ScoreDataError, match=r"expected files named results\*.json; found none"):
+        read_lm_eval(empty)
+
+
+def test_a_metric_under_several_filters_has_to_be_named(tmp_path):
+    values = {"exact_match,strict": 0.1, "exact_match,flexible": 0.2, "alias": "gsm"}
+    path = write(tmp_path / "results.json", lm_results(gsm=values))
+    with pytest.raises(ScoreDataError, match=r"task gsm: expected one exact_match, found \['exact"):
+        read_lm_eval(path, metric="exact_match")
+    assert read_lm_eval(path, metric="exact_match,strict").runs("tiny", "gsm").tolist() == [0.1]
+
+
+GROUPED = {"mmlu": 0.6, "mmlu_hard": 0.5, "mmlu_law": 0.5, "mmlu_math": 0.7, "arc": 0.8}
+
+
+@pytest.mark.parametrize(
+    ("about", "left_out"),
+    [
+        ({"group_subtasks": {"mmlu": ["mmlu_law", "mmlu_math"], "arc": []}}, "mmlu"),
+        ({"group_subtasks": {"mmlu": ["mmlu_hard"], "mmlu_hard": ["mmlu_law"]}}, "mmlu, mmlu_hard"),
+        # The group between has no score itself.
+        ({"group_subtasks": {"mmlu": ["x"], "x": ["mmlu_law", "mmlu"]}}, "mmlu"),
+        ({"groups": {"mmlu": {"acc,none": 0.6}, "arc": {"acc,none": 0.8}}}, "mmlu"),
+        ({"group_subtasks": {"mmlu": ["absent"], "arc": "mmlu", "mmlu_law": None}}, ""),
+        ({"group_subtasks": {"arc": ["arc"]}, "groups": ["mmlu"]}, ""),
+    ],
+)
+def test_a_group_is_no_task_beside_its_subtasks(tmp_path, about, left_out):
+    results = lm_results(**{task: {"acc,none": value} for task, value in GROUPED.items()})
+    path = write(tmp_path / "results.json", results | about)
+    if left_out:
+        with pytest.warns(DegenerateScoresWarning, match=f"subtasks are there: {left_out}$"):
+            table = read_lm_eval(path)
+    else:
+        table = read_lm_eval(path)
+    kept = tuple(task for task in GROUPED if task not in left_out.split(", "))
+    assert table.tasks == kept
+
+
+def test_an_evaluation_that_ran_twice_is_said(tmp_path):
+    content = lm_results(arc={"acc,none": 0.3}, piqa={"acc,none": 0.4})
+    for name in ("results_1.json", "results_2.json"):
+        write(tmp_path / name, content)
+    for read in (read_lm_eval, read_scores):
+        with pytest.warns(DegenerateScoresWarning, match="reruns of one deterministic evaluation"):
+            read(tmp_path)
+
+
+@pytest.mark.parametrize("results", [None, [], {"arc": 3}, {"arc": {"acc": "high"}}, {}])
+def test_results_that_are_none(tmp_path, results):
+    path = write(tmp_path / "results.json", {"results": results})
+    with pytest.raises(ScoreDataError, match="expected results with the metric 'acc'; found none"):
+        read_scores(path)
+
+
+def test_lm_eval(tmp_path):
+    results = {
+        "model_name": "tiny",
+        "results": {
+            "arc": {"acc,none": 0.3, "acc_stderr,none": 0.01, "alias": "arc"},
+            "wiki": {"word_perplexity,none": 12.0},
+        },
+        "higher_is_better": {"arc": {"acc": True}, "wiki": {"word_perplexity": False}},
+    }
+    path = write(tmp_path / "results.json", results)
+    assert read_lm_eval(path).runs("tiny", "arc").tolist() == [0.3]
+    perplexity = read_lm_eval({"mine": path}, metric="word_perplexity")
+    assert not perplexity.higher_is_better
+    with pytest.raises(ScoreDataError, match="expected results with the metric 'f1'; found none"):
+        read_lm_eval(path, metric="f1")

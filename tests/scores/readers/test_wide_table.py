@@ -1,0 +1,195 @@
+"""Wide tables of all makes: which column names the rows, and what is no task."""
+
+import warnings
+
+import pytest
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores import read_scores, read_wide_table
+
+
+def written(folder, text):
+    path = folder / "board.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def read(folder, text):
+    """Return the table and what was said of it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = read_wide_table(written(folder, text))
+    return table, [str(each.message) for each in caught]
+
+
+def test_names_are_found_by_their_heading(tmp_path):
+    text = "rank,model,organization,params_b,MMLU,average,date\n1,x,A,7,70,70,2024\n2,y,A,9,60,60,"
+    table, said = read(tmp_path, text + "2025\n")
+    assert table.algorithms == ("x", "y")
+    assert table.tasks == ("MMLU",)
+    left_out = "rank, organization, params_b, average, date"
+    assert said == [f"columns left out, since they are no tasks: {left_out}"]
+
+
+def test_a_column_of_signs_names_no_rows(tmp_path):
+    text = "T,Model,Average,IFEval,#Params (B),Hub License\n🟢,x,9,80,7,MIT\n🟢,y,8,60,7,\n"
+    table, _ = read(tmp_path, text)
+    assert (table.algorithms, table.tasks) == (("x", "y"), ("IFEval",))
+
+
+@pytest.mark.parametrize(
+    "head", ["#,Modell,Math", "Rank,Modell,Math", "Id,Agent,Math", "Year (AD),Agent,Math"]
+)
+def test_a_rank_is_no_name(tmp_path, head):
+    assert read(tmp_path, f"{head}\n1,x,5\n2,y,6\n")[0].algorithms == ("x", "y")
+
+
+def test_a_benchmark_may_be_headed_as_names_are(tmp_path):
+    table, _ = read(tmp_path, "Modell,Agent,Math\nx,5,6\ny,7,8\n")
+    assert (table.algorithms, table.tasks) == (("x", "y"), ("Agent", "Math"))
+    table, _ = read(tmp_path, "index,pong,chess\nx,5,6\ny,7,8\n")
+    assert table.algorithms == ("x", "y")
+
+
+@pytest.mark.parametrize("column", ["model", "Agent", "Name"])
+def test_a_name_that_stands_twice_is_said(tmp_path, column):
+    path = written(tmp_path, f"rank,{column},t1,t2\n1,A,1,2\n2,B,1,4\n3,A,3,4\n")
+    with pytest.raises(ScoreDataError) as error:
+        read_wide_table(path)
+    assert str(error.value) == (
+        f"{path}, lines 2 and 4, column '{column}': expected a row for each name, found 'A' twice; "
+        "several runs belong in a tidy file, with columns algorithm, task, run, score"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "agent,game,seed,return,length\na,pong,0,1,9\na,chess,0,2,8\n",
+        "agent,seed,return\na,0,1\na,1,2\n",
+        "nickname,rule_name,trial_id,errors\na,r,0,1\na,r,1,2\n",
+        "env,agent,return\npong,a,1\nchess,a,2\n",
+        "env,seed,return,length\npong,0,1,2\nchess,0,2,3\n",
+        "env,return\npong,1\npong,2\n",
+        "task,agent,result\npong,a,1\nchess,b,2\n",
+        "task,seed,result\npong,0,1\nchess,1,2\n",
+        "task,result,note\npong,1,good\n",
+        "task,mean,std,runs\npong,1,2,3\n",
+        "task,dqn,score\npong,1,2\n",
+    ],
+)
+def test_tidy_files_with_other_headings_are_none(tmp_path, text):
+    with pytest.raises(ScoreDataError, match=r"missing columns? |found one named score or task$"):
+        read_wide_table(written(tmp_path, text))
+
+
+@pytest.mark.parametrize("head", ["env", "Environment", "game", "Dataset", "benchmark", "task"])
+def test_a_transposed_table_is_read_the_right_way_round(tmp_path, head):
+    text = f"{head},DQN,PPO,Average\npong,1,2,1.5\nchess,3,-,3\nMean,2,2,2\n"
+    table, said = read(tmp_path, text)
+    assert (table.algorithms, table.tasks) == (("DQN", "PPO"), ("pong", "chess"))
+    assert table.runs("DQN", "chess").tolist() == [3]
+    assert said == [
+        f"column '{head}' names tasks: rows are read as tasks, columns as algorithms",
+        "columns left out, since they are no algorithms: Average",
+        "rows left out, since they are no tasks: Mean",
+    ]
+    with pytest.raises(ScoreDataError, match=r"lines 2 and 3, .* found 'pong' twice"):
+        read_wide_table(written(tmp_path, f"{head},DQN,PPO\npong,1,2\npong,3,4\n"))
+
+
+def test_a_wrong_cell_of_a_transposed_table_is_named(tmp_path):
+    path = written(tmp_path, "game,DQN,PPO\nmean,1,x\npong,1,2\nchess,3,many\n")
+    with (
+        pytest.warns(DegenerateScoresWarning),
+        pytest.raises(ScoreDataError, match="line 4, column 'PPO': expected a number, found 'many"),
+    ):
+        read_wide_table(path)
+
+
+@pytest.mark.parametrize("cell", ["2 ± 1", "2 +/- 1", "2 (0.1)", "**2** (0.1)", r"2 \pm 0.1"])
+def test_deviations_are_left_out_aloud(tmp_path, cell):
+    table, said = read(tmp_path, f"model,pong\na,{cell}\nb,3*\n")
+    assert table.runs("a", "pong").tolist() == [2]
+    assert table.runs("b", "pong").tolist() == [3]
+    assert len(said) == 1
+    assert said[0].startswith("deviations are left out: each cell is read as one number, and how")
+
+
+def test_a_wide_table_of_seeds_is_suspicious(tmp_path):
+    _, said = read(tmp_path, "model,seed 1,seed 2\na,1,2\nb,2,3\n")
+    assert len(said) == 1
+    assert said[0].startswith("the tasks look like seeds (seed 1, seed 2)")
+
+
+@pytest.mark.parametrize("head", ["id,model", "date,model"])
+def test_models_that_stand_twice_do_not_hide_behind_another_column(tmp_path, head):
+    text = f"{head},pong,chess\nr1,A,1.5,2\nr2,A,3.5,4\nr3,B,5.5,6\n"
+    (tmp_path / "dump.csv").write_text(text)
+    with pytest.raises(ScoreDataError, match="found 'A' twice"):
+        read_wide_table(tmp_path / "dump.csv")
+
+
+def test_a_column_of_seeds_is_no_task(tmp_path):
+    (tmp_path / "dump.csv").write_text("model,seed,SEED,pong\nA,1,70.5,2\nB,2,71.5,4\n")
+    with pytest.warns(DegenerateScoresWarning, match="no tasks: seed"):
+        assert read_wide_table(tmp_path / "dump.csv").tasks == ("SEED", "pong")
+
+
+def test_a_wide_table_has_tasks_for_columns(tmp_path):
+    text = 'Model,Licence,Pong,"Break, out",Average\nDQN,MIT,"1,234",30.5%,1\nC51,,2 ± 1,,9\n'
+    path = written(tmp_path, text)
+    with pytest.warns(DegenerateScoresWarning) as caught:
+        table = read_scores(path)
+    assert [str(w.message) for w in caught] == [
+        "columns left out, since they are no tasks: Licence, Average",
+        "deviations are left out: each cell is read as one number, and how sure it is is not used; "
+        "estimate, compare and profile take means and deviations from a file with columns "
+        "algorithm, task, mean, std, runs",
+    ]
+    assert table.algorithms == ("DQN", "C51")
+    assert table.tasks == ("Pong", "Break, out")
+    assert table.runs("DQN", "Pong").tolist() == [1234.0]
+    assert table.runs("C51", "Break, out").size == 0
+
+
+def test_what_tells_of_a_model_is_no_task(tmp_path):
+    head = "eval,Average \u2b06\ufe0f,Hub \u2764\ufe0f,#Params (B),CO\u2082 cost (kg),IFEval"
+    path = written(tmp_path, f"{head},Rank of words\na,9,1,7,1,5,6\nb,8,3,7,3,4,7\n")
+    with pytest.warns(
+        DegenerateScoresWarning, match="they are no tasks: Average .*, Hub .*, #Params"
+    ):
+        table = read_scores(path)
+    assert table.tasks == ("IFEval", "Rank of words")
+
+
+def test_a_number_in_a_name_makes_it_a_task(tmp_path):
+    path = written(tmp_path, "model,hub1,hub 2,Total (3)\na,1,2,3\nb,3,4,7\n")
+    with pytest.warns(DegenerateScoresWarning, match=r"they are no tasks: Total \(3\)"):
+        table = read_scores(path)
+    assert table.tasks == ("hub1", "hub 2")
+
+
+def test_a_wrong_cell_of_a_wide_table_is_named(tmp_path):
+    path = written(tmp_path, "model,pong,chess\na,1,2\n\nb,x7,3\n")
+    with pytest.raises(ScoreDataError) as error:
+        read_scores(path)
+    assert str(error.value) == f"{path}, line 4, column 'pong': expected a number, found 'x7'"
+
+
+def test_the_columns_of_a_tidy_file_with_other_headings_are_to_be_named(tmp_path):
+    path = written(tmp_path, "agent,game,seed,result\na,pong,0,1\na,chess,0,2\n")
+    with pytest.raises(ScoreDataError) as error:
+        read_scores(path)
+    assert str(error.value) == (
+        f"{path}: missing columns 'algorithm', 'task', 'run', 'score'; found agent, game, seed, "
+        "result (columns={'algorithm': NAME} or --column algorithm=NAME says how it is called)"
+    )
+    names = {"algorithm": "agent", "task": "game", "run": "seed", "score": "result"}
+    assert read_scores(path, columns=names).tasks == ("pong", "chess")
+
+
+def test_a_table_without_numbers_holds_no_scores(tmp_path):
+    for text in ("name\na\n", "name,licence\na,MIT\n", "name,pong\n"):
+        with pytest.raises(ScoreDataError, match="missing columns 'algorithm', 'task'"):
+            read_scores(written(tmp_path, text))

@@ -1,0 +1,119 @@
+"""Two who do the same at the same time: one of them does it, and the other is told so."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from app_client import AppClient
+from gnomon.database.engine import Database
+from gnomon.database.schema import Season
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.leaderboard.submissions.worker import work
+from submitted import bearer, play_entry, register, send
+
+N = 8
+
+
+def at_once(deed: Callable[[int], int]) -> Counter[int]:
+    """Do something in several threads, and count the statuses."""
+    barrier = threading.Barrier(N)
+
+    def one(k: int) -> int:
+        barrier.wait()
+        return deed(k)
+
+    with ThreadPoolExecutor(N) as pool:
+        return Counter(pool.map(one, range(N)))
+
+
+def test_one_name_is_registered_once(client: AppClient, season: Season, token: str) -> None:
+    path = f"/api/seasons/{season.name}/entries"
+    for name in ("Ada's", "Bob's", "Eve's"):
+        value = {"name": name}
+        found = at_once(
+            lambda _, v=value: client.post(path, json=v, headers=bearer(token)).status_code
+        )
+        assert found == {201: 1, 409: N - 1}
+
+
+def test_one_account_is_made_once(client: AppClient, admin_token: str) -> None:
+    found = at_once(
+        lambda _: (
+            client.post(
+                "/api/accounts", json={"name": "carl"}, headers=bearer(admin_token)
+            ).status_code
+        )
+    )
+    assert found == {201: 1, 409: N - 1}
+
+
+def test_one_attempt_is_submitted_once_and_followed_by_one(
+    client: AppClient, season: Season, token: str, tmp_path: Path
+) -> None:
+    register(client, token, "Uniform")
+    packed = play_entry(client, 1, tmp_path)
+    found = at_once(lambda _: send(client, token, 1, packed).status_code)
+    assert set(found) <= {200, 202, 409}
+    assert [s["state"] for s in client.get("/api/seasons/spring/submissions").json()] == ["queued"]
+    path = "/api/entries/1/attempts"
+    found = at_once(lambda _: client.post(path, headers=bearer(token)).status_code)
+    assert found == {201: 1, 409: N - 1}
+    assert [each["number"] for each in client.get("/api/entries/1").json()["attempts"]] == [1, 2]
+
+
+def test_a_moderator_and_a_worker_never_wait_for_each_other(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    season: Season,
+    token: str,
+    admin_token: str,
+    tmp_path: Path,
+) -> None:
+    """PostgreSQL ends one of two who do, after a second; SQLite's writers take turns."""
+    for k in (1, 2):
+        register(client, token, f"Learner {k}")
+        assert send(client, token, k, play_entry(client, k, tmp_path / str(k))).status_code == 202
+    stopped = threading.Event()
+    worker = threading.Thread(target=work, args=(database, settings, "worker", stopped))
+    worker.start()
+    who = bearer(admin_token)
+
+    def moderate(k: int) -> int:
+        path = f"/api/submissions/{k % 2 + 1}"
+        for _ in range(8):
+            for answer in (
+                client.post(f"{path}/requeue", headers=who),
+                client.post(f"{path}/refuse", json={"reason": "again"}, headers=who),
+            ):
+                if answer.status_code not in (200, 409):
+                    return answer.status_code
+        return 200
+
+    try:
+        assert at_once(moderate) == {200: N}
+    finally:
+        stopped.set()
+        worker.join(30)
+
+
+@pytest.mark.parametrize(("error", "status"), [(IntegrityError, 409), (OperationalError, 503)])
+def test_what_the_database_says_is_answered(
+    app: FastAPI, client: AppClient, error: type[IntegrityError | OperationalError], status: int
+) -> None:
+    @app.get("/api/broken")
+    def broken() -> None:
+        raise error("SELECT 'secret'", {}, Exception("secret"))
+
+    answer = client.get("/api/broken")
+    assert answer.status_code == status
+    assert "ask again" in answer.json()["detail"]
+    assert "secret" not in answer.text

@@ -1,0 +1,367 @@
+"""A submission is its attempts: taken in, replayed, and refused at the place where it differs."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from sqlalchemy import func, select
+
+from app_client import AppClient
+from gnomon.database.engine import Database
+from gnomon.database.schema import Season, Submission, VerifiedTrial
+from gnomon.leaderboard.client.submit_run import Packed
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, evidence_path
+from gnomon.leaderboard.submissions.worker import work_on_one
+from small_season import make_account, make_season
+from submitted import bearer, play_entry, register, repacked, send
+
+
+@pytest.fixture
+def packed(client: AppClient, season: Season, token: str, tmp_path: Path) -> Packed:
+    """The run of entry 1, a uniform player."""
+    assert register(client, token, "Uniform")["id"] == 1
+    return play_entry(client, 1, tmp_path)
+
+
+def verdict(
+    client: AppClient, database: Database, settings: ServerSettings, number: int = 1
+) -> dict[str, Any]:
+    """Let a worker do what is queued, and return the submission."""
+    assert work_on_one(database, settings, "worker")
+    record: dict[str, Any] = client.get(f"/api/submissions/{number}").json()
+    return record
+
+
+def test_an_honest_run_is_verified(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+) -> None:
+    sent = send(client, token, 1, packed)
+    assert sent.status_code == 202
+    assert sent.json()["state"] == "queued"
+    assert sent.json()["ahead"] == 0
+    record = verdict(client, database, settings)
+    assert record["state"] == "verified", record["reason"]
+    trials = client.get("/api/submissions/1/trials").json()
+    claimed = {(row["rule"], row["trial"]): row["tce"] for row in packed.manifest["totals"]}
+    assert {(trial["rule"], trial["trial"]): trial["tce"] for trial in trials} == claimed
+    assert len(claimed) == 4
+    assert record["n_attempts"] == sum(trial["n_attempts"] for trial in trials)
+    log = client.get("/api/submissions/1/log")
+    assert log.content == packed.log
+    assert not work_on_one(database, settings, "worker")
+
+
+def test_a_flipped_move_is_refused_where_it_stands(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+) -> None:
+    frame = pl.read_parquet(io.BytesIO(packed.log))
+    # An accepted one, of a rule that accepts each piece in one bucket alone: a denied attempt may
+    # be denied elsewhere too, and then the log tells of another game that is as true.
+    accepted = (frame["rule"] == "color-match") & (frame["outcome"] == 0)
+    row = int(accepted.arg_true()[len(accepted.arg_true()) // 2])
+    there = frame.row(row, named=True)
+    buckets = frame["bucket"].to_list()
+    buckets[row] = (buckets[row] + 1) % 4
+    changed = frame.with_columns(pl.Series("bucket", buckets, dtype=frame["bucket"].dtype))
+    # All that the attempts come to is told as before.
+    assert send(client, token, 1, repacked(packed, changed)).status_code == 202
+    record = verdict(client, database, settings)
+    assert record["state"] == "refused"
+    place = (
+        f"rule color-match, trial {there['trial']}, episode {there['episode']}, "
+        f"attempt {there['attempt']}: "
+    )
+    assert record["reason"].startswith(place), (record["reason"], place)
+
+
+def test_edited_totals_are_refused(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+) -> None:
+    packed.manifest["totals"][2]["tce"] -= 1
+    assert send(client, token, 1, packed).status_code == 202
+    record = verdict(client, database, settings)
+    assert record["state"] == "refused"
+    assert "tce: expected" in record["reason"]
+    assert client.get("/api/submissions/1/trials").json() == []
+
+
+def test_a_missing_trial_is_refused(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+) -> None:
+    frame = pl.read_parquet(io.BytesIO(packed.log))
+    less = frame.filter(~((pl.col("rule") == "clockwise") & (pl.col("trial") == 1)))
+    packed.manifest["totals"] = []
+    assert send(client, token, 1, repacked(packed, less)).status_code == 202
+    record = verdict(client, database, settings)
+    assert record["state"] == "refused"
+    assert record["reason"].startswith("rule clockwise, trial 1: missing")
+
+
+def test_boards_that_were_not_assigned_are_refused(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+) -> None:
+    # The run of entry 1 is sent for entry 2, whose seed is another: with a config that lies.
+    entry = register(client, token, "Another")
+    packed.manifest["config"]["seed"] = entry["attempts"][0]["seed"]
+    assert send(client, token, 2, packed).status_code == 202
+    record = verdict(client, database, settings)
+    assert record["state"] == "refused"
+    assert record["reason"].startswith("rule clockwise, trial 0, episode 0")
+    assert "board" in record["reason"]
+
+
+def test_a_run_of_another_config_is_refused(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+) -> None:
+    packed.manifest["config"]["horizon"] = 60
+    assert send(client, token, 1, packed).status_code == 202
+    record = verdict(client, database, settings)
+    assert record["reason"] == "not what was assigned: horizon: expected 50, found 60"
+
+
+def test_a_learner_that_was_shown_the_rule_is_refused(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    season: Season,
+    tmp_path: Path,
+) -> None:
+    register(client, token, "Oracle")
+    packed = play_entry(client, 1, tmp_path, learner="rule_player")
+    assert send(client, token, 1, packed).status_code == 202
+    record = verdict(client, database, settings)
+    assert record["state"] == "refused"
+    assert "was shown the rule" in record["reason"]
+
+
+def test_the_same_log_twice_names_the_earlier_submission(
+    client: AppClient, token: str, packed: Packed
+) -> None:
+    assert send(client, token, 1, packed).status_code == 202
+    # For the same attempt it is the same submission: whoever lost the answer asks again.
+    again = send(client, token, 1, packed)
+    assert (again.status_code, again.json()["id"]) == (200, 1)
+    register(client, token, "Another")
+    other = send(client, token, 2, packed)
+    assert other.status_code == 409
+    assert other.json()["detail"] == "this very log was sent before: submission 1"
+
+
+def test_the_same_attempts_packed_otherwise_are_a_repeat(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+) -> None:
+    send(client, token, 1, packed)
+    assert verdict(client, database, settings)["state"] == "verified"
+    # A second entry with the first one's seed, as no server assigns it.
+    register(client, token, "Copy")
+    with database.writing() as session:
+        from gnomon.database.schema import EntryAttempt
+
+        first, second = session.scalars(select(EntryAttempt).order_by(EntryAttempt.id))
+        second.seed = first.seed
+    copied = repacked(packed, log_format="csv")
+    assert send(client, token, 2, copied).status_code == 202
+    record = verdict(client, database, settings, 2)
+    assert record["state"] == "refused"
+    assert record["reason"] == "every trial is one of submission 1: a repeat"
+
+
+def test_an_attempt_is_used_up_and_the_next_one_has_other_boards(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+    tmp_path: Path,
+) -> None:
+    early = client.post("/api/entries/1/attempts", headers=bearer(token))
+    assert early.status_code == 409
+    send(client, token, 1, packed)
+    second = client.post("/api/entries/1/attempts", headers=bearer(token)).json()
+    seeds = [attempt["seed"] for attempt in second["attempts"]]
+    assert len(set(seeds)) == 2
+    other = repacked(packed, log_format="csv")
+    assert send(client, token, 1, other).status_code == 409
+    packed = play_entry(client, 1, tmp_path / "2", attempt=2)
+    assert send(client, token, 1, packed, attempt=2).status_code == 202
+    work_on_one(database, settings, "worker")
+    record = verdict(client, database, settings, 2)
+    assert (record["state"], record["attempt"], record["n_attempts_of_entry"]) == ("verified", 2, 2)
+
+
+def test_a_withdrawal_leaves_a_tombstone(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+) -> None:
+    send(client, token, 1, packed)
+    verdict(client, database, settings)
+    stranger = bearer(make_account(database, "eve", "submit"))
+    path, why = "/api/submissions/1/withdraw", {"reason": "a bug in my learner"}
+    assert client.post(path, json=why, headers=stranger).status_code == 403
+    record = client.post(path, json=why, headers=bearer(token)).json()
+    assert (record["state"], record["reason"]) == ("withdrawn", "a bug in my learner")
+    assert client.post(path, json=why, headers=bearer(token)).status_code == 409
+    assert len(client.get("/api/submissions/1/trials").json()) == 4
+    assert client.get("/api/seasons/spring/submissions").json()[0]["state"] == "withdrawn"
+    actions = [line["action"] for line in client.get("/api/audit-log").json()]
+    assert actions[-1] == "submission withdrawn"
+
+
+def test_moderators_refuse_and_verify_again(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+) -> None:
+    send(client, token, 1, packed)
+    verdict(client, database, settings)
+    moderator = bearer(make_account(database, "mo", "moderate"))
+    path = "/api/submissions/1/refuse"
+    assert client.post(path, json={"reason": "x"}, headers=bearer(token)).status_code == 403
+    assert client.post(path, json={"reason": ""}, headers=moderator).status_code == 422
+    record = client.post(path, json={"reason": "under review"}, headers=moderator).json()
+    assert (record["state"], record["reason"]) == ("refused", "under review")
+    record = client.post("/api/submissions/1/requeue", headers=moderator).json()
+    assert record["state"] == "queued"
+    assert verdict(client, database, settings)["state"] == "verified"
+    with database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(VerifiedTrial)) == 4
+
+
+def test_every_change_is_a_new_version_of_the_season(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+) -> None:
+    def version() -> int:
+        found: int = client.get("/api/seasons/spring").json()["version"]
+        return found
+
+    versions = [version()]
+    send(client, token, 1, packed)
+    versions.append(version())
+    verdict(client, database, settings)
+    versions.append(version())
+    client.post("/api/submissions/1/withdraw", json={}, headers=bearer(token))
+    versions.append(version())
+    assert versions == sorted(set(versions))
+
+
+def test_what_is_not_the_announced_log_is_refused_and_the_attempt_stays(
+    client: AppClient,
+    database: Database,
+    settings: ServerSettings,
+    token: str,
+    packed: Packed,
+) -> None:
+    path = "/api/entries/1/attempts/1/submission"
+    client.put(path, json=packed.manifest, headers=bearer(token))
+    for wrong in (packed.log[:-1], b"", packed.log + b"\n"):
+        answer = client.put("/api/submissions/1/log", content=wrong, headers=bearer(token))
+        assert answer.status_code == 422
+        assert "expected the bytes with SHA-256" in answer.json()["detail"]
+    assert client.get("/api/submissions/1").json()["state"] == "uploading"
+    assert client.get("/api/submissions/1/log").status_code == 404
+    assert send(client, token, 1, packed).status_code == 202
+    assert not list(settings.incoming.iterdir())
+    sha256 = packed.manifest["log_sha256"]
+    assert evidence_path(settings, sha256).exists()
+    assert canonical_path(settings, sha256).exists()
+
+
+@pytest.mark.parametrize("tce", [-1.0, 151.0])
+def test_reported_scores_are_such_as_there_can_be(
+    client: AppClient, database: Database, token: str, tce: float
+) -> None:
+    """Three episodes of fifty attempts each."""
+    make_season(database, "anything", "open")
+    register(client, token, "Mine", "anything")
+    manifest = {"learner": "Mine", "totals": [{"rule": "clockwise", "trial": 0, "tce": tce}]}
+    path = "/api/entries/1/attempts/1/submission"
+    answer = client.put(path, json=manifest, headers=bearer(token))
+    assert answer.status_code == 422
+    assert "expected a tce from 0 to 150" in answer.json()["detail"]
+
+
+def test_the_open_division_takes_scores_on_trust_and_says_so(
+    client: AppClient, database: Database, token: str
+) -> None:
+    make_season(database, "anything", "open")
+    register(client, token, "Mine", "anything")
+    totals = [{"rule": "clockwise", "trial": k, "tce": 10.0 + k} for k in range(2)]
+    manifest: dict[str, Any] = {"learner": "Mine", "totals": totals}
+    path = "/api/entries/1/attempts/1/submission"
+    answer = client.put(path, json=manifest, headers=bearer(token))
+    assert (answer.status_code, answer.json()["state"]) == (200, "reported")
+    assert client.put(path, json=manifest, headers=bearer(token)).json()["id"] == 1
+    trials = client.get("/api/submissions/1/trials").json()
+    assert [(t["tce"], t["n_attempts"]) for t in trials] == [(10.0, None), (11.0, None)]
+    log = client.get("/api/submissions/1/log").text
+    assert log == "rule,trial,tce,errors_to_learn\nclockwise,0,10.0,\nclockwise,1,11.0,\n"
+
+
+@pytest.mark.parametrize(
+    ("totals", "expected"),
+    [
+        ([{"rule": "nonsense", "trial": 0, "tce": 1}], "not of this season"),
+        ([{"rule": "clockwise", "trial": 7, "tce": 1}], "not of this season"),
+        ([{"rule": "clockwise", "trial": 0, "tce": 1}] * 2, "told twice"),
+        ([{"rule": "clockwise", "trial": 0}], "expected a tce"),
+    ],
+)
+def test_reported_scores_that_cannot_be(
+    client: AppClient,
+    database: Database,
+    token: str,
+    totals: list[dict[str, Any]],
+    expected: str,
+) -> None:
+    make_season(database, "anything", "open")
+    register(client, token, "Mine", "anything")
+    manifest = {"learner": "Mine", "totals": totals}
+    path = "/api/entries/1/attempts/1/submission"
+    answer = client.put(path, json=manifest, headers=bearer(token))
+    assert answer.status_code == 422
+    assert expected in answer.json()["detail"]
+    with database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Submission)) == 0

@@ -1,0 +1,128 @@
+"""Every page, by day and by night and on a phone: without barriers, without overflow, and kept."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+from axe_playwright_python.sync_playwright import Axe
+
+pytestmark = pytest.mark.full  # a browser
+
+PAGES = {
+    "home": "/",
+    "seasons": "/seasons",
+    "standings": "/seasons/spring-2026",
+    "standings-hidden": "/seasons/autumn-2026",
+    "submissions": "/seasons/spring-2026/submissions",
+    "rule": "/seasons/spring-2026/rules/clockwise",
+    "rule-hidden": "/seasons/autumn-2026/rules/s-h01",
+    "learner": "/entries/4",
+    "learner-withdrawn": "/entries/10",
+    "submission": "/submissions/1",
+    "submission-refused": "/submissions/8",
+    "replay": "/submissions/4/replay?rule=clockwise&trial=1&episode=2&step=5",
+    "attempt": "/entries/1/attempts/1/submit",
+    "moderation": "/moderation",
+    "methods": "/methods",
+    "sign-in": "/account",
+    "submit": "/submit",
+    "puzzles": "/play",
+    "puzzle": "/play/puzzle-7",
+    "problem": "/seasons/none",
+}
+
+#: What axe-core looks for: WCAG 2.2 at the levels A and AA, and its best practices.
+OPTIONS = {
+    "runOnly": {
+        "type": "tag",
+        "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    },
+    "resultTypes": ["violations"],
+}
+
+
+def barriers(page):
+    """Return what axe-core finds, each with the first places."""
+    found = Axe().run(page, options=OPTIONS).response["violations"]
+    return [(v["id"], [n["html"][:120] for n in v["nodes"][:3]]) for v in found]
+
+
+def overflow(page):
+    return page.evaluate("document.documentElement.scrollWidth - innerWidth")
+
+
+def looked_at(page, folder, name):
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=folder / f"{name}.png", full_page=True)
+    assert barriers(page) == []
+    assert overflow(page) <= 0
+
+
+def visit(open_page, path, **options):
+    """Open a page; the browser's own word on a page that is missing is no complaint of ours."""
+    if path != PAGES["problem"]:
+        return open_page(path, **options)
+    page = open_page("/methods", **options)
+    page.route(path, lambda route: route.fulfill(response=route.fetch(), status=200))
+    page.goto(path)
+    return page
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(("look", "width"), [("light", 1200), ("dark", 1200), ("phone", 360)])
+def test_every_page_has_no_barriers(open_page, screenshots, name, look, width):
+    theme = "dark" if look == "dark" else "light"
+    page = visit(open_page, PAGES[name], color_scheme=theme, width=width)
+    looked_at(page, screenshots, f"{name}-{look}")
+
+
+@pytest.mark.parametrize(("look", "width"), [("light", 1200), ("dark", 1200), ("phone", 360)])
+def test_a_game_and_its_result_have_no_barriers(open_page, screenshots, look, width):
+    theme = "dark" if look == "dark" else "light"
+    options = {"color_scheme": theme, "width": width, "reduced_motion": "reduce"}
+    page = open_page("/play/puzzle-7", **options)
+    page.get_by_role("button", name="Deal the first board").click()
+    page.locator("button.piece").first.wait_for()
+    for n in range(6):
+        page.locator("button.piece").nth(n % 3).press(str(n % 4))
+        page.wait_for_function(
+            "n => document.querySelectorAll('#moves li').length === n", arg=n + 1
+        )
+    looked_at(page, screenshots, f"game-{look}")
+    page.get_by_text("Stop here", exact=True).click()
+    looked_at(page, screenshots, f"game-stop-{look}")
+    page.get_by_role("button", name="Stop for good").click()
+    page.get_by_text("Errors so far, board by board").wait_for()
+    looked_at(page, screenshots, f"result-{look}")
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_the_pages_of_a_study_have_no_barriers(open_page, tokens, screenshots, look):
+    page = open_page("/account", color_scheme=look)
+    page.get_by_label("Token").fill(tokens["root"])
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_text("You are signed in").wait_for()
+    looked_at(page, screenshots, f"account-{look}")
+    page.goto("/studies")
+    looked_at(page, screenshots, f"studies-{look}")
+    plan = page.get_by_label("Plan (TOML)")
+    plan.fill(re.sub('name = "pilot"', f'name = "looks-{look}"', plan.input_value()))
+    page.get_by_role("button", name="Make the study").click()
+    link = page.locator("pre code").inner_text()
+    looked_at(page, screenshots, f"study-made-{look}")
+    page.get_by_role("link", name="To the study").click()
+    page.wait_for_url("**/studies/*")
+    looked_at(page, screenshots, f"study-{look}")
+    page.goto(link[link.index("/join/") :])
+    looked_at(page, screenshots, f"invitation-{look}")
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Take part").click()
+    page.get_by_role("button", name="Begin").wait_for()
+    looked_at(page, screenshots, f"player-{look}")
+    page.goto("/submissions/1")
+    looked_at(page, screenshots, f"submission-moderator-{look}")
+    page.goto("/submit")
+    looked_at(page, screenshots, f"submit-form-{look}")

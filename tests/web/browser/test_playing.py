@@ -1,0 +1,277 @@
+"""People at the board: to the end with a mouse, and to the end with keys alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from gnomon.studies.playable_rules import puzzles
+
+pytestmark = pytest.mark.full  # a browser
+
+PLAN = """
+name = "browser-{n}"
+title = "Which rules do people find?"
+consent = "Every attempt is kept."
+episodes = 2
+show_curves = true
+[lists]
+a = ["anything-goes", "clockwise"]
+"""
+
+
+def sign_in(page, token):
+    page.goto("/account")
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_text("You are signed in").wait_for()
+
+
+@pytest.fixture
+def invitation(open_page, tokens, request):
+    """A study made in the browser; the address of its invitation."""
+    page = open_page()
+    sign_in(page, tokens["root"])
+    page.goto("/studies")
+    name = re.sub(r"[^a-z]", "", request.node.name)[-40:]
+    page.get_by_label("Plan (TOML)").fill(PLAN.replace("{n}", name))
+    page.get_by_role("button", name="Make the study").click()
+    link = page.locator("pre code").inner_text()
+    return link[link.index("/join/") :]
+
+
+def state(page):
+    return page.evaluate("fetch(location.pathname + '.json').then(a => a.json()).then(a => a.view)")
+
+
+def move_of(page, piece, bucket):
+    """Drag a piece into a bucket, as a hand does."""
+    start = page.locator(f'.piece[data-cell="{piece["cell"]}"]').bounding_box()
+    end = page.locator(f'.bucket[data-bucket="{bucket}"]').bounding_box()
+    page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=6)
+    page.mouse.up()
+
+
+def wait_for_count(page, n):
+    page.wait_for_function(
+        "n => Number(document.getElementById('count-moves').textContent) === n", arg=n
+    )
+
+
+def test_a_study_is_played_to_its_end_with_a_mouse(open_page, invitation):
+    page = open_page(invitation)
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Take part").click()
+    page.get_by_role("button", name="Begin").click()
+    page.locator("button.piece").first.wait_for()
+    done = 0
+    for board in (1, 2):
+        for n, piece in enumerate(state(page)["pieces"]):
+            move_of(page, piece, n % 4)
+            done += 1
+            wait_for_count(page, done)
+        if board == 1:
+            page.get_by_role("button", name="Next board").click()
+            page.get_by_text("Board 2 of 2.").wait_for()
+    assert page.locator(".ghost").count() == 9
+    page.get_by_role("link", name="See how it went").click()
+    page.get_by_role("heading", name="You found it.").wait_for()
+    assert page.locator("polyline.you").count() == 1
+    assert page.locator("polyline").count() == 5
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("heading", name="Puzzle 2").wait_for()
+
+
+def test_a_move_that_is_refused_puts_the_piece_back(open_page):
+    page = open_page(f"/play/puzzle-{puzzles().index('clockwise') + 1}")
+    page.get_by_role("button", name="Deal the first board").click()
+    page.locator("button.piece").first.wait_for()
+    piece, other = state(page)["pieces"][:2]
+    move_of(page, piece, 0)
+    wait_for_count(page, 1)
+    move_of(page, other, 3)
+    page.get_by_text("No.", exact=True).wait_for()
+    assert page.locator("#count-errors").inner_text() == "1"
+    box = page.locator(f'.piece[data-cell="{other["cell"]}"]')
+    assert box.evaluate("piece => piece.style.transform") == ""
+    assert page.locator("#moves li").count() == 2
+    page.get_by_label("Show what was moved").uncheck()
+    assert page.locator(".ghost").count() == 0
+    assert not page.locator("#moves").is_visible()
+    # A reload finds the game as it was.
+    page.reload()
+    assert page.locator("#count-errors").inner_text() == "1"
+    assert page.locator(".piece").count() == 8
+
+
+def test_dropping_a_piece_anywhere_else_does_nothing(open_page):
+    page = open_page("/play/anything-goes")
+    page.get_by_role("button", name="Deal the first board").click()
+    # Not the piece that the server drew: the script puts another in its place.
+    page.locator("button.piece").first.wait_for()
+    box = page.locator("button.piece").first.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(5, 5, steps=4)
+    page.mouse.up()
+    assert state(page)["attempts"] == []
+
+
+def test_a_game_is_played_to_its_end_with_keys_alone(open_page, invitation):
+    page = open_page(invitation)
+    keys = page.keyboard
+
+    def tab_to(selector):
+        for _ in range(40):
+            keys.press("Tab")
+            if page.evaluate("s => document.activeElement?.matches(s) ?? false", selector):
+                return
+        raise AssertionError(f"the tab key does not reach {selector}")
+
+    tab_to("input[type=checkbox]")
+    keys.press("Space")
+    tab_to("main button")
+    keys.press("Enter")
+    page.get_by_role("button", name="Begin").wait_for()
+    tab_to("main button")
+    keys.press("Enter")
+    page.locator("button.piece").first.wait_for()
+    tab_to(".piece")
+    # The long way: choose a piece, then a bucket.
+    keys.press("Enter")
+    page.get_by_text("is chosen. Now a bucket.").wait_for()
+    keys.press("ArrowRight")
+    keys.press("Enter")
+    wait_for_count(page, 1)
+    assert state(page)["attempts"][0]["bucket"] == 1
+    # The short way: a number; the focus goes to the next piece by itself.
+    for n in range(2, 10):
+        keys.press(str(n % 4))
+        wait_for_count(page, n)
+    page.get_by_text("The board is cleared.").wait_for()
+    keys.press("n")
+    page.get_by_text("Board 2 of 2.").wait_for()
+    before = page.evaluate("document.activeElement.dataset.cell")
+    moved = False
+    for arrow in ("ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown"):
+        keys.press(arrow)
+        moved = moved or page.evaluate("document.activeElement.dataset.cell") != before
+    assert moved
+    for n in range(10, 19):
+        keys.press("0")
+        wait_for_count(page, n)
+    page.wait_for_function("document.activeElement.id === 'result'")
+    keys.press("Enter")
+    page.get_by_role("heading", name="You found it.").wait_for()
+
+
+def test_escape_lets_a_piece_go(open_page):
+    page = open_page("/play/anything-goes")
+    page.get_by_role("button", name="Deal the first board").click()
+    page.locator("button.piece").first.click()
+    assert page.locator('.piece[aria-pressed="true"]').count() == 1
+    page.keyboard.press("Escape")
+    assert page.locator('.piece[aria-pressed="true"]').count() == 0
+    page.locator("button.bucket").first.click()
+    page.get_by_text("First choose a piece.").wait_for()
+    assert state(page)["attempts"] == []
+
+
+def test_a_finger_chooses_and_drops(open_page):
+    page = open_page("/play/anything-goes", width=390, has_touch=True, is_mobile=True)
+    page.get_by_role("button", name="Deal the first board").tap()
+    page.locator("button.piece").first.tap()
+    page.locator('button.bucket[data-bucket="2"]').tap()
+    wait_for_count(page, 1)
+
+
+def test_a_finger_drags_a_piece_into_a_bucket(open_page):
+    page = open_page("/play/anything-goes", width=360, has_touch=True, is_mobile=True)
+    page.get_by_role("button", name="Deal the first board").tap()
+    page.locator("button.piece").first.wait_for()
+    start = page.locator("button.piece").first.bounding_box()
+    end = page.locator('button.bucket[data-bucket="3"]').bounding_box()
+    (x0, y0), (x1, y1) = (
+        (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in (start, end)
+    )
+    fingers = page.context.new_cdp_session(page)
+
+    def touch(kind, *points):
+        touches = [{"x": x, "y": y} for x, y in points]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+    touch("touchStart", (x0, y0))
+    for step in range(1, 9):
+        touch("touchMove", (x0 + (x1 - x0) * step / 8, y0 + (y1 - y0) * step / 8))
+    touch("touchEnd")
+    wait_for_count(page, 1)
+    assert state(page)["attempts"][0]["bucket"] == 3
+    assert page.evaluate("scrollY") == 0
+
+
+def test_a_game_is_played_without_a_script(open_page):
+    page = open_page("/play/anything-goes", java_script_enabled=False)
+    page.get_by_role("button", name="Deal the first board").click()
+    for n in range(9):
+        page.get_by_role("button", name="2", exact=True).click()
+        page.locator("#count-moves", has_text=str(n + 1)).wait_for()
+    page.get_by_text("This board is over: cleared.").wait_for()
+    page.get_by_text("Stop here", exact=True).click()
+    page.get_by_role("button", name="Stop for good").click()
+    page.get_by_role("heading", name="Here is how it went.").wait_for()
+
+
+def test_a_server_that_does_not_answer_is_told(open_page):
+    page = open_page("/play/anything-goes")
+    page.get_by_role("button", name="Deal the first board").click()
+    page.locator("button.piece").first.wait_for()
+    page.route("**/attempts.json", lambda route: route.fulfill(status=200, body="not json"))
+    page.locator("button.piece").first.click()
+    page.locator("button.bucket").first.click()
+    page.get_by_text("The server does not answer. Try again.").wait_for()
+    page.unroute("**/attempts.json")
+    page.locator("button.piece").first.click()
+    page.locator("button.bucket").first.click()
+    wait_for_count(page, 1)
+
+
+def test_a_slip_of_the_hand_does_not_end_the_game(open_page):
+    page = open_page("/play/anything-goes")
+    page.get_by_role("button", name="Deal the first board").click()
+    page.get_by_text("Stop here", exact=True).click()
+    page.get_by_text("You cannot come back to this game.").wait_for()
+    assert state(page)["state"] == "playing"
+    page.locator("button.piece").first.press("0")
+    wait_for_count(page, 1)
+    assert not page.get_by_role("button", name="Stop for good").is_visible()
+    page.get_by_text("Stop here", exact=True).click()
+    page.get_by_role("button", name="Stop for good").click()
+    page.get_by_role("heading", name="Here is how it went.").wait_for()
+
+
+def test_letters_tell_all_colours_apart(open_page):
+    page = open_page("/play/anything-goes")
+    page.get_by_role("button", name="Deal the first board").click()
+    page.get_by_label("Letters for colours").check()
+    found = {}
+    for piece in state(page)["pieces"]:
+        letter = page.locator(f'.piece[data-cell="{piece["cell"]}"] .letter')
+        assert letter.is_visible()
+        found.setdefault(letter.text_content(), set()).add(piece["color"])
+    assert len(found) == 4
+    assert all(len(colors) == 1 for colors in found.values())
+
+
+def test_a_rule_of_a_season_is_played_beside_its_learners(open_page):
+    page = open_page("/seasons/spring-2026/rules/color-match")
+    page.get_by_role("link", name="Play it yourself").click()
+    page.get_by_role("button", name="Deal the first board").click()
+    page.locator("button.piece").first.press("0")
+    page.wait_for_function("() => document.querySelectorAll('#moves li').length === 1")
+    page.get_by_text("Stop here", exact=True).click()
+    page.get_by_role("button", name="Stop for good").click()
+    page.get_by_role("link", name="Q-table").click()
+    page.get_by_role("heading", name="Q-table").wait_for()

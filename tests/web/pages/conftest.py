@@ -1,0 +1,53 @@
+"""A board with life in it, made once; and copies of it for tests that change something."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app_client import AppClient
+from gnomon.database.engine import Database
+from gnomon.database.migration import upgrade
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.web.app import create_app
+from populated_board import populate
+
+
+@pytest.fixture(scope="session")
+def lively_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of a server with two seasons: one replayed, one with hidden rules."""
+    folder = tmp_path_factory.mktemp("lively")
+    settings = ServerSettings(folder)
+    database = Database(settings.database)
+    upgrade(database)
+    populate(database, settings)
+    populate(
+        database,
+        settings,
+        name="autumn-2026",
+        division="hidden",
+        rules=("clockwise", "color-match"),
+        hidden=("quadrant-clockwise", "stars-first"),
+        trials=3,
+    )
+    database.close()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def lively(lively_folder: Path) -> Iterator[AppClient]:
+    """A client of that board, for tests that only read."""
+    database = Database(ServerSettings(lively_folder).database)
+    with AppClient(create_app(ServerSettings(lively_folder), database)) as client:
+        yield client
+    database.close()
+
+
+@pytest.fixture
+def own_settings(lively_folder: Path, tmp_path: Path) -> ServerSettings:
+    """Settings of a copy of that board."""
+    shutil.copytree(lively_folder, tmp_path / "own")
+    return ServerSettings(tmp_path / "own")

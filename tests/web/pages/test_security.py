@@ -1,0 +1,209 @@
+"""What strangers write stays text, and what a browser is made to send is not believed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sqlalchemy import select
+
+from app_client import AppClient
+from gnomon.database.engine import Database
+from gnomon.database.schema import (
+    Account,
+    AuditRecord,
+    Entry,
+    Season,
+    SeasonRule,
+    Submission,
+)
+from gnomon.web.api.dependencies import COOKIE
+from gnomon.web.app import create_app
+from small_season import make_account
+
+EVIL = "\"><script>alert(1)</script>'--{{7*7}}<img src=x onerror=alert(2)>"
+
+
+def sign_in(client, token):
+    answer = client.post("/account/sign-in", data={"token": token})
+    assert answer.status_code == 303
+    return answer
+
+
+def csrf_of(client, path):
+    found = re.search(r'name="csrf" value="([0-9a-f]{64})"', client.get(path).text)
+    assert found, path
+    return found[1]
+
+
+@pytest.fixture
+def evil(own_settings):
+    """A board on which every text that anybody can write tries to be more than a text."""
+    database = Database(own_settings.database)
+    with database.writing() as session:
+        for season in session.scalars(select(Season)):
+            season.title = season.description = EVIL
+            season.touch()
+        for kind, names in {
+            Account: ("name",),
+            Entry: ("name", "description", "withdrawn_reason"),
+            Submission: ("reason", "log_format"),
+            SeasonRule: ("family",),
+        }.items():
+            for row in session.scalars(select(kind)):
+                for name in names:
+                    suffix = str(row.id) if name == "name" else ""
+                    setattr(row, name, (EVIL + suffix)[:126] if name != "log_format" else EVIL[:16])
+        for rule in session.scalars(select(SeasonRule).where(SeasonRule.name == "clockwise")):
+            rule.tags, rule.text = [EVIL], f"# {EVIL}\n{rule.text}"
+        for submission in session.scalars(select(Submission)):
+            submission.warnings = [EVIL]
+        session.add(AuditRecord(action=EVIL[:128], subject=EVIL[:128], detail={EVIL: EVIL}))
+    token = make_account(database, EVIL[:100], "admin")
+    with AppClient(create_app(own_settings, database)) as client:
+        sign_in(client, token)
+        yield client
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/seasons",
+        "/seasons/spring-2026",
+        "/seasons/autumn-2026",
+        "/seasons/spring-2026/submissions",
+        "/seasons/spring-2026/rules/clockwise",
+        "/entries/1",
+        "/entries/10",
+        "/submissions/1",
+        "/submissions/8",
+        "/submissions/1/replay?rule=clockwise",
+        "/entries/1/attempts/1/submit",
+        "/moderation",
+        "/submit",
+        "/account",
+    ],
+)
+def test_every_text_is_escaped(evil, path):
+    answer = evil.get(path)
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.text
+    assert "<img src=x" not in answer.text
+    assert "--49" not in answer.text
+    assert "&lt;script&gt;" in answer.text
+
+
+def test_errors_repeat_what_was_asked_as_text(lively):
+    answer = lively.get("/play/%3Cscript%3Ealert(1)", headers={"Accept": "text/html"})
+    assert answer.status_code in (404, 422)
+    assert "<script>alert" not in answer.text
+
+
+def test_a_link_leads_to_the_web_and_nowhere_else(client, season, token):
+    sign_in(client, token)
+    form = {"season": "spring", "name": "x", "csrf": csrf_of(client, "/submit")}
+    for link in ("javascript:alert(1)", "data:text/html,x", "//evil.example"):
+        answer = client.post("/submit/register", data=form | {"link": link})
+        assert answer.status_code == 422, link
+    answer = client.post("/submit/register", data=form | {"link": "https://example.org/a"})
+    assert answer.status_code == 303
+    page = client.get(answer.headers["location"].partition("/attempts")[0]).text
+    assert 'href="https://example.org/a" rel="nofollow noopener ugc"' in page
+
+
+def test_every_answer_forbids_what_is_not_ours(lively):
+    for path in ("/", "/seasons/spring-2026", "/play", "/static/board.css", "/seasons/none"):
+        policy = lively.get(path).headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+
+
+FORMS = [
+    ("/submit/register", {"season": "spring-2026", "name": "mine"}),
+    ("/submissions/1/withdraw", {"reason": "x"}),
+    ("/submissions/1/refuse", {"reason": "x"}),
+    ("/submissions/1/requeue", {}),
+    ("/entries/1/attempts", {}),
+    ("/studies", {"plan": ""}),
+    ("/account/sign-out", {}),
+    ("/play/clockwise", {}),
+]
+
+
+@pytest.fixture
+def admin(own_settings):
+    """A browser in which an admin is signed in."""
+    database = Database(own_settings.database)
+    token = make_account(database, "root", "admin")
+    with AppClient(create_app(own_settings, database)) as client:
+        sign_in(client, token)
+        yield client
+    database.close()
+
+
+@pytest.mark.parametrize(("path", "form"), FORMS)
+@pytest.mark.parametrize("csrf", ["", "0" * 64])
+def test_a_form_that_no_page_of_ours_made_is_refused(admin, path, form, csrf):
+    answer = admin.post(path, data=form | {"csrf": csrf})
+    assert answer.status_code == 403
+    assert "out of date" in answer.text
+    assert admin.get("/account.json").json()["account"] == "root"
+
+
+def test_json_from_a_foreign_page_is_refused_too(admin):
+    body = {"cell": 1, "bucket": 0}
+    begun = admin.post("/play/clockwise.json", headers={"X-CSRF-Token": csrf_of(admin, "/account")})
+    key = begun.json()["key"]
+    assert admin.post(f"/play/games/{key}/attempts.json", json=body).status_code == 403
+
+
+@pytest.mark.parametrize(("path", "form"), FORMS[:-2])
+def test_who_is_nobody_may_do_nothing(lively, path, form):
+    assert lively.post(path, data=form).status_code == 401
+
+
+def test_who_may_submit_may_not_moderate(client, season, token):
+    sign_in(client, token)
+    csrf = csrf_of(client, "/account")
+    for path in ("/submissions/1/refuse", "/submissions/1/requeue", "/studies"):
+        assert client.post(path, data={"csrf": csrf, "plan": "x"}).status_code == 403
+    assert client.get("/studies").status_code == 403
+
+
+def test_signing_in_and_out(client, token):
+    answer = sign_in(client, token)
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith(f"{COOKIE}=")
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    page = client.get("/account")
+    assert "ada" in page.text
+    assert token not in page.text
+    assert page.headers["cache-control"] == "no-store"
+    client.post("/account/sign-out", data={"csrf": csrf_of(client, "/account")})
+    assert client.get("/account.json").json()["account"] is None
+
+
+def test_a_wrong_token_is_told_and_counted(client):
+    for _ in range(10):
+        answer = client.post("/account/sign-in", data={"token": "gnomon_x_y"})
+        assert answer.status_code == 401
+        assert "wrong, revoked or expired" in answer.text
+    answer = client.post("/account/sign-in", data={"token": "gnomon_x_y"})
+    assert answer.status_code == 429
+
+
+def test_kept_pages_hold_nothing_of_their_reader(admin, own_settings):
+    signed_in = admin.get("/seasons/spring-2026").text
+    with AppClient(create_app(own_settings)) as stranger:
+        assert stranger.get("/seasons/spring-2026").text == signed_in
+    assert "root" not in signed_in
+
+
+def test_the_moderator_sees_what_is_not_for_everybody(admin, own_settings):
+    assert "signed in" in admin.get("/moderation").text
+    with AppClient(create_app(own_settings)) as stranger:
+        assert "signed in" not in stranger.get("/moderation").text
+        assert stranger.get("/moderation.json").json()["everything"] is False

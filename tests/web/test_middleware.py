@@ -1,0 +1,411 @@
+"""Hosts, sizes, headers, forged requests, and how often: what stands before every handler."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, MutableMapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI, WebSocket
+from starlette.responses import Response
+
+from app_client import AppClient
+from gnomon.database.engine import Database
+from gnomon.database.schema import Season
+from gnomon.leaderboard.refusals import TooMany
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.web.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
+from gnomon.web.app import create_app
+from gnomon.web.middleware import is_allowed_host
+from gnomon.web.pages.account_pages import sign_in
+from serving import Server, serving
+from small_season import make_account
+from submitted import bearer, register
+
+
+@pytest.mark.parametrize(
+    ("host", "good"),
+    [
+        ("127.0.0.1", True),
+        ("localhost:8080", True),
+        ("LOCALHOST.", True),
+        ("[::1]:80", True),
+        ("board.example.org", True),
+        ("example.org", False),
+        ("evilexample.org", False),
+        ("evil.org", False),
+        ("127.0.0.1.evil.org", False),
+        ("127.0.0.1@evil.org", False),
+        ("127.0.0.1:80:80", False),
+        ("localhost/evil", False),
+        ("localhost, evil.org", False),
+        ("[::1", False),
+        ("", False),
+    ],
+)
+def test_hosts(host: str, good: bool) -> None:
+    allowed = (*ServerSettings.allowed_hosts, "*.example.org")
+    assert is_allowed_host(host, allowed) == good
+
+
+@pytest.mark.parametrize("path", ["/api/health", "/", "/static/none", "/openapi.json"])
+def test_another_host_is_not_answered(client: AppClient, path: str) -> None:
+    answer = client.get(path, headers={"Host": "evil.org"})
+    assert (answer.status_code, answer.json()["detail"]) == (
+        400,
+        "this server does not go by that name",
+    )
+
+
+@pytest.mark.parametrize("path", ["/api/health", "/", "/api/nothing", "/openapi.json"])
+def test_every_answer_bears_the_headers(client: AppClient, path: str) -> None:
+    headers = client.get(path).headers
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert "server" not in headers
+
+
+def test_even_a_mistake_of_ours_bears_them_and_tells_nothing(
+    settings: ServerSettings, database: Database
+) -> None:
+    app = create_app(settings, database)
+
+    @app.get("/api/broken")
+    def broken() -> None:
+        raise RuntimeError("the password is hush")
+
+    with AppClient(app, raise_app_exceptions=False) as client:
+        answer = client.get("/api/broken")
+    assert answer.status_code == 500
+    assert answer.json() == {"detail": "the server made a mistake; it has been noted"}
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_what_is_announced_as_too_large_is_not_read(client: AppClient, token: str) -> None:
+    big = b"x" * ((1 << 20) + 1)
+    assert client.post("/api/tokens", content=big, headers=bearer(token)).status_code == 413
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "1e3", "٣"])
+def test_a_length_that_is_none(client: AppClient, length: str) -> None:
+    answer = client.get("/api/health", headers={"Content-Length": length.encode()})
+    assert answer.status_code == 400
+
+
+def test_what_is_not_announced_is_counted(server: Server, token: str) -> None:
+    """Chunk by chunk, without a length: stopped at the first byte that is too much."""
+    sent = 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal sent
+        for _ in range(400):
+            sent += 1
+            yield b"x" * 65536
+
+    with httpx.Client(base_url=server.url, timeout=30) as client:
+        try:
+            answer = client.post("/api/tokens", content=chunks(), headers=bearer(token))
+        except httpx.WriteError:
+            pass  # the server has hung up before all was sent
+        else:
+            assert answer.status_code == 413
+        assert client.get("/api/health").status_code == 200
+
+
+def test_a_log_is_capped_as_it_comes(
+    settings: ServerSettings, database: Database, season: Season, token: str
+) -> None:
+    small = replace(settings, max_upload_bytes=1000)
+    with AppClient(create_app(small, database)) as client:
+        register(client, token, "x")
+        manifest = {"learner": "x", "log_format": "csv", "log_sha256": "0" * 64, "log_bytes": 1001}
+        path = "/api/entries/1/attempts/1/submission"
+        assert client.put(path, json=manifest, headers=bearer(token)).status_code == 413
+        manifest["log_bytes"] = 10
+        assert client.put(path, json=manifest, headers=bearer(token)).status_code == 200
+        log = client.put("/api/submissions/1/log", content=bytes(1001), headers=bearer(token))
+        assert (log.status_code, log.json()["detail"]) == (
+            413,
+            "expected a log of at most 1000 bytes",
+        )
+    assert not list(settings.incoming.iterdir())
+
+
+@pytest.fixture
+def browser(
+    app: FastAPI, database: Database, settings: ServerSettings
+) -> Iterator[tuple[AppClient, str]]:
+    """A browser in which ada is signed in, and the text of its cookie."""
+    answer = Response()
+    sign_in(database, settings, answer, make_account(database, "ada", "submit"), "192.0.2.1")
+    cookie = answer.headers["set-cookie"].partition("=")[2].partition(";")[0]
+    with AppClient(app, cookies={COOKIE: cookie}) as client:
+        yield client, cookie
+
+
+def test_a_forged_request_is_refused(browser: tuple[AppClient, str], season: Season) -> None:
+    client, cookie = browser
+    path, entry = "/api/seasons/spring/entries", {"name": "Mine"}
+    assert client.get("/api/tokens").status_code == 200
+    for headers in ({}, {CSRF_HEADER: ""}, {CSRF_HEADER: "0" * 64}, {CSRF_HEADER: cookie}):
+        answer = client.post(path, json=entry, headers=headers)
+        assert answer.status_code == 403, headers
+        assert "load the page again" in answer.json()["detail"]
+    assert client.get(path).json() == []
+    good = {CSRF_HEADER: csrf_token(cookie)}
+    assert client.post(path, json=entry, headers=good).status_code == 201
+    # Another browser's is of no use.
+    other = {CSRF_HEADER: csrf_token("another")}
+    assert client.post(path, json={"name": "Too"}, headers=other).status_code == 403
+
+
+def test_a_password_is_no_token_of_ours(browser: tuple[AppClient, str], season: Season) -> None:
+    """A browser can be led to send one, beside the cookie."""
+    client, _ = browser
+    for value in ("Basic YTpi", "Bearer", "nothing"):
+        headers = {"Authorization": value}
+        answer = client.post(
+            "/api/seasons/spring/entries", json={"name": "Forged"}, headers=headers
+        )
+        assert answer.status_code == 403, value
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("https://evil.org", 403),
+        ("null", 403),
+        ("http://[", 403),
+        ("http://127.0.0.1", 401),
+        ("https://board.example.org", 401),
+        (None, 401),
+    ],
+)
+def test_a_form_of_another_page_is_refused_even_without_a_cookie(
+    settings: ServerSettings, database: Database, origin: str | None, status: int
+) -> None:
+    """Else a stranger's page could sign a reader in as somebody else, or play in his name."""
+    public = replace(settings, public_url="https://board.example.org")
+    headers = {} if origin is None else {"Origin": origin}
+    with AppClient(create_app(public, database)) as client:
+        sent = client.post("/account/sign-in", data={"token": "gnomon_x"}, headers=headers)
+    assert sent.status_code == status
+
+
+def test_a_form_of_another_page_cannot_pass_for_json(
+    browser: tuple[AppClient, str], season: Season
+) -> None:
+    """A foreign form can send text/plain that reads as JSON; it cannot send our header."""
+    client, _ = browser
+    answer = client.post(
+        "/api/seasons/spring/entries",
+        content=b'{"name": "Forged", "description": "="}',
+        headers={"Content-Type": "text/plain", "Origin": "https://evil.org"},
+    )
+    assert answer.status_code == 403
+
+
+def test_no_other_origin_may_read(client: AppClient) -> None:
+    answer = client.get("/api/seasons", headers={"Origin": "https://evil.org"})
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+    assert client.options("/api/seasons").status_code == 405
+
+
+def test_too_many_requests_of_one_address(settings: ServerSettings, database: Database) -> None:
+    few = replace(settings, requests_per_minute=5, trusted_proxies=("127.0.0.1",))
+    with AppClient(create_app(few, database)) as client:
+        statuses = [client.get("/api/health").status_code for _ in range(7)]
+        assert statuses.count(200) in (5, 6, 7)  # a minute may begin meanwhile
+        if 429 in statuses:
+            answer = client.get("/api/health")
+            assert int(answer.headers["Retry-After"]) <= 60
+        # Behind a proxy that is believed, by the address that the proxy saw.
+        other = {"X-Forwarded-For": "203.0.113.9, 198.51.100.7"}
+        assert client.get("/api/health", headers=other).status_code == 200
+
+
+def test_the_last_of_several_forwarded_addresses_counts(
+    settings: ServerSettings, database: Database
+) -> None:
+    """Some proxies add a header of their own behind the one that a client made up."""
+    few = replace(settings, requests_per_minute=5, trusted_proxies=("127.0.0.1",))
+    with AppClient(create_app(few, database)) as client:
+        statuses = []
+        for k in range(12):
+            made_up = ("X-Forwarded-For", f"203.0.113.{k}")
+            headers = [made_up, ("X-Forwarded-For", "198.51.100.7")]
+            statuses.append(client.get("/api/health", headers=headers).status_code)
+    assert 429 in statuses
+
+
+def test_only_a_trusted_proxy_is_believed(
+    settings: ServerSettings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gnomon.web.api.dependencies.MINUTE_S", 10**9)
+    few = replace(settings, sign_ins_per_minute=3)
+    with AppClient(create_app(few, database)) as client:
+        statuses = []
+        for k in range(5):
+            headers = bearer(f"gnomon_{k:016x}_x") | {"X-Forwarded-For": f"203.0.113.{k}"}
+            statuses.append(client.get("/api/tokens", headers=headers).status_code)
+    assert statuses[-1] == 429
+
+
+def test_too_many_submissions_of_one_account(
+    settings: ServerSettings,
+    database: Database,
+    season: Season,
+    token: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gnomon.web.api.submissions.HOUR_S", 10**9)
+    few = replace(settings, submissions_per_hour=2)
+    with AppClient(create_app(few, database)) as client:
+        register(client, token, "x")
+        manifest = {"learner": "x", "log_format": "csv", "log_sha256": "0" * 64, "log_bytes": 9}
+        path = "/api/entries/1/attempts/1/submission"
+        statuses = [
+            client.put(path, json=manifest, headers=bearer(token)).status_code for _ in range(4)
+        ]
+    assert statuses == [200, 200, 429, 429]
+
+
+def test_too_many_things_of_one_account(
+    settings: ServerSettings, database: Database, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gnomon.web.api.dependencies.MINUTE_S", 10**9)
+    few = replace(settings, writes_per_minute=2)
+    other = bearer(make_account(database, "eve", "submit"))
+    with AppClient(create_app(few, database)) as client:
+        statuses = [
+            client.post("/api/tokens", json={}, headers=bearer(token)).status_code for _ in range(4)
+        ]
+        assert statuses == [201, 201, 429, 429]
+        assert client.post("/api/tokens", json={}, headers=other).status_code == 201
+
+
+def test_the_count_is_of_all_processes(settings: ServerSettings, database: Database) -> None:
+    from gnomon.leaderboard.accounts.rate_limits import count_or_refuse, is_over
+
+    other = Database(settings.database)
+    for each in (database, other, database):
+        with each.writing() as session:
+            count_or_refuse(session, "x", 3, 60, clock=lambda: 1000.0)
+    with other.reading() as session, pytest.raises(TooMany) as raised:
+        is_over(session, "x", 3, 60, clock=lambda: 1000.0)
+    assert raised.value.retry_after_s == 20
+    with other.writing() as session:  # the next window
+        count_or_refuse(session, "x", 3, 60, clock=lambda: 1020.0)
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("headers", "accepted"),
+    [
+        ({}, True),
+        ({"Origin": "http://{host}"}, True),
+        ({"Origin": "https://evil.org"}, False),
+        ({"Host": "evil.org"}, False),
+    ],
+)
+def test_websockets_pass_the_same_gate(
+    settings: ServerSettings, database: Database, headers: dict[str, str], accepted: bool
+) -> None:
+    import asyncio
+
+    app = create_app(settings, database)
+    said: list[MutableMapping[str, Any]] = []
+
+    @app.websocket("/api/echo")
+    async def echo(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.close()
+
+    sent = {"Host": "127.0.0.1:8080"} | {
+        name: value.format(host="127.0.0.1:8080") for name, value in headers.items()
+    }
+    scope = {
+        "type": "websocket",
+        "asgi": {"version": "3.0"},
+        "path": "/api/echo",
+        "raw_path": b"/api/echo",
+        "root_path": "",
+        "scheme": "ws",
+        "query_string": b"",
+        "subprotocols": [],
+        "headers": [(n.lower().encode(), v.encode()) for n, v in sent.items()],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8080),
+    }
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        said.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    assert (said[0]["type"] == "websocket.accept") == accepted
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_slow_clients_are_not_waited_for(settings: ServerSettings, token: str) -> None:
+    """A head that never ends is cut off; a body that stops coming is refused; the others go on."""
+    impatient = replace(settings, slow_client_s=1.0)
+    host = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    with serving(impatient) as server, ExitStack() as stack:
+
+        def connected(data: bytes) -> socket.socket:
+            address = ("127.0.0.1", server.port)
+            found = stack.enter_context(socket.create_connection(address, timeout=20))
+            found.sendall(data)
+            return found
+
+        silent, half = connected(b""), connected(host)
+        second = connected(host + b"\r\n")
+        assert second.recv(4096).startswith(b"HTTP/1.1 200")
+        second.sendall(host)  # the head of another request on the same connection
+        head = f"POST /api/seasons HTTP/1.1\r\nAuthorization: Bearer {token}\r\n".encode()
+        head = head.replace(b"/api/seasons", b"/api/tokens")
+        body = connected(head + b"Host: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{")
+        assert b" 408 " in body.recv(4096).split(b"\r\n")[0]
+        for each in (silent, half, second):
+            while rest := each.recv(4096):
+                assert b"HTTP/1.1 200" not in rest
+        assert httpx.get(f"{server.url}/api/health", timeout=20).status_code == 200
+
+
+def test_the_server_listens_on_loopback_alone(server: Server) -> None:
+    assert server.url.startswith("http://127.0.0.1:")
+    lines = Path(f"/proc/{server.process.pid}/net/tcp").read_text().splitlines()[1:]
+    port = f"{server.port:04X}"
+    listening = [line.split()[1] for line in lines if line.split()[3] == "0A"]
+    assert [each for each in listening if each.endswith(f":{port}")] == [f"0100007F:{port}"]
+
+
+def test_no_link_is_ever_followed(
+    client: AppClient, season: Season, token: str, settings: ServerSettings
+) -> None:
+    """Whoever reads the page may follow it; the server does not."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        listening.settimeout(0.5)
+        link = f"http://127.0.0.1:{listening.getsockname()[1]}/secret"
+        entry = {"name": "x", "link": link, "description": link}
+        answer = client.post("/api/seasons/spring/entries", json=entry, headers=bearer(token))
+        assert answer.json()["link"] == link
+        for path in ("/api/entries/1", "/", "/seasons/spring"):
+            client.get(path)
+        with pytest.raises(TimeoutError):
+            listening.accept()

@@ -15,11 +15,16 @@ import pytest
 from gnomon.errors import ConfigError, RunFolderError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
-from gnomon.game.board import DEFAULT_SPEC
-from gnomon.learners import available_learners, learner_fields, make_learner
-from gnomon.learners.base import Learner
-from gnomon.learners.registry import is_shown_the_rule, learner_kinds, learner_version
-from gnomon.learners.settings import Range
+from gnomon.game import DEFAULT_SPEC
+from gnomon.learners import (
+    Learner,
+    Range,
+    available_learners,
+    learner_fields,
+    learner_kinds,
+    make_learner,
+)
+from gnomon.learners.registry import is_shown_the_rule, learner_version
 
 SOURCE = '''
 """Learners for a test."""

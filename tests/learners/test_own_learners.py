@@ -319,7 +319,7 @@ def test_the_list_shows_all_and_one_with_its_settings():
     assert [kind.kind for kind in kinds] == list(available_learners())
     assert all(field.meaning for kind in kinds for field in kind.settings)
     assert all(kind.description.endswith(".") for kind in kinds)
-    assert "no settings" in str(learner_kinds("uniform"))
+    assert "built-in" in str(learner_kinds("uniform"))
     shown = str(learner_kinds("reinforce"))
     assert "a number above 0 and at most 1" in shown
     assert "Step size, above 0." in shown

@@ -105,4 +105,9 @@ class ErrorScale:
         target = ax.xaxis if axis == "x" else ax.yaxis
         target.set_major_locator(FixedLocator(self.ticks()))
         target.set_minor_locator(NullLocator())
-        target.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 6))))
+        target.set_major_formatter(FuncFormatter(_tick))
+
+
+def _tick(value: float, _: int | None) -> str:
+    """Return the label of a tick; no lambda, so that a drawing can be sent to another process."""
+    return number(round(value, 6))

@@ -90,11 +90,11 @@ def play(
     scheduler: str | None = None,
 ) -> RunSummary:
     """Run with a bar, and say what came of it; Ctrl-C keeps what has been played."""
-    from gnomon.cli.progress import progress_bar
+    from gnomon.cli.progress import bar_of
     from gnomon.experiments.runner import run
 
     try:
-        with progress_bar() as progress:
+        with bar_of("trials") as progress:
             summary = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
     except KeyboardInterrupt:
         answer.warn(f"stopped; what was played is in {out}, and the same command goes on")

@@ -49,7 +49,7 @@ _A_TRANSACTION = 8
 class Progress(Protocol):
     """Is told how far a run is."""
 
-    def __call__(self, n_played: int, n_to_play: int) -> None:
+    def __call__(self, n_played: int, n_to_play: int, /) -> None:
         """Hear that so many of so many trials have been played; once before the first."""
 
 

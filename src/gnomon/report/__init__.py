@@ -9,4 +9,8 @@
 
 import lazy_loader
 
+from gnomon._io.callable_package import make_callable
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+make_callable(__name__)

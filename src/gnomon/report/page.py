@@ -16,8 +16,7 @@ from markupsafe import Markup
 from gnomon._io.atomic_file import write_atomically, write_together
 from gnomon.errors import GnomonError
 from gnomon.execution.executor import make_executor
-from gnomon.plot.record import Figure, csv_text
-from gnomon.plot.svg import theme_css
+from gnomon.plot.record import Figure, csv_text, theme_css
 
 __all__ = ["Answer", "Report", "Section", "Table", "report_html"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gnomon import __version__
+from gnomon._version import __version__
 from gnomon.errors import GnomonError, ScoreDataError
 from gnomon.plot.statistics import estimate_figure
 from gnomon.plot.style import house_settings

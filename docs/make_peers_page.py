@@ -46,7 +46,9 @@ def timed(call: Callable[[], Any], repeats: int = 3) -> tuple[Any, str]:
         result = call()
         seconds.append(time.perf_counter() - start)
     least = min(seconds)
-    return result, f"{least:.1f} s" if least >= 1 else f"{1000 * least:.2g} ms"
+    if least >= 1:
+        return result, f"{least:.1f} s"
+    return result, f"{1000 * least:.0f} ms" if least >= 0.01 else f"{1000 * least:.2g} ms"
 
 
 def interval(value: float, low: float, high: float, digits: int = 3) -> str:
@@ -179,15 +181,15 @@ def tests_over_tasks(runs: dict[str, np.ndarray]) -> str:
     mine, seconds = timed(lambda: critical_difference(ours, test="nemenyi", differences="scores"))
     theirs, autorank_s = timed(lambda: autorank(means, force_mode="nonparametric"))
     friedman, scipy_s = timed(lambda: stats.friedmanchisquare(*(means[a] for a in means)))
-    ranks = dict(zip(mine.names, mine.mean_ranks, strict=True))
+    ranks = {one.name: one.mean_rank for one in mine}
     rows = [
         [f"mean rank of {a}", f"{ranks[a]:.4f}", f"{theirs.rankdf.meanrank[a]:.4f}", ""]
-        for a in mine.names
+        for a in ranks
     ]
     rows += [
-        ["p of Friedman's test", f"{mine.friedman_p:.4g}", f"{theirs.pvalue:.4g}",
+        ["p of Friedman's test", f"{mine[0].friedman_p:.4g}", f"{theirs.pvalue:.4g}",
          f"{friedman.pvalue:.4g}"],
-        ["Nemenyi's critical difference", f"{mine.difference:.4f}", f"{theirs.cd:.4f}", "none"],
+        ["Nemenyi's critical difference", f"{mine[0].critical_difference:.4f}", f"{theirs.cd:.4f}", "none"],
         ["seconds", seconds, autorank_s, scipy_s],
     ]  # fmt: skip
     return table(["10 runs, their means on 26 games", "Gnomon", "autorank", "SciPy"], rows)

@@ -15,12 +15,15 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.record import Measurement
-from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.procedures.registry import PROCEDURES
-from gnomon.distill.search.proof import optimal_subset
-from gnomon.distill.search.search import search_subsets
-from gnomon.distill.transforms import transform_of
-from gnomon.distill.validation import nested_error
+from gnomon.distill import (
+    PROCEDURES,
+    PreparedScores,
+    atari,
+    nested_error,
+    optimal,
+    search_subsets,
+    transform_of,
+)
 
 _DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 _N_CHECKED = 2000
@@ -30,9 +33,7 @@ def measure() -> Iterator[Measurement]:
     """Measure the search, its agreement with scikit-learn, and the errors of the procedures."""
     if "GNOMON_DATA" not in os.environ and (_DATA / "atari5").is_dir():
         os.environ["GNOMON_DATA"] = str(_DATA.resolve())
-    from gnomon.distill.atari.paper_models import paper_scores
-
-    data = paper_scores()
+    data = atari.paper_scores()
     yield from _search(data)
     yield from _agreement(data)
     yield from _whole_process()
@@ -65,9 +66,9 @@ def _search(data: PreparedScores) -> Iterator[Measurement]:
     slow = _processor_seconds(lambda: [_by_scikit_learn(data, s) for s in sample], 1) / len(sample)
     note = f"extrapolated from {len(sample)} subsets"
     yield Measurement("the same by scikit-learn", slow * 3_819_816, "s", None, False, note)
-    optimal_subset(data, 3)
-    seconds = _processor_seconds(lambda: optimal_subset(data, 10))
-    found = optimal_subset(data, 10)
+    optimal(data, size=3)
+    seconds = _processor_seconds(lambda: optimal(data, size=10))
+    (found,) = optimal(data, size=10)
     note = "certified" if found.certified else "not certified"
     yield Measurement("best 10 of the 35 complete games", seconds, "s", None, False, note)
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.record import Measurement, best_seconds
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Account,
     Entry,
     EntryAttempt,
@@ -34,7 +34,7 @@ from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.config_entries import LearnerEntry
 from gnomon.experiments.shards.shard import frame_of
 from gnomon.leaderboard.seasons.assignment import Assignment
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
 from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
 from gnomon.leaderboard.verification.verify_run import verify_log
@@ -157,7 +157,7 @@ def _serving(settings: ServerSettings) -> Iterator[tuple[str, int]]:
     program = (
         "import sys\n"
         "from gnomon.web.server import serve\n"
-        "from gnomon.leaderboard.settings import ServerSettings\n"
+        "from gnomon.leaderboard.server_settings import ServerSettings\n"
         "settings = ServerSettings.from_json(sys.stdin.readline())\n"
         "serve(settings, '127.0.0.1', 0, worker=False,"
         " on_start=lambda started: print(started.url, flush=True))\n"

@@ -27,7 +27,7 @@ _SERVER = """
 import sys
 from pathlib import Path
 from gnomon.web.server import serve
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 settings = ServerSettings(
     Path(sys.argv[1]), requests_per_minute=10**9, max_play_sessions_per_hour=10**9
 )
@@ -157,10 +157,10 @@ def _large_season(folder: Path) -> None:
     """Write a season with a verified submission of every learner."""
     from sqlalchemy import insert
 
-    from gnomon.database import tables
+    from gnomon.database import schema as tables
     from gnomon.database.columns import now
     from gnomon.leaderboard.accounts.accounts import make_account
-    from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.leaderboard.server_settings import ServerSettings
     from gnomon.web.server import prepare
 
     database, _ = prepare(ServerSettings(folder))
@@ -280,7 +280,7 @@ async def _read(port: int) -> tuple[int, int]:
 
 def _withdraw_one(folder: Path) -> None:
     from gnomon.database.engine import Database
-    from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.leaderboard.server_settings import ServerSettings
     from gnomon.leaderboard.submissions.submission import find_submission, withdraw
 
     database = Database(ServerSettings(folder).database)

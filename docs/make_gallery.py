@@ -18,7 +18,7 @@ from gnomon.experiments.catalogue import load_experiment
 from gnomon.experiments.runner import run
 from gnomon.experiments.scoring.scores import score_table
 from gnomon.ranking import audit
-from gnomon.report.page import build_report
+from gnomon.report.reports import report
 
 #: Name of the picture -> the figure of the demo's report that it is.
 OF_REPORT = {
@@ -48,7 +48,7 @@ def report_pictures(played: str, trials: int, episodes: int) -> Iterator[tuple[s
     """Yield the figures of a report on the demo's experiment, with fewer trials."""
     folder = Path(played, "demo")
     run(load_experiment("demo", trials=trials, episodes=episodes), folder)
-    figures = build_report(folder).parent / "figures"
+    figures = report(folder).parent / "figures"
     for name, figure in OF_REPORT.items():
         yield name, (figures / f"{figure}.svg").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gnomon.experiments.catalogue import load_experiment
 from gnomon.experiments.runner import run
-from gnomon.report.page import build_report
+from gnomon.report.reports import report
 
 #: The page down to the end of its first figures.
 SIZE = (1200, 1768)
@@ -34,7 +34,7 @@ def make_picture() -> None:
     """Play the demo's experiment and take the picture of its report."""
     with tempfile.TemporaryDirectory() as folder:
         run(load_experiment("demo"), Path(folder) / "run")
-        page = build_report(Path(folder) / "run")
+        page = report(Path(folder) / "run")
         photograph(page.resolve(), PICTURE, f"{folder}/profile")
 
 

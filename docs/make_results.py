@@ -15,9 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.patches import Rectangle
 
-from gnomon.distill.distillation import Distilled, distill
-from gnomon.distill.preparation import Preparation
-from gnomon.distill.procedures.registry import procedure_of
+from gnomon.distill import Distilled, distill, prepare
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,
@@ -340,11 +338,9 @@ def subset_figure(best: Distilled, names: Sequence[str], kinds: Sequence[str]) -
 def five_rules(table: ScoreTable) -> tuple[Distilled, Distilled, Figure]:
     """Return the subset with its errors in folds, and by kind, and the figure."""
     rows = table.select(algorithms=[name for name in table.algorithms if name != "ideal"])
-    ready = Preparation(transform="identity", summary="mean", group_by="kind").apply(rows)
-    procedure = procedure_of("complete")
-    rng = np.random.default_rng(0)
+    ready = prepare(rows, transform="identity", summary="mean", group_by="kind")
     folds, kinds = (
-        distill(ready, 5, procedure, outer=outer, rng=rng)[0] for outer in ("folds", "groups")
+        distill(ready, procedure="complete", nested=nested)[0] for nested in ("folds", "groups")
     )
     return folds, kinds, subset_figure(folds, ready.algorithms, ready.groups)
 

@@ -24,8 +24,8 @@ from gnomon.plot.style import (
     SERIES,
     SIZE,
     new_drawing,
+    svg_text,
 )
-from gnomon.plot.svg import svg_text
 from gnomon.report.board_drawing import draw_board
 from gnomon.rules.catalogue import (
     FAMILIES,

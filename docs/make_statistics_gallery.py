@@ -14,10 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.plot.record import Figure
+from gnomon.plot import Figure
 from gnomon.scores import ScoreTable, SummaryTable, normalize, read_scores, read_summaries
-from gnomon.stats.comparisons.comparison import compare, compare_all
-from gnomon.stats.estimates import estimate
+from gnomon.stats import Plan, compare, compare_all, curves, estimate, plan, profile
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")
 SARSA = "Sarsa(lambda)+Blob-PROST"
@@ -89,6 +88,12 @@ def power(data: Data) -> Figure:
     return Plan(tuple(p for pair in pairs for p in plan(table, *pair, rng=draws))).figure()
 
 
+def widths(data: Data) -> Figure:
+    """Draw how wide intervals are with more runs."""
+    table = data.control().select(algorithms=["d4pg", "ddpg", "dmpo", "mpo"])
+    return plan(table, way="widths", n_simulations=200).figure()
+
+
 #: Name of the picture -> what draws it.
 FIGURES: dict[str, Callable[[Data], Figure]] = {
     "aggregates": lambda data: estimate(data.atari()).figure(),
@@ -102,6 +107,7 @@ FIGURES: dict[str, Callable[[Data], Figure]] = {
     "ratio-profiles": ratio_profile,
     "sample-efficiency": efficiency,
     "score-profiles": lambda data: profile(data.atari(), spacing="data").figure(),
+    "widths": widths,
 }
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from app_client import AppClient
     from gnomon.database.engine import Database
-    from gnomon.database.tables import Season
-    from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.database.schema import Season
+    from gnomon.leaderboard.server_settings import ServerSettings
     from serving import Server
 
 
@@ -75,7 +75,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> ServerSettings:
     """Settings of a server with an empty data folder."""
-    from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.leaderboard.server_settings import ServerSettings
 
     (tmp_path / "data").mkdir()
     return ServerSettings(tmp_path / "data", database_url)

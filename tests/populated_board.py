@@ -14,7 +14,7 @@ import polars as pl
 from sqlalchemy import select
 
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Entry,
     EntryAttempt,
     Season,
@@ -27,7 +27,7 @@ from gnomon.experiments.shards.shard import shard_bytes, shard_frame
 from gnomon.experiments.trial import trials_of
 from gnomon.leaderboard.accounts.accounts import make_account
 from gnomon.leaderboard.accounts.audit_log import note
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, keep_bytes
 from gnomon.leaderboard.verification.verify_submission import trial_record
 from gnomon.rules.catalogue import load_rule_text, rule_info
@@ -103,7 +103,7 @@ def _season(
 
 
 def _account(session: Any, name: str) -> Any:
-    from gnomon.database.tables import Account
+    from gnomon.database.schema import Account
 
     found = session.scalar(select(Account).where(Account.name == name))
     return found or make_account(session, name)

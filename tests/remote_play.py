@@ -8,7 +8,7 @@ import httpx
 import numpy as np
 
 from gnomon.database.engine import Database
-from gnomon.database.tables import Season
+from gnomon.database.schema import Season
 from small_season import make_season
 from submitted import bearer, register
 

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 
 __all__ = ["Server", "serving"]
 
 _PROGRAM = """
 import sys
 from gnomon.web.server import serve
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 settings = ServerSettings.from_json(sys.stdin.readline())
 def tell(started):
     print(started.url, started.first_token or "-", flush=True)

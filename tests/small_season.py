@@ -19,7 +19,7 @@ from sqlalchemy import (
 
 from gnomon.database.columns import Base, now
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Account,
     BrowserSession,
     Entry,
@@ -34,7 +34,7 @@ from gnomon.database.tables import (
 )
 from gnomon.leaderboard.accounts.accounts import server_secret
 from gnomon.leaderboard.accounts.tokens import issue_token
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
 from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
 from gnomon.rules.catalogue import load_rule

@@ -3,8 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.transforms import transform_of
+from gnomon.distill import PreparedScores, transform_of
 
 
 @st.composite

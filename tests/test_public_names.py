@@ -1,45 +1,89 @@
-"""The names that ``import gnomon`` offers: there, documented, typed, and loaded lazily."""
+"""Public names: what each package's stub names is there, documented, loaded late, and used."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
+import json
+import pkgutil
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import gnomon
 
-NAMES = [name for name in gnomon.__all__ if name != "__version__"]
+ROOT = Path(__file__).parents[1]
+PARTS = [
+    "stats",
+    "ranking",
+    "distill",
+    "scores",
+    "rules",
+    "game",
+    "learners",
+    "experiments",
+    "plot",
+]
+DOORS = {"gnomon": gnomon} | {f"gnomon.{p}": importlib.import_module(f"gnomon.{p}") for p in PARTS}
+#: Packages that can be called, see docs/decisions/011-public-names.md.
+CALLABLE = {"gnomon.distill", "gnomon.report"}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_name_is_there_and_says_what_it_does(name):
-    thing = getattr(gnomon, name)
-    assert thing.__name__ == name
-    assert inspect.getdoc(thing)
-    assert name in dir(gnomon)
+def stub_names(door: str) -> dict[str, str]:
+    """Return the names that a stub offers, and the module that each comes from."""
+    tree = ast.parse(Path(str(DOORS[door].__file__)).with_suffix(".pyi").read_text("utf-8"))
+    return {
+        alias.asname or alias.name: f"{door}.{node.module}" if node.module else door
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
 
 
-def test_the_docstring_lists_them_all_in_order():
-    listed = re.findall(r":(func|class):`(\w+)`", gnomon.__doc__)
-    assert {name for _, name in listed} == set(NAMES)
-    for kind, name in listed:
-        assert inspect.isclass(getattr(gnomon, name)) == (kind == "class")
+STUBS = {door: stub_names(door) for door in DOORS}
 
 
-def test_type_checkers_see_the_same_names_from_the_same_rooms():
-    tree = ast.parse(Path(gnomon.__file__).read_text())
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    typed = {node.names[0].asname: node.module for node in block.body}
-    assert typed == {name: f"gnomon.{room}" for name, room in gnomon._ROOM_OF.items()}
+@pytest.mark.parametrize("door", DOORS)
+def test_each_name_is_there_and_says_what_it_does(door):
+    package = DOORS[door]
+    assert set(STUBS[door]) == set(package.__all__) - {"__version__"}
+    undocumented = [
+        name
+        for name in STUBS[door]
+        if callable(thing := getattr(package, name)) and not inspect.getdoc(thing)
+    ]
+    assert not undocumented
+    assert set(dir(package)) == set(package.__all__)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_no_module_bears_the_name_of_a_function_of_its_package(door):
+    modules = {module.name for module in pkgutil.iter_modules(DOORS[door].__path__)}
+    own = {name for name, source in STUBS[door].items() if source != door}
+    assert {f"{door}.{name}" for name in modules & own} <= CALLABLE
+
+
+def test_packages_that_can_be_called_are_packages_and_can_be():
+    for name in sorted(CALLABLE):
+        package = importlib.import_module(name)
+        verb = name.rpartition(".")[2]
+        assert getattr(gnomon, verb) is package
+        assert callable(package)
+        assert inspect.isfunction(getattr(package, verb))
+
+
+def test_the_docstring_tells_of_every_name():
+    told = set(re.findall(r"`(\w+)`", str(gnomon.__doc__)))
+    assert set(STUBS["gnomon"]) <= told
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="module 'gnomon' has no attribute 'prase'"):
+    with pytest.raises(AttributeError, match=r"gnomon.* has no attribute 'prase'"):
         gnomon.prase  # noqa: B018 - the look-up is the test
 
 
@@ -55,3 +99,55 @@ def test_import_is_quick_and_loads_nothing_heavy():
     seconds, heavy = said.stdout.splitlines()
     assert heavy == "[]"
     assert float(seconds) < 1.5
+
+
+def deep_imports(source: str) -> Iterator[tuple[str, str]]:
+    """Yield each module inside a package of public names from which code imports, and the name."""
+    for node in ast.walk(ast.parse(source)):
+        module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+        if (
+            isinstance(node, ast.ImportFrom)
+            and module.count(".") > 1
+            and module.startswith("gnomon.")
+        ):
+            yield from ((module, alias.name) for alias in node.names)
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """Yield the code that users read: of the README, the pages and the notebooks."""
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        if "decisions" not in page.parts:
+            for n, code in enumerate(
+                re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S)
+            ):
+                yield f"{page.relative_to(ROOT)}, block {n + 1}", code
+    for notebook in sorted((ROOT / "docs").rglob("*.ipynb")):
+        for n, cell in enumerate(json.loads(notebook.read_text("utf-8"))["cells"]):
+            if cell["cell_type"] == "code":
+                yield f"{notebook.relative_to(ROOT)}, cell {n + 1}", "".join(cell["source"])
+
+
+def test_examples_import_public_names_only():
+    found = [
+        f"{where}: from {module} import {name}"
+        for where, code in examples()
+        for module, name in deep_imports(code)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_tests_import_public_names_where_they_are_public():
+    """A test may look inside; but what is public it takes from where users do."""
+    public = {
+        (source, name): door
+        for door, names in STUBS.items()
+        if door != "gnomon"
+        for name, source in names.items()
+    }
+    found = [
+        f"{path.relative_to(ROOT)}: take {name} from {public[module, name]}, not from {module}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for module, name in deep_imports(path.read_text("utf-8"))
+        if (module, name) in public
+    ]
+    assert not found, "\n".join(found)

@@ -1,6 +1,7 @@
 from . import errors as errors
 from . import plot as plot
 from ._version import __version__ as __version__
+from .distill import distill as distill
 from .experiments.config import ExperimentConfig as ExperimentConfig
 from .experiments.run_folder import RunFolder as RunFolder
 from .experiments.runner import run as run
@@ -15,12 +16,15 @@ from .learners import Learner as Learner
 from .learners import available_learners as available_learners
 from .learners import make_learner as make_learner
 from .learners import play_trial as play_trial
-from .report.page import build_report as build_report
+from .ranking import audit as audit
+from .ranking import rank as rank
 from .rules.catalogue import available_rules as available_rules
 from .rules.catalogue import load_rule as load_rule
 from .rules.parser import parse as parse
-from .scores.readers.tidy_files import read_scores as read_scores
-from .scores.table import ScoreTable as ScoreTable
+from .scores import ScoreTable as ScoreTable
+from .scores import load_scores as load_scores
+from .scores import normalize as normalize
+from .scores import read_scores as read_scores
 from .stats import compare as compare
 from .stats import compare_all as compare_all
 from .stats import curves as curves
@@ -38,23 +42,27 @@ __all__ = [
     "RunFolder",
     "ScoreTable",
     "__version__",
+    "audit",
     "available_learners",
     "available_rules",
-    "build_report",
     "compare",
     "compare_all",
     "compile_rule",
     "curves",
+    "distill",
     "draw_boards",
     "errors",
     "estimate",
     "load_rule",
+    "load_scores",
     "make_learner",
+    "normalize",
     "parse",
     "plan",
     "play_trial",
     "plot",
     "profile",
+    "rank",
     "read_scores",
     "run",
     "score_table",

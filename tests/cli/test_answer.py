@@ -12,7 +12,7 @@ import typer
 from gnomon.cli.answer import answering
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.results import Results
-from gnomon.stats.estimates import Estimate
+from gnomon.stats import Estimate, Estimates
 
 ONE = Estimate("dqn", "iqm", 0.5, 0.4, 0.6, 0.95, "delta_t", 5, 6, 0, 0.0)
 FOUND = Results((ONE,), warnings=("one run only",))
@@ -48,3 +48,13 @@ def test_results_without_a_figure_refuse_to_be_drawn(tmp_path: Path) -> None:
     ):
         answer.show(FOUND, figure=tmp_path / "a.svg")
     assert not any(tmp_path.iterdir())
+
+
+def test_a_figure_of_nothing_is_not_said_to_be_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "none.svg"
+    with answering("estimate", as_json=False) as answer:
+        answer.show(Estimates(()), figure=path)
+    assert capsys.readouterr().out == f"nothing to draw: no {path} written\n"
+    assert not path.exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.cli import main
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.server import prepare
 from serving import serving
 from small_season import make_account

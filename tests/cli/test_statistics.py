@@ -44,6 +44,46 @@ def records(said):
     return json.loads(said.out)["results"]
 
 
+def test_columns_and_formats_are_named(gnomon):
+    Path("theirs.csv").write_text("Name,Env,seed,Return\na,pong,0,1\na,pong,1,2\n")
+    names = "--column algorithm=Name --column task=Env --column run=seed --column score=Return"
+    (found,) = records(gnomon(f"estimate theirs.csv --metric mean {names} --json"))
+    assert (found["algorithm"], found["value"]) == ("a", 1.5)
+    assert (
+        "no column 'name' to read as the algorithm; found Name, Env"
+        in gnomon("estimate theirs.csv --column algorithm=name", status=2).err
+    )
+    assert (
+        "expected NAME=COLUMN, found 'Name'"
+        in gnomon("estimate theirs.csv --column Name", status=2).err
+    )
+    assert (
+        "(columns={'algorithm': NAME} or --column algorithm=NAME says"
+        in gnomon("estimate theirs.csv", status=2).err
+    )
+    Path("wide.txt").write_text("model,pong,chess\na,1,2\nb,3,4\n")
+    assert len(records(gnomon("score wide.txt --format wide --json"))) == 4
+    assert (
+        "unknown format of scores 'wyde'; did you mean 'wide'?"
+        in gnomon("score wide.txt --format wyde", status=2).err
+    )
+    Path("means.csv").write_text("who,what,mean,std,runs\na,t,1,2,3\n")
+    named = "--column algorithm=who --column task=what"
+    (found,) = records(gnomon(f"estimate means.csv --metric mean {named} --json"))
+    assert found["value"] == 1.0
+
+
+def test_what_holds_no_scores_is_told_in_one_line(gnomon):
+    Path("empty.csv").touch()
+    Path("binary.csv").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")
+    Path("folder").mkdir()
+    for source in ("empty.csv", "binary.csv", "folder", "nowhere.csv"):
+        said = gnomon(f"estimate {source}", status=2)
+        assert said.out == ""
+        assert said.err.startswith(f"gnomon: {source}"), said.err
+        assert said.err.count("\n") == 1, said.err
+
+
 ESTIMATE = "algorithm metric value low high level method n_runs n_tasks n_resamples mc_error"
 COMPARISON = "a b metric task value low high p_value p_adjusted level method n_resamples mc_error"
 CASES = {
@@ -57,7 +97,7 @@ CASES = {
     "curves curves.csv": "algorithm metric step value low high",
     "curves curves.csv --summary area": ESTIMATE,
     "plan scores.csv dqn sac --simulations 20": "a b metric runs power",
-    "plan scores.csv --subsample": "algorithm metric runs value mean median low high",
+    "plan scores.csv --way subsample": "algorithm metric runs value mean median low high",
 }  # fmt: skip
 
 
@@ -126,11 +166,11 @@ def test_profiles_at_thresholds(gnomon):
 
 
 def test_widths_and_looks(gnomon):
-    widths = records(gnomon("plan scores.csv --widths --simulations 20 --json"))
+    widths = records(gnomon("plan scores.csv --way widths --simulations 20 --json"))
     assert [r["runs"] for r in widths[:5]] == [6, 12, 18, 24, 36]
     assert widths[0]["relative_width"] == 1.0
     assert widths[3]["relative_width"] < 0.7
-    (look,) = records(gnomon("plan scores.csv dqn sac --sequential --runs 3 --runs 6 --json"))
+    (look,) = records(gnomon("plan scores.csv dqn sac --way sequential --runs 3 --runs 6 --json"))
     assert look["runs"] in (3, 6)
 
 
@@ -180,8 +220,8 @@ BAD = {
     "a,t,0,1\n": ("profile x.csv --kind likelihood", "a, task t: expected at least 2 runs"),
     "a,t,0,1\na,t,1,5\n": ("curves x.csv", "expected a table with several steps"),
     "a,t,0,1\na,t,1,6\n": ("estimate x.csv --normalize zscore", "unknown normalization 'zscore'"),
-    "a,t,0,1\na,t,1,7\n": ("plan x.csv --subsample", "with more than 2 runs"),
-    "a,t,0,\na,t,1,\n": ("plan x.csv --widths", "a: expected at least one score, found none"),
+    "a,t,0,1\na,t,1,7\n": ("plan x.csv --way subsample", "with more than 2 runs"),
+    "a,t,0,\na,t,1,\n": ("plan x.csv --way widths", "a: expected at least one score, found none"),
     "a,t,0,1\na,t,1,9\n": ("plan x.csv", "expected two algorithms or more, found a alone"),
     "a,t,0,1\na,t,1,8\n": ("compare x.csv", "expected two algorithms or more, found a alone"),
 }  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 from gnomon.cli import main
 from gnomon.experiments.game_logs.reader import read_game_log
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.scores import read_scores
 from gnomon.web.server import prepare
 from serving import serving

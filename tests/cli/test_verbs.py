@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from gnomon import __version__
-from gnomon.cli.answer import Answer
-from gnomon.cli.presentation import present
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
 from gnomon.experiments.scoring.scores import score_table
@@ -445,10 +443,3 @@ def test_misuse_is_status_2(gnomon, tmp_path, arguments, message):
     assert (said.status, said.out) == (2, "")
     assert message in said.err
     assert not (tmp_path / "out").exists()
-
-
-def test_a_figure_of_nothing_is_not_said_to_be_written(capsys, tmp_path):
-    path = tmp_path / "none.svg"
-    present(Answer("suite", as_json=False), [], figure=path, draw=lambda: pytest.fail("drawn"))
-    assert capsys.readouterr().out == f"nothing to draw: no {path} written\n"
-    assert not path.exists()

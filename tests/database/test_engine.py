@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from gnomon.database.engine import Database
-from gnomon.database.tables import RateCount, Season
+from gnomon.database.schema import RateCount, Season
 from small_season import make_season
 
 

@@ -20,9 +20,9 @@ from gnomon.database.migration import (
     require_head,
     upgrade,
 )
-from gnomon.database.tables import AuditRecord
+from gnomon.database.schema import AuditRecord
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.operations.table_transfer import table_digests
 from small_season import fill
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.transforms import transform_of
+from gnomon.distill import PreparedScores, transform_of
 
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"
 
@@ -27,7 +26,7 @@ def paper() -> PreparedScores:
     """Return the data set as the paper's code prepares it."""
     if not (SHARED / "atari5" / "dataset.csv").is_file():
         pytest.skip("the Atari-5 data set is not beside the repository")
-    from gnomon.distill.atari.paper_models import paper_scores
+    from gnomon.distill.atari import paper_scores
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GNOMON_DATA", str(SHARED))

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gnomon.cli import main
-from gnomon.distill.models import SubsetModel
-from gnomon.scores import write_scores
+from gnomon.distill import SubsetModel
+from gnomon.scores.readers.tidy_files import write_scores
 from gnomon.scores.table import ScoreTable
 from language_models import language_models, write_harness_results
 
@@ -99,7 +99,7 @@ def test_people_read_both_errors(gnomon, suite):
         (("--references", "nowhere.csv"), "nowhere.csv"),
         (("--force", "t1", "--force", "t1"), "t1 is forced twice"),
         (("--force", "t1", "--exclude", "t1"), "t1 is both forced and excluded"),
-        (("--nested", "groups"), "--nested groups needs --group-by"),
+        (("--nested", "groups"), "nested groups needs groups: name the column"),
         (("--model", "no/where.json"), "no: expected a folder to write to"),
         (("--model", "."), "expected the name of a file to write"),
         (("--transform", "logit"), "expected scores from 0 to 1 for the transform logit; found"),
@@ -139,7 +139,7 @@ def test_a_model_and_a_figure_are_written(gnomon, suite, tmp_path):
     options = ("--transform", "identity", "--model", "m.json", "--figure", "f.png")
     status, out, _ = gnomon("distill", suite, "--size", "2", *options)
     assert status == 0
-    assert "written to m.json\nwritten to f.png" in out
+    assert "written to f.png\nwritten to m.json" in out
     assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
 
 

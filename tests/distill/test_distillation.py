@@ -5,9 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gnomon.distill.distillation import distill, error_by_size
-from gnomon.distill.preparation import Preparation
-from gnomon.distill.procedures.registry import procedure_of
+from gnomon.distill import FactorProcedure, distill, prepare, sizes
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable, read_scores
 from language_models import language_models
@@ -26,7 +24,7 @@ FIELDS = {
 
 
 def test_a_record_has_the_promised_fields(make_scores):
-    best = distill(make_scores(), 3, procedure_of("factor"), rng=np.random.default_rng(0))[0]
+    best = distill(make_scores(), size=3)[0]
     record = best.as_record()
     assert set(record) >= FIELDS
     assert record["rank"] == 1
@@ -34,25 +32,27 @@ def test_a_record_has_the_promised_fields(make_scores):
     assert best.nested_relative_error == record["nested_relative_error"]
     assert len(best.model.residuals) == 40
     assert 0.8 < record["tau"] < record["concordance"] <= record["clear_concordance"] <= 1
-    alone = distill(
-        make_scores(), 3, procedure_of("factor"), outer=None, rng=np.random.default_rng(0)
-    )
+    alone = distill(make_scores(), size=3, nested="none")
     assert alone[0].as_record()["tau"] is None
+    assert alone.warnings == (
+        "nested_relative_error: of the first subset of a nested validation alone",
+    )
+    with pytest.raises(ScoreDataError, match="expected a nested validation to draw"):
+        alone.plot()
 
 
 def test_the_paper_is_told_honestly(paper):
-    best = distill(paper, 5, procedure_of("paper"), outer="groups", rng=np.random.default_rng(0))[0]
+    best = distill(paper, size=5, procedure="paper", nested="groups")[0]
     assert best.relative_error == pytest.approx(0.104, abs=5e-4)
     assert best.nested_relative_error == pytest.approx(0.189, abs=5e-4)
 
 
 def test_language_models():
-    data = Preparation(transform="logit", summary="mean").apply(language_models())
-    errors = {}
-    for name in ("factor", "irt-1", "irt-2"):
-        found = distill(data, 5, procedure_of(name), rng=np.random.default_rng(0))[0]
-        assert found.nested.n_predicted == 200
-        errors[name] = found.nested_relative_error
+    names = ["factor", "irt-1", "irt-2"]
+    found = distill(language_models(), procedure=names, transform="logit", summary="mean")
+    assert [one.procedure for one in found] == names
+    assert {one.nested.n_predicted for one in found} == {200}
+    errors = {one.procedure: one.nested_relative_error for one in found}
     assert errors["factor"] < 0.12
     assert errors["factor"] < errors["irt-1"]
     assert errors["factor"] < errors["irt-2"]
@@ -63,26 +63,56 @@ def test_six_agents_are_too_few():
     if not path.is_file():
         pytest.skip("the Dopamine scores are not beside the repository")
     with pytest.warns(DegenerateScoresWarning, match="4 tasks left out"):
-        data = Preparation().apply(read_scores(path))
+        data = prepare(read_scores(path))
     for name in ("factor", "paper"):
         with pytest.raises(ScoreDataError, match=r"at least 10 algorithms .*, found 6"):
-            distill(data, 5, procedure_of(name), rng=np.random.default_rng(0))
+            distill(data, procedure=name)
 
 
 def test_error_by_size(make_scores):
-    found = error_by_size(
-        make_scores(), [1, 2, 4], procedure_of("factor"), rng=np.random.default_rng(0)
-    )
-    assert [len(d.model.tasks) for d in found] == [1, 2, 4]
-    assert found[2].nested_relative_error < found[0].nested_relative_error
+    found = sizes(make_scores(), most=4)
+    assert [record["size"] for record in found.as_records()] == [1, 2, 3, 4]
+    assert found[3].nested_relative_error < found[0].nested_relative_error
+
+
+def test_the_seed_is_zero_unless_one_is_given(make_scores):
+    data = make_scores()
+    found = distill(data, size=2)
+    assert found.settings["seed"] == 0
+    for same in (0, np.random.default_rng(0)):
+        again = distill(data, size=2, rng=same)
+        assert again.as_records() == found.as_records()
+    other = distill(data, size=2, rng=1)
+    assert other[0].nested_relative_error != found[0].nested_relative_error
+
+
+def test_procedures_have_the_same_folds(make_scores):
+    data = make_scores()
+    both = distill(data, size=2, procedure=["factor", FactorProcedure()], rng=3)
+    assert np.array_equal(both[0].nested.folds, both[1].nested.folds)
+
+
+def test_it_shows_itself(make_scores):
+    found = distill(make_scores(), size=2, top=2)
+    assert "for algorithms that the choice of tasks had not seen: 40 of 40" in str(found)
+    assert str(found).endswith(f"  {found.model.formula}")
+    assert found.to_frame()["rank"].to_list() == [1, 2]
+    assert found.plot().axes[0].get_xlabel() == "true summary"
+    assert "<table>" in found._repr_html_()
+
+
+def test_prepared_scores_take_no_options(make_scores):
+    with pytest.raises(TypeError, match="expected a ScoreTable for transform; this is prepared"):
+        distill(make_scores(), transform="log")
+
+
+def test_groups_are_needed_to_leave_them_out(make_scores):
+    with pytest.raises(ScoreDataError, match="nested group-folds needs groups: name the column"):
+        distill(make_scores(), size=2, nested="group-folds")
 
 
 def test_order_of_the_rows_does_not_matter():
     table = language_models(40, 10)
     shuffled = ScoreTable.from_frame(table.frame.sample(fraction=1.0, shuffle=True, seed=3))
-    preparation = Preparation(transform="identity")
-    results = [
-        distill(preparation.apply(t), 3, procedure_of("factor"), rng=np.random.default_rng(0))[0]
-        for t in (table, shuffled)
-    ]
-    assert results[0].as_record() == results[1].as_record()
+    found, again = (distill(t, size=3, transform="identity") for t in (table, shuffled))
+    assert found.as_records() == again.as_records()

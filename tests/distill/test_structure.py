@@ -6,21 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gnomon.distill import components, correlation_matrix, correlations, explained, single
 from gnomon.distill.atari.facts import GENRES, published_models
-from gnomon.distill.structure import (
-    correlations,
-    edges,
-    fairness,
-    principal_components,
-    single_tasks,
-    task_models,
-)
 from gnomon.errors import ScoreDataError
 
 
 def test_correlations_are_of_pairwise_complete_rows(make_scores):
     data = make_scores(gaps=0.2)
-    r, n = correlations(data)
+    r, n = correlation_matrix(data)
     for i in range(4):
         for j in range(4):
             both = ~np.isnan(data.x[:, i]) & ~np.isnan(data.x[:, j])
@@ -29,12 +22,12 @@ def test_correlations_are_of_pairwise_complete_rows(make_scores):
 
 
 def test_the_strongest_pairs(paper):
-    strongest = edges(paper, tasks=paper.candidates)
+    strongest = correlations(paper, tasks=paper.candidates)
     assert len(strongest) == 24
     assert (strongest[0].a, strongest[0].b) == ("alien", "mspacman")
     assert strongest[0].correlation == pytest.approx(0.9417, abs=5e-5)
     assert sum(edge.correlation > 0.9 for edge in strongest) == 4
-    weakest = edges(paper, n_strongest=1, n_weakest=1)[-1]
+    weakest = correlations(paper, strongest=1, negative=1)[-1]
     assert weakest.correlation < -0.5
 
 
@@ -47,22 +40,22 @@ def test_single_games(paper, atari_folder):
         row["game"]: row
         for row in csv.DictReader((atari_folder / "single_game_r2.csv").read_text().splitlines())
     }
-    found = single_tasks(paper)
+    found = single(paper)
     assert found[0].task == "zaxxon"
     assert found[-1].task == "surround"
-    for single in found:
-        row = expected[single.task]
-        assert single.r2 == pytest.approx(float(row["r2"]), abs=1e-6)
-        assert single.intercept == pytest.approx(float(row["intercept"]), abs=1e-6)
-        assert single.slope == pytest.approx(float(row["slope"]), abs=1e-6)
-        assert single.n_rows == int(row["n"])
+    for one in found:
+        row = expected[one.task]
+        assert one.r2 == pytest.approx(float(row["r2"]), abs=1e-6)
+        assert one.intercept == pytest.approx(float(row["intercept"]), abs=1e-6)
+        assert one.slope == pytest.approx(float(row["slope"]), abs=1e-6)
+        assert one.n_rows == int(row["n"])
 
 
 @pytest.mark.parametrize(
     ("name", "all_", "others"), [("Atari-5", 71.48, 68.8), ("Atari-10", 80.05, 76.3)]
 )
 def test_every_game_from_a_subset(paper, atari_folder, name, all_, others):
-    models = task_models(paper, published_models()[name].tasks)
+    models = explained(paper, published_models()[name].tasks)
     assert 100 * models.explained == pytest.approx(all_, abs=0.006)
     assert 100 * models.explained_others == pytest.approx(others, abs=0.06)
     for row in csv.DictReader((atari_folder / f"per_game_r2_{name}.csv").read_text().splitlines()):
@@ -70,10 +63,12 @@ def test_every_game_from_a_subset(paper, atari_folder, name, all_, others):
 
 
 def test_components(paper):
-    components = principal_components(paper)
-    assert 100 * components.explained[:3] == pytest.approx([55.5, 10.6, 7.3], abs=0.06)
-    assert components.target_correlation[0] == pytest.approx(0.982, abs=5e-4)
-    assert components.explained.sum() == pytest.approx(1.0)
+    found = components(paper)
+    shares = [one.explained for one in found]
+    assert [100 * share for share in shares[:3]] == pytest.approx([55.5, 10.6, 7.3], abs=0.06)
+    assert found[0].target_correlation == pytest.approx(0.982, abs=5e-4)
+    assert sum(shares) == pytest.approx(1.0)
+    assert found.directions.shape == (len(found), len(found.tasks))
 
 
 def test_components_need_complete_tasks(make_scores):
@@ -81,7 +76,7 @@ def test_components_need_complete_tasks(make_scores):
     with pytest.raises(
         ScoreDataError, match="at least 2 tasks without gaps on which scores differ, found 1"
     ):
-        principal_components(replace(data, candidates=("t00",)))
+        components(replace(data, candidates=("t00",)))
 
 
 def test_a_task_on_which_all_score_the_same_is_like_no_other(make_scores):
@@ -89,30 +84,31 @@ def test_a_task_on_which_all_score_the_same_is_like_no_other(make_scores):
     x = data.x.copy()
     x[:, :2] = np.log10([48.3, 7.1])  # sums of their squares do not cancel to 0
     flat = replace(data, x=x)
-    r, _ = correlations(flat)
+    r, _ = correlation_matrix(flat)
     assert np.isnan(r[:2]).all()
     assert np.isfinite(r[2:, 2:]).all()
-    assert {single.task for single in single_tasks(flat)} == set(data.tasks[2:])
-    components = principal_components(flat)
-    assert components.tasks == data.tasks[2:]
-    assert components.explained.sum() == pytest.approx(1.0)
+    assert {one.task for one in single(flat)} == set(data.tasks[2:])
+    principal = components(flat)
+    assert principal.tasks == data.tasks[2:]
+    assert sum(one.explained for one in principal) == pytest.approx(1.0)
     alike = replace(data, target=np.full(len(data.target), 0.1))
-    assert np.isnan(principal_components(alike).target_correlation).all()
-    assert single_tasks(alike) == []
+    assert all(np.isnan(one.target_correlation) for one in components(alike))
+    assert len(single(alike)) == 0
 
 
 def test_correlations_stand_large_numbers(make_scores):
     data = make_scores(gaps=0.2)
-    r, _ = correlations(data)
-    moved, _ = correlations(replace(data, x=1e9 * (data.x + 1e3)))
+    r, _ = correlation_matrix(data)
+    moved, _ = correlation_matrix(replace(data, x=1e9 * (data.x + 1e3)))
     np.testing.assert_allclose(moved, r, atol=1e-9)
 
 
-def test_fairness_finds_a_difference_that_is_there():
-    rng = np.random.default_rng(0)
-    true = np.arange(90.0)
-    error = rng.normal(0, 0.01, 90) + np.where(true > 60, 0.5, 0.0)
-    tests = {(t.a, t.b, t.measure): t for t in fairness(true + error, true, error)}
-    assert tests["low", "high", "bias"].welch_p < 1e-6
-    assert tests["low", "high", "accuracy"].wilcoxon_p < 1e-6
-    assert tests["low", "middle", "bias"].welch_p > 0.01
+def test_figures_of_structure(make_scores):
+    data = make_scores()
+    colours = {"t00": "maze"}
+    assert correlations(data, strongest=3, negative=2, categories=colours).figure().rows[0]["a"]
+    assert len(correlations(data, strongest=3, negative=2).figure().rows) == 3
+    assert len(single(data, categories=colours).figure().rows) == 8
+    assert str(components(data)).endswith(
+        "of 8 tasks without gaps whose scores differ, 40 algorithms"
+    )

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gnomon.cli import main
-from gnomon.distill.models import SubsetModel
-from gnomon.scores import write_scores
+from gnomon.distill import SubsetModel
+from gnomon.scores.readers.tidy_files import write_scores
 from gnomon.scores.table import ScoreTable
 
 
@@ -199,8 +199,8 @@ def test_what_is_no_model_is_refused(gnomon, tmp_path, text, said):
     [
         ("sizes", ("--most", "9"), "expected a size from 1 to 8, found 9"),
         ("pareto", ("--costs", "none.csv"), "none.csv: No such file"),
-        ("stability", ("--by", "groups"), "--by groups needs --group-by"),
-        ("stability", ("--by", "left-out-groups"), "--by left-out-groups needs --group-by"),
+        ("stability", ("--by", "groups"), "stability by groups needs groups"),
+        ("stability", ("--by", "left-out-groups"), "stability by left-out-groups needs groups"),
         ("stability", ("--procedure", "magic"), "unknown procedure 'magic'"),
         ("stability", ("--figure", "no/where.svg"), "no: expected a folder to write to"),
         ("optimal", ("--size", "9"), "expected a size from 1 to 8, found 9"),

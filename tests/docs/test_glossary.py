@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gnomon as gn
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "glossary.md").read_text("utf-8")

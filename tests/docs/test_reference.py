@@ -143,9 +143,9 @@ CALLS = {
     "gnomon curves": ["steps.csv"],
     "gnomon plan": [
         "scores.csv a b --runs 3 --simulations 20",
-        "scores.csv --widths --simulations 20",
-        "scores.csv --subsample --simulations 20",
-        "scores.csv a b --sequential --runs 2 --runs 4",
+        "scores.csv --way widths --simulations 20",
+        "scores.csv --way subsample --simulations 20",
+        "scores.csv a b --way sequential --runs 2 --runs 4",
     ],
     "gnomon rank": ["scores.csv --resamples 20"],
     "gnomon compare-pairs": ["scores.csv"],

@@ -63,10 +63,10 @@ curves curves.csv --summary final --metric mean --resamples 200
 curves curves.csv --summary time_to_threshold --threshold 2 --metric mean --resamples 200
 plan scores.csv dqn sac --simulations 20
 plan scores.csv --simulations 20 --runs 5 --runs 10 --power 0.9 --metric mean
-plan scores.csv dqn sac --simulations 20 --method small_sample --metric mean
-plan scores.csv --widths --simulations 20 --metric mean
-plan scores.csv --subsample --simulations 20 --metric mean
-plan scores.csv dqn sac --sequential --runs 3 --runs 5
+plan scores.csv dqn sac --simulations 20 --metric mean
+plan scores.csv --way widths --simulations 20 --metric mean
+plan scores.csv --way subsample --simulations 20 --metric mean
+plan scores.csv dqn sac --way sequential --runs 3 --runs 5
 rank scores.csv --resamples 100
 rank scores.csv --by task --resamples 100
 difficulty-classes scores.csv

@@ -154,7 +154,7 @@ def _number(cell: str) -> Any:
 
 def _board(section: str) -> dict[str, Any]:
     # What may move: this is all that the test knows of the server's modules.
-    from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.leaderboard.server_settings import ServerSettings
     from gnomon.web.server import prepare
 
     database, _ = prepare(ServerSettings(Path("board").resolve()))
@@ -166,7 +166,7 @@ def _board(section: str) -> dict[str, Any]:
 
 def _openapi(_: str) -> dict[str, Any]:
     # As above.
-    from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.leaderboard.server_settings import ServerSettings
     from gnomon.web.app import create_app
 
     schema = create_app(ServerSettings(Path("served").resolve())).openapi()

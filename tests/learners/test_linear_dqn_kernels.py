@@ -10,7 +10,7 @@ from gnomon.game.board import BoardSpec, draw_boards
 from gnomon.game.engine.compiler import compile_rule
 from gnomon.learners.base import Learner
 from gnomon.learners.linear_dqn import LinearDQN
-from gnomon.learners.linear_dqn_features import feature_table
+from gnomon.learners.linear_models import feature_table
 from gnomon.learners.trial import play_unfused
 from gnomon.rules.catalogue import load_rule
 from gnomon.rules.parser import parse

@@ -8,7 +8,7 @@ from gnomon.game.board import DEFAULT_SPEC, BoardSpec, draw_boards
 from gnomon.game.engine.compiler import compile_rule
 from gnomon.learners import make_learner
 from gnomon.learners.base import FusedLearner, Learner
-from gnomon.learners.linear_dqn_features import feature_table
+from gnomon.learners.linear_models import feature_table
 from gnomon.learners.reinforce import Reinforce
 from gnomon.learners.trial import play_trial, play_unfused
 from gnomon.rules.catalogue import load_rule

@@ -14,7 +14,7 @@ from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import TrialRecord
 from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.runner import run
-from gnomon.report.page import build_report
+from gnomon.report.reports import report
 from gnomon.rules.catalogue import available_rules
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -56,23 +56,23 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def report(run_folder, tmp_path_factory):
+def written(run_folder, tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
-    return build_report(run_folder.path, out, n_resamples=200)
+    return report(run_folder.path, out, n_resamples=200)
 
 
 @pytest.fixture(scope="module")
-def page(report):
-    return Page(report.read_text())
+def page(written):
+    return Page(written.read_text())
 
 
-def test_ids_are_unique_and_links_lead_somewhere(page, report):
+def test_ids_are_unique_and_links_lead_somewhere(page, written):
     assert len(page.ids) == len(set(page.ids))
     for target in page.targets:
         if target.startswith("#"):
             assert target[1:] in page.ids
         else:
-            assert (report.parent / target).is_file()
+            assert (written.parent / target).is_file()
     drawn = {ref for _, attrs in page.tags for v in attrs.values() if v for ref in _urls(v)}
     assert drawn
     assert drawn <= set(page.ids)
@@ -82,19 +82,19 @@ def _urls(value):
     return re.findall(r"url\(#([^)]+)\)", value)
 
 
-def test_the_page_stands_alone(page, report):
+def test_the_page_stands_alone(page, written):
     tags = {tag for tag, _ in page.tags}
     assert not tags & {"script", "link", "img", "iframe"}
-    assert "@import" not in report.read_text()
+    assert "@import" not in written.read_text()
     assert {"main", "nav", "header", "figure", "figcaption", "table", "caption"} <= tags
 
 
-def test_every_figure_has_words_and_files(page, report):
+def test_every_figure_has_words_and_files(page, written):
     names = [a["id"].removeprefix("figure-") for t, a in page.tags if t == "figure"]
     assert len(names) == len(set(names)) >= 12
     for name in names:
-        assert (report.parent / "figures" / f"{name}.svg").is_file()
-        assert (report.parent / "figures" / f"{name}.csv").read_text().count("\n") > 1
+        assert (written.parent / "figures" / f"{name}.svg").is_file()
+        assert (written.parent / "figures" / f"{name}.csv").read_text().count("\n") > 1
         assert f"{name}-alt" in page.ids
 
 
@@ -123,23 +123,23 @@ def test_it_says_what_a_reader_must_know(page):
     assert "not estimable" in text.lower()
 
 
-def test_the_same_run_and_seed_give_the_same_bytes(report, run_folder, tmp_path):
-    again = build_report(run_folder.path, tmp_path, n_resamples=200)
-    for path in report.parent.rglob("*.*"):
-        assert (again.parent / path.relative_to(report.parent)).read_bytes() == path.read_bytes()
+def test_the_same_run_and_seed_give_the_same_bytes(written, run_folder, tmp_path):
+    again = report(run_folder.path, tmp_path, n_resamples=200)
+    for path in written.parent.rglob("*.*"):
+        assert (again.parent / path.relative_to(written.parent)).read_bytes() == path.read_bytes()
 
 
 def test_settings_of_the_user_change_no_report(lonely_folder, tmp_path):
-    plain = build_report(lonely_folder.path, tmp_path / "plain", n_resamples=50)
+    plain = report(lonely_folder.path, tmp_path / "plain", n_resamples=50)
     mine = {"font.family": "monospace", "font.size": 30, "axes.facecolor": "red"}
     with mpl.rc_context(mine):
-        other = build_report(lonely_folder.path, tmp_path / "other", n_resamples=50)
+        other = report(lonely_folder.path, tmp_path / "other", n_resamples=50)
         assert mpl.rcParams["font.size"] == 30
     assert plain.read_bytes() == other.read_bytes()
 
 
 def test_one_trial_without_errors(lonely_folder, tmp_path):
-    page = Page(build_report(lonely_folder.path, tmp_path, n_resamples=50).read_text())
+    page = Page(report(lonely_folder.path, tmp_path, n_resamples=50).read_text())
     assert "rule_player played clockwise alone: median 0 [not estimable] errors." in page.text
     assert "Which learner is better?" not in page.text
     assert "fewer than five trials" in page.text
@@ -152,7 +152,7 @@ def test_failed_and_missing_trials_are_named(lonely_folder, run_folder, tmp_path
             error = f"ValueError: number {trial}"
             record = TrialRecord(f"k{trial}", "uniform", "b3-then-b1", trial, "failed", error=error)
             journal.record(record)
-    page = Page(build_report(folder.path).read_text())
+    page = Page(report(folder.path).read_text())
     assert "No trial is done yet" in page.text
     assert "6 trials failed and are left out: trial 0 of uniform on b3-then-b1" in page.text
     assert "number 5" in page.text
@@ -169,25 +169,25 @@ def test_a_run_with_some_pairs_missing(run_folder, tmp_path):
                     record.key, record.learner, record.rule, record.trial, "failed", error="gone"
                 )
                 journal.record(lost)
-    page = Page(build_report(folder.path, n_resamples=50).read_text())
+    page = Page(report(folder.path, n_resamples=50).read_text())
     assert "not played" in page.text
     assert "6 trials failed" in page.text
 
 
 def test_no_run_folder_no_report(tmp_path):
     with pytest.raises(RunFolderError):
-        build_report(tmp_path / "nothing")
+        report(tmp_path / "nothing")
     assert not (tmp_path / "nothing").exists()
 
 
 def test_a_level_is_between_0_and_1(run_folder, tmp_path):
     with pytest.raises(ValueError, match="expected a level between 0 and 1, found 95"):
-        build_report(run_folder.path, tmp_path, level=95)
+        report(run_folder.path, tmp_path, level=95)
 
 
 def test_figures_as_png_and_pdf_too(lonely_folder, tmp_path):
-    first = build_report(lonely_folder.path, tmp_path / "a", n_resamples=50, also=("png", "pdf"))
-    again = build_report(lonely_folder.path, tmp_path / "b", n_resamples=50, also=("png", "pdf"))
+    first = report(lonely_folder.path, tmp_path / "a", n_resamples=50, also=("png", "pdf"))
+    again = report(lonely_folder.path, tmp_path / "b", n_resamples=50, also=("png", "pdf"))
     kinds = {path.suffix for path in (tmp_path / "a" / "figures").iterdir()}
     assert kinds == {".svg", ".csv", ".png", ".pdf"}
     assert (first.parent / "figures" / "board.png").read_bytes().startswith(b"\x89PNG")
@@ -207,7 +207,7 @@ def test_a_report_that_cannot_be_written_leaves_nothing(lonely_folder, tmp_path,
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="No space left on device") as error:
-        build_report(lonely_folder.path, tmp_path / "new" / "report", n_resamples=50)
+        report(lonely_folder.path, tmp_path / "new" / "report", n_resamples=50)
     assert error.value.filename == str(tmp_path / "new" / "report")
     assert list(tmp_path.iterdir()) == []
 
@@ -224,7 +224,7 @@ def test_long_names_leave_room_for_what_is_drawn(tmp_path):
     learners = ["uniform", {"kind": "frugal", "name": f"{name}; learning_rate=0.03"}]
     config = ExperimentConfig(name, rules, learners, trials=2, episodes=5)
     folder = run(config, tmp_path / "run").folder
-    page = build_report(folder.path, n_resamples=50, also=("png",))
+    page = report(folder.path, n_resamples=50, also=("png",))
     assert page.read_text().count(name) > 10
     assert formula in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
     assert "…" in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()

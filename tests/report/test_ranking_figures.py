@@ -11,8 +11,7 @@ from gnomon.plot.critical_difference import critical_difference_diagram, critica
 from gnomon.plot.ease import ease_heat_map, ease_rows
 from gnomon.plot.ladder import difficulty_ladder
 from gnomon.plot.rank_intervals import rank_interval_plot, ranking_rows
-from gnomon.plot.style import drawing_of
-from gnomon.plot.svg import svg_text
+from gnomon.plot.style import drawing_of, svg_text
 from gnomon.plot.tournament import tournament_graph, tournament_rows
 from gnomon.ranking import (
     Contest,

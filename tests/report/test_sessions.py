@@ -7,7 +7,7 @@ import json
 from gnomon.experiments.card import CARD, read_card
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
-from gnomon.report.page import build_report
+from gnomon.report.reports import report
 from gnomon.report.run_card import session_rows
 
 
@@ -55,9 +55,9 @@ def test_no_card_and_a_foreign_one_stop_no_report(tmp_path):
     folder = run(config, tmp_path / "run").folder
     for value in ({"sessions": [3, {"workers": "many", "packages": 7}], "suites": 5}, [], {}):
         (folder.path / CARD).write_text(json.dumps(value))
-        assert build_report(folder.path, n_resamples=50).is_file()
+        assert report(folder.path, n_resamples=50).is_file()
     (folder.path / CARD).unlink()
-    assert "How it was made" in build_report(folder.path, n_resamples=50).read_text()
+    assert "How it was made" in report(folder.path, n_resamples=50).read_text()
 
 
 def test_boards_that_are_given_are_shown_and_said_to_be(tmp_path):
@@ -71,7 +71,7 @@ def test_boards_that_are_given_are_shown_and_said_to_be(tmp_path):
         "board": {"boards": [easy, [7] * 36], "order": "random"},
     }
     folder = run(ExperimentConfig.from_record(values), tmp_path / "run").folder
-    page = build_report(folder.path, n_resamples=50)
+    page = report(folder.path, n_resamples=50)
     text = page.read_text()
     assert "2 boards given by the experiment, each once in random order, then again" in text
     assert "The first of 2 given boards" in text

@@ -7,9 +7,8 @@ import matplotlib as mpl
 import numpy as np
 
 from gnomon.plot.curves import cumulated_error_curves
-from gnomon.plot.record import Figure, csv_text
-from gnomon.plot.style import THEME, new_drawing
-from gnomon.plot.svg import inline_svg, svg_text, theme_css
+from gnomon.plot.record import Figure, csv_text, inline_svg, theme_css
+from gnomon.plot.style import THEME, new_drawing, svg_text
 
 ERRORS = np.array([[3.0, 5.0], [2.0, 9.0], [4.0, 7.0]])
 

@@ -149,6 +149,41 @@ def test_frames_of_other_libraries_give_the_same_table():
     assert ScoreTable.from_records(ROWS).to_pandas()["run"].tolist() == [0, 1, 0, 0, 1]
 
 
+def test_frames_with_other_names_are_read_by_theirs():
+    names = {"algorithm": "Name", "task": "Game", "run": "seed", "score": "Return"}
+    columns = {"Name": ["a", "a"], "Game": ["t", "t"], "seed": [1, 2], "Return": [3.0, 4.0]}
+    pandas = pytest.importorskip("pandas")
+    for frame in (pl.DataFrame(columns), pl.LazyFrame(columns), pandas.DataFrame(columns), columns):
+        assert ScoreTable.from_frame(frame, columns=names).runs("a", "t").tolist() == [3, 4]
+    # A name that is taken already gives way, and one column may serve twice.
+    taken = pl.DataFrame({**columns, "score": [0.0, 0.0], "suite": ["x", "y"]})
+    table = ScoreTable.from_frame(taken, columns=names | {"step": "seed"})
+    assert table.frame.columns == ["algorithm", "task", "run", "step", "score", "suite"]
+    assert table.frame["score"].to_list() == [3, 4]
+
+
+def test_names_of_columns_that_are_not_there_are_told():
+    frame = pl.DataFrame({"Name": ["a"], "task": "t", "run": [0], "score": [1.0]})
+    with pytest.raises(ScoreDataError, match="no column 'name' to read as the algorithm; found Na"):
+        ScoreTable.from_frame(frame, columns={"algorithm": "name"})
+    with pytest.raises(UnknownNameError, match="unknown column of scores to read one as 'Name'"):
+        ScoreTable.from_frame(frame, columns={"Name": "algorithm"})
+    with pytest.raises(ScoreDataError, match="missing column 'algorithm'; found Name, task, run"):
+        ScoreTable.from_frame(frame)
+    with pytest.raises(ScoreDataError, match="columns of one length, found algorithm 1, task 2"):
+        ScoreTable.from_frame({"algorithm": ["a"], "task": ["t", "u"]})
+    with pytest.raises(TypeError, match=r"expected a data frame .* or one array .*; found list"):
+        ScoreTable.from_frame([1, 2])
+
+
+def test_a_mapping_of_arrays_is_read_as_rliable_has_it():
+    scores = {"a": np.array([[1.0, 2.0], [3.0, 4.0]]), "b": [[5, 6]]}
+    found = ScoreTable.from_frame(scores)
+    assert found.frame.equals(ScoreTable.from_arrays(scores).frame)
+    with pytest.raises(ScoreDataError, match="missing columns 'algorithm', 'task', 'run', 'score'"):
+        ScoreTable.from_frame({"a": [1.0, 2.0], "b": [5.0, 6.0]})
+
+
 def test_arrays_of_three_axes_become_curves():
     x = np.arange(12.0).reshape(2, 3, 2)
     x[1, 2, 0] = np.nan
@@ -192,8 +227,17 @@ def test_runs_come_back_as_they_went_in(runs):
         np.testing.assert_array_equal(table.runs("a", str(t)), scores)
 
 
-def test_html_shows_the_first_rows():
-    assert "dqn" in ScoreTable.from_records(ROWS)._repr_html_()
+def test_a_table_shows_what_it_holds():
+    table = ScoreTable.from_records(ROWS)
+    assert str(table) == table.describe()
+    assert repr(table) == f"<ScoreTable: {table.describe().splitlines()[0]}>"
+    assert table.to_frame().equals(table.frame)
+    html = table._repr_html_()
+    assert f"<caption>{table.describe().splitlines()[0]}</caption>" in html
+    long = ScoreTable.from_arrays({"a<b": np.zeros((100, 12))})._repr_html_()
+    assert "<p>The first 10 of 1,200 rows.</p>" in long
+    assert long.count("<tr>") == 11
+    assert "a<b" not in long
 
 
 def test_rows_in_any_order_give_the_same_cells():

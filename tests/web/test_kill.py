@@ -18,7 +18,7 @@ from sqlalchemy import select, text
 
 from gnomon._io.http_client import HttpClient
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     AuditRecord,
     Job,
     Season,
@@ -26,7 +26,7 @@ from gnomon.database.tables import (
     VerifiedTrial,
 )
 from gnomon.leaderboard.client.submit_run import submit, wait_for_verdict
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from serving import Server, serving
 from submitted import play_entry, register, send
 

@@ -16,9 +16,9 @@ from starlette.responses import Response
 
 from app_client import AppClient
 from gnomon.database.engine import Database
-from gnomon.database.tables import Season
+from gnomon.database.schema import Season
 from gnomon.leaderboard.refusals import TooMany
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
 from gnomon.web.app import create_app
 from gnomon.web.middleware import is_allowed_host

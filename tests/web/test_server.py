@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from gnomon.database.engine import Database
 from gnomon.database.migration import downgrade
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.settings import DATABASE_VARIABLE, ServerSettings
+from gnomon.leaderboard.server_settings import DATABASE_VARIABLE, ServerSettings
 from gnomon.web.server import prepare, serve
 from private_postgresql import fresh_database
 from serving import Server, serving

@@ -1,17 +1,17 @@
-"""Reading of text and TOML files, with one-line errors that name the file.
-
-What a user has written into a TOML file, before anything is known of its fields.
-"""
+"""Reading of text and TOML files, with one-line errors that name the file."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from gnomon.errors import GnomonError, LeaderboardError
+from gnomon.errors import GnomonError, LeaderboardError, RuleSyntaxError
 
 __all__ = ["read_text", "read_toml"]
+
+Made = TypeVar("Made")
 
 
 def read_text(
@@ -57,16 +57,23 @@ def read_text(
         raise error(f"{path}: expected UTF-8 text, found {found}") from None
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """Return the fields of a TOML file.
+def read_toml(path: str | Path, make: Callable[[dict[str, Any]], Made]) -> Made:
+    """Return what a function makes of the fields of a TOML file.
 
     Raises
     ------
     LeaderboardError
-        The file cannot be read, or is not TOML: one line that begins with its name.
+        The file cannot be read, or is not TOML, or the function raised a GnomonError: one line
+        that begins with the name of the file.
+    RuleSyntaxError
+        From the function, if it names a file of its own.
     """
-    text = read_text(path, error=LeaderboardError)
+    text = read_text(Path(path), error=LeaderboardError)
     try:
-        return tomllib.loads(text)
+        return make(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise LeaderboardError(f"{path}: not a TOML file: {error}") from None
+    except GnomonError as error:
+        if isinstance(error, RuleSyntaxError) and error.file:
+            raise
+        raise LeaderboardError(f"{path}: {error}") from None

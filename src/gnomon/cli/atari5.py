@@ -10,7 +10,7 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.distill import Names, named_numbers
-from gnomon.cli.long_search import progress_bar
+from gnomon.cli.progress import progress_bar
 from gnomon.cli.score_options import Where, conditions
 
 if TYPE_CHECKING:
@@ -126,13 +126,16 @@ def reproduce(
         with progress_bar("parts of the paper") as progress:
             found = atari.reproduce(only, differing=differing, progress=progress)
         answer.show(found)
+        for note in () if found else found.notes:  # Nothing differs: no table, but a count.
+            answer.say(note)
 
 
 def _agents(source: Path | None, game: Names, where: Names) -> Mapping[str, Mapping[str, float]]:
     """Return the raw scores of each agent by game, of a file and of options."""
     agents: dict[str, Mapping[str, float]] = {}
     if source is not None:
-        from gnomon.scores.readers.registry import read_scores
+        from gnomon.distill.atari.scores import raw_scores
+        from gnomon.scores import read_scores
 
         agents |= raw_scores(read_scores(source, where=conditions(where)))
     if game:

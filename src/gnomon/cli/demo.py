@@ -34,7 +34,7 @@ def demo(
     """Play the four sample rules, estimate how hard each is, and write a report."""
     from gnomon.experiments.catalogue import load_experiment
     from gnomon.report.findings import findings_of
-    from gnomon.report.page import write_report
+    from gnomon.report.reports import write_report
 
     with answering("demo", as_json=as_json) as answer:
         cores = len(os.sched_getaffinity(0))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.long_search import SearchOptions, announce, check_writable
 from gnomon.cli.option_groups import with_groups
+from gnomon.cli.progress import SearchOptions, announce, check_writable
 from gnomon.cli.score_options import ReadOptions, Score, scores_of
 from gnomon.errors import ScoreDataError
 
@@ -139,12 +139,14 @@ def distill(
         if both := sorted(set(forced) & set(scores.exclude or ())):
             raise ScoreDataError(f"{both[0]} is both forced and excluded")
         data = scores.prepared()
-        options = {"procedure": names, "nested": nested, "repeats": repeats, "folds": folds}
+        options: dict[str, Any] = {"procedure": names, "nested": nested, "folds": folds}
         with search.begun("distil") as doing:
             counts = {"none": 0, "algorithms": len(data.algorithms), "groups": len({*data.groups})}
             n_searches = 1 + counts.get(nested, folds * repeats)
             announce(data, size, names, n_searches, forced=forced)
-            found = distilled(data, size=size, top=top, force=forced, **options, **doing)
+            found = distilled(
+                data, size=size, top=top, repeats=repeats, force=forced, **options, **doing
+            )
         answer.show(found, figure=figure)
         if model is not None:
             found.model.save(model)

@@ -90,17 +90,16 @@ def play(
     scheduler: str | None = None,
 ) -> RunSummary:
     """Run with a bar, and say what came of it; Ctrl-C keeps what has been played."""
-    from gnomon.cli.progress import progress_bar
+    from gnomon.cli.progress import bar_of
     from gnomon.experiments.runner import run
 
     try:
-        with progress_bar() as progress:
+        with bar_of("trials") as progress:
             summary = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
     except KeyboardInterrupt:
         answer.warn(f"stopped; what was played is in {out}, and the same command goes on")
         raise typer.Exit(130) from None
-    counts = f"{summary.done} done, {summary.skipped} skipped, {summary.failed} failed"
-    answer.say(f"{config.name}: {_trials(config.n_trials)} ({counts}) in {out}")
+    answer.say(str(summary))
     _warn_of_each(answer, "attempts missing or damaged, played again", summary.lost)
     _warn_of_each(answer, "failed", summary.errors)
     return summary

@@ -15,7 +15,7 @@ from gnomon.cli.answer import Answer, JsonOption, answering
 if TYPE_CHECKING:
     from gnomon.database.engine import Database
     from gnomon.leaderboard.seasons.commitment import Reveal
-    from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.leaderboard.server_settings import ServerSettings
     from gnomon.web.server import Started
 
 __all__ = ["DataOption", "DatabaseOption", "app", "board_answering", "register", "serve", "submit"]
@@ -74,7 +74,7 @@ def serve(
 ) -> None:
     """Serve a leaderboard, with human play, to this machine or through a proxy to the world."""
     with web_extra():
-        from gnomon.leaderboard.settings import ServerSettings
+        from gnomon.leaderboard.server_settings import ServerSettings
         from gnomon.web.server import serve as serve_until_stopped
 
         changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
@@ -222,7 +222,7 @@ def export(
 ) -> None:
     """Write the whole board as files: pages in HTML, every table as JSON and CSV."""
     with board_answering("export", data, database, as_json) as (answer, opened):
-        from gnomon.leaderboard.settings import ServerSettings
+        from gnomon.leaderboard.server_settings import ServerSettings
         from gnomon.web.operations.export import export_board
 
         paths = export_board(ServerSettings(data, database), opened, out, logs=logs)
@@ -239,7 +239,7 @@ def backup(
 ) -> None:
     """Back everything up, while the server goes on."""
     with board_answering("backup", data, database, as_json) as (answer, opened):
-        from gnomon.leaderboard.settings import ServerSettings
+        from gnomon.leaderboard.server_settings import ServerSettings
         from gnomon.web.operations.backup import back_up
 
         record = back_up(ServerSettings(data, database), opened, out)
@@ -257,7 +257,7 @@ def restore(
 ) -> None:
     """Make a new server of a backup."""
     with web_extra():
-        from gnomon.leaderboard.settings import ServerSettings
+        from gnomon.leaderboard.server_settings import ServerSettings
         from gnomon.web.operations.backup import restore as restore_backup
 
         with answering("leaderboard restore", as_json=as_json) as answer:
@@ -330,7 +330,7 @@ def reveal(
     """Publish the hidden rules of a season that is over, with the salt of its commitment."""
     with board_answering("season reveal", data, database, as_json) as (answer, opened):
         from gnomon._io.atomic_file import write_atomically
-        from gnomon.leaderboard.seasons.registration import find_season
+        from gnomon.leaderboard.seasons.entry_registration import find_season
         from gnomon.leaderboard.seasons.season import reveal_season
 
         with opened.writing() as session:
@@ -414,7 +414,7 @@ def opened_board(
     from gnomon.database.engine import Database
     from gnomon.database.migration import require_head
     from gnomon.errors import LeaderboardError
-    from gnomon.leaderboard.settings import ServerSettings
+    from gnomon.leaderboard.server_settings import ServerSettings
 
     settings = ServerSettings(data, database)
     opened = Database(settings.database)

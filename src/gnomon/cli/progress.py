@@ -1,32 +1,185 @@
-"""How far a run is, as a bar on standard error."""
+"""Progress of long work on standard error, and who does the pieces of a search."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Timer
+from typing import TYPE_CHECKING, Annotated, Any
 
-from gnomon.experiments.runner import Progress
+import typer
 
-__all__ = ["progress_bar"]
+from gnomon.errors import ScoreDataError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    import rich.progress
+
+    from gnomon.distill import PreparedScores
+    from gnomon.distill.work import Progress
+    from gnomon.execution.executor import Executor
+
+__all__ = ["SearchOptions", "announce", "bar_of", "check_writable", "progress_bar", "waiting"]
+
+Workers = Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")]
+Scheduler = Annotated[
+    str | None, typer.Option(help="A Dask scheduler to search on (tcp://...), or local.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all draws.")]
+#: What takes less is not worth a word.
+_SHORT_S = 2.0
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Who does the pieces of a search, and from which seed."""
+
+    workers: Workers = 1
+    scheduler: Scheduler = None
+    seed: Seed = 0
+
+    @contextmanager
+    def begun(self, what: str) -> Iterator[dict[str, Any]]:
+        """Give the seed, the executor and the progress that a function of gnomon.distill takes."""
+        with progress_bar(what) as progress, self._executor() as executor:
+            yield {"rng": self.seed, "executor": executor, "progress": progress}
+
+    def _executor(self) -> AbstractContextManager[Executor | None]:
+        """Return who does the pieces: a cluster, processes, or (None) this process."""
+        if self.scheduler is not None:
+            from gnomon.execution.dask_cluster import cluster_executor
+
+            return cluster_executor(self.scheduler, self.workers)
+        from gnomon.execution.executor import make_executor
+
+        return nullcontext(make_executor(self.workers) if self.workers > 1 else None)
+
+
+def announce(
+    data: PreparedScores, size: int, names: Sequence[str], n_searches: int, **options: Any
+) -> None:
+    """Say how many subsets a search has before it and about how long it takes, if that is long."""
+    from gnomon.distill.search.search import expected_seconds
+
+    for name in names:
+        if name not in ("paper", "paper-code", "complete", "auto"):
+            continue
+        candidates = data.complete_tasks() if name == "complete" else None
+        if candidates == ():
+            continue  # The procedure says why it cannot.
+        n_subsets, seconds = expected_seconds(data, size, candidates=candidates, **options)
+        seconds *= n_searches * (n_searches if name == "auto" else 1)
+        if seconds > _SHORT_S:
+            text = f"{name}: {n_subsets:,} subsets a search, {_duration(seconds)} in all at most"
+            print(f"gnomon: {text}", file=sys.stderr)
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> [_duration(s) for s in (12.4, 400.0, 8000.0, 1e6)]
+    ['12 s', '7 min', '2.2 h', '12 days']
+    """
+    for unit, length, most in (("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600.0, 172_800.0)):
+        if seconds < most:
+            return (
+                f"{seconds / length:.1f} {unit}"
+                if unit == "h"
+                else f"{seconds / length:.0f} {unit}"
+            )
+    return f"{seconds / 86_400:,.0f} days"
+
+
+def check_writable(path: Path | None) -> Path | None:
+    """Refuse a file that could not be written to, before the work and not after it."""
+    if path is None:
+        return None
+    if path.is_dir():
+        raise ScoreDataError(f"{path}: expected the name of a file to write; it is a folder")
+    if not path.parent.is_dir():
+        raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
+    return path
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """Show trials played and the time left; nothing, if nobody looks at standard error."""
+def progress_bar(what: str) -> Iterator[Progress]:
+    """Show how far a search is; Ctrl-C ends it, and the program, with a word."""
+    try:
+        with bar_of(what) as update:
+            yield update
+    except KeyboardInterrupt:
+        print("gnomon: stopped; nothing was written", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+@contextmanager
+def bar_of(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how far some work is, once it has taken two seconds; nothing, if nobody looks."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
     from rich import progress
     from rich.console import Console
 
-    with progress.Progress(
-        progress.TextColumn("trials"),
+    bar = progress.Progress(
+        progress.TextColumn(what),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
         progress.TextColumn("left"),
         progress.TimeRemainingColumn(),
         console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
         transient=True,
-    ) as bar:
-        task = bar.add_task("trials", total=None)
-        yield lambda n_played, n_to_play: bar.update(task, completed=n_played, total=n_to_play)
+    )
+    task = bar.add_task(what, total=None)
+    before = 0
+
+    def update(done: int, total: int) -> None:
+        nonlocal before
+        if done < before:  # The next of several searches: its pace is another.
+            bar.reset(task)
+        before = done
+        bar.update(task, completed=done, total=total)
+
+    with _shown_late(bar):
+        yield update
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show what is waited for, and how long already, where nobody can tell how far it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich import progress
+    from rich.console import Console
+
+    bar = progress.Progress(
+        progress.SpinnerColumn(),
+        progress.TextColumn(what),
+        progress.TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.add_task(what, total=None)
+    with _shown_late(bar):
+        yield
+
+
+@contextmanager
+def _shown_late(bar: rich.progress.Progress) -> Iterator[None]:
+    """Show a bar once there is something to wait for, also within the first piece of work."""
+    begin = Timer(_SHORT_S, bar.start)
+    begin.daemon = True
+    begin.start()
+    try:
+        yield
+    finally:
+        begin.cancel()
+        begin.join()
+        bar.stop()

@@ -9,8 +9,8 @@ import typer
 from typer.core import TyperCommand
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.cli.long_search import waiting
 from gnomon.cli.option_groups import with_groups
+from gnomon.cli.progress import waiting
 from gnomon.cli.score_options import (
     Latex,
     Level,

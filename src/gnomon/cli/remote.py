@@ -15,7 +15,7 @@ def play_season(
     config: str, server: str, token: str, *, again: bool, seed: int | None, as_json: bool
 ) -> None:
     """Play, with a bar; Ctrl-C keeps what has been played."""
-    from gnomon.cli.progress import progress_bar
+    from gnomon.cli.progress import bar_of
     from gnomon.leaderboard.client.remote_connection import RemoteBoard
     from gnomon.leaderboard.client.remote_run import RemotePlan, play_remotely
 
@@ -25,7 +25,7 @@ def play_season(
             plan = dataclasses.replace(plan, seed=seed)
         board = RemoteBoard(server, token)
         try:
-            with progress_bar() as progress:
+            with bar_of("trials") as progress:
                 summary = play_remotely(plan, board, again=again, progress=progress)
         except KeyboardInterrupt:
             answer.warn("stopped; what was played is kept, and the same command goes on")

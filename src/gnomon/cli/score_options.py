@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gnomon.cli.answer import Answer
-from gnomon.cli.presentation import Record, present
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
-    from gnomon.plot.record import Figure
     from gnomon.scores.readers.summaries import SummaryTable
     from gnomon.scores.table import ScoreTable
 
@@ -162,20 +159,6 @@ class ShowOptions:
 
     latex: Latex = False
     figure: FigureFile = None
-
-    def show(
-        self,
-        answer: Answer,
-        records: Sequence[Record],
-        shown: Sequence[Record] | None = None,
-        columns: Sequence[str] = (),
-        *,
-        title: str | None = None,
-        draw: Callable[[], Figure] | None = None,
-    ) -> None:
-        """Give records to programs, a table to people, and a figure if one is wanted."""
-        options: Mapping[str, Any] = {"latex": self.latex, "figure": self.figure}
-        present(answer, records, shown, columns, title=title, draw=draw, **options)
 
 
 def scores_of(

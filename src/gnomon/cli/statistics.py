@@ -220,19 +220,14 @@ def plan(
         list[int] | None, typer.Option(min=1, help="Runs per task to try; repeatable.")
     ] = None,
     power: Annotated[float, typer.Option(min=0, max=1, help="Power to reach.")] = 0.8,
-    widths: Annotated[
-        bool, typer.Option("--widths", help="How wide intervals would be, to halve one.")
-    ] = False,
-    subsample: Annotated[
-        bool, typer.Option("--subsample", help="What fewer of these runs would have said.")
-    ] = False,
-    sequential: Annotated[
-        bool, typer.Option("--sequential", help="Look after each number of runs; stop if decided.")
-    ] = False,
+    way: Annotated[
+        Literal["power", "widths", "subsample", "sequential"],
+        typer.Option(
+            help="Power of studies, widths of intervals, what fewer of these runs would have said, "
+            "or a look after each number of runs."
+        ),
+    ] = "power",
     simulations: Annotated[int, typer.Option(min=2, help="Simulated studies, or draws.")] = 400,
-    method: Annotated[
-        Literal["auto", "small_sample"], typer.Option(help="How a study is tested.")
-    ] = "auto",
     level: Level = 0.95,
     seed: Seed = 0,
     gamma: Gamma = None,
@@ -243,10 +238,6 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Say how many runs are needed to tell algorithms apart, or what fewer would have said."""
-    if widths + subsample + sequential > 1:
-        raise typer.BadParameter("expected one of --widths, --subsample and --sequential")
-    if sequential and (b is None or len(set(runs or ())) < 2):
-        raise typer.BadParameter("--sequential needs two algorithms and --runs at least twice")
     from gnomon.stats import plan as planned
 
     with answering("plan", as_json=as_json) as answer:
@@ -255,13 +246,7 @@ def plan(
             a,
             b,
             metric,
-            way="widths"
-            if widths
-            else "subsample"
-            if subsample
-            else "sequential"
-            if sequential
-            else "power",
+            way=way,
             runs=runs,
             power=power,
             n_simulations=simulations,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,13 +19,14 @@ from gnomon.cli.distill import (
     named_numbers,
     references_of,
 )
-from gnomon.cli.long_search import SearchOptions, announce, progress_bar
 from gnomon.cli.option_groups import with_groups
+from gnomon.cli.progress import SearchOptions, announce, progress_bar
 from gnomon.cli.score_options import Level, ReadOptions, Score, Source, scores_of
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.distill import PreparedScores
+    from gnomon.results import Results
 
 __all__ = ["app"]
 
@@ -36,11 +38,30 @@ Procedure = Annotated[
 Most = Annotated[int, typer.Option(min=1, help="The greatest number of tasks.")]
 Folds = Annotated[int, typer.Option(min=2, help="Folds of the validations.")]
 Size = Annotated[int, typer.Option(min=1, help="Number of tasks.")]
-Task = Annotated[
-    Names, typer.Option("--task", help="A task of the subset, else it is chosen; repeatable.")
+Categories = Annotated[
+    Path | None, typer.Option(help="CSV of task, category: colours of the figure.")
 ]
-SizeIfChosen = Annotated[int, typer.Option(min=1, help="Number of tasks, if they are chosen.")]
-Chooser = Annotated[str, typer.Option(help="How they are chosen; see gnomon distill.")]
+
+
+@dataclass(frozen=True)
+class Subset:
+    """A subset of tasks: named, or chosen."""
+
+    task: Annotated[
+        Names, typer.Option("--task", help="A task of the subset, else it is chosen; repeatable.")
+    ] = None
+    size: Annotated[int, typer.Option(min=1, help="Number of tasks, if they are chosen.")] = 5
+    procedure: Annotated[str, typer.Option(help="How they are chosen; see gnomon distill.")] = (
+        "factor"
+    )
+
+    def asked(self, verb: Callable[..., Results[Any]], data: PreparedScores) -> Results[Any]:
+        """Return what a function of gnomon.distill says of the subset."""
+        with progress_bar("subsets") as progress:
+            if not self.task:
+                announce(data, self.size, [self.procedure], 1)
+            options = {"size": self.size, "procedure": self.procedure, "progress": progress}
+            return verb(data, self.task or (), **options)
 
 
 @app.command()
@@ -173,9 +194,7 @@ def predict(
 @app.command()
 @with_groups
 def single(
-    categories: Annotated[
-        Path | None, typer.Option(help="CSV of task, category: colours of the figure.")
-    ] = None,
+    categories: Categories = None,
     figure: Picture = None,
     *,
     scores: SuiteScores,
@@ -195,9 +214,7 @@ def single(
 def correlations(
     strongest: Annotated[int, typer.Option(min=1, help="How many pairs.")] = 24,
     negative: Annotated[int, typer.Option(min=0, help="And so many most negative ones.")] = 0,
-    categories: Annotated[
-        Path | None, typer.Option(help="CSV of task, category: colours of the graph.")
-    ] = None,
+    categories: Categories = None,
     figure: Picture = None,
     *,
     scores: SuiteScores,
@@ -216,11 +233,9 @@ def correlations(
 @app.command()
 @with_groups
 def explained(
-    task: Task = None,
-    size: SizeIfChosen = 5,
-    procedure: Chooser = "factor",
     figure: Picture = None,
     *,
+    subset: Subset,
     scores: SuiteScores,
     as_json: JsonOption = False,
 ) -> None:
@@ -228,22 +243,15 @@ def explained(
     from gnomon.distill import explained as every_task
 
     with answering("suite explained", as_json=as_json) as answer:
-        data = scores.prepared()
-        with progress_bar("subsets") as progress:
-            if not task:
-                announce(data, size, [procedure], 1)
-            found = every_task(data, task or (), size=size, procedure=procedure, progress=progress)
-        answer.show(found, figure=figure)
+        answer.show(subset.asked(every_task, scores.prepared()), figure=figure)
 
 
 @app.command()
 @with_groups
 def fairness(
-    task: Task = None,
-    size: SizeIfChosen = 5,
-    procedure: Chooser = "factor",
     figure: Picture = None,
     *,
+    subset: Subset,
     scores: SuiteScores,
     as_json: JsonOption = False,
 ) -> None:
@@ -251,12 +259,7 @@ def fairness(
     from gnomon.distill import fairness as tested
 
     with answering("suite fairness", as_json=as_json) as answer:
-        data = scores.prepared()
-        with progress_bar("subsets") as progress:
-            if not task:
-                announce(data, size, [procedure], 1)
-            found = tested(data, task or (), size=size, procedure=procedure, progress=progress)
-        answer.show(found, figure=figure)
+        answer.show(subset.asked(tested, scores.prepared()), figure=figure)
 
 
 @app.command()

@@ -27,4 +27,8 @@ returns records in a table: printed, drawn (``plot``), or as a data frame (``to_
 
 import lazy_loader
 
+from gnomon._io.callable_package import make_callable
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+make_callable(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Unpack
+from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class Distillation(Results[Distilled]):
 
     data: PreparedScores = field(kw_only=True)
 
-    columns = (
+    columns: ClassVar[tuple[str, ...]] = (
         *("procedure", "rank", "tasks", "cv_mse", "r2", "relative_error"),
         *("nested_relative_error", "n_rows"),
     )

@@ -32,10 +32,10 @@ class Prediction(FieldRecord):
     """
 
     algorithm: str
-    value: float
-    low: float
-    high: float
-    level: float
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    level: float = 0.9
     outside: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
@@ -100,7 +100,7 @@ def predict(
                 fitted.missing(known)
             except UnknownNameError:
                 lacking.append(f"{name}: not estimable, no score on {', '.join(missing)}")
-                found.append(Prediction(name, *[math.nan] * 3, level, missing=missing))
+                found.append(Prediction(name, level=level, missing=missing))
                 continue
             told = fitted.estimate(known, level=level)
             ends = told.value, told.low, told.high

@@ -1,4 +1,4 @@
-"""Scores as a linear model sees them: one row per algorithm, one column per task."""
+"""Prepared scores: one row per algorithm, one column per task, as a linear model sees them."""
 
 from __future__ import annotations
 

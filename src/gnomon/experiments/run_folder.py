@@ -88,7 +88,7 @@ class RunFolder:
     version: str
 
     @classmethod
-    def create(cls, path: str | Path, config: ExperimentConfig) -> RunFolder:
+    def create(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> RunFolder:
         """Begin a run in a folder that is empty or does not exist.
 
         Raises
@@ -115,7 +115,7 @@ class RunFolder:
         return cls(path, config, __version__)
 
     @classmethod
-    def open(cls, path: str | Path) -> RunFolder:
+    def open(cls, path: str | os.PathLike[str]) -> RunFolder:
         """Open a run to read it.
 
         Raises
@@ -151,7 +151,7 @@ class RunFolder:
         return cls(path, config, str(manifest.get("gnomon")))
 
     @classmethod
-    def open_or_create(cls, path: str | Path, config: ExperimentConfig) -> RunFolder:
+    def open_or_create(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> RunFolder:
         """Open a run to go on with it, or begin it.
 
         Raises
@@ -169,7 +169,7 @@ class RunFolder:
         return folder
 
     @classmethod
-    def check(cls, path: str | Path, config: ExperimentConfig) -> RunFolder | None:
+    def check(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> RunFolder | None:
         """Open a run of an experiment; None if it is still to begin, and might. Touches nothing.
 
         Raises
@@ -194,6 +194,10 @@ class RunFolder:
             )
         # The limits of trials may have changed: they decide no attempt.
         return replace(folder, config=config)
+
+    def __fspath__(self) -> str:
+        """Return the path of the folder: a run stands wherever its path may."""
+        return os.fspath(self.path)
 
     @property
     def shards(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -48,7 +49,7 @@ _A_TRANSACTION = 8
 class Progress(Protocol):
     """Is told how far a run is."""
 
-    def __call__(self, n_played: int, n_to_play: int) -> None:
+    def __call__(self, n_played: int, n_to_play: int, /) -> None:
         """Hear that so many of so many trials have been played; once before the first."""
 
 
@@ -75,6 +76,16 @@ class RunSummary:
     failed: int
     errors: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+
+    def __fspath__(self) -> str:
+        """Return the path of the run folder: what was returned stands wherever that path may."""
+        return os.fspath(self.folder)
+
+    def __str__(self) -> str:
+        counts = f"{self.done} done, {self.skipped} skipped, {self.failed} failed"
+        n = self.folder.config.n_trials
+        trials = f"{n} trial{'s' * (n != 1)}"
+        return f"{self.folder.config.name}: {trials} ({counts}) in {self.folder.path}"
 
 
 def run(

@@ -1,4 +1,8 @@
-"""The loops behind :func:`gnomon.learners.chance.count_attempts`."""
+"""Kernels of the players that know nothing: their trials, and their chances in anybody's trial.
+
+The loops of the learners ``uniform`` and ``frugal``, and those of
+:func:`gnomon.learners.chance.count_attempts`.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +22,9 @@ from gnomon.game.outcomes import (
     LEAVE,
     RESET,
 )
+from gnomon.learners.one_board import OneBoard, OpenLog, attempt
 
-__all__ = ["count_known", "count_permitted"]
+__all__ = ["count_known", "count_permitted", "play_frugal", "play_uniform"]
 
 _Int = npt.NDArray[np.int64]
 
@@ -127,3 +132,82 @@ def count_known(
                     n += not failed[a]
                     failed[a] = True
             row += 1
+
+
+@njit(cache=True, nogil=True)
+def play_uniform(
+    game: OneBoard,
+    log: OpenLog,
+    horizon: int,
+    draws: npt.NDArray[np.float64],
+    episode: int,
+    n_rows: int,
+) -> tuple[int, int]:
+    """Play boards from ``episode`` on while the draws suffice; return both counters."""
+    before = n_rows
+    n_boards = game.deck.shape[0]
+    while episode < n_boards and n_rows - before + horizon <= draws.shape[0]:
+        attempt(game, RESET, episode)
+        start = n_rows
+        while game.finish[0] == 0 and n_rows - start < horizon:
+            n_pieces = 0
+            for cell in range(36):
+                n_pieces += game.seen[0, cell] > 0
+            k = int(draws[n_rows - before, 0] * (4 * n_pieces))
+            cell = -1
+            seen = -1
+            while seen < k >> 2:
+                cell += 1
+                seen += game.seen[0, cell] > 0
+            action = 4 * cell + (k & 3)
+            log.outcomes[n_rows] = attempt(game, action, 0)
+            log.actions[n_rows] = action
+            n_rows += 1
+        log.n_attempts[episode] = n_rows - start
+        log.finish[episode] = game.finish[0]
+        episode += 1
+    return episode, n_rows
+
+
+@njit(cache=True, nogil=True)
+def play_frugal(
+    game: OneBoard,
+    log: OpenLog,
+    horizon: int,
+    draws: npt.NDArray[np.float64],
+    episode: int,
+    n_rows: int,
+) -> tuple[int, int]:
+    """Play boards from ``episode`` on while the draws suffice; return both counters."""
+    before = n_rows
+    failed = np.zeros(144, dtype=np.bool_)
+    n_boards = game.deck.shape[0]
+    while episode < n_boards and n_rows - before + horizon <= draws.shape[0]:
+        attempt(game, RESET, episode)
+        failed[:] = False
+        start = n_rows
+        while game.finish[0] == 0 and n_rows - start < horizon:
+            n_open = 0
+            for action in range(144):
+                n_open += (game.seen[0, action >> 2] > 0) & (not failed[action])
+            k = int(draws[n_rows - before, 0] * n_open)
+            action = -1
+            seen = -1
+            while seen < k:
+                action += 1
+                seen += (game.seen[0, action >> 2] > 0) & (not failed[action])
+            outcome = attempt(game, action, 0)
+            if outcome == ACCEPTED:
+                failed[:] = False
+            elif outcome == DENIED:
+                failed[action] = True
+            elif outcome == IMMOVABLE:
+                for bucket in range(4):
+                    failed[(action & ~3) + bucket] = True
+            log.outcomes[n_rows] = outcome
+            log.actions[n_rows] = action
+            n_rows += 1
+        log.n_attempts[episode] = n_rows - start
+        log.finish[episode] = game.finish[0]
+        episode += 1
+    return episode, n_rows

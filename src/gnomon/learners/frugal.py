@@ -78,10 +78,10 @@ class Frugal(Learner):
         self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
     ) -> TrialLog:
         """Play each board in turn, with the attempts that act would choose, but faster."""
-        from gnomon.learners.frugal_kernel import play
+        from gnomon.learners.chance_kernels import play_frugal
         from gnomon.learners.one_board import play_boards
 
-        return play_boards(play, rule, boards, horizon, self._draws)
+        return play_boards(play_frugal, rule, boards, horizon, self._draws)
 
 
 def note_failure(

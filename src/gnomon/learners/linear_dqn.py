@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import N_BUCKETS, BoardSpec
+from gnomon.game.board import N_BUCKETS
 from gnomon.learners.base import (
     Learner,
     Observation,
@@ -17,72 +17,16 @@ from gnomon.learners.base import (
     TrialLog,
 )
 from gnomon.learners.draws import Draws
-from gnomon.learners.linear_dqn_features import feature_table
+from gnomon.learners.linear_models import DQNSettings, blank_memory
 from gnomon.learners.settings import Range
 
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
 
-__all__ = ["LinearDQN", "Memory", "Settings"]
+__all__ = ["LinearDQN"]
 
-#: The codes present on a board are kept as the bits of one signed 64-bit integer.
-_MOST_CODES = 63
 #: No number of attempts or episodes need be larger, and memory is not reserved for a slip.
 _MOST = 1_000_000
-
-
-class Settings(NamedTuple):
-    """The parameters of a :class:`LinearDQN`, as its kernels read them."""
-
-    learning_rate: float
-    gamma: float
-    target_period: int
-    all_cells: bool
-    plays_on: bool
-    random_ties: bool
-    replacement: bool
-    learning_starts: int
-    epsilon_start: float
-    epsilon_end: float
-    epsilon_decay: float
-    epsilon_per_episode: bool
-    horizon_is_terminal: bool
-    batch_size: int
-
-
-class Memory(NamedTuple):
-    """What a :class:`LinearDQN` knows, changed in place.
-
-    Parameters
-    ----------
-    active : numpy.ndarray of uint32, shape (n_inputs, 18)
-        The active features of each input (:class:`gnomon.learners.linear_dqn_features.Features`).
-    theta : numpy.ndarray of float64, shape (n_features + 1,)
-        The weights, and a last entry that is always 0.
-    best : numpy.ndarray of float64, shape (n_last, n_codes)
-        The largest value over the buckets under the target network.
-    attempts : numpy.ndarray of int64, shape (buffer_size, 4)
-        The replay buffer: input, and after the attempt the last accepted one, the codes present as
-        bits, and 1 if the episode ended.
-    rewards, targets : numpy.ndarray of float64, shape (buffer_size,)
-        The rest of it: r, and y = r + gamma max Q(s', a'; target), or y = r at the end.
-    counters : numpy.ndarray of int64, shape (3,)
-        Attempts stored so far, attempts that epsilon has decayed for, episodes.
-    order, batch, errors, values : numpy.ndarray
-        Room to work in.
-    """
-
-    active: npt.NDArray[np.uint32]
-    theta: npt.NDArray[np.float64]
-    best: npt.NDArray[np.float64]
-    attempts: npt.NDArray[np.int64]
-    rewards: npt.NDArray[np.float64]
-    targets: npt.NDArray[np.float64]
-    counters: npt.NDArray[np.int64]
-    order: npt.NDArray[np.int64]
-    batch: npt.NDArray[np.int64]
-    errors: npt.NDArray[np.float64]
-    values: npt.NDArray[np.float64]
 
 
 @final
@@ -92,7 +36,7 @@ class LinearDQN(Learner):
 
     The value of an attempt is ``Q(s, a) = theta . phi(s, a)`` with Boolean features of what lies in
     the chosen cell, the bucket, and the last accepted attempt
-    (:func:`gnomon.learners.linear_dqn_features.feature_table`). After each attempt the learner
+    (:func:`gnomon.learners.linear_models.feature_table`). After each attempt the learner
     draws a batch from its replay buffer and takes one step of plain gradient descent on the mean of
     ``(y - Q(s, a; theta))**2``, with ``y = r + gamma max Q(s', a'; theta_target)``. It attempts
     what it values most, or with probability epsilon anything.
@@ -194,7 +138,7 @@ class LinearDQN(Learner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settings = Settings(
+        self._settings = DQNSettings(
             learning_rate=float(self.learning_rate),
             gamma=float(self.gamma),
             target_period=self.target_period,
@@ -211,7 +155,7 @@ class LinearDQN(Learner):
             batch_size=self.batch_size,
         )
         self._n_colors = len(self.board_spec.color_palette)
-        self._memory = _blank_memory(self.board_spec, self.buffer_size, self.batch_size)
+        self._memory = blank_memory(self.board_spec, self.buffer_size, self.batch_size)
         self._draws = Draws(2 + self.batch_size, rng=self.rng)
         self._row = np.zeros(2 + self.batch_size)
 
@@ -261,27 +205,3 @@ class LinearDQN(Learner):
             raise ValueError("expected a rule compiled for the palettes of the learner")
         loop = partial(play, self._settings, self._memory)
         return play_boards(loop, rule, boards, horizon, self._draws)
-
-
-def _blank_memory(board_spec: BoardSpec, buffer_size: int, batch_size: int) -> Memory:
-    """Return the memory of a learner that has seen nothing."""
-    n_codes = board_spec.n_codes
-    if n_codes > _MOST_CODES:
-        raise ValueError(
-            f"expected at most {_MOST_CODES - 1} combinations of shape and color in the palettes, "
-            f"found {n_codes - 1}"
-        )
-    features = feature_table(len(board_spec.shape_palette), len(board_spec.color_palette))
-    return Memory(
-        active=features.active,
-        theta=np.zeros(features.n_features + 1),
-        best=np.zeros((1 + (n_codes - 1) * N_BUCKETS, n_codes)),
-        attempts=np.zeros((buffer_size, 4), dtype=np.int64),
-        rewards=np.zeros(buffer_size),
-        targets=np.zeros(buffer_size),
-        counters=np.zeros(3, dtype=np.int64),
-        order=np.arange(buffer_size),
-        batch=np.zeros(batch_size, dtype=np.int64),
-        errors=np.zeros(batch_size),
-        values=np.zeros((n_codes, N_BUCKETS)),
-    )

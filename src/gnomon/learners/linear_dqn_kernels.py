@@ -11,17 +11,13 @@ The loop :func:`play` calls the same functions as act and observe do, one attemp
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, RESET
+from gnomon.learners.linear_models import DQNSettings, Memory
 from gnomon.learners.one_board import OneBoard, OpenLog, attempt
-
-if TYPE_CHECKING:
-    from gnomon.learners.linear_dqn import Memory, Settings
 
 __all__ = ["choose", "learn", "play"]
 
@@ -55,7 +51,7 @@ def _present(codes: npt.NDArray[np.uint8], n_codes: int, all_cells: bool) -> int
 
 @njit(cache=True)
 def choose(
-    settings: Settings,
+    settings: DQNSettings,
     memory: Memory,
     codes: npt.NDArray[np.uint8],
     last: int,
@@ -101,7 +97,7 @@ def choose(
 
 @njit(cache=True)
 def learn(
-    settings: Settings,
+    settings: DQNSettings,
     memory: Memory,
     attempted: int,
     reward: float,
@@ -137,7 +133,7 @@ def learn(
 
 
 @njit(cache=True)
-def _set_target(settings: Settings, memory: Memory, slot: int) -> None:
+def _set_target(settings: DQNSettings, memory: Memory, slot: int) -> None:
     """Work out what a stored attempt is worth: y = r + gamma max Q(s', a'; target)."""
     target = memory.rewards[slot]
     if memory.attempts[slot, _TERMINAL] == 0:
@@ -152,7 +148,7 @@ def _set_target(settings: Settings, memory: Memory, slot: int) -> None:
 
 
 @njit(cache=True)
-def _gradient_step(settings: Settings, memory: Memory, draws: npt.NDArray[np.float64]) -> None:
+def _gradient_step(settings: DQNSettings, memory: Memory, draws: npt.NDArray[np.float64]) -> None:
     """Take one step down the gradient of the batch's mean of (y - Q(s, a; theta))^2."""
     n_stored = min(memory.counters[_STORED], memory.rewards.shape[0])
     size = settings.batch_size if settings.replacement else min(settings.batch_size, n_stored)
@@ -181,7 +177,7 @@ def _gradient_step(settings: Settings, memory: Memory, draws: npt.NDArray[np.flo
 
 
 @njit(cache=True)
-def _update_target(settings: Settings, memory: Memory) -> None:
+def _update_target(settings: DQNSettings, memory: Memory) -> None:
     """Make theta the target network's too, and work out anew what stored attempts are worth."""
     n_last, n_codes = memory.best.shape
     for last in range(n_last):
@@ -199,7 +195,7 @@ def _update_target(settings: Settings, memory: Memory) -> None:
 
 @njit(cache=True, nogil=True)
 def play(
-    settings: Settings,
+    settings: DQNSettings,
     memory: Memory,
     game: OneBoard,
     log: OpenLog,

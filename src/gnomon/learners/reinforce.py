@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import N_BUCKETS, BoardSpec
 from gnomon.learners.base import (
     Learner,
     Observation,
@@ -17,51 +16,13 @@ from gnomon.learners.base import (
     TrialLog,
 )
 from gnomon.learners.draws import Draws
-from gnomon.learners.linear_dqn_features import feature_table
+from gnomon.learners.linear_models import PolicySettings, blank_policy
 from gnomon.learners.settings import Range
 
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
 
-__all__ = ["Policy", "PolicySettings", "Reinforce"]
-
-
-class PolicySettings(NamedTuple):
-    """The parameters of a :class:`Reinforce`, as its kernels read them."""
-
-    learning_rate: float
-    gamma: float
-    all_cells: bool
-    baseline: bool
-    baseline_rate: float
-
-
-class Policy(NamedTuple):
-    """What a :class:`Reinforce` knows, changed in place.
-
-    Parameters
-    ----------
-    active : numpy.ndarray of uint32, shape (n_inputs, 18)
-        The active features of each input (:class:`gnomon.learners.linear_dqn_features.Features`).
-    theta : numpy.ndarray of float64, shape (n_features + 1,)
-        The weights, and a last entry that is always 0.
-    trace, scores, gradient : numpy.ndarray of float64, shape (n_features + 1,)
-        Of this episode: the sum of ``grad log pi`` over its attempts, discounted up to now and
-        not; and the sum of rewards times the former.
-    chances : numpy.ndarray of float64, shape (n_codes, 4)
-        Of the attempt chosen last: how probable each was, for any one cell with that code.
-    sums : numpy.ndarray of float64, shape (4,)
-        The baseline; of this episode, the discounted and the plain number of attempts, and the sum
-        of their returns.
-    """
-
-    active: npt.NDArray[np.uint32]
-    theta: npt.NDArray[np.float64]
-    trace: npt.NDArray[np.float64]
-    scores: npt.NDArray[np.float64]
-    gradient: npt.NDArray[np.float64]
-    chances: npt.NDArray[np.float64]
-    sums: npt.NDArray[np.float64]
+__all__ = ["Reinforce"]
 
 
 @final
@@ -140,7 +101,7 @@ class Reinforce(Learner):
             baseline_rate=float(self.baseline_rate),
         )
         self._n_colors = len(self.board_spec.color_palette)
-        self._policy = _blank_policy(self.board_spec)
+        self._policy = blank_policy(self.board_spec)
         self._draws = Draws(1, rng=self.rng)
 
     @property
@@ -183,18 +144,3 @@ class Reinforce(Learner):
             raise ValueError("expected a rule compiled for the palettes of the learner")
         loop = partial(play, self._settings, self._policy)
         return play_boards(loop, rule, boards, horizon, self._draws)
-
-
-def _blank_policy(board_spec: BoardSpec) -> Policy:
-    """Return the policy of a learner that has seen nothing: all attempts equally probable."""
-    features = feature_table(len(board_spec.shape_palette), len(board_spec.color_palette))
-    size = features.n_features + 1
-    return Policy(
-        active=features.active,
-        theta=np.zeros(size),
-        trace=np.zeros(size),
-        scores=np.zeros(size),
-        gradient=np.zeros(size),
-        chances=np.zeros((board_spec.n_codes, N_BUCKETS)),
-        sums=np.zeros(4),
-    )

@@ -6,17 +6,13 @@ cell, bucket), so it is worked out once for each code that lies on the board.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from gnomon.game.outcomes import ACCEPTED, RESET
+from gnomon.learners.linear_models import Policy, PolicySettings
 from gnomon.learners.one_board import OneBoard, OpenLog, attempt
-
-if TYPE_CHECKING:
-    from gnomon.learners.reinforce import Policy, PolicySettings
 
 __all__ = ["choose", "end_episode", "note", "play"]
 

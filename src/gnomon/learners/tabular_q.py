@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,24 +17,13 @@ from gnomon.learners.base import (
     TrialLog,
 )
 from gnomon.learners.draws import Draws
+from gnomon.learners.linear_models import TabularSettings
 from gnomon.learners.settings import Range
 
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
 
-__all__ = ["TabularQ", "TabularSettings"]
-
-
-class TabularSettings(NamedTuple):
-    """The parameters of a :class:`TabularQ`, as its kernels read them."""
-
-    learning_rate: float
-    gamma: float
-    all_cells: bool
-    random_ties: bool
-    epsilon_start: float
-    epsilon_end: float
-    epsilon_decay: float
+__all__ = ["TabularQ"]
 
 
 @final

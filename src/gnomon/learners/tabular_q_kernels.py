@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from gnomon.game.outcomes import ACCEPTED, RESET
+from gnomon.learners.linear_models import TabularSettings
 from gnomon.learners.one_board import OneBoard, OpenLog, attempt
-
-if TYPE_CHECKING:
-    from gnomon.learners.tabular_q import TabularSettings
 
 __all__ = ["choose", "learn", "play"]
 

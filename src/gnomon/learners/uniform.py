@@ -63,7 +63,7 @@ class Uniform(Learner):
         self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
     ) -> TrialLog:
         """Play each board in turn, with the attempts that act would choose, but faster."""
+        from gnomon.learners.chance_kernels import play_uniform
         from gnomon.learners.one_board import play_boards
-        from gnomon.learners.uniform_kernel import play
 
-        return play_boards(play, rule, boards, horizon, self._draws)
+        return play_boards(play_uniform, rule, boards, horizon, self._draws)

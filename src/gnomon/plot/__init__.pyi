@@ -2,6 +2,9 @@ from .boxes import Box as Box
 from .boxes import box_of as box_of
 from .boxes import box_plots as box_plots
 from .boxes import box_rows as box_rows
+from .comparisons import difference_bars as difference_bars
+from .comparisons import improvement_bars as improvement_bars
+from .comparisons import improvement_heat_map as improvement_heat_map
 from .comparisons import pairwise_rows as pairwise_rows
 from .comparisons import pairwise_table as pairwise_table
 from .critical_difference import critical_difference_diagram as critical_difference_diagram
@@ -10,12 +13,9 @@ from .curves import cumulated_error_curves as cumulated_error_curves
 from .curves import cumulated_error_rows as cumulated_error_rows
 from .curves import median_curves as median_curves
 from .curves import median_rows as median_rows
-from .differences import difference_bars as difference_bars
-from .differences import improvement_bars as improvement_bars
-from .differences import improvement_heat_map as improvement_heat_map
+from .curves import sample_efficiency_curves as sample_efficiency_curves
 from .ease import ease_heat_map as ease_heat_map
 from .ease import ease_rows as ease_rows
-from .efficiency import sample_efficiency_curves as sample_efficiency_curves
 from .intervals import interval_panels as interval_panels
 from .intervals import interval_rows as interval_rows
 from .ladder import difficulty_ladder as difficulty_ladder
@@ -27,8 +27,6 @@ from .predictions import predicted_against_true as predicted_against_true
 from .profiles import profile_curves as profile_curves
 from .rank_intervals import rank_interval_plot as rank_interval_plot
 from .record import Figure as Figure
-from .style import SeriesStyle as SeriesStyle
-from .style import series_style as series_style
 from .subset_errors import error_by_size_curves as error_by_size_curves
 from .subset_errors import pareto_front_plot as pareto_front_plot
 from .tournament import tournament_graph as tournament_graph
@@ -37,14 +35,12 @@ __all__ = [
     "Box",
     "Figure",
     "MedianCurve",
-    "SeriesStyle",
     "box_of",
     "box_plots",
     "box_rows",
     "critical_difference_diagram",
     "cumulated_error_curves",
     "cumulated_error_rows",
-
     "difference_bars",
     "difficulty_ladder",
     "ease_heat_map",
@@ -65,7 +61,6 @@ __all__ = [
     "profile_curves",
     "rank_interval_plot",
     "sample_efficiency_curves",
-    "series_style",
     "subsample_distributions",
     "tournament_graph",
     "width_curves",

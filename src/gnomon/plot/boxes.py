@@ -10,8 +10,8 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from gnomon.plot.broken_scale import BrokenScale
 from gnomon.plot.labels import in_lines
+from gnomon.plot.scales import BrokenScale
 from gnomon.plot.style import (
     FULL_WIDTH,
     HALF_WIDTH,

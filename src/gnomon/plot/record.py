@@ -1,9 +1,10 @@
-"""A figure as the report carries it: the drawing, its words, and its numbers as rows."""
+"""A figure as the report carries it: the drawing as SVG, its caption, and its numbers as rows."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +14,9 @@ from matplotlib.figure import Figure as Drawing
 
 from gnomon._io.atomic_file import write_atomically, write_together
 from gnomon.errors import ScoreDataError
-from gnomon.plot.style import house_settings
-from gnomon.plot.svg import inline_svg, svg_text
+from gnomon.plot.style import THEME, house_settings, svg_text
 
-__all__ = ["FORMATS", "Cell", "Figure", "Row", "csv_text"]
+__all__ = ["FORMATS", "Cell", "Figure", "Row", "csv_text", "inline_svg", "theme_css"]
 
 #: What a drawing can be written as.
 FORMATS = ("svg", "png", "pdf")
@@ -123,3 +123,42 @@ def csv_text(rows: Sequence[Row]) -> str:
     cells = ([row[name] for name in names] for row in rows)
     writer.writerows(["" if v is None or v != v else v for v in row] for row in cells)
     return out.getvalue()
+
+
+def inline_svg(svg: str, name: str, alt: str) -> str:
+    """Return the text of an SVG file as an element for an HTML page.
+
+    Ids get the figure's name in front, since all inline drawings share one space of ids; the
+    house's colours become CSS variables; the size is left to the page.
+
+    Parameters
+    ----------
+    svg : str
+        From :func:`svg_text`.
+    name : str
+        Name of the figure, unique on the page.
+    alt : str
+        What the figure shows, for those who do not see it.
+    """
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', body)
+    body = re.sub(r'(url\(#|xlink:href="#)', rf"\g<1>{name}-", body)
+    for light, (variable, _) in THEME.items():
+        body = re.sub(rf"{light}\b", f"var(--{variable})", body, flags=re.IGNORECASE)
+    head, _, rest = body.partition(">")
+    view = re.search(r'viewBox="[^"]+"', head)
+    attributes = f'{view.group() if view else ""} role="img" aria-labelledby="{name}-alt"'
+    links = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    title = f'<title id="{name}-alt">{_escaped(alt)}</title>'
+    return f"<svg {links} {attributes}>{title}{rest}"
+
+
+def theme_css() -> str:
+    """Return the style rules that give the colours of the drawings on light and on dark paper."""
+    light = " ".join(f"--{name}: {color};" for color, (name, _) in THEME.items())
+    dark = " ".join(f"--{name}: {color};" for name, color in THEME.values())
+    return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

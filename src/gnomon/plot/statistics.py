@@ -10,13 +10,13 @@ from collections.abc import Collection, Sequence
 
 from matplotlib.axes import Axes
 
-from gnomon.plot.differences import (
+from gnomon.plot.comparisons import (
     comparison_rows,
     difference_bars,
     improvement_bars,
     improvement_heat_map,
 )
-from gnomon.plot.efficiency import efficiency_rows, sample_efficiency_curves
+from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
 from gnomon.plot.intervals import METRIC_NAMES, interval_panels, interval_rows
 from gnomon.plot.labels import MOST_INSIDE
 from gnomon.plot.planning import (

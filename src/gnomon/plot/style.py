@@ -1,13 +1,15 @@
 """How a figure looks: few colours, told apart without colour too, and no global settings.
 
 Every colour here has a name that the page turns into a CSS variable, so that the same drawing is
-readable on light and on dark paper (see :mod:`gnomon.plot.svg`). A file on its own keeps the
+readable on light and on dark paper (see :mod:`gnomon.plot.record`). A file on its own keeps the
 colours for light paper.
 """
 
 from __future__ import annotations
 
+import io
 import math
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+import matplotlib as mpl
 import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
@@ -42,6 +45,7 @@ __all__ = [
     "number",
     "p_value",
     "series_style",
+    "svg_text",
 ]
 
 INK, MUTED, GRID, PAPER = "#1f2933", "#66727f", "#e3e7ec", "#ffffff"
@@ -141,12 +145,43 @@ def house_settings() -> Iterator[None]:
         yield
 
 
+_FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
+
+#: Characters that no XML file may hold; a name in a file of scores may.
+_NO_XML = r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+
+
+def svg_text(drawing: Drawing, name: str) -> str:
+    """Return a drawing as the text of an SVG file.
+
+    The text depends on the drawing and the name alone: no date and no random ids. Letters stay
+    letters, so that they can be searched, copied and read aloud.
+
+    Parameters
+    ----------
+    drawing : matplotlib.figure.Figure
+    name : str
+        Salt of the ids.
+
+    Examples
+    --------
+    >>> svg_text(new_drawing(2, 1), "empty") == svg_text(new_drawing(2, 1), "empty")
+    True
+    """
+    out = io.StringIO()
+    with house_settings(), mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    text = re.sub(_NO_XML, "\ufffd", out.getvalue())
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
+    # Sizes were reckoned with DejaVu Sans, which is wider than all of these: nothing will overlap.
+    return text.replace("'DejaVu Sans'", _FONTS.replace("'", "&quot;"))
+
+
 class _Shown(Drawing):
     """A Matplotlib figure that a notebook shows without pyplot, which would keep it."""
 
     def _repr_svg_(self) -> str:
-        from gnomon.plot.svg import svg_text
-
         return svg_text(self, "drawing")
 
 

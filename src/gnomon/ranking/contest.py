@@ -30,7 +30,7 @@ MOST_RUNS = 5_000
 
 
 class SortedRuns(NamedTuple):
-    """All runs of a contest in one row, ascending on each ground: what the kernel walks over.
+    """All runs of a contest in one row, ascending on each ground.
 
     ``owner`` is the contestant of each place, ``tie_end`` the end of the stretch of equal scores
     that begins or continues at it, ``places`` the place of each run in the order of the cells,

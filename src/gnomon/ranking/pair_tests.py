@@ -39,7 +39,7 @@ LARGEST_RATIO = 1_000
 
 @dataclass(frozen=True, slots=True)
 class PairComparison:
-    """One contestant against another.
+    """One contestant against another: P(better), ease ratio and Mann-Whitney test.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DifficultyClass:
-    """Tasks that are about as hard as one another for every learner.
+    """A class of difficulty: tasks about as hard as one another for every learner.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def difficulty_classes(
     smoothing: float = 1.0,
     rng: np.random.Generator | int | None = None,
 ) -> DifficultyClasses:
-    """Sort tasks into classes of difficulty by the ease ratios of several learners.
+    """Cluster tasks into classes of difficulty by the ease ratios of several learners.
 
     Two tasks are as far apart as the root mean square, over the learners that have both, of the
     logarithm of their ease ratio. They are merged by average linkage; runs are resampled inside
@@ -215,7 +215,7 @@ def _best_jaccard(members: npt.NDArray[np.bool_], labels: npt.NDArray[np.int64])
 
 @dataclass(frozen=True)
 class Generality:
-    """How much of a suite one algorithm masters, and where it is weakest.
+    """Generality of one algorithm: how much of a suite it learns, and where it is weakest.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ class GeneralityTable(Results[Generality]):
 def generality(
     table: ScoreTable, classes: Sequence[DifficultyClass] | None = None
 ) -> GeneralityTable:
-    """Say of each algorithm how many substantially different tasks it learns.
+    """Compute the generality of each algorithm: of how many classes it learns a task.
 
     Parameters
     ----------

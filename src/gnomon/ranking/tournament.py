@@ -36,7 +36,7 @@ EVEN = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Tournament:
-    """A graph whose edges say by how much one contestant does better than another.
+    """A tournament graph: its edges are log-odds of one contestant against another.
 
     Parameters
     ----------

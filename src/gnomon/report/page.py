@@ -6,19 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from gnomon._io.atomic_file import write_together
+from gnomon._io.atomic_file import write_atomically, write_together
+from gnomon.errors import GnomonError
 from gnomon.execution.executor import make_executor
-from gnomon.plot.record import Figure
-from gnomon.plot.svg import theme_css
+from gnomon.plot.record import Figure, csv_text, theme_css
 
 __all__ = ["Answer", "Report", "Section", "Table", "report_html"]
 
 #: Processes take a second or two to start: fewer figures are drawn in this one.
 _MANY = 40
+#: A page that stands alone holds the numbers of figures that have so many letters at most.
+_MOST_INSIDE = 200_000
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,26 @@ class Report:
         write_together(Path(folder), files)
         return Path(folder) / "report.html"
 
+    def save_alone(self, path: str | Path) -> Path:
+        """Write the page as one file that needs no other; return its path.
+
+        Raises
+        ------
+        GnomonError
+            There is no such folder.
+        """
+        path = Path(path)
+        if not path.parent.is_dir():
+            raise GnomonError(f"{path.parent}: expected a folder to write to; there is none")
+        write_atomically(path, report_html(self, alone=True).encode())
+        return path
+
+
+def _numbers_inside(figure: Figure) -> str | None:
+    """Return the numbers of a figure as an address that holds them, unless they are many."""
+    numbers = csv_text(figure.rows)
+    return f"data:text/csv,{quote(numbers)}" if len(numbers) <= _MOST_INSIDE else None
+
 
 def _drawn(
     figures: Sequence[Figure], also: Sequence[str], workers: int
@@ -162,7 +185,7 @@ def _drawn(
         yield outcome.result
 
 
-def report_html(report: Report) -> str:
+def report_html(report: Report, *, alone: bool = False) -> str:
     """Return a report as the text of a page, with style and drawings inside it.
 
     All texts are escaped, so that a rule or a learner may bear any name.
@@ -170,6 +193,8 @@ def report_html(report: Report) -> str:
     Parameters
     ----------
     report : Report
+    alone : bool
+        Whether no files of figures stand beside the page; it then holds their numbers itself.
 
     Examples
     --------
@@ -178,7 +203,14 @@ def report_html(report: Report) -> str:
     (True, False)
     """
     drawings = {figure.name: Markup(figure.html()) for figure in report.figures}
-    return _template().render(report=report, drawings=drawings, theme=Markup(theme_css()))
+    inside = {figure.name: _numbers_inside(figure) for figure in report.figures} if alone else {}
+    return _template().render(
+        report=report,
+        drawings=drawings,
+        alone=alone,
+        numbers=inside,
+        theme=Markup(theme_css()),
+    )
 
 
 @cache

@@ -14,8 +14,8 @@ In the order of the data:
 * :func:`normalize` puts scores of several tasks on one scale by name (:data:`NORMALIZATIONS`);
   :func:`normalize_by`, :func:`normalize_min_max`, :func:`normalize_percentile`,
   :func:`normalize_random_human` and :func:`normalize_reference` do one each. The table keeps a
-  :class:`Normalization`, which :func:`denormalize` undoes. :func:`atari_baselines` and
-  :func:`load_references` hold scores of random play and of people.
+  :class:`Normalization`, which :func:`denormalize` undoes. :func:`atari_baselines` holds scores
+  of random play and of people.
 * :func:`suspicions` and :func:`own_scales` tell what looks like a mistake.
 * :func:`write_scores` writes a tidy file.
 """

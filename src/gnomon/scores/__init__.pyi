@@ -1,5 +1,4 @@
 from .datasets import available_datasets as available_datasets
-from .datasets import load_references as load_references
 from .datasets import load_scores as load_scores
 from .datasets import measured_provenance as measured_provenance
 from .normalization import NORMALIZATIONS as NORMALIZATIONS
@@ -43,7 +42,6 @@ __all__ = [
     "available_datasets",
     "available_readers",
     "denormalize",
-    "load_references",
     "load_scores",
     "measured_provenance",
     "normalize",

@@ -54,6 +54,11 @@ class Normalization:
         For percentiles: all raw scores, ascending.
     higher_is_better : bool
         Direction of the raw scores.
+
+    Examples
+    --------
+    >>> normalize(ScoreTable.from_arrays({"a": [[1.0], [5.0]]}), "min-max").normalization.anchors
+    {'task_0': (1.0, 5.0)}
     """
 
     name: str
@@ -199,6 +204,12 @@ def normalize_random_human(
     baselines : mapping from task to (random, human), optional
         The 57 Atari games of :mod:`gnomon.scores.normalization` if not given; their names may be
         written as ``Pong``, ``pong``, ``PongNoFrameskip-v4`` or ``ALE/Pong-v5``.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[14.6], [-20.71]]}, tasks=["ALE/Pong-v5"])
+    >>> normalize_random_human(table).runs("dqn", "ALE/Pong-v5")
+    array([1., 0.])
     """
     if baselines is None:
         atari = atari_baselines()
@@ -228,6 +239,12 @@ def normalize_reference(
     Notes
     -----
     Of learning curves, the mean at the last step of each run counts.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[10.0], [30.0]], "sac": [[40.0]]})
+    >>> normalize_reference(table, "dqn").runs("sac", "task_0")
+    array([2.])
     """
     last = table.last_step()
 

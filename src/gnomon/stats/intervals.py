@@ -266,7 +266,7 @@ def interval_of(
     resamples : Resamples
         The scores, and the resamples that are drawn if the method needs them.
     method : str
-        As in :func:`~gnomon.stats.estimates.estimate_aggregates`.
+        As in :func:`~gnomon.stats.estimates.estimate`.
     level : float
         Confidence level.
 

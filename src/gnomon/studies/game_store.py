@@ -15,8 +15,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
-from gnomon.database.tables import PlayAttempt, SeasonRule, StudyAssignment
-from gnomon.database.tables import PlaySession as Row
+from gnomon.database.schema import PlayAttempt, SeasonRule, StudyAssignment
+from gnomon.database.schema import PlaySession as Row
 from gnomon.game.board import BoardSpec
 from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.leaderboard.refusals import Conflict, Missing

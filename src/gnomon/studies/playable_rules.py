@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from gnomon.database.tables import Season, SeasonRule
+from gnomon.database.schema import Season, SeasonRule
 from gnomon.errors import UnknownNameError
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.leaderboard.refusals import NotAllowed

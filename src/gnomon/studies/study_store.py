@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon.database.columns import now
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Account,
     PlayAttempt,
     PlaySession,

@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Entry,
     EntryAttempt,
     Season,
@@ -22,7 +22,7 @@ from gnomon.database.tables import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.database.tables import PlaySession as Row
+from gnomon.database.schema import PlaySession as Row
 from gnomon.experiments.config_entries import RuleEntry
 from gnomon.leaderboard.refusals import NotAllowed
 from gnomon.studies.baselines import Yardstick

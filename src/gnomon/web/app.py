@@ -20,7 +20,7 @@ from gnomon._version import __version__
 from gnomon.database.engine import Database
 from gnomon.errors import GnomonError
 from gnomon.leaderboard.refusals import TooMany
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web import pages
 from gnomon.web.api import (
     entries,

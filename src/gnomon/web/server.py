@@ -23,7 +23,7 @@ from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.accounts.accounts import make_account, no_accounts
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.tokens import issue_token
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.job_queue import sweep
 from gnomon.leaderboard.submissions.worker import WorkerSupervisor
 

@@ -7,11 +7,11 @@ from sqlalchemy import inspect, select, text
 
 from app_client import AppClient
 from gnomon.database.engine import Database
-from gnomon.database.tables import Account, Entry, VerifiedTrial
+from gnomon.database.schema import Account, Entry, VerifiedTrial
 from gnomon.leaderboard.accounts.accounts import make_account as add_account
 from gnomon.leaderboard.accounts.accounts import server_secret, token_for
 from gnomon.leaderboard.refusals import Conflict
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from small_season import fill
 from submitted import bearer
 

@@ -15,11 +15,11 @@ from starlette.responses import Response
 from app_client import AppClient
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.tables import Account, BrowserSession, Token
+from gnomon.database.schema import Account, BrowserSession, Token
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.accounts import tokens
 from gnomon.leaderboard.refusals import TooMany
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.api import dependencies
 from gnomon.web.app import create_app
 from gnomon.web.pages import account_pages

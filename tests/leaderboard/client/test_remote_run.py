@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from gnomon._io.http_client import RefusedError
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Entry,
     EntryAttempt,
     RemoteTrial,
@@ -38,8 +38,8 @@ from gnomon.leaderboard.client.remote_env import RemoteEnv
 from gnomon.leaderboard.client.remote_run import RemotePlan, learner_rng, play_remotely
 from gnomon.leaderboard.hidden.protocol import Move, Reply
 from gnomon.leaderboard.seasons.assignment import Assignment
-from gnomon.leaderboard.seasons.registration import assignment_of
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.seasons.entry_registration import assignment_of
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.learners.base import TrialLog
 from gnomon.learners.trial import play_trial
 from private_postgresql import fresh_database

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
-from gnomon.database.tables import AuditRecord, Season
+from gnomon.database.schema import AuditRecord, Season
 from gnomon.errors import GnomonError
 from gnomon.leaderboard.client.remote_run import RemotePlan
 from gnomon.leaderboard.refusals import Conflict, NotAllowed

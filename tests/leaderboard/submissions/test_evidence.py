@@ -6,8 +6,8 @@ from sqlalchemy import select
 
 from app_client import AppClient
 from gnomon.database.engine import Database
-from gnomon.database.tables import Submission
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.database.schema import Submission
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path, keep_bytes
 from small_season import fill
 

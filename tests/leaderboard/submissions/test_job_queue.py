@@ -11,8 +11,8 @@ from sqlalchemy import select, update
 
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.tables import Job, Season, Submission
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.database.schema import Job, Season, Submission
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions import job_queue as queue
 from gnomon.leaderboard.submissions.submission import find_submission, set_state, withdraw
 from gnomon.leaderboard.submissions.worker import work_on_one

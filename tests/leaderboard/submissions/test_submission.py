@@ -8,9 +8,9 @@ import pytest
 
 from app_client import AppClient
 from gnomon.database.engine import Database
-from gnomon.database.tables import Season
+from gnomon.database.schema import Season
 from gnomon.leaderboard.client.submit_run import Packed
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.operations.backup import back_up
 from gnomon.web.operations.export import export_board
 from small_season import make_account

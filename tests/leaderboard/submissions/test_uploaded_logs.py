@@ -15,7 +15,7 @@ import pytest
 
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.refusals import Refusal
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path, read_log, receiving
 from gnomon.leaderboard.verification import log_files
 from gnomon.leaderboard.verification.attempt_rows import check_columns

@@ -5,12 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gnomon.ranking.ranks.separation import Separation, separation
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking import PoolEffect, Separation, audit, scaled_by_task, separation
 from gnomon.ranking.audits.statements import _needed, on_cycles, on_pool
-from gnomon.ranking.ratings.method_orders import PoolEffect
 from gnomon.scores import ScoreTable, normalize, read_scores
 
 SCORES = Path(__file__).parents[3] / ".." / "shared" / "data" / "scores"

@@ -154,6 +154,7 @@ def noise(n, seed=0):
     return upper - upper.T
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [2, 3])
 def test_forty_of_mere_noise_are_proven(seed):
     """Here the linear program leaves much open, and the search from both ends has work to do."""

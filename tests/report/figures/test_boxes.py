@@ -5,7 +5,7 @@ import pytest
 from matplotlib.cbook import boxplot_stats
 
 from gnomon.plot.boxes import box_of, box_plots, box_rows
-from gnomon.plot.broken_scale import BrokenScale
+from gnomon.plot.scales import BrokenScale
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.distill.structure import Edge
-from gnomon.plot.correlation_graph import correlation_graph
-from gnomon.plot.graph_layout import stress_layout
+from gnomon.plot.correlation_graph import correlation_graph, stress_layout
 
 EDGES = [Edge("u", "v", 0.9, 40), Edge("v", "w", 0.7, 40), Edge("x", "y", -0.8, 40)]
 

@@ -13,7 +13,7 @@ from gnomon.plot.curves import (
     median_curves,
     median_rows,
 )
-from gnomon.plot.scale import ErrorScale
+from gnomon.plot.scales import ErrorScale
 from gnomon.plot.style import series_style
 
 ERRORS = np.array([[3.0, 5.0, 5.0], [2.0, 9.0, 40.0], [7.0, 8.0, 8.0]])

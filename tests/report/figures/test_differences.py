@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gnomon.plot.differences import (
+from gnomon.plot.comparisons import (
     comparison_rows,
     difference_bars,
     improvement_bars,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.plot.scale import ErrorScale
+from gnomon.plot.scales import ErrorScale
 from gnomon.plot.style import new_drawing
 
 values = st.lists(st.floats(0, 1e7), min_size=1, max_size=20)

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.distill.distillation import error_by_size
-from gnomon.distill.preparation import Preparation
-from gnomon.distill.procedures.registry import procedure_of
-from gnomon.distill.search.pareto import ParetoPoint
+from gnomon.distill import ParetoPoint, sizes
 from gnomon.plot.subset_errors import (
     error_by_size_curves,
     pareto_front_plot,
@@ -21,8 +18,7 @@ def found():
     rng = np.random.default_rng(0)
     scores = rng.normal(3, 1, (30, 1)) + rng.normal(0, 0.5, (30, 6))
     table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(scores)})
-    data = Preparation(transform="identity").apply(table)
-    return error_by_size(data, [1, 2, 3], procedure_of("factor"), rng=np.random.default_rng(0))
+    return sizes(table, most=3, transform="identity")
 
 
 def test_both_errors_are_drawn(found):

@@ -14,8 +14,8 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from app_client import AppClient
 from gnomon.database.engine import Database
-from gnomon.database.tables import Season
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.database.schema import Season
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.worker import work
 from submitted import bearer, play_entry, register, send
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from sqlalchemy import select
 
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     AuditRecord,
     Entry,
     EntryAttempt,
@@ -23,7 +23,7 @@ from gnomon.game.board import DEFAULT_SPEC
 from gnomon.leaderboard.hidden import remote_submission
 from gnomon.leaderboard.hidden.remote_submission import queue_played
 from gnomon.leaderboard.seasons.assignment import Assignment
-from gnomon.leaderboard.seasons.registration import assignment_of
+from gnomon.leaderboard.seasons.entry_registration import assignment_of
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon.leaderboard.submissions.worker import work_on_one
 from gnomon.leaderboard.verification.verify_run import verify_log

@@ -16,8 +16,8 @@ from schemathesis import GenerationMode
 
 from app_client import AppClient
 from gnomon.database.engine import Database
-from gnomon.database.tables import Season
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.database.schema import Season
+from gnomon.leaderboard.server_settings import ServerSettings
 from serving import Server, serving
 from small_season import fill, make_account, make_season
 from submitted import bearer

@@ -12,9 +12,9 @@ from sqlalchemy import func, select
 
 from app_client import AppClient
 from gnomon.database.engine import Database
-from gnomon.database.tables import Season, Submission, VerifiedTrial
+from gnomon.database.schema import Season, Submission, VerifiedTrial
 from gnomon.leaderboard.client.submit_run import Packed
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, evidence_path
 from gnomon.leaderboard.submissions.worker import work_on_one
 from small_season import make_account, make_season
@@ -189,7 +189,7 @@ def test_the_same_attempts_packed_otherwise_are_a_repeat(
     # A second entry with the first one's seed, as no server assigns it.
     register(client, token, "Copy")
     with database.writing() as session:
-        from gnomon.database.tables import EntryAttempt
+        from gnomon.database.schema import EntryAttempt
 
         first, second = session.scalars(select(EntryAttempt).order_by(EntryAttempt.id))
         second.seed = first.seed

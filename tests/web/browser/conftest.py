@@ -10,7 +10,7 @@ import pytest
 
 from gnomon.database.engine import Database
 from gnomon.database.migration import upgrade
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from populated_board import populate
 from serving import Server, serving
 from small_season import make_account

@@ -13,7 +13,7 @@ import pytest
 from gnomon.database.engine import Database
 from gnomon.database.migration import upgrade
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon.web.operations.backup import back_up, restore
 from gnomon.web.operations.table_transfer import table_digests

@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Account,
     Entry,
     Season,
     Submission,
 )
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.seasons.registration import withdraw_entry
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.seasons.entry_registration import withdraw_entry
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import withdraw
 from gnomon.web.csv_cells import csv_text, safe_cell
 from gnomon.web.operations.export import export_board

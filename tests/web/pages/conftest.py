@@ -11,7 +11,7 @@ import pytest
 from app_client import AppClient
 from gnomon.database.engine import Database
 from gnomon.database.migration import upgrade
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.app import create_app
 from populated_board import populate
 

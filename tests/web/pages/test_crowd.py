@@ -10,7 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from gnomon.database.tables import PlayAttempt
+from gnomon.database.schema import PlayAttempt
 from gnomon.web.server import _bound
 
 N_PEOPLE, N_MOVES = 60, 4

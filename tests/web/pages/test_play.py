@@ -8,7 +8,7 @@ import re
 import pytest
 from sqlalchemy import select
 
-from gnomon.database.tables import PlayAttempt, PlaySession
+from gnomon.database.schema import PlayAttempt, PlaySession
 from gnomon.experiments.scoring.scores import episode_errors
 from gnomon.rules.catalogue import load_rule, load_rule_text
 from gnomon.studies.game_store import find_game
@@ -157,7 +157,7 @@ def test_the_public_rules_of_a_season_are_played_on_its_boards(client, database)
 
 def test_hidden_rules_of_a_season_are_played_once_they_are_revealed(client, database):
     from gnomon.database.columns import now
-    from gnomon.database.tables import Season
+    from gnomon.database.schema import Season
     from small_season import make_season
 
     make_season(database, "secret", "hidden")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gnomon.leaderboard.standings.compute import METRICS
+from gnomon.leaderboard.standings.board_records import METRICS
 from gnomon.web.pages.rendering.templating import odds
 
 PAGES = [

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from app_client import AppClient
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Account,
     AuditRecord,
     Entry,

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from alembic import context
 
-from gnomon.database import tables
+from gnomon.database import schema
 from gnomon.database.columns import Base, UtcTime
 
 # Imported for what it adds to the metadata.
-_TABLES = tables
+_SCHEMA = schema
 
 
 def _short(kind: str, item: Any, _: object) -> str | Literal[False]:

@@ -1,4 +1,4 @@
-"""Every number that the Atari-5 paper prints, beside ours: equal, not equal, or not computable.
+"""Reproduction of the Atari-5 paper: every number that it prints, beside ours.
 
 The models are the paper's: least squares without intercept and without a sign, on complete rows.
 A printed number is equal if ours, rounded to its digits, is the same; where the paper truncates

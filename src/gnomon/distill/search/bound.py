@@ -1,4 +1,4 @@
-"""Which subsets of a search are worth a cross-validation: those whose bound is low enough.
+"""Lower bound of the cross-validated error, which leaves few subsets to cross-validate.
 
 The held-out residuals of a fold are (I - H)^-1 e with e those of the fit to all rows and
 0 <= H < I, so the cross-validated error of a subset is at least its residual sum of squares over

@@ -1,4 +1,4 @@
-"""Which row is held out with which: the folds of a cross-validation."""
+"""Folds of a cross-validation: which row is held out with which."""
 
 from __future__ import annotations
 

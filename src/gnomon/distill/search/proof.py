@@ -1,4 +1,4 @@
-"""The best subset with proof: branch and bound over common rows, non-negative weights.
+"""Branch and bound: the best subset with proof, over common rows, non-negative weights.
 
 Importing this module loads Numba.
 """

@@ -1,4 +1,4 @@
-"""Errors of given subsets, each on the rows that are complete for it. Importing it loads Numba."""
+"""Errors of given subsets, each on the rows that are complete for it. Loads Numba."""
 
 from __future__ import annotations
 

@@ -35,9 +35,13 @@ from gnomon.rules.syntax import (
 )
 
 __all__ = [
+    "ARITHMETIC",
     "MOST_INSTRUCTIONS",
+    "RELATIONS",
     "Program",
     "ProgramBuilder",
+    "compare",
+    "wrap",
 ]
 
 _T = TypeVar("_T")
@@ -61,7 +65,7 @@ def _remainder(x: int, y: int) -> int | None:
     return None if q is None else x - q * y
 
 
-_ARITHMETIC: dict[str, Callable[[int, int], int | None]] = {
+ARITHMETIC: dict[str, Callable[[int, int], int | None]] = {
     "+": lambda x, y: x + y,
     "-": lambda x, y: x - y,
     "*": lambda x, y: x * y,
@@ -69,7 +73,7 @@ _ARITHMETIC: dict[str, Callable[[int, int], int | None]] = {
     "%": _remainder,
 }
 
-_RELATIONS: dict[str, Callable[[int, int], bool]] = {
+RELATIONS: dict[str, Callable[[int, int], bool]] = {
     "==": lambda x, y: x == y,
     "!=": lambda x, y: x != y,
     "<": lambda x, y: x < y,
@@ -311,8 +315,8 @@ def _quadrant(positions: _Set, turn: int) -> _Set:
 def _operation(symbol: str) -> Callable[[_Set, _Set], _Set]:
     if symbol in ("==", "!="):
         return lambda a, b: compare(lambda x, y: (x == y) == (symbol == "=="), a, b)
-    if symbol in _RELATIONS:
-        holds = _RELATIONS[symbol]
+    if symbol in RELATIONS:
+        holds = RELATIONS[symbol]
         return lambda a, b: compare(
             lambda x, y: isinstance(x, int) and isinstance(y, int) and holds(x, y), a, b
         )
@@ -320,7 +324,7 @@ def _operation(symbol: str) -> Callable[[_Set, _Set], _Set]:
 
 
 def _calculate(symbol: str, left: _Set, right: _Set) -> _Set:
-    combine = _ARITHMETIC[symbol]
+    combine = ARITHMETIC[symbol]
     results: set[_Value] = set()
     for x in left:
         for y in right:

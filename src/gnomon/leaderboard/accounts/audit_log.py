@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import AuditRecord
+from gnomon.database.schema import AuditRecord
 
 __all__ = ["note"]
 

@@ -12,7 +12,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import RateCount
+from gnomon.database.schema import RateCount
 from gnomon.leaderboard.refusals import TooMany
 
 __all__ = ["HOUR_S", "MINUTE_S", "count_or_refuse", "is_over"]

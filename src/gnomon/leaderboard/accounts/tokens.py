@@ -19,7 +19,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
-from gnomon.database.tables import Account, BrowserSession, Token
+from gnomon.database.schema import Account, BrowserSession, Token
 from gnomon.errors import LeaderboardError
 
 __all__ = [

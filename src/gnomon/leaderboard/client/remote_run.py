@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon._io.text_file import read_toml
-from gnomon.errors import GnomonError, LeaderboardError
+from gnomon.errors import LeaderboardError
 from gnomon.experiments.config_entries import LearnerEntry
 from gnomon.experiments.runner import Progress
 from gnomon.game.board import BoardSpec
@@ -69,12 +69,7 @@ class RemotePlan:
         GnomonError
             One line that begins with the name of the file.
         """
-        path = Path(path)
-        values = read_toml(path)
-        try:
-            return cls.from_record(values)
-        except GnomonError as error:
-            raise LeaderboardError(f"{path}: {error}") from None
+        return read_toml(path, cls.from_record)
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> RemotePlan:

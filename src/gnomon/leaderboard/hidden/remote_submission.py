@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     EntryAttempt,
     Job,
     RemoteTrial,
@@ -25,8 +25,8 @@ from gnomon.database.tables import (
 from gnomon.experiments.shards.shard import shard_bytes, shard_frame
 from gnomon.leaderboard.hidden.remote_game import RemoteGame
 from gnomon.leaderboard.seasons.assignment import Assignment
-from gnomon.leaderboard.seasons.registration import assignment_of
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.seasons.entry_registration import assignment_of
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, evidence_path, keep_bytes
 

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Entry,
     EntryAttempt,
     RemoteTrial,
@@ -37,13 +37,13 @@ from gnomon.leaderboard.hidden.protocol import (
 from gnomon.leaderboard.hidden.remote_game import RemoteGame, Stretch
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
 from gnomon.leaderboard.seasons.assignment import Assignment
-from gnomon.leaderboard.seasons.registration import (
+from gnomon.leaderboard.seasons.entry_registration import (
     assignment_of,
     attempt_of,
     check_open,
     find_entry,
 )
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
 
 __all__ = ["RemoteGameCache", "begin", "make_moves", "view"]

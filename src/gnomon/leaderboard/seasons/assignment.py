@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon._io.text_file import read_toml
-from gnomon.errors import GnomonError, LeaderboardError
+from gnomon.errors import LeaderboardError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.config_entries import LearnerEntry, RuleEntry
 from gnomon.experiments.predefined_boards import PredefinedBoards
@@ -79,12 +79,7 @@ class Assignment:
         GnomonError
             One line that begins with the name of the file.
         """
-        path = Path(path)
-        values = read_toml(path)
-        try:
-            return cls.from_record(values)
-        except GnomonError as error:
-            raise LeaderboardError(f"{path}: {error}") from None
+        return read_toml(path, cls.from_record)
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> Assignment:
@@ -96,7 +91,7 @@ class Assignment:
             A field is wrong, or a rule is told by its name alone.
         """
         _check_self_contained(values)
-        # No learner of a stranger's config is ever made: one may be any program.
+        # No learner of an untrusted config is ever made: one may be any program.
         values = dict(values) | {"learners": ["uniform"]}
         return cls.of(ExperimentConfig.from_record(values, try_learners=False))
 
@@ -187,7 +182,7 @@ class Assignment:
 
 
 def _check_self_contained(values: Mapping[str, Any]) -> None:
-    """Refuse what would be looked up: a stranger's config must not have our files read."""
+    """Refuse what would be looked up: an untrusted config must not have our files read."""
     rules = values.get("rules")
     for rule in rules if isinstance(rules, list | tuple) else ():
         if not isinstance(rule, Mapping) or not isinstance(rule.get("text"), str):

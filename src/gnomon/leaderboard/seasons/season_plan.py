@@ -34,7 +34,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon._io.text_file import read_toml
-from gnomon.errors import GnomonError, LeaderboardError, RuleSyntaxError
+from gnomon.errors import LeaderboardError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.config_entries import RuleEntry
 from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS
@@ -116,14 +116,8 @@ class SeasonPlan:
         GnomonError
             One line that begins with the name of the file.
         """
-        path = Path(path)
-        values = read_toml(path)
-        try:
-            return cls.from_record(values, base=path.parent, rng=rng)
-        except RuleSyntaxError:
-            raise  # It names the rule's own file.
-        except GnomonError as error:
-            raise LeaderboardError(f"{path}: {error}") from None
+        base = Path(path).parent
+        return read_toml(path, lambda values: cls.from_record(values, base=base, rng=rng))
 
     @classmethod
     def from_record(

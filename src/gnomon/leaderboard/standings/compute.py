@@ -38,19 +38,7 @@ if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
     from gnomon.stats.estimates import Estimate
 
-__all__ = [
-    "LEVEL",
-    "METRICS",
-    "Board",
-    "Contender",
-    "Difference",
-    "Number",
-    "Standing",
-    "Standings",
-    "difference",
-    "score_table",
-    "standings_of",
-]
+__all__ = ["difference", "score_table", "standings_of"]
 
 #: Beyond so many entries the ranks are resampled less often: it takes minutes otherwise.
 _MANY = 60

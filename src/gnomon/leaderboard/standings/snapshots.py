@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Account,
     Entry,
     EntryAttempt,
@@ -32,12 +32,8 @@ from gnomon.database.tables import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.leaderboard.standings.compute import (
-    Board,
-    Contender,
-    Standings,
-    standings_of,
-)
+from gnomon.leaderboard.standings.board_records import Board, Contender, Standings
+from gnomon.leaderboard.standings.compute import standings_of
 
 __all__ = ["COUNTED", "Snapshot", "StandingsCache", "board_of"]
 

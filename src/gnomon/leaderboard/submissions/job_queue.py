@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.tables import Job, Submission
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.database.schema import Job, Submission
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
 
 __all__ = [

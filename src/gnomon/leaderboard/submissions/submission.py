@@ -20,7 +20,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     EntryAttempt,
     Job,
     Season,
@@ -37,8 +37,8 @@ from gnomon.leaderboard.refusals import (
     Refusal,
     TooLarge,
 )
-from gnomon.leaderboard.seasons.registration import check_open
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.seasons.entry_registration import check_open
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.manifest import Manifest
 
 __all__ = [

@@ -20,7 +20,7 @@ from gnomon._io.atomic_file import write_atomically
 from gnomon._io.child_process import ProcessFailure, run_limited
 from gnomon.database.engine import Database
 from gnomon.leaderboard.refusals import Refusal, TooLarge
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import announced_sha256, find_submission, log_arrived
 
 __all__ = [

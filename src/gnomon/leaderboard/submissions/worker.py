@@ -25,11 +25,11 @@ from sqlalchemy.orm import Session
 
 from gnomon._io.child_process import ChildProcess, ProcessFailure, end_of_input, run_limited
 from gnomon.database.engine import Database
-from gnomon.database.tables import SeasonRule, Submission, VerifiedTrial
+from gnomon.database.schema import SeasonRule, Submission, VerifiedTrial
 from gnomon.errors import LeaderboardError, visible
 from gnomon.leaderboard.hidden.remote_submission import queue_played
-from gnomon.leaderboard.seasons.registration import assignment_of
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.seasons.entry_registration import assignment_of
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions import job_queue
 from gnomon.leaderboard.submissions.submission import find_submission, set_state
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path

@@ -4,7 +4,7 @@ What this shows is that the attempts come to what the log says, on the boards th
 played, and that nothing is missing, told twice or left over. It does not show that they were
 learned: who reads the rule plays it perfectly.
 
-No learner of a run is made here: its config may come from a stranger, and a learner may be any
+No learner of a run is made here: its config is not trusted, and a learner may be any
 program.
 """
 

@@ -232,7 +232,7 @@ def _critical_difference(contest: Contest, level: float) -> CriticalDifference |
 
 
 def scaled_by_task(table: ScoreTable) -> ScoreTable:
-    """Return scores from 0 (the worst run of anybody on the task) to 1 (the best).
+    """Scale scores task by task (min-max), from 0 for the worst run on the task to 1 for the best.
 
     Where all are equal, all are 1/2. Censored runs stay infinite: there is no number for them, so
     the mean of some is not estimable, while quantiles may be. The scale depends on who is in the

@@ -1,7 +1,4 @@
-"""How far a tournament is from any rating, with its interval and beside what chance gives.
-
-Threes in a tournament: those whose edges do not add up, and those that run in a circle.
-"""
+"""Intransitivity of a tournament: the cyclic share of its edges, and the triangles behind it."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ __all__ = ["Intransitivity", "Triangle", "measure_intransitivity", "n_cycles", "
 
 @dataclass(frozen=True, eq=False)
 class Intransitivity:
-    """The length of the cyclic part of a tournament over that of all its edges, from 0 to 1.
+    """Intransitivity: the length of the cyclic part of a tournament over that of its edges, 0 to 1.
 
     Identical contestants do not show 0: compare the value with its null band. A value above the
     band is no proof of cycles either, since edges near their bound do not add up; the cycles
@@ -76,7 +73,7 @@ def measure_intransitivity(
     n_triangles: int = 10,
     rng: np.random.Generator,
 ) -> Intransitivity:
-    """Measure how far a contest is from any rating.
+    """Estimate the intransitivity of a contest, with its interval and its permutation null band.
 
     Parameters
     ----------
@@ -168,7 +165,7 @@ def _resampled(
 
 @dataclass(frozen=True, slots=True)
 class Triangle:
-    """Three contestants and how far going around them is from coming back to 0.
+    """A triangle of a tournament, and its curl: the sum of the edges around it.
 
     Parameters
     ----------
@@ -192,7 +189,7 @@ class Triangle:
 def worst_triangles(
     tournament: Tournament, n: int = 10, *, cycles_only: bool = False
 ) -> list[Triangle]:
-    """Return the triangles whose edges add up worst, the worst first.
+    """Return the triangles with the largest curl, the largest first.
 
     Parameters
     ----------
@@ -232,7 +229,7 @@ def _triangle(tournament: Tournament, i: int, j: int, k: int) -> Triangle:
 
 
 def n_cycles(tournament: Tournament) -> int:
-    """Return the number of threes that beat one another in a circle.
+    """Return the number of cycles of three: each beats the next.
 
     Examples
     --------

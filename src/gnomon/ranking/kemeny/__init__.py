@@ -1,1 +1,1 @@
-"""Kemeny's order: the search for it, and the proof."""
+"""Kemeny's rank aggregation: local search, a linear program, and branch and bound."""

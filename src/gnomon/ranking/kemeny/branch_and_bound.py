@@ -1,4 +1,4 @@
-"""Which order is the best: settled from both ends, with a limit on what stays open in the middle.
+"""Branch and bound for linear orderings: from both ends, with a bound on what is left between.
 
 Whoever stands first (or last) of those in the middle is tried, one after another. That fixes all
 pairs of that one at once, which lowers the limit far more than fixing one pair does. And what the
@@ -73,7 +73,7 @@ class _Limits:
 def best_order(
     margins: FloatArray, order: list[int], limit: float, least: float, deadline: float
 ) -> tuple[list[int], float]:
-    """Return the best order, and what no order exceeds.
+    """Find the best linear ordering by branch and bound, and the bound that no ordering exceeds.
 
     Parameters
     ----------

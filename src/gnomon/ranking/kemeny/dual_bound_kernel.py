@@ -1,4 +1,4 @@
-"""What those in the middle of an order can be worth at most, compiled. Importing this loads Numba.
+"""Dual bounds on linear orderings, compiled. Importing this module loads Numba.
 
 Take an amount d from each of three margins around a circle, m_ij, m_jk and m_ki. An order has at
 least one of these pairs the wrong way round, so what was taken is worth d to it at most. Hence no
@@ -40,7 +40,7 @@ _SINGLE = 1e-4
 def limit_of_middle(
     margins: F64, who: I64, taken: F32, ahead: F32, enough: float, without: F64
 ) -> float:
-    """Return what no order of some is worth more than; fill in the same without each of them.
+    """Return an upper bound on the worth of orderings of some, and fill in that without each.
 
     Parameters
     ----------

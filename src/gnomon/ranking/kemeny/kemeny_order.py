@@ -1,4 +1,4 @@
-"""The order that disagrees least with all comparisons, and the proof that none disagrees less."""
+"""Kemeny's order: the least disagreement with all comparisons, and the proof that it is least."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class KemenyOrder:
-    """An order, and how far it can be from the best one.
+    """An order, its disagreement, and the lower bound on that of any order.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class KemenyOrder:
 
 
 def kemeny_order(margins: npt.ArrayLike, *, time_limit_s: float = math.inf) -> KemenyOrder:
-    """Find the order with the least weight of pairs that stand the wrong way round.
+    """Find Kemeny's order: the least weight of pairs that stand the wrong way round.
 
     A group of which nobody is beaten from outside stands first (the extended Condorcet criterion),
     so each group around which wins run in circles is ordered by itself: by a search of random

@@ -1,4 +1,4 @@
-"""Orders of a few things, from two sides: by moving one at a time, and by a linear program.
+"""Linear orderings: local search, and the linear program without cycles of three.
 
 The margin of i over j is what it is worth that i stands before j, and not behind it.
 """
@@ -32,7 +32,7 @@ def worth(order: Sequence[int], margins: FloatArray) -> float:
 
 
 def improved(order: Sequence[int], margins: FloatArray) -> list[int]:
-    """Return an order that no move of a single one makes better, from the given one on.
+    """Return a local optimum under single moves (insertions), from the given order on.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def improved(order: Sequence[int], margins: FloatArray) -> list[int]:
 
 
 def order_search(order: Sequence[int], margins: FloatArray) -> list[int]:
-    """Return the best order found by kicking one again and again, a few moves at random each time.
+    """Return the best order found by iterated local search, a few random moves a kick.
 
     Of forty whose margins have nothing in common it was, as far as proofs went, the best of all.
     """
@@ -60,7 +60,7 @@ def order_search(order: Sequence[int], margins: FloatArray) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """What holds of all orders, from a program that allows more than orders.
+    """A solution of the linear relaxation, and its bound on all orders.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Relaxation:
 
 
 def circle_relaxation(margins: FloatArray) -> Relaxation:
-    """Solve the best order as a linear program in which no three run in a circle (HiGHS).
+    """Solve the linear relaxation with cutting planes, the cycles of three (HiGHS).
 
     There is one variable for each pair. Circles are forbidden only to those threes that run in one
     in a solution, which are few.

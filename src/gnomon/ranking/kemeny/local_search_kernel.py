@@ -1,4 +1,4 @@
-"""The compiled searches behind Kemeny's order. Importing this module loads Numba.
+"""Local search for linear orderings, compiled. Importing this module loads Numba.
 
 Draws come from a counter, so the same margins give the same order each time.
 """
@@ -65,7 +65,7 @@ def climb(order: I64, margins: F64) -> float:
 
 @njit(cache=True, nogil=True)
 def search_orders(order: I64, margins: F64, n_kicks: int, n_moves: int) -> float:
-    """Improve an order in place by kicks of random moves, each climbed from; return the gain.
+    """Improve an order in place by iterated local search; return the gain.
 
     The search goes on from an order that is no worse, and starts anew after 2,000 kicks in vain.
     """

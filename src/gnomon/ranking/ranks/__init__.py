@@ -1,1 +1,1 @@
-"""Ranks with their intervals and tie groups."""
+"""Rank intervals and tie groups, by resampling."""

@@ -221,21 +221,28 @@ def _assembled(
     above = _share_above(replicates)[np.ix_(order, order)]
     rated = rounded(numbers[0, order])
     lead = rated[:, None] - rated
-    together = np.all([d.separates(lead) for d in decided], axis=0)
-    alone = np.all([d.separates(lead, marginal=True) for d in decided], axis=0)
+    steady = np.full(lead.shape, True)
     if how.steps:
         steady = np.where(lead > 0.0, above, above.T) >= (1.0 + settings["level"]) / 2.0
-        together, alone = together & steady, alone & steady
+    together = steady & np.all([d.separates(lead) for d in decided], axis=0)
+    alone = steady & np.all([d.separates(lead, marginal=True) for d in decided], axis=0)
     parts = tuple(
         tuple(tournament.names[i] for i in overall if i in p) for p in tournament.components
     )
     groups = tuple(g for part in parts for g in tie_groups(part, names, together))
-    ranks = _rank_interval(alone if settings["marginal"] else together, lead)
+    best, worst = _rank_interval(alone if settings["marginal"] else together, lead)
     records = tuple(
-        Ranked(name, how.name, *rating, *interval, group_numbers(groups, name))
-        for name, rating, interval in zip(
-            names, numbers[:, order].T.tolist(), np.transpose(ranks).tolist(), strict=True
+        Ranked(
+            name,
+            how.name,
+            float(numbers[0, i]),
+            float(numbers[1, i]),
+            float(numbers[2, i]),
+            int(best[k]),
+            int(worst[k]),
+            group_numbers(groups, name),
         )
+        for k, (i, name) in enumerate(zip(order, names, strict=True))
     )
     return Ranking(
         records,

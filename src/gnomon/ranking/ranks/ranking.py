@@ -81,7 +81,7 @@ class Ranked:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Ranking(Results[Ranked]):
-    """Contestants in order, with what is uncertain about their ratings and ranks.
+    """A ranking, with the uncertainty of its ratings and ranks.
 
     A sequence of :class:`Ranked`, best (or hardest) first; arrays have the same order. Contestants
     of different components stand one component after the other, the largest first; that says
@@ -233,7 +233,7 @@ def rank_range(low: int, high: int) -> str:
 
 @dataclass(frozen=True)
 class Separation:
-    """What it takes to tell two contestants apart.
+    """Whether two contestants are separated, and the runs or tasks that it takes.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ class Separation:
 
 
 def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separation:
-    """Say whether two contestants are separated, and how many runs it would take.
+    """Compute how many runs (or tasks) would separate two contestants.
 
     Standard errors shrink with the square root of the number of runs, while the difference and the
     number of standard errors that separate stay. Those of few runs are longer than that, so from
@@ -301,11 +301,11 @@ def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separ
 
 def _needed(decision: Decision, i: int, j: int, power: float) -> float:
     """Return how many would separate two by ratings of which i's should be the higher."""
-    from scipy import stats
+    from scipy.special import ndtri
 
     noise = decision.noise
     difference = float(decision.ratings[i] - decision.ratings[j])
-    steps = noise.critical + float(stats.norm.ppf(power))
+    steps = noise.critical + float(ndtri(power))
     present = float(min(noise.n_draws[i], noise.n_draws[j]))
     error = float(noise.difference_errors[i, j])
     if not math.isfinite(error) or math.isnan(difference):

@@ -1,4 +1,4 @@
-"""How much ratings and their differences vary from one set of runs to another."""
+"""Standard errors of ratings and of their differences, and the max-t quantiles that separate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_MISSING = 0.05
 
 @dataclass(frozen=True, eq=False)
 class RatingNoise:
-    """Standard errors of ratings and differences, and how many of them make a difference.
+    """Standard errors of ratings and of differences, and critical values for separation.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def rating_noise(
     least_edge_noise: bool,
     beyond_chance: bool,
 ) -> RatingNoise:
-    """Return the noise of ratings from their resamples.
+    """Compute standard errors of ratings and differences from resamples, and critical values.
 
     Parameters
     ----------
@@ -110,16 +110,16 @@ def rating_noise(
     beyond_chance : bool
         As in :class:`RatingNoise`.
     """
-    from scipy import stats
+    from scipy.special import ndtri, stdtrit
 
     n_draws, stretch, freedom = _draws(edges)
-    z = float(stats.norm.ppf((1.0 + level) / 2.0))
+    quantile = (1.0 + level) / 2.0
     both = (
         np.minimum.outer(freedom, freedom) if edges.draw_grounds else np.add.outer(freedom, freedom)
     )
     # The spread of resamples is itself uncertain: the longer the fewer runs.
-    longer = stats.t.ppf((1.0 + level) / 2.0, np.maximum(both, 1.0)) / z
-    alone = stats.t.ppf((1.0 + level) / 2.0, np.maximum(freedom, 1.0))
+    longer = stdtrit(np.maximum(both, 1.0), quantile) / ndtri(quantile)
+    alone = stdtrit(np.maximum(freedom, 1.0), quantile)
     stretched = np.where(np.isfinite(stretch), stretch, np.nan)
     of_resamples, critical, marginal = _largest_differences(replicates, tournament, level)
     deviation = of_resamples * np.maximum.outer(stretched, stretched)
@@ -193,7 +193,7 @@ def _largest_differences(
     part in the maximum and count as independent normal ones. A resample in which two are not
     connected has no difference of theirs.
     """
-    from scipy import stats
+    from scipy.special import ndtri
 
     n_resamples, n = replicates.ratings.shape
     apart = _apart(tournament)
@@ -212,9 +212,9 @@ def _largest_differences(
         largest = np.maximum(largest, row)
         still_others = (deviation[i] <= VARIES) & ~apart[i] & (np.arange(n) != i)
         constant = int(np.count_nonzero(still_others))
-        least[i] = stats.norm.ppf(1.0 - (1.0 - level) / (2.0 * max(constant, 1)))
+        least[i] = ndtri(1.0 - (1.0 - level) / (2.0 * max(constant, 1)))
         still += constant
-    overall = stats.norm.ppf(1.0 - (1.0 - level) / (2.0 * max(still // 2, 1)))
+    overall = ndtri(1.0 - (1.0 - level) / (2.0 * max(still // 2, 1)))
     critical = float(max(np.quantile(largest, level, method="higher"), overall))
     return deviation, critical, np.maximum(marginal, least)
 

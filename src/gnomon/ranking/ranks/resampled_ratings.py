@@ -1,4 +1,4 @@
-"""Ratings from resampled runs, and from runs dealt out at random."""
+"""Bootstrap and permutation replicates of tournament graphs and of their ratings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ N_DEALINGS = 199
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """The same graph from resampled or permuted runs, block by block.
+    """Replicates of a tournament graph, from resampled or permuted runs, block by block.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Edges:
 
 @dataclass(frozen=True, eq=False)
 class ResampledRatings:
-    """Ratings of resamples, and who cannot be compared in them.
+    """Ratings of bootstrap resamples, and who is connected in each.
 
     Where grounds are drawn, a resample may lack those that hold contestants together. It then rates
     each part by itself.
@@ -140,7 +140,7 @@ def resampled_ratings(
     *,
     rng: np.random.Generator,
 ) -> ResampledRatings:
-    """Rate resamples.
+    """Draw bootstrap replicates of ratings.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def _parts(weights: FloatArray) -> npt.NDArray[np.int64]:
 def spread_p_value(
     edges: Edges, tournament: Tournament, *, level: float = 0.95, key: np.uint64
 ) -> float:
-    """Test whether contestants are all alike: by the widest difference of two Hodge ratings.
+    """Test by permutation whether all are alike: the range of studentized Hodge ratings.
 
     Differences are studentized by their spread over random dealings of each ground's runs to the
     contestants there, and the data are counted among these: exact for identical contestants.

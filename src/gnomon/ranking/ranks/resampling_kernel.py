@@ -1,4 +1,4 @@
-"""The compiled loop behind rank intervals and null bands. Importing this module loads Numba.
+"""Bootstrap and permutation of tournament graphs, compiled. Importing this loads Numba.
 
 Runs are sorted once. A resample is a vector of multiplicities over the sorted runs (how often each
 was drawn), so counting who wins needs no sorting again: walk upwards, and let every run win against
@@ -43,12 +43,13 @@ def resample_edges(
     chances: F64,
     total: F64,
 ) -> None:
-    """Fill `odds`, `chances` and `total`, (replicates, n, n), from replicate `first` on.
+    """Resample or permute edges: fill `odds`, `chances` and `total`, (replicates, n, n).
 
-    They are the weighted means over grounds of the log-odds and of P(i better than j), and the sums
-    of the weights. `permute` deals the runs of a ground out to its contestants at random instead of
-    drawing each one's own with replacement; `draw_grounds` draws the grounds too. `weights` is
-    (grounds, n, n), zero where two did not meet; ``logs[k]`` is that of k/2 won pairs, smoothed.
+    From replicate `first` on. They are the weighted means over grounds of the log-odds and of P(i
+    better than j), and the sums of the weights. `permute` deals the runs of a ground out to its
+    contestants at random instead of drawing each one's own with replacement; `draw_grounds` draws
+    the grounds too. `weights` is (grounds, n, n), zero where two did not meet; ``logs[k]`` is that
+    of k/2 won pairs, smoothed.
     """
     n_grounds, n = weights.shape[0], weights.shape[1]
     n_runs_most = np.diff(ground_starts).max()

@@ -1,4 +1,4 @@
-"""Tie groups: stretches of an order in which nobody is separated from anybody."""
+"""Tie groups: the longest stretches of an order in which no pair is separated."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def group_numbers(groups: Sequence[Sequence[str]], name: str) -> tuple[int, ...]
 
 
 def group_letters(groups: Sequence[int]) -> str:
-    """Return groups by letters, a to z and then a2: a reader compares them more easily.
+    """Return groups by letters, a to z and then a2, as in a compact letter display.
 
     Whoever shares a letter is not separated. Whoever shares none need not be: groups are stretches,
     and one who is separated from somebody between the two ends them.

@@ -1,1 +1,1 @@
-"""Ratings: one number for each contestant, by each method."""
+"""Rating methods: one number for each contestant."""

@@ -1,7 +1,4 @@
-"""Nash averaging: rate against the mixture of contestants that nobody beats.
-
-Alpha-Rank: how often a population that copies winners plays each contestant.
-"""
+"""Game-theoretic ratings: Nash averaging and alpha-Rank."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ ROUNDING = 1e-6
 
 
 def nash_averaging(log_odds: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Rate contestants by their mean edge against the maximum-entropy equilibrium.
+    """Rate by Nash averaging: the mean edge against the maximum-entropy Nash equilibrium.
 
     Parameters
     ----------
@@ -62,7 +59,7 @@ def nash_averaging(log_odds: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 
 def max_entropy_equilibrium(payoff: npt.ArrayLike) -> FloatArray:
-    """Return the equilibrium of a symmetric zero-sum game that is spread most evenly.
+    """Return the maximum-entropy Nash equilibrium of a symmetric zero-sum game.
 
     It is the one with the largest entropy among all p >= 0, sum p = 1, payoff @ p <= 0, and so has
     the largest support. A linear program finds that support (Goldman and Tucker: some solution has
@@ -166,7 +163,7 @@ LARGEST_EXPONENT = 600.0
 
 @dataclass(frozen=True, eq=False)
 class AlphaRank:
-    """The stationary distribution for growing selection, and the last one as the ratings.
+    """Stationary distributions of alpha-Rank for growing selection; the last one rates.
 
     Parameters
     ----------
@@ -200,7 +197,7 @@ class AlphaRank:
 def alpha_rank(
     probability: npt.ArrayLike, *, population: int = 50, alphas: npt.ArrayLike | None = None
 ) -> AlphaRank:
-    r"""Rate contestants by the evolution of a population in which the better one spreads.
+    r"""Rate by alpha-Rank: the stationary distribution of a population that copies winners.
 
     All play s; a mutant r takes over with probability :math:`\rho = (1 - e^{-u}) / (1 - e^{-mu})`,
     :math:`u = \alpha (M_{rs} - M_{sr})`, and 1/m where u = 0. The rating is the stationary

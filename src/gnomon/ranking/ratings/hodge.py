@@ -1,4 +1,4 @@
-"""Ratings from a tournament graph, and how much of it no rating can explain."""
+"""Hodge ranking: least-squares ratings of a tournament graph, and its cyclic parts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def hodge_ratings(log_odds: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
-    r"""Rate contestants so that differences of ratings come nearest to the edges of their graph.
+    r"""Rate by weighted least squares: differences of ratings come nearest to the edges.
 
     The ratings minimise :math:`\sum w_{ij} (f_{ij} - (r_i - r_j))^2` and sum to 0 in every
     component: the normal equations are those of the weighted graph Laplacian. On a complete graph
@@ -66,7 +66,7 @@ def hodge_ratings(log_odds: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray
 def intransitivity(
     log_odds: npt.ArrayLike, weights: npt.ArrayLike, ratings: npt.ArrayLike
 ) -> FloatArray:
-    """Return the share of the edges' length that ratings leave over, shape (...), from 0 to 1.
+    """Return intransitivity: the share of the edges' length that ratings leave over, 0 to 1.
 
     0: every edge is a difference of ratings. 1: all ratings are equal and everything is cyclic.
     NaN where all edges are 0. An order may well exist although this is above 0.
@@ -81,7 +81,7 @@ def intransitivity(
 
 @dataclass(frozen=True, eq=False)
 class HodgeDecomposition:
-    """A tournament graph taken apart: what ratings explain, and two kinds of cycles.
+    """The Hodge decomposition of a tournament graph: gradient, curl and harmonic part.
 
     The parts add up to the edges and are orthogonal in the inner product of the weights.
 
@@ -130,7 +130,7 @@ class HodgeDecomposition:
 
 
 def hodge_decomposition(tournament: Tournament) -> HodgeDecomposition:
-    """Take a tournament graph apart into gradient, curl and harmonic part.
+    """Decompose a tournament graph into gradient, curl and harmonic part.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ LARGEST_AT_LEAST = 1e-3
 
 @dataclass(frozen=True)
 class MethodOrder:
-    """What one method says.
+    """The order by one method, and the pairs that it reverses.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ NOBODY = Contest((), (), ())
 
 @dataclass(frozen=True)
 class PoolEffect:
-    """What becomes of the others' order if one contestant leaves.
+    """The pairs of others that change order if one contestant leaves the pool.
 
     Parameters
     ----------

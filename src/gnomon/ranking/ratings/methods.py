@@ -1,4 +1,4 @@
-"""All ways to rate, side by side, to see whether the order depends on the method."""
+"""The table of rating methods: what each computes, whose it is, and when to use it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KEMENY_SECONDS = 600
 
 @dataclass(frozen=True)
 class Method:
-    """A way to rate contestants.
+    """A rating method: its function, formula, source and use.
 
     Parameters
     ----------

@@ -1,7 +1,4 @@
-"""Ratings from pooled comparisons: Bradley and Terry's, Elo's, Borda's, Copeland's, mean ranks.
-
-The score of the GOHR server: the Perron vector of the matrix of ease ratios.
-"""
+"""Classical ratings: Bradley-Terry, Elo, Borda, Copeland, mean ranks, and the Perron vector."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerry:
-    """Ratings b with P(i beats j) = 1 / (1 + exp(b_j - b_i)), sum 0, and their standard errors."""
+    """A fit of Bradley and Terry's model: ratings b (sum 0) and their standard errors."""
 
     ratings: FloatArray
     standard_errors: FloatArray
@@ -106,7 +103,7 @@ def _n_strong_components(arrows: npt.NDArray[np.bool_]) -> int:
 
 
 def borda(probability: npt.ArrayLike) -> FloatArray:
-    """Return each one's mean probability of being better than another that it met.
+    """Return Borda scores: the mean probability of being better than another that one met.
 
     Parameters
     ----------
@@ -125,7 +122,7 @@ def borda(probability: npt.ArrayLike) -> FloatArray:
 
 
 def copeland(probability: npt.ArrayLike) -> FloatArray:
-    """Return how many one beats in more than half of the cases, less how many beat it.
+    """Return Copeland scores: how many one beats (P above 1/2), less how many beat it.
 
     Examples
     --------
@@ -188,7 +185,7 @@ def elo(
     scale: float = 400.0,
     initial: float = 1000.0,
 ) -> FloatArray:
-    """Rate players by a stream of games, each moving two ratings: b += k (score - expected).
+    """Rate players by Elo: each game of a stream moves two ratings, b += k (score - expected).
 
     The result depends on the order of the games: for streams, not for tables.
 
@@ -235,7 +232,7 @@ def elo_games(contest: Contest) -> list[tuple[int, int, float]]:
 
 
 def perron_vector(ease_ratios: npt.ArrayLike) -> FloatArray:
-    """Return the positive eigenvector of a matrix of ease ratios, of length 1.
+    """Return the Perron vector of a matrix of ease ratios, of length 1: the GOHR server's score.
 
     The server finds it by power iteration from (1, ..., 1); so does this. The largest entry is the
     best algorithm, or the easiest rule.

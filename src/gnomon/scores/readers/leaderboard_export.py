@@ -45,6 +45,20 @@ def read_leaderboard_export(
     ------
     ScoreDataError
         The export is damaged, has no trials that count, or there is no such metric.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> trial = {"submission": 1, "rule": "clockwise", "tce": 40.0, "errors_to_learn": None}
+    >>> entry = {"id": 1, "season": "s1", "account": "ann", "name": "dqn"}
+    >>> submission = {"id": 1, "entry": 1, "state": "verified"}
+    >>> tables = {"trials": [trial], "entries": [entry], "submissions": [submission]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / "data").mkdir()
+    ...     for name, rows in tables.items():
+    ...         _ = (Path(folder) / "data" / f"{name}.json").write_text(json.dumps(rows))
+    ...     read_leaderboard_export(folder).runs("dqn", "clockwise")
+    array([40.])
     """
     folder = Path(folder)
     metric = metric or MEASURES[0]

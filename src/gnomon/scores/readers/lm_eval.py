@@ -51,6 +51,15 @@ def read_lm_eval(
     -----
     DegenerateScoresWarning
         Groups are left out; or the table looks like a mistake, such as one evaluation run twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "results.json"
+    ...     _ = path.write_text('{"results": {"arc_easy": {"acc,none": 0.76}}}')
+    ...     read_lm_eval({"tiny": path}).runs("tiny", "arc_easy")
+    array([0.76])
     """
     named = list(paths.items()) if isinstance(paths, Mapping) else [(None, paths)]
     records: list[dict[str, Any]] = []

@@ -38,6 +38,16 @@ def read_marl_eval(
     ------
     ScoreDataError
         No step holds the metric, or it has to be named.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> run = {"step_0": {"step_count": 10, "return": [1.0, 3.0]}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "results.json"
+    ...     _ = path.write_text(json.dumps({"smac": {"3m": {"qmix": {"seed_0": run}}}}))
+    ...     read_marl_eval(path).curves("qmix", "smac/3m")
+    (array([10.]), array([[2.]]))
     """
     path = Path(path)
     content = json_object(path)

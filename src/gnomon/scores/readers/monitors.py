@@ -17,7 +17,7 @@ __all__ = ["MONITORS", "read_monitors"]
 
 
 def read_monitors(paths: Mapping[tuple[str, str, int | str], str | os.PathLike[str]]) -> ScoreTable:
-    """Read Stable-Baselines3 monitor files: one row per episode, of unequal numbers.
+    r"""Read Stable-Baselines3 monitor files: one row per episode, of unequal numbers.
 
     Parameters
     ----------
@@ -28,6 +28,15 @@ def read_monitors(paths: Mapping[tuple[str, str, int | str], str | os.PathLike[s
     -------
     ScoreTable
         Returns by the number of environment steps at which their episodes ended.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "monitor.csv"
+    ...     _ = path.write_text("#{}\nr,l,t\n1.5,10,0.1\n2.5,20,0.2\n")
+    ...     read_monitors({("ppo", "Ant-v5", 0): path}).curves("ppo", "Ant-v5")
+    (array([10., 30.]), array([[1.5, 2.5]]))
     """
     records = []
     for (algorithm, task, run), path in paths.items():

@@ -59,6 +59,17 @@ def read_papers_with_code(
     -----
     DegenerateScoresWarning
         Reports are left out, since they are no numbers; or a metric was chosen among several.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> rows = [{"model_name": "DQN", "metrics": {"Score": "20.1"}}]
+    >>> area = {"task": "Atari Games", "datasets": [{"dataset": "Pong", "sota": {"rows": rows}}]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "evaluation-tables.json"
+    ...     _ = path.write_text(json.dumps([area]))
+    ...     read_papers_with_code(path).runs("DQN", "Pong")
+    array([20.1])
     """
     path = Path(path)
     content = json_content(path)

@@ -67,6 +67,11 @@ class ReadRequest:
         The direction, for a source that does not tell it.
     count_empty : bool
         Whether attempts on empty cells are errors, in a run folder.
+
+    Examples
+    --------
+    >>> ReadRequest(metric="tce", columns={"algorithm": "Name"}).names()
+    ['metric', 'columns']
     """
 
     metric: str | None = None

@@ -32,6 +32,13 @@ class SummaryTable:
     algorithms, tasks : tuple of str
     mean, deviation : ndarray of float, shape (algorithms, tasks)
     n_runs : ndarray of float, shape (algorithms, tasks)
+
+    Examples
+    --------
+    >>> mean, deviation, n_runs = (np.array([[x], [x]]) for x in (20.0, 0.5, 5.0))
+    >>> table = SummaryTable(("dqn", "sac"), ("pong",), mean, deviation, n_runs)
+    >>> table.select(["sac"]).mean
+    array([[20.]])
     """
 
     algorithms: tuple[str, ...]
@@ -63,7 +70,7 @@ def read_summaries(
     columns: Mapping[str, str] | None = None,
     keep_apart: str | None = None,
 ) -> SummaryTable:
-    """Read a table of summaries: columns algorithm, task, mean, std and runs.
+    r"""Read a table of summaries: columns algorithm, task, mean, std and runs.
 
     Parameters
     ----------
@@ -86,6 +93,15 @@ def read_summaries(
     -----
     DegenerateScoresWarning
         Some algorithm lacks a task.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "means.csv"
+    ...     _ = path.write_text("algorithm,task,mean,std,runs\ndqn,pong,20.1,0.5,5\n")
+    ...     read_summaries(path).mean
+    array([[20.1]])
     """
     raw, origin = read_csv(Path(path))
     raw = renamed_columns(raw, columns or {}, origin)

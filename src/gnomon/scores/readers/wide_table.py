@@ -51,7 +51,7 @@ GLANCE = 100
 def read_wide_table(
     path: str | os.PathLike[str], *, metric: str | None = None, higher_is_better: bool = True
 ) -> ScoreTable:
-    """Read a file with a row for each algorithm and a column for each task.
+    r"""Read a file with a row for each algorithm and a column for each task.
 
     A column headed ``model``, ``algorithm`` or the like names the algorithms, else the first one.
     If that one is headed ``env``, ``game`` or the like, rows are tasks and columns algorithms.
@@ -78,6 +78,15 @@ def read_wide_table(
     DegenerateScoresWarning
         Columns are left out that hold no numbers, sum up the others, or are a number of parameters
         and the like; deviations are left out; rows are tasks; or the table looks like a mistake.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "paper.csv"
+    ...     _ = path.write_text("model,pong,chess\ndqn,20.1,5%\nsac,19.8,7%\n")
+    ...     read_wide_table(path).tasks
+    ('pong', 'chess')
     """
     path = Path(path)
     raw, origin = read_csv(path)

@@ -1,7 +1,7 @@
 """The bootstrap of medians of many columns whose rows are drawn together, such as learning curves.
 
-A median is one value of its column, or the mean of two, so a resample is told by their two places in
-ascending order, and all quantiles of the resamples by how often each two places were drawn.
+A median is one value of its column, or the mean of two, so a resample is told by their two places
+in ascending order, and all quantiles of the resamples by how often each two places were drawn.
 """
 
 from __future__ import annotations
@@ -82,11 +82,12 @@ def _median_places(order: _Ints, key: np.uint64, n_resamples: int, n_threads: in
     Row c of `order`, (columns, rows), holds the rows of a column by ascending value.
     """
     n = order.shape[1]
-    small, places = next(
-        (small, np.empty((order.shape[0], n_resamples), dtype=code))
-        for small, code in ((np.uint8, np.uint16), (np.uint16, np.uint32), (np.uint32, np.uint64))
+    small, code = next(
+        (small, code)
+        for small, code in (("u1", "u2"), ("u2", "u4"), ("u4", "u8"))
         if n <= np.iinfo(small).max
     )
+    places: _Places = np.empty((order.shape[0], n_resamples), dtype=code)
     ranks = np.array([(n - 1) // 2, n // 2], dtype=small)
 
     def fill(first: int) -> None:
@@ -126,7 +127,7 @@ def _quantiles(values: FloatArray, counts: _Ints, probabilities: list[float]) ->
     )
     with np.errstate(invalid="ignore"):
         mixed = below + (at - np.floor(at)) * (above - below)
-    return np.where((below == above) | (at == np.floor(at)), below, mixed)
+    return np.asarray(np.where((below == above) | (at == np.floor(at)), below, mixed))
 
 
 @njit(cache=True, nogil=True)

@@ -26,7 +26,7 @@ from gnomon.leaderboard.accounts.tokens import (
     caller_of_cookie,
     caller_of_token,
 )
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.middleware import address_of
 
 __all__ = [

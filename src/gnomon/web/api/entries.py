@@ -8,10 +8,10 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from gnomon.database.tables import Entry
+from gnomon.database.schema import Entry
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import NotAllowed
-from gnomon.leaderboard.seasons.registration import (
+from gnomon.leaderboard.seasons.entry_registration import (
     assignment_of,
     attempt_of,
     find_entry,

@@ -20,7 +20,7 @@ from gnomon.leaderboard.hidden.protocol import (
     TrialView,
 )
 from gnomon.leaderboard.hidden.remote_trials import RemoteGameCache, begin, make_moves, view
-from gnomon.leaderboard.seasons.registration import find_season
+from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.seasons.season import reveal_of
 from gnomon.web.api.dependencies import (
     CurrentSettings,

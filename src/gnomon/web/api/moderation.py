@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import joinedload
 
 from gnomon._version import __version__
-from gnomon.database.tables import AuditRecord, Job
+from gnomon.database.schema import AuditRecord, Job
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.leaderboard.submissions.submission import find_submission, refuse_later, requeue

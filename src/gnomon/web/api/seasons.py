@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter
 from sqlalchemy import select
 
-from gnomon.database.tables import Entry, Season, Submission
-from gnomon.leaderboard.seasons.registration import find_season
+from gnomon.database.schema import Entry, Season, Submission
+from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.web.api.dependencies import After, Limit, ReadSession, Slug
 from gnomon.web.api.records import EntryRecord, SeasonRecord, SubmissionRecord

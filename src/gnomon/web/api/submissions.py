@@ -12,12 +12,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from gnomon.database.engine import Database
-from gnomon.database.tables import Submission, VerifiedTrial
+from gnomon.database.schema import Submission, VerifiedTrial
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Missing, NotAllowed
-from gnomon.leaderboard.seasons.registration import attempt_of, find_entry
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.seasons.entry_registration import attempt_of, find_entry
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.leaderboard.submissions.manifest import Manifest
 from gnomon.leaderboard.submissions.submission import (

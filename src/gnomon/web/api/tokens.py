@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from gnomon.database.tables import Token
+from gnomon.database.schema import Token
 from gnomon.leaderboard.accounts.accounts import (
     close_account,
     erase_account,

@@ -26,9 +26,9 @@ from gnomon._version import __version__
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
 from gnomon.database.migration import current_revision, require_head, upgrade
-from gnomon.database.tables import Submission
+from gnomon.database.schema import Submission
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon.web.operations.table_transfer import copy_tables, row_counts
 

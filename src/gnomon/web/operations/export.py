@@ -27,7 +27,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from gnomon.database.engine import Database
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     AuditRecord,
     Entry,
     Season,
@@ -35,7 +35,7 @@ from gnomon.database.tables import (
     VerifiedTrial,
 )
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import shows_hidden_rules
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon.web.api.records import (

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, func, insert, select, text
 from sqlalchemy.engine import Row
 
-from gnomon.database import tables
+from gnomon.database import schema
 from gnomon.database.columns import Base
 from gnomon.database.engine import Database
 from gnomon.database.migration import current_revision, require_head, upgrade
@@ -19,7 +19,7 @@ from gnomon.errors import LeaderboardError
 __all__ = ["copy_tables", "row_counts", "snapshot", "table_digests", "transfer"]
 
 #: Imported for what it adds to the metadata.
-_TABLES = tables
+_SCHEMA = schema
 _CHUNK = 1000
 
 

@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import select
 
 from gnomon.database.engine import Database
-from gnomon.database.tables import Entry
+from gnomon.database.schema import Entry
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.rate_limits import MINUTE_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import (
@@ -23,7 +23,7 @@ from gnomon.leaderboard.accounts.tokens import (
     start_browser_session,
 )
 from gnomon.leaderboard.refusals import Refusal, TooMany
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.api.dependencies import (
     COOKIE,
     CsrfChecked,

@@ -12,6 +12,27 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
+#: In the order in which they can be dropped.
+_TABLES = (
+    "trials",
+    "play_attempts",
+    "jobs",
+    "submissions",
+    "remote_trials",
+    "play_sessions",
+    "study_assignments",
+    "browser_sessions",
+    "attempts",
+    "tokens",
+    "studies",
+    "season_rules",
+    "entries",
+    "audit_log",
+    "server_secrets",
+    "seasons",
+    "rate_limits",
+    "accounts",
+)
 _SQLITE = """
 CREATE TRIGGER audit_log_no_{0} BEFORE {0} ON audit_log
 BEGIN SELECT RAISE(ABORT, 'the audit log only grows'); END
@@ -90,8 +111,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_audit_log")),
     )
-    with op.batch_alter_table("audit_log", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_audit_log_at"), ["at"], unique=False)
+    op.create_index(op.f("ix_audit_log_at"), "audit_log", ["at"])
 
     op.create_table(
         "entries",
@@ -112,9 +132,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_entries")),
         sa.UniqueConstraint("season_id", "name_key", name=op.f("uq_entries_season_id_name_key")),
     )
-    with op.batch_alter_table("entries", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_entries_account_id"), ["account_id"], unique=False)
-        batch_op.create_index(batch_op.f("ix_entries_season_id"), ["season_id"], unique=False)
+    op.create_index(op.f("ix_entries_account_id"), "entries", ["account_id"])
+    op.create_index(op.f("ix_entries_season_id"), "entries", ["season_id"])
 
     op.create_table(
         "season_rules",
@@ -132,8 +151,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_season_rules")),
         sa.UniqueConstraint("season_id", "name", name=op.f("uq_season_rules_season_id_name")),
     )
-    with op.batch_alter_table("season_rules", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_season_rules_season_id"), ["season_id"], unique=False)
+    op.create_index(op.f("ix_season_rules_season_id"), "season_rules", ["season_id"])
 
     op.create_table(
         "studies",
@@ -153,8 +171,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("invitation", name=op.f("uq_studies_invitation")),
         sa.UniqueConstraint("name", name=op.f("uq_studies_name")),
     )
-    with op.batch_alter_table("studies", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_studies_account_id"), ["account_id"], unique=False)
+    op.create_index(op.f("ix_studies_account_id"), "studies", ["account_id"])
 
     op.create_table(
         "tokens",
@@ -172,8 +189,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tokens")),
         sa.UniqueConstraint("key", name=op.f("uq_tokens_key")),
     )
-    with op.batch_alter_table("tokens", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_tokens_account_id"), ["account_id"], unique=False)
+    op.create_index(op.f("ix_tokens_account_id"), "tokens", ["account_id"])
 
     op.create_table(
         "attempts",
@@ -186,8 +202,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_attempts")),
         sa.UniqueConstraint("entry_id", "number", name=op.f("uq_attempts_entry_id_number")),
     )
-    with op.batch_alter_table("attempts", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_attempts_entry_id"), ["entry_id"], unique=False)
+    op.create_index(op.f("ix_attempts_entry_id"), "attempts", ["entry_id"])
 
     op.create_table(
         "browser_sessions",
@@ -203,10 +218,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_browser_sessions")),
         sa.UniqueConstraint("digest", name=op.f("uq_browser_sessions_digest")),
     )
-    with op.batch_alter_table("browser_sessions", schema=None) as batch_op:
-        batch_op.create_index(
-            batch_op.f("ix_browser_sessions_token_id"), ["token_id"], unique=False
-        )
+    op.create_index(op.f("ix_browser_sessions_token_id"), "browser_sessions", ["token_id"])
 
     op.create_table(
         "study_assignments",
@@ -228,10 +240,7 @@ def upgrade() -> None:
             "study_id", "player", name=op.f("uq_study_assignments_study_id_player")
         ),
     )
-    with op.batch_alter_table("study_assignments", schema=None) as batch_op:
-        batch_op.create_index(
-            batch_op.f("ix_study_assignments_study_id"), ["study_id"], unique=False
-        )
+    op.create_index(op.f("ix_study_assignments_study_id"), "study_assignments", ["study_id"])
 
     op.create_table(
         "play_sessions",
@@ -258,13 +267,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_play_sessions")),
         sa.UniqueConstraint("key", name=op.f("uq_play_sessions_key")),
     )
-    with op.batch_alter_table("play_sessions", schema=None) as batch_op:
-        batch_op.create_index(
-            batch_op.f("ix_play_sessions_assignment_id"), ["assignment_id"], unique=False
-        )
-        batch_op.create_index(
-            batch_op.f("ix_play_sessions_season_rule_id"), ["season_rule_id"], unique=False
-        )
+    op.create_index(op.f("ix_play_sessions_assignment_id"), "play_sessions", ["assignment_id"])
+    op.create_index(op.f("ix_play_sessions_season_rule_id"), "play_sessions", ["season_rule_id"])
 
     op.create_table(
         "remote_trials",
@@ -294,10 +298,7 @@ def upgrade() -> None:
             name=op.f("uq_remote_trials_attempt_id_rule_id_number"),
         ),
     )
-    with op.batch_alter_table("remote_trials", schema=None) as batch_op:
-        batch_op.create_index(
-            batch_op.f("ix_remote_trials_attempt_id"), ["attempt_id"], unique=False
-        )
+    op.create_index(op.f("ix_remote_trials_attempt_id"), "remote_trials", ["attempt_id"])
 
     op.create_table(
         "submissions",
@@ -329,8 +330,7 @@ def upgrade() -> None:
             "season_id", "log_sha256", name=op.f("uq_submissions_season_id_log_sha256")
         ),
     )
-    with op.batch_alter_table("submissions", schema=None) as batch_op:
-        batch_op.create_index("ix_submissions_season_state", ["season_id", "state"], unique=False)
+    op.create_index("ix_submissions_season_state", "submissions", ["season_id", "state"])
 
     op.create_table(
         "jobs",
@@ -351,9 +351,8 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_jobs")),
     )
-    with op.batch_alter_table("jobs", schema=None) as batch_op:
-        batch_op.create_index("ix_jobs_state_lease", ["state", "lease_until"], unique=False)
-        batch_op.create_index(batch_op.f("ix_jobs_submission_id"), ["submission_id"], unique=False)
+    op.create_index("ix_jobs_state_lease", "jobs", ["state", "lease_until"])
+    op.create_index(op.f("ix_jobs_submission_id"), "jobs", ["submission_id"])
 
     op.create_table(
         "play_attempts",
@@ -379,10 +378,7 @@ def upgrade() -> None:
             name=op.f("uq_play_attempts_session_id_episode_number"),
         ),
     )
-    with op.batch_alter_table("play_attempts", schema=None) as batch_op:
-        batch_op.create_index(
-            batch_op.f("ix_play_attempts_session_id"), ["session_id"], unique=False
-        )
+    op.create_index(op.f("ix_play_attempts_session_id"), "play_attempts", ["session_id"])
 
     op.create_table(
         "trials",
@@ -410,12 +406,9 @@ def upgrade() -> None:
             name=op.f("uq_trials_submission_id_rule_id_number"),
         ),
     )
-    with op.batch_alter_table("trials", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_trials_log_sha256"), ["log_sha256"], unique=False)
-        batch_op.create_index(batch_op.f("ix_trials_rule_id"), ["rule_id"], unique=False)
-        batch_op.create_index(
-            batch_op.f("ix_trials_submission_id"), ["submission_id"], unique=False
-        )
+    op.create_index(op.f("ix_trials_log_sha256"), "trials", ["log_sha256"])
+    op.create_index(op.f("ix_trials_rule_id"), "trials", ["rule_id"])
+    op.create_index(op.f("ix_trials_submission_id"), "trials", ["submission_id"])
 
     if op.get_bind().dialect.name == "sqlite":
         op.execute(_SQLITE.format("UPDATE"))
@@ -433,68 +426,5 @@ def downgrade() -> None:
     else:
         op.execute("DROP TRIGGER audit_log_only_grows ON audit_log")
         op.execute("DROP FUNCTION audit_log_only_grows()")
-    with op.batch_alter_table("trials", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_trials_submission_id"))
-        batch_op.drop_index(batch_op.f("ix_trials_rule_id"))
-        batch_op.drop_index(batch_op.f("ix_trials_log_sha256"))
-
-    op.drop_table("trials")
-    with op.batch_alter_table("play_attempts", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_play_attempts_session_id"))
-
-    op.drop_table("play_attempts")
-    with op.batch_alter_table("jobs", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_jobs_submission_id"))
-        batch_op.drop_index("ix_jobs_state_lease")
-
-    op.drop_table("jobs")
-    with op.batch_alter_table("submissions", schema=None) as batch_op:
-        batch_op.drop_index("ix_submissions_season_state")
-
-    op.drop_table("submissions")
-    with op.batch_alter_table("remote_trials", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_remote_trials_attempt_id"))
-
-    op.drop_table("remote_trials")
-    with op.batch_alter_table("play_sessions", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_play_sessions_season_rule_id"))
-        batch_op.drop_index(batch_op.f("ix_play_sessions_assignment_id"))
-
-    op.drop_table("play_sessions")
-    with op.batch_alter_table("study_assignments", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_study_assignments_study_id"))
-
-    op.drop_table("study_assignments")
-    with op.batch_alter_table("browser_sessions", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_browser_sessions_token_id"))
-
-    op.drop_table("browser_sessions")
-    with op.batch_alter_table("attempts", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_attempts_entry_id"))
-
-    op.drop_table("attempts")
-    with op.batch_alter_table("tokens", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_tokens_account_id"))
-
-    op.drop_table("tokens")
-    with op.batch_alter_table("studies", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_studies_account_id"))
-
-    op.drop_table("studies")
-    with op.batch_alter_table("season_rules", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_season_rules_season_id"))
-
-    op.drop_table("season_rules")
-    with op.batch_alter_table("entries", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_entries_season_id"))
-        batch_op.drop_index(batch_op.f("ix_entries_account_id"))
-
-    op.drop_table("entries")
-    with op.batch_alter_table("audit_log", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_audit_log_at"))
-
-    op.drop_table("audit_log")
-    op.drop_table("server_secrets")
-    op.drop_table("seasons")
-    op.drop_table("rate_limits")
-    op.drop_table("accounts")
+    for table in _TABLES:
+        op.drop_table(table)

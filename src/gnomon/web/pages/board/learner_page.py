@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Entry,
     EntryAttempt,
     Season,
@@ -21,14 +21,9 @@ from gnomon.database.tables import (
     VerifiedTrial,
 )
 from gnomon.errors import DegenerateScoresWarning, GnomonError
-from gnomon.leaderboard.seasons.registration import find_entry
-from gnomon.leaderboard.standings.compute import (
-    LEVEL,
-    Contender,
-    Number,
-    Standing,
-    score_table,
-)
+from gnomon.leaderboard.seasons.entry_registration import find_entry
+from gnomon.leaderboard.standings.board_records import LEVEL, Contender, Number, Standing
+from gnomon.leaderboard.standings.compute import score_table
 from gnomon.leaderboard.standings.snapshots import COUNTED, board_of
 from gnomon.stats.bootstrap.resamples import median_curve, median_interval
 from gnomon.web.api.dependencies import ReadSession, RowId

@@ -10,8 +10,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
 from gnomon._version import __version__
-from gnomon.database.tables import AuditRecord, Submission
-from gnomon.leaderboard.standings.compute import LEVEL, METRICS
+from gnomon.database.schema import AuditRecord, Submission
+from gnomon.leaderboard.standings.board_records import LEVEL, METRICS
 from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.web.api.dependencies import MaybeCaller, ReadSession
 from gnomon.web.api.records import AuditLine, SubmissionRecord

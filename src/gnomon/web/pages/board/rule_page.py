@@ -11,14 +11,10 @@ import numpy as np
 from fastapi import APIRouter, Path, Request, Response
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import Season, SeasonRule
-from gnomon.leaderboard.seasons.registration import find_rule, find_season
-from gnomon.leaderboard.standings.compute import (
-    LEVEL,
-    Contender,
-    Number,
-    score_table,
-)
+from gnomon.database.schema import Season, SeasonRule
+from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
+from gnomon.leaderboard.standings.board_records import LEVEL, Contender, Number
+from gnomon.leaderboard.standings.compute import score_table
 from gnomon.leaderboard.standings.snapshots import board_of
 from gnomon.stats.bootstrap.resamples import median_interval
 from gnomon.web.api.dependencies import ReadSession, Slug

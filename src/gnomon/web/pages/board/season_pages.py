@@ -12,9 +12,10 @@ from fastapi.responses import PlainTextResponse
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import Entry, Season, Submission
-from gnomon.leaderboard.seasons.registration import find_season
-from gnomon.leaderboard.standings.compute import METRICS, Number, Standings, score_table
+from gnomon.database.schema import Entry, Season, Submission
+from gnomon.leaderboard.seasons.entry_registration import find_season
+from gnomon.leaderboard.standings.board_records import METRICS, Number, Standings
+from gnomon.leaderboard.standings.compute import score_table
 from gnomon.leaderboard.standings.snapshots import COUNTED, Snapshot, board_of
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import SeasonRecord

@@ -10,9 +10,9 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
-from gnomon.database.tables import Submission, VerifiedTrial
+from gnomon.database.schema import Submission, VerifiedTrial
 from gnomon.leaderboard.accounts.tokens import Caller
-from gnomon.leaderboard.seasons.registration import find_season
+from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.leaderboard.submissions.submission import (
     find_submission,

@@ -14,11 +14,11 @@ from sqlalchemy import select
 
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.tables import Season
+from gnomon.database.schema import Season
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Refusal, TooLarge
-from gnomon.leaderboard.seasons.registration import (
+from gnomon.leaderboard.seasons.entry_registration import (
     assignment_of,
     attempt_of,
     find_entry,
@@ -26,7 +26,7 @@ from gnomon.leaderboard.seasons.registration import (
     new_attempt,
     register,
 )
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.manifest import Manifest, read_manifest
 from gnomon.leaderboard.submissions.submission import announce
 from gnomon.leaderboard.submissions.uploaded_logs import FORMATS, receive, receiving, take_in

@@ -14,7 +14,7 @@ from gnomon.database.engine import Database
 from gnomon.errors import UnknownNameError
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.refusals import Missing
-from gnomon.leaderboard.settings import ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.studies.game_store import (
     StoredGame,
     begin_game,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from sqlalchemy.orm import Session
 
-from gnomon.database.tables import StudyAssignment
+from gnomon.database.schema import StudyAssignment
 from gnomon.experiments.scoring.mastery import attempts_to_master
 from gnomon.game.outcomes import CLEARED
 from gnomon.leaderboard.refusals import Conflict

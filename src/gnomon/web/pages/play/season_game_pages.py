@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
-from gnomon.leaderboard.seasons.registration import find_rule, find_season
+from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
 from gnomon.studies.playable_rules import Puzzle, puzzle_of
 from gnomon.web.api.dependencies import CurrentSettings, DatabaseOf, ReadSession, Slug
 from gnomon.web.pages.board.rule_page import RuleName

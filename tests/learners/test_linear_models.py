@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gnomon.learners.linear_dqn_features import feature_table
+from gnomon.learners.linear_models import feature_table
 
 
 def test_counts_of_the_paper():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gnomon.distill.atari.case_study import case_study
+from gnomon.distill.atari import case_study
 
 
 def test_tables_4_and_5():

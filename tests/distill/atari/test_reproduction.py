@@ -13,7 +13,7 @@ def comparisons(paper):
     from pathlib import Path
 
     with pytest.MonkeyPatch.context() as patch:
-        folder = Path(__file__).parents[2] / ".." / "shared" / "data"
+        folder = Path(__file__).parents[3] / ".." / "shared" / "data"
         patch.setenv("GNOMON_DATA", str(folder))
         return list(reproduce())
 

@@ -4,7 +4,6 @@ import pytest
 
 from gnomon.distill.atari.facts import (
     NAMED_SUBSETS,
-    atari_scores,
     game_models,
     game_of,
     human_normalized,
@@ -12,6 +11,7 @@ from gnomon.distill.atari.facts import (
     published_models,
     published_table,
 )
+from gnomon.distill.atari.scores import atari_scores
 from gnomon.errors import UnknownNameError
 
 

@@ -4,8 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from gnomon.distill.search.folds import Folds
-from gnomon.distill.search.pareto import pareto_front
+from gnomon.distill import Folds, pareto
 from gnomon.distill.search.row_errors import subset_errors
 from gnomon.errors import ScoreDataError, UnknownNameError
 
@@ -13,7 +12,7 @@ from gnomon.errors import ScoreDataError, UnknownNameError
 def test_the_front_is_exact_on_a_small_suite(make_scores):
     data = make_scores(40, 7)
     costs = {task: 1.0 + (3 * i) % 7 for i, task in enumerate(data.tasks)}
-    front = pareto_front(data, costs, [1, 2, 3], folds=Folds(3))
+    front = pareto(data, costs, most=3, folds=3)
     every = [s for size in (1, 2, 3) for s in combinations(data.tasks, size)]
     errors = {}
     for size in (1, 2, 3):
@@ -24,16 +23,16 @@ def test_the_front_is_exact_on_a_small_suite(make_scores):
         better = [s for s in every if sum(map(costs.get, s)) <= point.cost]
         assert point.cv_mse == pytest.approx(min(errors[s] for s in better))
     assert [p.cost for p in front] == sorted({p.cost for p in front})
-    budget = pareto_front(data, costs, [1, 2], budget=4.0, folds=Folds(3))
+    budget = pareto(data, costs, most=2, budget=4.0, folds=3)
     assert all(p.cost <= 4 for p in budget)
 
 
 def test_costs_must_fit(make_scores):
     data = make_scores(40, 3)
     with pytest.raises(ScoreDataError, match="a cost for every task; there is none for t01"):
-        pareto_front(data, {"t00": 1.0}, [1])
+        pareto(data, {"t00": 1.0}, most=1)
     with pytest.raises(UnknownNameError, match="unknown task 'x'"):
-        pareto_front(data, {"x": 1.0}, [1])
+        pareto(data, {"x": 1.0}, most=1)
     costs = dict.fromkeys(data.tasks, 5.0)
     with pytest.raises(ScoreDataError, match="costs at most 4"):
-        pareto_front(data, costs, [1], budget=4.0)
+        pareto(data, costs, most=1, budget=4.0)

@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
-from gnomon.database.tables import (
+from gnomon.database.schema import (
     Entry,
     EntryAttempt,
     Season,

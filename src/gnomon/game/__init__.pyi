@@ -1,0 +1,53 @@
+from .board import BUCKET_PLACES as BUCKET_PLACES
+from .board import COLORS as COLORS
+from .board import DEFAULT_SPEC as DEFAULT_SPEC
+from .board import N_BUCKETS as N_BUCKETS
+from .board import N_CELLS as N_CELLS
+from .board import SHAPES as SHAPES
+from .board import Board as Board
+from .board import BoardSpec as BoardSpec
+from .board import Piece as Piece
+from .board import draw_boards as draw_boards
+from .drawing import board_pixels as board_pixels
+from .drawing import board_text as board_text
+from .engine.compiler import CompiledRule as CompiledRule
+from .engine.compiler import compile_rule as compile_rule
+from .env import HiddenRulesEnv as HiddenRulesEnv
+from .reference import AcceptedMove as AcceptedMove
+from .reference import ReferenceGame as ReferenceGame
+from .rule_check import CheckedRule as CheckedRule
+from .rule_check import check_rule as check_rule
+from .stalemate import StalemateSearch as StalemateSearch
+from .stalemate import find_stalemate as find_stalemate
+from .vector_env import HiddenRulesVectorEnv as HiddenRulesVectorEnv
+from .wrappers import FullHistory as FullHistory
+from .wrappers import HistoryStack as HistoryStack
+from .wrappers import LastSuccess as LastSuccess
+
+__all__ = [
+    "BUCKET_PLACES",
+    "COLORS",
+    "DEFAULT_SPEC",
+    "N_BUCKETS",
+    "N_CELLS",
+    "SHAPES",
+    "AcceptedMove",
+    "Board",
+    "BoardSpec",
+    "CheckedRule",
+    "CompiledRule",
+    "FullHistory",
+    "HiddenRulesEnv",
+    "HiddenRulesVectorEnv",
+    "HistoryStack",
+    "LastSuccess",
+    "Piece",
+    "ReferenceGame",
+    "StalemateSearch",
+    "board_pixels",
+    "board_text",
+    "check_rule",
+    "compile_rule",
+    "draw_boards",
+    "find_stalemate",
+]

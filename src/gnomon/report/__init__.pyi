@@ -1,0 +1,27 @@
+from .audit_page import audit_report as audit_report
+from .board_drawing import draw_board as draw_board
+from .findings import Findings as Findings
+from .findings import findings_of as findings_of
+from .page import Answer as Answer
+from .page import Report as Report
+from .page import Section as Section
+from .page import Table as Table
+from .page import report_html as report_html
+from .reports import report as report
+from .reports import write_report as write_report
+from .scores_page import scores_report as scores_report
+
+__all__ = [
+    "Answer",
+    "Findings",
+    "Report",
+    "Section",
+    "Table",
+    "audit_report",
+    "draw_board",
+    "findings_of",
+    "report",
+    "report_html",
+    "scores_report",
+    "write_report",
+]

@@ -1,0 +1,104 @@
+"""What the verbs return: records in a table that says how it was made and draws itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gnomon.scores.readers.foreign import SummaryTable
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import gnomon
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.table import ScoreTable
+from gnomon.stats import compare, compare_all, curves, estimate, plan, profile
+
+pytestmark = pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+
+DRAWS = np.random.default_rng(0)
+SCORES = {name: DRAWS.gamma(4.0, 0.25, (6, 4)) for name in ("dqn", "sac", "ppo")}
+TABLE = ScoreTable.from_arrays(SCORES, metric="return")
+STEPS = ScoreTable.from_arrays({n: x[..., None] * np.arange(1.0, 5.0) for n, x in SCORES.items()})
+
+VERBS = {
+    "estimate": lambda rng: estimate(TABLE, "mean", method="percentile", rng=rng),
+    "compare": lambda rng: compare(TABLE, "dqn", "sac", "iqm", method="percentile", rng=rng),
+    "compare_all": lambda rng: compare_all(TABLE, "mean", correction="max_t", rng=rng),
+    "improvement": lambda rng: compare_all(TABLE, method="percentile", rng=rng),
+    "profile": lambda rng: profile(TABLE, "average_score", rng=rng),
+    "permutation": lambda rng: profile(TABLE, "permutation", rng=rng),
+    "curves": lambda rng: curves(STEPS, method="percentile", rng=rng),
+    "area": lambda rng: curves(STEPS, summary="area", rng=rng),
+    "power": lambda rng: plan(TABLE, n_simulations=10, runs=[3, 5], rng=rng),
+    "widths": lambda rng: plan(TABLE, way="widths", n_simulations=10, rng=rng),
+    "subsample": lambda rng: plan(TABLE, way="subsample", n_simulations=50, rng=rng),
+    "looks": lambda rng: plan(TABLE, "dqn", "sac", way="sequential", runs=[3, 6], rng=rng),
+}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_results_say_how_they_were_made_and_show_themselves(name):
+    found = VERBS[name](3)
+    assert (found.settings["seed"], found.settings["version"]) == (3, gnomon.__version__)
+    assert VERBS[name](np.random.default_rng(3)).settings["seed"] is None
+    assert VERBS[name](None).as_records() == VERBS[name](0).as_records()
+    assert len(found.to_frame()) == len(found.as_records()) > 0
+    assert str(found) == repr(found) == found.to_text()
+    assert found._repr_html_().startswith("<table>")
+    assert r"\toprule" in found.to_latex()
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_results_draw_themselves_into_given_axes(name):
+    found = VERBS[name](None)
+    assert isinstance(found.plot(), Figure)
+    ax = Figure().subplots()
+    assert isinstance(found.plot(ax), Axes)
+    assert ax.has_data() or ax.texts
+
+
+def test_one_panel_has_one_metric():
+    ax = Figure().subplots()
+    several = estimate(TABLE, ["mean", "iqm"])
+    with pytest.raises(ValueError, match="expected one metric for given axes, found mean, iqm"):
+        several.plot(ax)
+    assert several.where(metric="iqm").plot(ax) is ax
+    with pytest.raises(ValueError, match="expected differences or probability_of_improvement"):
+        compare(TABLE, "dqn", "sac").plot(ax)
+    with pytest.raises(ValueError, match="expected estimates of one task, found 4"):
+        estimate(TABLE, per_task=True).plot()
+    assert estimate(TABLE, per_task=True).where(task="task_1").plot(ax) is ax
+
+
+def test_a_verb_says_what_it_was_given():
+    found = estimate(TABLE, "iqm", level=0.8, rng=7)
+    asked = {"level": 0.8, "method": "auto", "resampling": "runs", "n_resamples": 2000, "seed": 7}
+    assert asked.items() <= found.settings.items()
+    assert str(found).startswith("return, higher is better")
+
+
+def test_plans_name_the_runs_that_are_needed():
+    far = ScoreTable.from_arrays({"a": SCORES["dqn"], "b": SCORES["sac"] + 5.0})
+    assert plan(far, "a", "b", runs=[3, 5], n_simulations=10).notes == (
+        "a, b (iqm): power 0.8 takes 3 runs",
+    )
+    near = plan(TABLE, runs=[3], n_simulations=10, power=1.0)
+    assert all(note.endswith("power 1 takes more than 3 runs") for note in near.notes)
+
+
+def test_bad_pairs_have_a_message():
+    for call, error, message in (
+        (lambda: compare(TABLE, "dqn", "dqn"), ScoreDataError, "found 'dqn' twice"),
+        (lambda: compare(TABLE, "dqn", "a2c"), UnknownNameError, "unknown algorithm 'a2c'"),
+        (lambda: plan(TABLE, "dqn"), ScoreDataError, "or none; found 'dqn' alone"),
+        (lambda: compare_all(TABLE.select(algorithms=["dqn"])), ScoreDataError, "found dqn alone"),
+        (lambda: plan(TABLE, way="sequential"), ScoreDataError, "expected two algorithms and two"),
+    ):
+        with pytest.raises(error, match=message):
+            call()
+
+
+def test_profiles_of_scores_need_runs():
+    one = np.ones((1, 1))
+    with pytest.raises(TypeError, match="run_score: expected a ScoreTable, found a SummaryTable"):
+        profile(SummaryTable(("a",), ("t",), one, one, 3 * one))

@@ -459,7 +459,7 @@ def test_an_audit_is_written_whole_or_not_at_all(scores, tmp_path, monkeypatch, 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--score", "reward"), "no row has metric = reward; found tce"),
+        (("--score", "skill"), "no row has metric = skill; found tce"),
         (("--level", "1e-300"), "expected a number between 0 and 1, not within 1e-06 of either"),
     ],
 )

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 import gnomon
-from gnomon.experiments.scoring.attempt_scores import ATTEMPT_METRICS, TrialAttempts
-from gnomon.experiments.scoring.chance_measures import AAI_FAMILY, aai_curves, corrected_success
+from gnomon.experiments.scoring.attempt_scores import (
+    AAI_FAMILY,
+    ATTEMPT_METRICS,
+    TrialAttempts,
+    aai_curves,
+    corrected_success,
+)
 from gnomon.experiments.scoring.scores import score_trial
 from gnomon.game.board import DEFAULT_SPEC, draw_boards
 from gnomon.learners import make_learner

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import gnomon.experiments.forecast as forecast_module
 from gnomon.errors import RunFolderError
+from gnomon.experiments import costs as forecast_module
 from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.forecast import forecast
+from gnomon.experiments.costs import forecast
 from gnomon.experiments.runner import run
 from gnomon.experiments.trial import trials_of
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gnomon.errors import RunFolderError
+from gnomon.experiments import ExperimentConfig, forecast, run, trials_of
 from gnomon.experiments import costs as forecast_module
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.costs import forecast
-from gnomon.experiments.runner import run
-from gnomon.experiments.trial import trials_of
 
 CONFIG = ExperimentConfig(
     "small", ["clockwise", "color-match"], ["uniform", "linear_dqn"], trials=3, episodes=20

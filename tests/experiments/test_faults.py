@@ -15,10 +15,8 @@ import pytest
 from gnomon.experiments.status import status_of
 
 from gnomon.errors import RunFolderError
+from gnomon.experiments import ExperimentConfig, RunFolder, run
 from gnomon.experiments.card import read_card
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
 
 pytestmark = pytest.mark.full  # processes are killed, disks are full
 

@@ -24,7 +24,7 @@ from PIL import Image
 import gnomon as gn
 from gnomon.game.board import BUCKET_PLACES, DEFAULT_SPEC, Piece
 from gnomon.learners.base import Learner, Observation, Transition
-from gnomon.plot.style import INK, MUTED, PAPER, SERIES, house_settings
+from gnomon.plot.style import INK, MUTED, PAPER, SERIES, default_settings
 from gnomon.report.board_drawing import draw_board
 from gnomon.rules.catalogue import rule_info
 
@@ -173,7 +173,7 @@ def _moved(step: Step, spec: gn.BoardSpec) -> Piece:
 
 
 def _picture(scene: _Scene, spec: gn.BoardSpec) -> Image.Image:
-    with house_settings():
+    with default_settings():
         drawing = Figure(figsize=(9, 4.9), facecolor=PAPER, dpi=_DPI)
         canvas = FigureCanvasAgg(drawing)
         _draw_game(drawing.add_axes((0.005, 0.01, 0.53, 0.98)), scene, spec)

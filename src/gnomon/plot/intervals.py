@@ -1,4 +1,4 @@
-"""Dots with bars: estimates and their intervals, one panel a metric, the same rows in each."""
+"""Interval panels: estimates as dots with bars, one panel a metric, the same rows in each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many runs: what few of them would have said, and how often they tell algorithms apart."""
+"""Planning drawn: power and widths of intervals by runs, and distributions of subsamples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles: what share of runs, or of tasks, gets past each threshold."""
+"""Performance profiles drawn, with their bands and the axis that each kind needs."""
 
 from __future__ import annotations
 

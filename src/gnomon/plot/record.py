@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Drawing
 
 from gnomon._io.atomic_file import write_atomically, write_together
 from gnomon.errors import ScoreDataError
-from gnomon.plot.style import THEME, house_settings, svg_text
+from gnomon.plot.style import THEME, default_settings, svg_text
 
 __all__ = ["FORMATS", "Cell", "Figure", "Row", "csv_text", "inline_svg", "theme_css"]
 
@@ -87,7 +87,7 @@ class Figure:
         out = io.BytesIO()
         # No date, so that the same drawing gives the same bytes.
         undated = {"CreationDate": None} if kind == "pdf" else {}
-        with house_settings():
+        with default_settings():
             self.drawing.savefig(out, format=kind, dpi=160, bbox_inches="tight", metadata=undated)
         return out.getvalue()
 
@@ -129,7 +129,7 @@ def inline_svg(svg: str, name: str, alt: str) -> str:
     """Return the text of an SVG file as an element for an HTML page.
 
     Ids get the figure's name in front, since all inline drawings share one space of ids; the
-    house's colours become CSS variables; the size is left to the page.
+    colours of the style become CSS variables; the size is left to the page.
 
     Parameters
     ----------

@@ -245,7 +245,7 @@ def _ease_figure(audit: Audit) -> Figure:
         "Heat map of the probability of improvement between all pairs.",
         drawing_of(ease_heat_map(audit.tournament, audit.ranking.names)),
         ease_rows(audit.tournament),
-        wide=len(audit.ranking.names) > 12,
+        wide=len(audit.ranking.names) > 8,
     )
 
 

@@ -1,4 +1,4 @@
-"""The metrics by name: how each is computed, and how much each score moves it.
+"""Metrics by name: how each is computed, and how much each score moves it.
 
 A :class:`Metric` is all that intervals, comparisons and planning know of a summary, so a user's own
 function takes part everywhere.

@@ -1,4 +1,4 @@
-"""What fewer runs would have said: metrics of some of the runs at hand, again and again."""
+"""Subsampling: metrics of fewer runs, drawn from those at hand again and again."""
 
 from __future__ import annotations
 

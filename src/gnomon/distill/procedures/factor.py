@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from gnomon.distill.models import Moments, Procedure, SubsetModel
 from gnomon.distill.prepared import PreparedScores, check_target
-from gnomon.distill.procedures.least_squares import Weights, ranges_of
+from gnomon.distill.procedures.least_squares import Weights
 from gnomon.distill.search.plan import free_tasks
 from gnomon.distill.work import Progress
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
@@ -53,6 +53,14 @@ class FactorProcedure(Procedure):
     smoothed : bool
         Predict the mean of the summaries over random halves of the tasks instead.
     weights : {"non-negative", "any"}
+
+    Examples
+    --------
+    >>> from gnomon.distill import prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> FactorProcedure().choose(data, 2)
+    (('bottommost-first', 'two-a-bucket'),)
     """
 
     shrinkage: float = 0.25
@@ -101,17 +109,10 @@ class FactorProcedure(Procedure):
         whole = ~np.isnan(x).any(axis=1)
         if not whole.any():
             raise ScoreDataError(f"no algorithm has scores on all of {', '.join(tasks)}")
-        residuals = data.target[whole] - x[whole] @ w - intercept
-        return SubsetModel(
-            tasks=tuple(tasks),
-            weights=tuple(w.tolist()),
-            intercept=intercept,
-            transform=data.transform.name,
-            n_rows=int(whole.sum()),
-            ranges=ranges_of(x[whole]),
-            residuals=tuple(np.sort(residuals).tolist()),
-            moments=moments,
+        fitted = SubsetModel.of_fit(
+            tasks, w, intercept, x[whole], data.target[whole], data.transform.name
         )
+        return replace(fitted, moments=moments)
 
     def _covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
         """Return the names of the tasks that vary, and the covariance of them and the target."""

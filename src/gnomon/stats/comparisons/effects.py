@@ -1,4 +1,4 @@
-"""How large a difference is, in units that do not depend on the score's, and per-task tests."""
+"""Effect sizes without the unit of the scores, permutation tests, and tests of each task."""
 
 from __future__ import annotations
 

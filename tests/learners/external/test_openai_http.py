@@ -11,11 +11,10 @@ import pytest
 
 from gnomon._io import http_client
 from gnomon.errors import ConfigError, GnomonError
-from gnomon.game.board import DEFAULT_SPEC, draw_boards
-from gnomon.learners import make_learner
+from gnomon.game import DEFAULT_SPEC, draw_boards
+from gnomon.learners import make_learner, play_trial
 from gnomon.learners.external.openai_http import INSTRUCTIONS
-from gnomon.learners.trial import play_trial
-from gnomon.rules.parser import parse
+from gnomon.rules import parse
 
 
 class Stub:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.errors import GnomonError, UnknownNameError
-from gnomon.game.board import Board, Piece
+from gnomon.game import Board, Piece
 from gnomon.game.formats.board_files import BoardFiles, read_board_file, read_board_list
 from gnomon.game.formats.java_random import JavaRandom
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from gnomon.stats import curves as curves_of
 
 

@@ -1,12 +1,9 @@
 import numpy as np
 import pytest
 
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec
-from gnomon.game.engine.compiler import compile_rule
+from gnomon.game import DEFAULT_SPEC, BoardSpec, compile_rule
 from gnomon.learners.ideal.hypotheses import FAMILIES, hypotheses_of, hypothesis_space
-from gnomon.rules.catalogue import available_rules
-from gnomon.rules.parser import parse
-from gnomon.rules.templates import available_templates, generate, load_template
+from gnomon.rules import available_rules, available_templates, generate, load_template, parse
 
 
 @pytest.fixture(scope="module")

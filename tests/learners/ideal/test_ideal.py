@@ -7,21 +7,12 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ConfigError
-from gnomon.game.board import (
-    DEFAULT_SPEC,
-    Board,
-    BoardSpec,
-    draw_boards,
-)
-from gnomon.game.reference import ReferenceGame
-from gnomon.learners import make_learner
+from gnomon.game import DEFAULT_SPEC, Board, BoardSpec, ReferenceGame, draw_boards
+from gnomon.learners import Ideal, make_learner, play_trial
 from gnomon.learners.ideal import belief as belief_module
 from gnomon.learners.ideal.belief import Belief
 from gnomon.learners.ideal.hypotheses import HypothesisSpace, hypothesis_space
-from gnomon.learners.ideal.learner import Ideal
-from gnomon.learners.trial import play_trial
-from gnomon.rules.catalogue import available_rules, load_rule
-from gnomon.rules.parser import parse
+from gnomon.rules import available_rules, load_rule, parse
 
 
 def small_space(every):

@@ -1,10 +1,9 @@
 import pytest
 
-from gnomon.game.board import Piece
+from gnomon.game import Piece
 from gnomon.game.piece_matching import has_color, has_property, has_shape
+from gnomon.rules import Atom, parse
 from gnomon.rules.expressions import Values
-from gnomon.rules.parser import parse
-from gnomon.rules.syntax import Atom
 
 STAR = Piece(0, 1, "STAR", "RED")
 CAT = Piece(0, 1, properties={"kind": "cat", "size": "010", "color": "Red"})

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ConfigError
-from gnomon.game.board import DEFAULT_SPEC, draw_boards
-from gnomon.learners import make_learner
-from gnomon.learners.base import Observation, Transition
+from gnomon.game import DEFAULT_SPEC, draw_boards
+from gnomon.learners import Observation, Transition, make_learner, play_trial
 from gnomon.learners.external.sb3_env import Exchange, WaitingEnv
-from gnomon.learners.trial import play_trial
-from gnomon.rules.catalogue import load_rule
-from gnomon.rules.parser import parse
+from gnomon.rules import load_rule, parse
 
 installed = pytest.mark.skipif(
     importlib.util.find_spec("sb3_contrib") is None,

@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ConfigError, GnomonError
-from gnomon.game.board import DEFAULT_SPEC, draw_boards
-from gnomon.learners import make_learner
-from gnomon.learners.trial import play_trial
-from gnomon.rules.catalogue import load_rule
-from gnomon.rules.parser import parse
+from gnomon.game import DEFAULT_SPEC, draw_boards
+from gnomon.learners import make_learner, play_trial
+from gnomon.rules import load_rule, parse
 
 CLIENT = """
 import json, os, random, sys

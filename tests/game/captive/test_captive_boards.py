@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.game.board import Board, Piece, draw_boards
+from gnomon.game import Board, Piece, draw_boards
 from gnomon.game.formats.java_random import JavaRandom
 from gnomon.game.formats.random_boards import BoardConditions, BoardParameters, RandomBoards
-from gnomon.rules.parser import parse
+from gnomon.rules import parse
 from recorded_episodes import VECTORS, records
 
 SEEDED = VECTORS / "boards_seeded.jsonl.gz"

@@ -4,12 +4,8 @@ from hypothesis import strategies as st
 
 import strategies_rules as rules
 from gnomon.errors import RuleSyntaxError
-from gnomon.game.board import Board
-from gnomon.game.reference import ReferenceGame
-from gnomon.rules.catalogue import available_rules, load_rule
-from gnomon.rules.linter import lint, lint_text
-from gnomon.rules.parser import parse
-from gnomon.rules.syntax import RuleSet
+from gnomon.game import Board, ReferenceGame
+from gnomon.rules import RuleSet, available_rules, lint, lint_text, load_rule, parse
 
 ANY = "(*,*,*,*,*)"
 

@@ -24,7 +24,7 @@ from gnomon.ranking import (
 )
 from gnomon.ranking.audits.statements import on_pool
 from gnomon.report.sentences import joined
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 
 
 def contest(means=(0, 0.1, 3), n_rules=6, n_runs=8):

@@ -13,15 +13,19 @@ from hypothesis import strategies as st
 from numba import njit
 
 from gnomon.errors import NotCompilableError, RuleSyntaxError
-from gnomon.game import outcomes
-from gnomon.game.board import Board, BoardSpec, draw_boards
+from gnomon.game import (
+    Board,
+    BoardSpec,
+    CompiledRule,
+    ReferenceGame,
+    compile_rule,
+    draw_boards,
+    outcomes,
+)
 from gnomon.game.engine import boards_in_play as engine
 from gnomon.game.engine import program
 from gnomon.game.engine.boards_in_play import Boards, advance, permitted_attempts
-from gnomon.game.engine.compiler import CompiledRule, compile_rule
-from gnomon.game.reference import ReferenceGame
-from gnomon.rules.parser import parse
-from gnomon.rules.syntax import RuleSet
+from gnomon.rules import RuleSet, parse
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
 from strategies_rules import boards, order_rule_sets, paper_rule_sets, rule_sets
 

@@ -8,7 +8,7 @@ from gnomon.plot.planning import (
     subsample_distributions,
     subsample_rows,
 )
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from gnomon.stats import PowerPoint, subsample_table
 
 

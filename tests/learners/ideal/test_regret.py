@@ -1,13 +1,9 @@
 import numpy as np
 import pytest
 
-from gnomon.game.board import DEFAULT_SPEC, draw_boards
-from gnomon.learners import make_learner
-from gnomon.learners.ideal.learner import Ideal
-from gnomon.learners.ideal.regret import regret
-from gnomon.learners.trial import play_trial
-from gnomon.rules.catalogue import load_rule
-from gnomon.rules.parser import parse
+from gnomon.game import DEFAULT_SPEC, draw_boards
+from gnomon.learners import Ideal, make_learner, play_trial, regret
+from gnomon.rules import load_rule, parse
 
 
 def played(kind, rule, n_boards=6, horizon=60, **settings):

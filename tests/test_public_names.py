@@ -18,8 +18,10 @@ import pytest
 import gnomon
 
 ROOT = Path(__file__).parents[1]
-PARTS = """stats ranking distill scores rules game learners experiments plot leaderboard
-    studies""".split()
+PARTS = (
+    *("scores", "stats", "ranking", "distill", "plot"),
+    *("rules", "game", "learners", "experiments", "leaderboard", "studies"),
+)
 DOORS = {"gnomon": gnomon} | {f"gnomon.{p}": importlib.import_module(f"gnomon.{p}") for p in PARTS}
 #: Packages that can be called, see docs/decisions/011-public-names.md.
 CALLABLE = {"gnomon.distill", "gnomon.report"}

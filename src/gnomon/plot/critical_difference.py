@@ -68,6 +68,16 @@ def critical_difference_diagram(found: CriticalDifference, *, ax: Axes | None = 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.ranking import critical_difference
+    >>> from gnomon.scores import ScoreTable
+    >>> x = np.random.default_rng(0).normal(size=(3, 2, 9)) + np.array([0, 0, 4])[:, None, None]
+    >>> found = critical_difference(ScoreTable.from_arrays(dict(zip("abc", x, strict=True))))
+    >>> critical_difference_diagram(found).has_data()
+    True
     """
     k = len(found.names)
     names = [shortened(name, LONGEST) for name in found.names]

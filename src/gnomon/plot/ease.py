@@ -77,6 +77,14 @@ def ease_heat_map(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.ranking import Contest, Tournament
+    >>> x = np.random.default_rng(0).normal(size=(2, 5))
+    >>> tournament = Tournament.of(Contest(("a", "b"), ("t",), ((x[0], x[1] + 2),)))
+    >>> [label.get_text() for label in ease_heat_map(tournament, ["b", "a"]).get_yticklabels()]
+    ['b', 'a']
     """
     names = list(order or tournament.names)[:MOST_ROWS]
     n, at = len(names), [tournament.names.index(name) for name in names]

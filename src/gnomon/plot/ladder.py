@@ -41,6 +41,15 @@ def difficulty_ladder(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.ranking import rank
+    >>> from gnomon.scores import ScoreTable
+    >>> x = np.random.default_rng(0).normal(size=(2, 6, 5))
+    >>> ranking = rank(ScoreTable.from_arrays({"a": x[0], "b": x[1] + 2}), n_resamples=50)
+    >>> len(difficulty_ladder(ranking).texts)
+    2
     """
     rows = np.flatnonzero(~np.isnan(ranking.ratings))
     height = max(HEIGHT, 0.8 + 0.24 * len(rows))

@@ -58,6 +58,13 @@ def predicted_against_true(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.distill.transforms import transform_of
+    >>> x = np.array([1.0, 2.0, 3.0])
+    >>> predicted_against_true(x + 0.1, x, transform_of("log")).has_data()
+    True
     """
     if ax is None:
         ax = new_drawing(HALF_WIDTH, HALF_WIDTH * 0.95).subplots()
@@ -133,6 +140,12 @@ def error_strips(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> thirds = {"best": np.array([0, 1]), "rest": np.array([2, 3])}
+    >>> len(error_strips(np.array([0.1, -0.2, 0.3, 0.0]), thirds).axes)
+    2
     """
     fig = new_drawing(FULL_WIDTH, 0.95 + 0.62 * len(thirds)) if fig is None else fig
     sizes, signs = fig.subplots(1, 2, sharey=True)

@@ -38,6 +38,16 @@ def error_by_size_curves(found: Sequence[Distilled], *, ax: Axes | None = None) 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.distill import sizes
+    >>> from gnomon.scores import ScoreTable
+    >>> x = np.random.default_rng(0).normal(3, 1, (30, 1, 4)) ** [1.0, 1.1, 1.2, 1.3]
+    >>> scores = ScoreTable.from_arrays({f"a{i:02}": row for i, row in enumerate(np.abs(x))})
+    >>> found = sizes(scores, most=2, transform="identity")
+    >>> error_by_size_curves(found).lines[0].get_xdata().tolist()
+    [1, 2]
     """
     if ax is None:
         ax = new_drawing(HALF_WIDTH, HEIGHT).subplots()
@@ -94,6 +104,13 @@ def pareto_front_plot(front: Sequence[ParetoPoint], *, ax: Axes | None = None) -
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.distill.search.pareto import ParetoPoint
+    >>> front = [ParetoPoint(("u",), 1.0, 0.5), ParetoPoint(("u", "v"), 3.0, 0.2)]
+    >>> pareto_front_plot(front).has_data()
+    True
     """
     if ax is None:
         ax = new_drawing(HALF_WIDTH, HEIGHT).subplots()

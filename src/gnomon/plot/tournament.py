@@ -58,6 +58,15 @@ def tournament_graph(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from gnomon.ranking import Contest, Tournament, hodge_decomposition
+    >>> x = np.random.default_rng(0).normal(size=(2, 5))
+    >>> tournament = Tournament.of(Contest(("a", "b"), ("t",), ((x[0], x[1] + 2),)))
+    >>> graph = tournament_graph(tournament, hodge_decomposition(tournament), null_band=None)
+    >>> len(graph.axes)
+    2
     """
     fig = new_drawing(HALF_WIDTH + 1.2, HALF_WIDTH - 0.4) if fig is None else fig
     circle, bar = fig.subplots(2, 1, height_ratios=[14, 1])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.ranking import rank
 from gnomon.scores import read_scores
 from gnomon.stats.estimates import estimate
 

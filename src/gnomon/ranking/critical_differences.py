@@ -49,6 +49,12 @@ class MeanRank:
     differences : str
         What was compared on each task, for the ranks as for the tests: ``wins`` or ``scores``, as
         in :func:`critical_difference`.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[1.0, 2.0]], "sac": [[3.0, 4.0]]})
+    >>> critical_difference(table)[0].mean_rank
+    1.0
     """
 
     name: str
@@ -77,6 +83,13 @@ class CriticalDifference(Results[MeanRank]):
         The longest stretches of the order in which no pair is separated, of two or more.
     p_values : ndarray of float, shape (n, n)
         Of each pair, adjusted; NaN on the diagonal and where not estimable.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[1.0, 2.0]], "sac": [[3.0, 4.0]]})
+    >>> found = critical_difference(table)
+    >>> found.names, found.groups, float(found.p_values[0, 1])
+    (('sac', 'dqn'), (('sac', 'dqn'),), 0.5)
     """
 
     groups: tuple[tuple[str, ...], ...]

@@ -58,6 +58,12 @@ class PairComparison:
         After Holm's correction over the comparisons made together.
     exact : bool
         Whether the p-value is from the exact distribution rather than the normal one.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> round(compare_pairs(table)[0].ease_ratio, 3)
+    5.0
     """
 
     a: str
@@ -84,6 +90,12 @@ class PairComparisons(Results[PairComparison]):
     ----------
     tournament : Tournament
         The same comparisons as a graph, of all common grounds.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> compare_pairs(table).to_frame()["probability"].to_list()
+    [1.0]
     """
 
     tournament: Tournament

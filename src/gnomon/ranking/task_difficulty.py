@@ -45,6 +45,11 @@ class DifficultyClass:
     stability : float
         Mean, over resamples, of the Jaccard similarity with the most similar class found in them
         (Hennig 2007): below 0.6 it should not be believed, from 0.85 on it is stable.
+
+    Examples
+    --------
+    >>> DifficultyClass(1, ("b3", "b23"), 0.7, 0.9).as_record()["class"]
+    1
     """
 
     number: int
@@ -60,7 +65,16 @@ class DifficultyClass:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DifficultyClasses(Results[DifficultyClass]):
-    """Classes of difficulty, the hardest first."""
+    """Classes of difficulty, the hardest first.
+
+    Examples
+    --------
+    >>> errors = {"dqn": [[10, 11, 80], [12, 9, 90]], "sac": [[8, 9, 70], [7, 8, 95]]}
+    >>> table = ScoreTable.from_arrays(errors, tasks=["a", "b", "c"], higher_is_better=False)
+    >>> found = difficulty_classes(table, n_resamples=20)
+    >>> found.to_frame()["tasks"].to_list()
+    [['c'], ['b', 'a']]
+    """
 
     @property
     def title(self) -> str:
@@ -232,6 +246,11 @@ class Generality:
         other.
     worst_task : str or None
         Where that is.
+
+    Examples
+    --------
+    >>> Generality("dqn", 2, 0.75, 2, 3, 0.6, 0.5, "b3").as_record()["classes_learned"]
+    2
     """
 
     algorithm: str
@@ -250,7 +269,14 @@ class Generality:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GeneralityTable(Results[Generality]):
-    """The generality of every algorithm."""
+    """The generality of every algorithm.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[1.0], [2.0]], "sac": [[3.0], [4.0]]})
+    >>> generality(table).to_frame().columns[:3]
+    ['algorithm', 'n_tasks', 'learned_share']
+    """
 
     @property
     def title(self) -> str:

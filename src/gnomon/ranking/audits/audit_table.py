@@ -68,6 +68,15 @@ class Audit(Results[Statement]):
     intransitivity : Intransitivity
     critical_difference : CriticalDifference or None
         None where fewer than two tasks are shared by all, and of more than sixty contestants.
+
+    Examples
+    --------
+    >>> scores = {"dqn": [[1.0, 2.0], [2.0, 3.0]], "sac": [[4.0, 5.0], [5.0, 7.0]]}
+    >>> found = audit(ScoreTable.from_arrays(scores), n_resamples=20)
+    >>> print(found[0].finding)
+    8 scores (score, higher is better): 2 algorithms, 2 tasks, 2 runs
+    >>> [figure.name for figure in found.figures]
+    ['rank-intervals', 'ease', 'critical-difference']
     """
 
     table: ScoreTable

@@ -68,6 +68,11 @@ class Statement:
         It, in words.
     value : float or None
         The number behind it, if there is one.
+
+    Examples
+    --------
+    >>> Statement("table", "tasks", "tasks: clockwise, b3", 2.0).as_record()["finding"]
+    'tasks: clockwise, b3'
     """
 
     section: str

@@ -47,6 +47,11 @@ class KemenyOrder:
         Weight of the pairs that stand the wrong way round.
     at_least : float
         No order disagrees less than this.
+
+    Examples
+    --------
+    >>> KemenyOrder((1, 0, 2), 1.5, 1.2).proven
+    False
     """
 
     order: tuple[int, ...]

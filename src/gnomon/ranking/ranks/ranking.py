@@ -63,6 +63,11 @@ class Ranked:
         Ranks from the best to the worst possible.
     groups : tuple of int
         Numbers, from 1, of the tie groups of which it is a member.
+
+    Examples
+    --------
+    >>> Ranked("dqn", "hodge", 0.5, 0.1, 0.9, 1, 2, (1,)).as_record()["groups"]
+    [1]
     """
 
     name: str
@@ -100,6 +105,16 @@ class Ranking(Results[Ranked]):
         those of ``hodge``.
     components : tuple of tuples of str
         Who can be ordered against whom.
+
+    Examples
+    --------
+    >>> from gnomon.ranking import rank
+    >>> from gnomon.scores import ScoreTable
+    >>> draws = np.random.default_rng(0).normal
+    >>> table = ScoreTable.from_arrays({"dqn": draws(0.0, 1, (9, 4)), "sac": draws(3.0, 1, (9, 4))})
+    >>> ranking = rank(table, n_resamples=200)
+    >>> ranking.names, ranking.rank_low.tolist(), ranking.groups
+    (('sac', 'dqn'), [1, 2], (('sac',), ('dqn',)))
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -252,6 +267,11 @@ class Separation:
         decide (see :class:`Ranking`) is as it looks; infinite
         where it is 0 or the other way round, or the ratings themselves are equal; NaN where not
         estimable.
+
+    Examples
+    --------
+    >>> Separation("dqn", "sac", False, 0.8, "runs", 5.0, 12.0).further
+    7.0
     """
 
     a: str
@@ -282,6 +302,16 @@ def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separ
         Names in the ranking.
     power : float
         Probability of separating them with that many.
+
+    Examples
+    --------
+    >>> from gnomon.ranking import rank
+    >>> from gnomon.scores import ScoreTable
+    >>> draws = np.random.default_rng(0).normal
+    >>> table = ScoreTable.from_arrays({"dqn": draws(0.0, 1, (9, 4)), "sac": draws(0.3, 1, (9, 4))})
+    >>> found = separation(rank(table, n_resamples=200), "dqn", "sac")
+    >>> found.a, found.separated, found.unit
+    ('sac', True, 'runs')
     """
     i, j = sorted((ranking.names.index(a), ranking.names.index(b)))
     needed = [_needed(decision, i, j, power) for decision in ranking.decisions]

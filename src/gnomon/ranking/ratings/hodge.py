@@ -70,6 +70,12 @@ def intransitivity(
 
     0: every edge is a difference of ratings. 1: all ratings are equal and everything is cyclic.
     NaN where all edges are 0. An order may well exist although this is above 0.
+
+    Examples
+    --------
+    >>> f = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+    >>> float(intransitivity(f, np.ones((3, 3)), np.zeros(3)))
+    1.0
     """
     f, r = np.asarray(log_odds), np.asarray(ratings)
     w = np.asarray(weights)
@@ -94,6 +100,13 @@ class HodgeDecomposition:
         Differences of ratings; cycles of three; longer cycles that no triangles fill (none on a
         complete graph).
     weights : ndarray of float, shape (n, n)
+
+    Examples
+    --------
+    >>> graph = Tournament.from_log_odds("abc", [[0, 1, 3], [-1, 0, 1], [-3, -1, 0]])
+    >>> found = hodge_decomposition(graph)
+    >>> found.cycle_dimension, round(found.intransitivity, 3)
+    (1, 0.174)
     """
 
     names: tuple[str, ...]
@@ -196,6 +209,11 @@ def trait_correlation(tournament: Tournament) -> float:
     """Estimate rho, the correlation of two edges that share a contestant, from 0 to 1/2.
 
     By moments: the mean of f_ij f_ik over the mean of f_ij^2. NaN without two such edges.
+
+    Examples
+    --------
+    >>> trait_correlation(Tournament.from_log_odds("abc", [[0, 1, 2], [-1, 0, 1], [-2, -1, 0]]))
+    0.5
     """
     f, edge = tournament.log_odds, tournament.weights > 0.0
     together = count = 0.0

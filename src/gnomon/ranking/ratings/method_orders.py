@@ -53,6 +53,13 @@ class MethodOrder:
         Pairs in the order of the reference method that this one has the other way round.
     errors : tuple of float
         Standard errors of the ratings by the method's own model; NaN where it has none.
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> order = MethodOrder("borda", ("a", "b"), (0.5, 0.5), (), (nan, nan))
+    >>> order.places
+    (1, 1)
     """
 
     method: str
@@ -82,6 +89,11 @@ class MethodRating:
     name : str
     rating, standard_error : float
         The error by the method's own model; NaN where it has none.
+
+    Examples
+    --------
+    >>> MethodRating("borda", 1, "a", 0.75, float("nan")).as_record()["standard_error"] is None
+    True
     """
 
     method: str
@@ -106,6 +118,13 @@ class MethodOrders(Results[MethodRating]):
     sweep : str
         How far alpha-Rank's selection was made stronger, and whether it settled; empty if it was
         not asked.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> found = orders_by_method(table, ["hodge", "borda"])
+    >>> [(order.method, order.names) for order in found.orders]
+    [('hodge', ('a', 'b')), ('borda', ('a', 'b'))]
     """
 
     orders: tuple[MethodOrder, ...]
@@ -308,6 +327,13 @@ class PoolEffect:
     method : str
     reversed_pairs : tuple of (str, str)
         Pairs of others that are rated one way before, and the other way after.
+
+    Examples
+    --------
+    >>> graph = Tournament.from_log_odds("abc", [[0, 0.1, 1], [-0.1, 0, 3], [-1, -3, 0]])
+    >>> (effect,) = pool_effects(graph, ["hodge"], leavers=["c"])
+    >>> effect.left_out, effect.reversed_pairs
+    ('c', (('b', 'a'),))
     """
 
     left_out: str

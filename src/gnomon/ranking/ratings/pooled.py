@@ -29,7 +29,14 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerry:
-    """A fit of Bradley and Terry's model: ratings b (sum 0) and their standard errors."""
+    """A fit of Bradley and Terry's model: ratings b (sum 0) and their standard errors.
+
+    Examples
+    --------
+    >>> fit = bradley_terry([[0, 3], [1, 0]], ridge=0)
+    >>> fit.standard_errors.round(3)
+    array([0.577, 0.577])
+    """
 
     ratings: FloatArray
     standard_errors: FloatArray
@@ -138,6 +145,12 @@ def mean_rank(contest: Contest) -> FloatArray:
     """Return each one's mean rank over the grounds on which it was, 1 for always the best.
 
     Ranks are those of :func:`task_ranks`. NaN for one that was on none.
+
+    Examples
+    --------
+    >>> samples = ((np.array([3.0, 4.0]), np.array([1.0, 2.0])),)
+    >>> mean_rank(Contest(("a", "b"), ("clockwise",), samples))
+    array([1., 2.])
     """
     ranks = task_ranks(contest)
     n_grounds = np.count_nonzero(~np.isnan(ranks), axis=0)
@@ -223,11 +236,17 @@ def elo_games(contest: Contest) -> list[tuple[int, int, float]]:
     """Return one game for every two on every ground they share, with P(i better than j) as score.
 
     In the order of the grounds, then of the names.
+
+    Examples
+    --------
+    >>> samples = ((np.array([3.0, 4.0]), np.array([1.0, 2.0])),)
+    >>> elo_games(Contest(("a", "b"), ("clockwise",), samples))
+    [(0, 1, 1.0)]
     """
     return [
         (i, j, float(contest.probability[g, i, j]))
         for g in range(len(contest.grounds))
-        for i, j in zip(*np.nonzero(np.triu(contest.met[g])), strict=True)
+        for i, j in np.argwhere(np.triu(contest.met[g])).tolist()
     ]
 
 

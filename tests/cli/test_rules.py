@@ -9,10 +9,8 @@ import sys
 import pytest
 
 from gnomon.cli.rules import printable
-from gnomon.game.stalemate import find_stalemate
-from gnomon.rules.catalogue import available_rules, load_rule_text
-from gnomon.rules.parser import parse
-from gnomon.rules.templates import available_templates
+from gnomon.game import find_stalemate
+from gnomon.rules import available_rules, available_templates, load_rule_text, parse
 
 TWO_LINES = "(1,*,*,*,0)\n(1,*,*,*,1)\n"
 STUCK = "(*,[star,circle,square],*,*,0)\n"

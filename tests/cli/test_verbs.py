@@ -360,13 +360,14 @@ BAD_INPUT = [
         ".: not a run folder (gnomon-run.json is missing), and not empty\n",
     ),
     ("", "score none", "none: expected a file of scores; there is none\n"),
-    ("", "score .", ".: not a run folder (gnomon-run.json is missing), and not empty\n"),
+    ("", "score .", ".: expected scores in a known format (arrays, dataset, game-log, "),
     ("", "report none", "none: expected a run folder, there is none\n"),
     ("", "report bad.csv", "bad.csv: expected a run folder, found a file\n"),
     (
         SCORES.replace("run,", "seed,"),
         "estimate bad.csv",
-        "bad.csv: missing column 'run'; found algorithm, task, seed, score\n",
+        "bad.csv: missing column 'run'; found algorithm, task, seed, score "
+        "(columns={'run': NAME} or --column run=NAME says how it is called)\n",
     ),
     (
         SCORES.replace("1,2", "1,two"),
@@ -395,7 +396,7 @@ BAD_INPUT = [
         "estimate bad.csv",
         "bad.csv, line 3, column 'score': expected a number from -1e+100 to 1e+100, found a larger",
     ),
-    ("", "estimate folder.csv", "folder.csv: not a run folder (gnomon-run.json is missing)\n"),
+    ("", "estimate folder.csv", "folder.csv: expected scores in a known format (arrays, "),
     ("", "score /dev/null", "/dev/null: expected a file of scores; this is none\n"),
     (
         CONFIG.replace("4", "2000000"),

@@ -13,16 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gnomon.errors import NotCompilableError
-from gnomon.game.board import (
-    COLORS,
-    DEFAULT_SPEC,
-    SHAPES,
-    Board,
-    BoardSpec,
-    Piece,
-    draw_boards,
-    nearest_bucket,
-)
+from gnomon.game import COLORS, DEFAULT_SPEC, SHAPES, Board, BoardSpec, Piece, draw_boards
+from gnomon.game.board import nearest_bucket
 
 
 @st.composite

@@ -12,12 +12,18 @@ from gymnasium.utils.env_checker import check_env
 
 import gnomon
 from gnomon.errors import NotCompiledWarning, UnknownNameError
-from gnomon.game.board import Board, BoardSpec, Piece
-from gnomon.game.drawing import board_pixels
-from gnomon.game.env import HiddenRulesEnv
-from gnomon.game.reference import ReferenceGame
-from gnomon.game.wrappers import FullHistory, HistoryStack, LastSuccess
-from gnomon.rules.parser import parse
+from gnomon.game import (
+    Board,
+    BoardSpec,
+    FullHistory,
+    HiddenRulesEnv,
+    HistoryStack,
+    LastSuccess,
+    Piece,
+    ReferenceGame,
+    board_pixels,
+)
+from gnomon.rules import parse
 
 IDS = [f"gnomon/{name}-v0" for name in
        ("HiddenRules", "ColorMatch", "Clockwise", "B23ThenB01", "B3ThenB1")]  # fmt: skip

@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from gnomon.game.board import (
-    COLORS,
-    SHAPES,
-    Board,
-    Piece,
-)
-from gnomon.game.reference import CLEARED, ReferenceGame
-from gnomon.game.stalemate import find_stalemate
-from gnomon.rules.catalogue import available_rules, load_rule, rule_info
+from gnomon.game import COLORS, SHAPES, Board, Piece, ReferenceGame, find_stalemate
+from gnomon.game.reference import CLEARED
+from gnomon.rules import available_rules, load_rule, rule_info
 
 N_BUCKETS = {"one-bucket": {1}, "two-buckets": {2}, "three-buckets": {3}, "any-bucket": {4}}
 

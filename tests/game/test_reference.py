@@ -6,10 +6,8 @@ from hypothesis import strategies as st
 
 import strategies_rules as rules
 from gnomon.errors import RulePlayError
-from gnomon.game.board import Board, Piece
-from gnomon.game.reference import ReferenceGame
-from gnomon.rules.parser import parse
-from gnomon.rules.syntax import RuleSet
+from gnomon.game import Board, Piece, ReferenceGame
+from gnomon.rules import RuleSet, parse
 
 
 def board(*placed: tuple[int, str, str]) -> Board:

@@ -6,16 +6,9 @@ from hypothesis import given, settings
 
 import strategies_rules as rules
 from gnomon.errors import RulePlayError
-from gnomon.game.board import (
-    COLORS,
-    SHAPES,
-    Board,
-    Piece,
-)
-from gnomon.game.reference import STALEMATE, ReferenceGame
-from gnomon.game.stalemate import StalemateSearch, find_stalemate
-from gnomon.rules.parser import parse
-from gnomon.rules.syntax import RuleSet
+from gnomon.game import COLORS, SHAPES, Board, Piece, ReferenceGame, StalemateSearch, find_stalemate
+from gnomon.game.reference import STALEMATE
+from gnomon.rules import RuleSet, parse
 
 
 def search(text: str, **options: int) -> StalemateSearch:

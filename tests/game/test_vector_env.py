@@ -11,8 +11,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import gnomon  # noqa: F401 - registers the environments
 from gnomon.errors import NotCompiledWarning
-from gnomon.game.vector_env import HiddenRulesVectorEnv
-from gnomon.rules.parser import parse
+from gnomon.game import HiddenRulesVectorEnv
+from gnomon.rules import parse
 
 MODES = list(AutoresetMode)
 

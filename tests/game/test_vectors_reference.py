@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gnomon.errors import RulePlayError, RuleSyntaxError
-from gnomon.game.reference import ReferenceGame
-from gnomon.rules.parser import parse
+from gnomon.game import ReferenceGame
+from gnomon.rules import parse
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
 
 FILES = [

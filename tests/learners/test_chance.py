@@ -3,19 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gnomon.game.board import (
-    DEFAULT_SPEC,
-    Board,
-    BoardSpec,
-    draw_boards,
-)
-from gnomon.game.reference import ReferenceGame
-from gnomon.learners import make_learner
-from gnomon.learners.chance import AttemptCounts, chance_of_success, count_attempts
-from gnomon.learners.trial import play_trial
-from gnomon.learners.uniform import Uniform
-from gnomon.rules.catalogue import load_rule
-from gnomon.rules.parser import parse
+from gnomon.game import DEFAULT_SPEC, Board, BoardSpec, ReferenceGame, draw_boards
+from gnomon.learners import Uniform, chance_of_success, make_learner, play_trial
+from gnomon.learners.chance import AttemptCounts, count_attempts
+from gnomon.rules import load_rule, parse
 
 RULES = ["clockwise", "color-match", "topmost-first", "quota-of-two", "stars-first"]
 

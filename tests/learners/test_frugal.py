@@ -1,13 +1,10 @@
 import numpy as np
 import pytest
 
-from gnomon.game.board import BoardSpec, draw_boards
-from gnomon.game.engine.compiler import compile_rule
-from gnomon.learners.base import FusedLearner
-from gnomon.learners.frugal import Frugal
-from gnomon.learners.trial import play_trial, play_unfused
-from gnomon.rules.catalogue import load_rule
-from gnomon.rules.parser import parse
+from gnomon.game import BoardSpec, compile_rule, draw_boards
+from gnomon.learners import Frugal, FusedLearner, play_trial
+from gnomon.learners.trial import play_unfused
+from gnomon.rules import load_rule, parse
 
 
 @pytest.mark.parametrize("rule", ["color-match", "clockwise", "topmost-first", "b3-then-b1"])

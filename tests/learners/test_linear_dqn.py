@@ -1,13 +1,10 @@
 import numpy as np
 import pytest
 
-from gnomon.game.board import BoardSpec, draw_boards
-from gnomon.game.engine.compiler import compile_rule
-from gnomon.learners.base import FusedLearner
-from gnomon.learners.linear_dqn import LinearDQN
-from gnomon.learners.trial import play_trial, play_unfused
-from gnomon.rules.catalogue import load_rule
-from gnomon.rules.parser import parse
+from gnomon.game import BoardSpec, compile_rule, draw_boards
+from gnomon.learners import FusedLearner, LinearDQN, play_trial
+from gnomon.learners.trial import play_unfused
+from gnomon.rules import load_rule, parse
 
 SIX_PIECES = BoardSpec(6, 0, 0, ("star", "circle", "square"), ("red", "blue"))
 

@@ -6,14 +6,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gnomon.game.board import BoardSpec, draw_boards
-from gnomon.game.engine.compiler import compile_rule
-from gnomon.learners.base import Learner
-from gnomon.learners.linear_dqn import LinearDQN
+from gnomon.game import BoardSpec, compile_rule, draw_boards
+from gnomon.learners import Learner, LinearDQN
 from gnomon.learners.linear_models import feature_table
 from gnomon.learners.trial import play_unfused
-from gnomon.rules.catalogue import load_rule
-from gnomon.rules.parser import parse
+from gnomon.rules import load_rule, parse
 
 SMALL = BoardSpec(
     pieces=5,

@@ -15,11 +15,16 @@ import pytest
 from gnomon.errors import ConfigError, RunFolderError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.runner import run
-from gnomon.game.board import DEFAULT_SPEC
-from gnomon.learners import available_learners, learner_fields, make_learner
-from gnomon.learners.base import Learner
-from gnomon.learners.registry import is_shown_the_rule, learner_kinds, learner_version
-from gnomon.learners.settings import Range
+from gnomon.game import DEFAULT_SPEC
+from gnomon.learners import (
+    Learner,
+    Range,
+    available_learners,
+    learner_fields,
+    learner_kinds,
+    make_learner,
+)
+from gnomon.learners.registry import is_shown_the_rule, learner_version
 
 SOURCE = '''
 """Learners for a test."""
@@ -314,7 +319,7 @@ def test_the_list_shows_all_and_one_with_its_settings():
     assert [kind.kind for kind in kinds] == list(available_learners())
     assert all(field.meaning for kind in kinds for field in kind.settings)
     assert all(kind.description.endswith(".") for kind in kinds)
-    assert "no settings" in str(learner_kinds("uniform"))
+    assert "built-in" in str(learner_kinds("uniform"))
     shown = str(learner_kinds("reinforce"))
     assert "a number above 0 and at most 1" in shown
     assert "Step size, above 0." in shown

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ConfigError, GnomonError, UnknownNameError
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec
-from gnomon.learners import available_learners, learner_fields, make_learner
-from gnomon.learners.base import Learner
+from gnomon.game import DEFAULT_SPEC, BoardSpec
+from gnomon.learners import Learner, available_learners, learner_fields, make_learner
 
 #: What some kinds cannot do without.
 NEEDED = {"process": {"command": "some program"}, "openai_http": {"model": "some model"}}
@@ -91,7 +90,8 @@ def test_palettes_that_a_learner_cannot_take_are_the_user_s_to_mend():
 
 def test_listing_and_making_compile_nothing():
     code = (
-        "import sys, numpy; from gnomon.learners import *; from gnomon.game.board import *\n"
+        "import sys, numpy; from gnomon.game.board import *\n"
+        "from gnomon.learners import available_learners, learner_fields, make_learner\n"
         f"needed = {NEEDED}\n"
         "for kind in available_learners():\n"
         "    learner_fields(kind)\n"

@@ -4,15 +4,11 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ConfigError
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec, draw_boards
-from gnomon.game.engine.compiler import compile_rule
-from gnomon.learners import make_learner
-from gnomon.learners.base import FusedLearner, Learner
+from gnomon.game import DEFAULT_SPEC, BoardSpec, compile_rule, draw_boards
+from gnomon.learners import FusedLearner, Learner, Reinforce, make_learner, play_trial
 from gnomon.learners.linear_models import feature_table
-from gnomon.learners.reinforce import Reinforce
-from gnomon.learners.trial import play_trial, play_unfused
-from gnomon.rules.catalogue import load_rule
-from gnomon.rules.parser import parse
+from gnomon.learners.trial import play_unfused
+from gnomon.rules import load_rule, parse
 
 SETTINGS = {
     "defaults": {},

@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
 
-from gnomon.game.board import draw_boards
-from gnomon.learners.base import Observation
-from gnomon.learners.rule_player import RulePlayer
-from gnomon.learners.trial import play_trial
-from gnomon.rules.catalogue import load_rule
+from gnomon.game import draw_boards
+from gnomon.learners import Observation, RulePlayer, play_trial
+from gnomon.rules import load_rule
 
 
 @pytest.mark.parametrize("rule", ["color-match", "clockwise", "b23-then-b01", "b3-then-b1"])

@@ -3,15 +3,10 @@
 import numpy as np
 import pytest
 
-from gnomon.game.board import draw_boards
-from gnomon.game.engine.compiler import compile_rule
-from gnomon.learners import trial
-from gnomon.learners.linear_dqn import LinearDQN
-from gnomon.learners.rule_player import RulePlayer
-from gnomon.learners.trial import play_trial, play_unfused
-from gnomon.learners.uniform import Uniform
-from gnomon.rules.catalogue import load_rule
-from gnomon.rules.parser import parse
+from gnomon.game import compile_rule, draw_boards
+from gnomon.learners import LinearDQN, RulePlayer, Uniform, play_trial, trial
+from gnomon.learners.trial import play_unfused
+from gnomon.rules import load_rule, parse
 
 
 @pytest.mark.parametrize("rule", ["color-match", "clockwise", "b23-then-b01", "b3-then-b1"])

@@ -2,13 +2,10 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from gnomon.game.board import BoardSpec, draw_boards
-from gnomon.game.engine.compiler import compile_rule
-from gnomon.learners.base import FusedLearner, Observation
-from gnomon.learners.trial import play_trial, play_unfused
-from gnomon.learners.uniform import Uniform
-from gnomon.rules.catalogue import available_rules, load_rule
-from gnomon.rules.parser import parse
+from gnomon.game import BoardSpec, compile_rule, draw_boards
+from gnomon.learners import FusedLearner, Observation, Uniform, play_trial
+from gnomon.learners.trial import play_unfused
+from gnomon.rules import available_rules, load_rule, parse
 
 
 @pytest.mark.parametrize("rule", ["color-match", "clockwise", "b23-then-b01", "b3-then-b1"])

@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
-from gnomon.rules.catalogue import (
+from gnomon.rules import (
     FAMILIES,
     TAGS,
     available_rules,
     load_rule,
     load_rule_text,
+    parse,
     read_rule_file,
     resolve_rule,
     rule_info,
 )
-from gnomon.rules.parser import parse
 from gnomon.rules.variables import variables_of
 
 PAPER = ["b23-then-b01", "b3-then-b1", "clockwise", "color-match"]

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 import strategies_rules as rules
 from gnomon.errors import RulePlayError
+from gnomon.rules import parse
 from gnomon.rules.expressions import (
     PieceRecord,
     Value,
@@ -11,7 +12,6 @@ from gnomon.rules.expressions import (
     evaluate,
     integer_of,
 )
-from gnomon.rules.parser import parse
 from gnomon.rules.syntax import Binary, Expression, Number
 
 STAR = PieceRecord(frozenset({("shape", "STAR"), ("pos", 8), ("bucket", 1)}))

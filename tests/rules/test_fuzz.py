@@ -9,10 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gnomon.errors import RuleSyntaxError
-from gnomon.rules.catalogue import available_rules, load_rule_text
-from gnomon.rules.linter import lint_text
-from gnomon.rules.paraphrase import explain
-from gnomon.rules.parser import parse
+from gnomon.rules import available_rules, explain, lint_text, load_rule_text, parse
 
 #: Words of the language, and some that nearly are.
 PIECES = [

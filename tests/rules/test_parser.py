@@ -6,22 +6,9 @@ from hypothesis import strategies as st
 
 import strategies_rules as rules
 from gnomon.errors import RuleSyntaxError
-from gnomon.rules.parser import MAX_NESTING, parse
-from gnomon.rules.syntax import (
-    Atom,
-    Binary,
-    ListOf,
-    Name,
-    Not,
-    Number,
-    Order,
-    Property,
-    Range,
-    RuleLine,
-    RuleSet,
-    Span,
-    Text,
-)
+from gnomon.rules import Atom, Order, RuleLine, RuleSet, parse
+from gnomon.rules.parser import MAX_NESTING
+from gnomon.rules.syntax import Binary, ListOf, Name, Not, Number, Property, Range, Span, Text
 from recorded_episodes import DATA, VECTORS, records
 
 

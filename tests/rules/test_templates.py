@@ -3,10 +3,8 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
-from gnomon.rules.catalogue import FAMILIES, TAGS, info_of
-from gnomon.rules.linter import lint
-from gnomon.rules.parser import parse
-from gnomon.rules.templates import available_templates, generate, load_template
+from gnomon.rules import FAMILIES, TAGS, available_templates, generate, lint, load_template, parse
+from gnomon.rules.catalogue import info_of
 
 TEMPLATE = """# name: {s}-{n}
 # title: {s}

@@ -3,6 +3,7 @@ from hypothesis import strategies as st
 
 import strategies_rules as rules
 from gnomon.errors import RulePlayError
+from gnomon.rules import parse
 from gnomon.rules.expressions import (
     NOTHING,
     PieceRecord,
@@ -10,7 +11,6 @@ from gnomon.rules.expressions import (
     Values,
     evaluate,
 )
-from gnomon.rules.parser import parse
 from gnomon.rules.syntax import Expression
 from gnomon.rules.variables import (
     is_defined,

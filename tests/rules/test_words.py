@@ -2,10 +2,7 @@ import pytest
 from hypothesis import given
 
 import strategies_rules as rules
-from gnomon.rules.catalogue import available_rules, load_rule
-from gnomon.rules.paraphrase import explain
-from gnomon.rules.parser import parse
-from gnomon.rules.syntax import RuleSet
+from gnomon.rules import RuleSet, available_rules, explain, load_rule, parse
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,7 @@ def learners(
     from gnomon.learners.registry import learner_kinds
 
     with answering("learners", as_json=as_json) as answer:
-        found = learner_kinds(*(kinds or ()))
-        answer.results(found.as_records())
-        answer.say(str(found))
-        for warning in found.warnings:
-            answer.warn(warning)
+        answer.show(learner_kinds(*(kinds or ())))
 
 
 def play(

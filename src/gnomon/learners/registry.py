@@ -121,14 +121,19 @@ class LearnerKinds(Results[LearnerKind]):
     @property
     def title(self) -> str | None:
         """The description, if it is a single kind."""
-        if len(self) != 1:
+        if not self._is_one:
             return None
         kind = self[0]
         return f"{kind.kind} ({kind.origin}): {kind.description}"
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How to see the settings."""
+        return () if self._is_one else ("gnomon learners KIND shows the settings of one.",)
+
     def rows(self) -> Sequence[Row]:
         """Return a row a kind, or a row a setting of the only kind."""
-        if len(self) != 1:
+        if not self._is_one:
             return [{name: getattr(kind, name) for name in self.columns} for kind in self]
         return [
             {
@@ -140,13 +145,12 @@ class LearnerKinds(Results[LearnerKind]):
             for field in self[0].settings
         ]
 
+    @property
+    def _is_one(self) -> bool:
+        return len(self) == 1 and bool(self[0].settings)
+
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         return list(rows[0]) if rows else []
-
-    def __str__(self) -> str:
-        if len(self) == 1 and not self[0].settings:
-            return f"{self.title}\nno settings"
-        return super().__str__()
 
 
 def _in_words(default: object) -> str:
@@ -249,7 +253,7 @@ def kind_of(learner: type[Learner]) -> str:
 
     Examples
     --------
-    >>> from gnomon.learners.uniform import Uniform
+    >>> from gnomon.learners import Uniform
     >>> kind_of(Uniform)
     'uniform'
     """
@@ -337,7 +341,7 @@ def make_learner(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.game.board import DEFAULT_SPEC
+    >>> from gnomon.game import DEFAULT_SPEC
     >>> rng = np.random.default_rng(0)
     >>> make_learner("linear_dqn", DEFAULT_SPEC, rng=rng, gama=0.9)
     Traceback (most recent call last):

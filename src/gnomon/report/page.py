@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -175,14 +177,29 @@ def _drawn(
     figures: Sequence[Figure], also: Sequence[str], workers: int
 ) -> Iterator[Mapping[str, bytes]]:
     """Yield the files of each figure, which remembers the text of its drawing."""
-    if workers == 1 or len(figures) < _MANY:
-        yield from (figure.files(also) for figure in figures)
-        return
-    for outcome in make_executor(workers).map(partial(Figure.files, also=also), figures):
+    sent = {} if workers == 1 or len(figures) < _MANY else _pickled(figures)
+    work = partial(_draw, also=tuple(also))
+    for outcome in make_executor(workers if sent else 1).map(work, sent):
         if outcome.result is None:
             raise RuntimeError(f"a figure cannot be drawn: {outcome.error}\n{outcome.traceback}")
-        outcome.piece.remember(outcome.result)
+        sent[outcome.piece].remember(outcome.result)
         yield outcome.result
+    here = {id(figure) for figure in sent.values()}
+    yield from (figure.files(also) for figure in figures if id(figure) not in here)
+
+
+def _pickled(figures: Sequence[Figure]) -> dict[bytes, Figure]:
+    """Return the figures that another process can draw: a drawing may hold functions of its own."""
+    found = {}
+    for figure in figures:
+        with suppress(AttributeError, pickle.PicklingError):
+            found[pickle.dumps(figure)] = figure
+    return found
+
+
+def _draw(pickled: bytes, *, also: Sequence[str]) -> dict[str, bytes]:
+    figure: Figure = pickle.loads(pickled)
+    return figure.files(also)
 
 
 def report_html(report: Report, *, alone: bool = False) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import gnomon.scores
 from gnomon.errors import GnomonError
 from gnomon.experiments.run_folder import MANIFEST, RunFolder
-from gnomon.plot.style import house_settings
+from gnomon.plot.style import default_settings
 from gnomon.scores import ScoreTable, read_scores
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def report(
                 "those of its scores: gnomon score --out FILE, then report FILE"
             )
         findings = findings_of(folder, seed=seed, level=level, n_resamples=n_resamples or 50_000)
-        with house_settings():
+        with default_settings():
             return _write(report_of(findings), out or folder.path / "report", also, workers)
     from gnomon.report.scores_page import scores_report
 
@@ -113,7 +113,7 @@ def report(
         table, name = read_scores(source, metric=metric), Path(source).name
     if normalize is not None:
         table = gnomon.scores.normalize(table, normalize)
-    with house_settings():
+    with default_settings():
         page = scores_report(table, name, level=level, n_resamples=n_resamples or 2000, seed=seed)
         return _write(page, out or f"{Path(name).stem}-report", also, workers)
 
@@ -122,7 +122,7 @@ def write_report(findings: Findings, out: str | Path, *, workers: int = 1) -> Pa
     """Write the report of a run whose findings are there already; see :func:`report`."""
     from gnomon.report.run_page import report_of
 
-    with house_settings():
+    with default_settings():
         return _write(report_of(findings), out, (), workers)
 
 

@@ -106,10 +106,10 @@ class FactorProcedure(Procedure):
         whole = ~np.isnan(x).any(axis=1)
         if not whole.any():
             raise ScoreDataError(f"no algorithm has scores on all of {', '.join(tasks)}")
-        model = SubsetModel.of_fit(
+        fitted = SubsetModel.of_fit(
             tasks, w, intercept, x[whole], data.target[whole], data.transform.name
         )
-        return replace(model, moments=moments)
+        return replace(fitted, moments=moments)
 
     def _covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
         """Return the names of the tasks that vary, and the covariance of them and the target."""

@@ -216,7 +216,7 @@ def _estimates(table: ScoreTable, **options: Any) -> Sequence[Estimate]:
     """Return the summaries of scores on one scale; none where no task is shared by all."""
     scores = scaled_by_task(table) if table.normalization is None else table
     try:
-        return [*estimate(scores, METRICS, **options)]
+        return estimate(scores, METRICS, **options)
     except GnomonError as error:
         warnings.warn(f"summary scores: {error}", DegenerateScoresWarning, stacklevel=2)
         return []

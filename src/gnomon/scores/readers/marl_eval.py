@@ -12,7 +12,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import json_object
-from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
 __all__ = ["MARL_EVAL", "read_marl_eval"]
@@ -106,16 +106,13 @@ def _rows(content: dict[str, Any], metric: str, path: Path) -> Iterator[dict[str
         ) from None
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
-    better = wanted.higher_is_better is not False
-    return read_marl_eval(path, metric=wanted.metric, higher_is_better=better)
-
-
 MARL_EVAL = Reader(
     "marl-eval",
     "JSON of marl-eval: environment, task, algorithm, run, step",
     recognises=lambda path: path.suffix.lower() == ".json" and path.is_file(),
-    read=_read,
-    takes=frozenset({"metric", "higher_is_better"}),
+    read=lambda path, wanted: read_marl_eval(
+        path, metric=wanted.metric, higher_is_better=wanted.is_higher_better
+    ),
+    takes=frozenset({"metric"}),
     is_general=True,
 )

@@ -16,7 +16,7 @@ import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.readers.file_contents import json_content
-from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.registry import Reader
 from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.table import ScoreTable
 
@@ -171,17 +171,15 @@ def _recognises(path: Path) -> bool:
     return bool(re.match(rb"\s*\[\s*\{", head)) and b'"datasets"' in head
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
-    better = wanted.higher_is_better is not False
-    return read_papers_with_code(
-        path, metric=wanted.metric, higher_is_better=better, where=wanted.where
-    )
-
-
 PAPERS_WITH_CODE = Reader(
     "papers-with-code",
     "evaluation tables of Papers with Code, .json or .json.gz",
     recognises=_recognises,
-    read=_read,
-    takes=frozenset({"metric", "where", "higher_is_better"}),
+    read=lambda path, wanted: read_papers_with_code(
+        path,
+        metric=wanted.metric,
+        higher_is_better=wanted.is_higher_better,
+        where=wanted.where,
+    ),
+    takes=frozenset({"metric", "where"}),
 )

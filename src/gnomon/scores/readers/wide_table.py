@@ -17,7 +17,7 @@ import polars as pl
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import header_names, read_csv
-from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.registry import Reader
 from gnomon.scores.readers.reported_number import has_deviation, reported_number
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, missing_columns
@@ -297,16 +297,13 @@ def _recognises(path: Path) -> bool:
         return False  # whoever reads it as a tidy file says what is wrong
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
-    better = wanted.higher_is_better is not False
-    return read_wide_table(path, metric=wanted.metric, higher_is_better=better)
-
-
 WIDE = Reader(
     "wide",
     "a CSV or TSV table with a row an algorithm and a column a task",
     recognises=_recognises,
-    read=_read,
-    takes=frozenset({"metric", "higher_is_better"}),
+    read=lambda path, wanted: read_wide_table(
+        path, metric=wanted.metric, higher_is_better=wanted.is_higher_better
+    ),
+    takes=frozenset({"metric"}),
     is_general=True,
 )

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from gnomon.scores import ScoreTable
+from gnomon.stats import Strata, compare, median_profile_interval
+from gnomon.stats.comparisons.difference import (
+    median_difference_ends,
+    median_difference_interval,
+    paired_correlation,
+)
+
+TRUE = np.exp(np.random.default_rng(1).normal(0, 1, 15))
+
+
+def drawn(rng, n_runs, share):
+    """Two algorithms whose noise has a share in common."""
+    common, own_x, own_y = rng.normal(size=(3, n_runs, TRUE.size))
+    mixed = [np.sqrt(share) * common + np.sqrt(1 - share) * own for own in (own_x, own_y)]
+    return TRUE + 0.4 * mixed[0], 1.2 * TRUE + 0.4 * mixed[1]
+
+
+def test_ends_are_those_of_both_medians_combined():
+    x, y = (Strata.from_matrix(scores) for scores in drawn(np.random.default_rng(0), 5, 0.0))
+    interval, _ = median_difference_interval(x, y, 0.9)
+    (low_x, high_x), (low_y, high_y) = (median_profile_interval(s, 0.9) for s in (x, y))
+    middle = np.median(x.task_means), np.median(y.task_means)
+    assert interval.low == pytest.approx(
+        middle[0] - middle[1] - np.hypot(middle[0] - low_x, high_y - middle[1])
+    )
+    assert interval.high == pytest.approx(
+        middle[0] - middle[1] + np.hypot(high_x - middle[0], middle[1] - low_y)
+    )
+    assert (interval.n_resamples, interval.mc_error) == (0, 0.0)
+
+
+def test_the_p_value_is_where_the_interval_meets_zero():
+    x, y = (Strata.from_matrix(scores) for scores in drawn(np.random.default_rng(0), 5, 0.0))
+    y = Strata(y.values + 0.2, y.starts)
+    _, p_value = median_difference_interval(x, y, 0.95)
+    assert 1e-6 < p_value < 0.5
+    for level, excludes in ((1 - p_value * 1.02, True), (1 - p_value * 0.98, False)):
+        interval, _ = median_difference_interval(x, y, level)
+        assert (interval.high < 0.0) is excludes
+
+
+def test_the_correlation_of_pairs():
+    rng = np.random.default_rng(3)
+    x, _ = drawn(rng, 10, 0.9)
+    of = {"n_resamples": 2000, "key": np.uint64(4)}
+    same = Strata.from_matrix(x)
+    shifted = Strata.from_matrix(x + 5.0)
+    assert paired_correlation(same, shifted, **of) == pytest.approx(0.9)  # times (R - 1)/R
+    assert paired_correlation(same, Strata.from_matrix(-x), **of) == 0.0
+    assert paired_correlation(same, Strata.from_matrix(np.ones_like(x)), **of) == 0.0
+    assert paired_correlation(same, Strata.from_matrix(rng.normal(size=x.shape)), **of) < 0.45
+
+
+@pytest.mark.parametrize("share", [0.0, 0.9])
+def test_pairs_are_narrower_and_hold_their_coverage(share):
+    rng = np.random.default_rng(5)
+    true = np.median(TRUE) - np.median(1.2 * TRUE)
+    held, widths = 0, []
+    for i in range(100):
+        x, y = (Strata.from_matrix(scores) for scores in drawn(rng, 4, share))
+        correlation = paired_correlation(x, y, n_resamples=200, key=np.uint64(i + 1))
+        ends = [median_difference_ends(x, y, 0.95, r) for r in (correlation, 0.0)]
+        held += ends[0][0] <= true <= ends[0][1]
+        widths.append([high - low for low, high in ends])
+    assert stats.binomtest(held, 100, 0.95, "less").pvalue > 0.01
+    paired, apart = np.mean(widths, axis=0)
+    assert paired <= apart * (0.8 if share else 1.0)
+
+
+def test_pairs_of_a_table():
+    x, y = drawn(np.random.default_rng(2), 5, 0.9)
+    table = ScoreTable.from_arrays({"a": x, "b": y})
+    found = [
+        compare(table, "a", "b", ["median"], paired=p, rng=np.random.default_rng(0))[0]
+        for p in (True, False)
+    ]
+    assert [one.method for one in found] == ["profile_likelihood"] * 2
+    assert [one.n_resamples for one in found] == [2000, 0]
+    assert found[0].value == found[1].value == np.median(x.mean(0)) - np.median(y.mean(0))
+    assert found[1].low < found[0].low < found[0].value < found[0].high < found[1].high
+    assert 0.0 < found[0].mc_error < 0.05
+    assert found[1].mc_error == 0.0

@@ -1,0 +1,180 @@
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.scores import ScoreTable
+from gnomon.stats import Estimate, Metric, estimate
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def table(**arrays):
+    return ScoreTable.from_arrays(arrays)
+
+
+def test_one_record_for_each_algorithm_and_metric():
+    x = rng().normal(size=(10, 4))
+    estimates = estimate(table(a=x, b=x + 1), rng=rng())
+    assert [(e.algorithm, e.metric) for e in estimates] == [
+        (name, metric) for name in "ab" for metric in ("mean", "median", "iqm", "optimality_gap")
+    ]
+    for e in estimates:
+        assert e.low < e.value < e.high
+        assert (e.n_runs, e.n_tasks, e.level) == (10, 4, 0.95)
+    names = [field.name for field in dataclasses.fields(Estimate)][:-1]  # of one task only
+    assert list(estimates[0].as_record()) == names
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic", "bc", "bca", "studentized"])
+def test_intervals_from_resamples(method):
+    x = rng().normal(size=(10, 4))
+    metrics = ["mean", "iqm", "optimality_gap"]
+    for e in estimate(table(a=x), metrics, method=method, rng=rng()):
+        assert e.low < e.value < e.high
+        assert (e.method, e.n_resamples) == (method, 2000)
+        assert 0 < e.mc_error < e.high - e.low
+
+
+def test_the_default_depends_on_the_number_of_runs():
+    few, many = rng().normal(size=(19, 5)), rng().normal(size=(20, 5))
+    for x, methods in (
+        (few, ["delta_t", "profile_likelihood", "scaled_bootstrap"]),
+        (many, ["percentile"] * 3),
+    ):
+        own = Metric.of_matrix("own", lambda scores: float(scores.std()))
+        estimates = estimate(table(a=x), ["mean", "median", own], rng=rng())
+        assert [e.method for e in estimates] == methods
+
+
+def test_drawing_tasks_too_makes_intervals_longer():
+    x = rng().normal(size=(20, 1)) + np.arange(6.0)
+    found = [
+        estimate(table(a=x), ["mean"], resampling=scheme, rng=rng())[0]
+        for scheme in ("runs", "runs_and_tasks")
+    ]
+    assert found[1].high - found[1].low > 2 * (found[0].high - found[0].low)
+
+
+def test_a_task_with_most_of_the_variance_is_named():
+    x = rng().normal(size=(5, 4)) * [1, 1, 30, 1]
+    with pytest.warns(
+        DegenerateScoresWarning, match=r"of the variance is that of one task, task_2"
+    ):
+        estimate(table(a=x), ["mean"], rng=rng())
+
+
+def test_a_median_has_no_studentized_interval():
+    with pytest.raises(ScoreDataError, match="median: a studentized interval needs a standard"):
+        estimate(table(a=rng().normal(size=(4, 3))), ["median"], method="studentized", rng=rng())
+
+
+def test_the_same_rng_gives_the_same_estimates():
+    x = rng().normal(size=(10, 4))
+    assert estimate(table(a=x), rng=rng()) == estimate(table(a=x), rng=rng())
+
+
+def test_ragged_tables_are_compared_on_shared_tasks():
+    x = rng().normal(size=(5, 3))
+    x[3:, 0] = np.nan
+    x[:, 2] = np.nan
+    with pytest.warns(DegenerateScoresWarning, match="1 of 3 tasks left out, .*: task_2"):
+        estimates = estimate(table(a=x, b=rng().normal(size=(4, 3))), ["mean"], rng=rng())
+    assert [(e.n_runs, e.n_tasks) for e in estimates] == [((3, 5), 2), (4, 2)]
+    assert estimates[0].as_record()["n_runs"] == [3, 5]
+
+
+def test_a_single_run_has_no_interval():
+    with pytest.warns(DegenerateScoresWarning, match="not estimable from one run per task"):
+        (one,) = estimate(table(a=[[1.0, 2.0]]), ["mean"], rng=rng())
+    record = one.as_record()
+    assert (record["value"], record["low"], record["high"]) == (1.5, None, None)
+    json.dumps(record, allow_nan=False)
+
+
+def test_constant_scores_have_no_interval():
+    with pytest.warns(DegenerateScoresWarning, match="the scores that decide it do not vary"):
+        (one,) = estimate(table(a=[[1.0], [1.0]]), ["iqm"], rng=rng())
+    assert one.value == 1.0
+    assert np.isnan(one.low)
+
+
+def test_means_of_infinite_scores_are_not_estimable():
+    rows = [
+        {"algorithm": "a", "task": "t", "run": i, "score": score, "censored": score == np.inf}
+        for i, score in enumerate([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, np.inf])
+    ]
+    infinite = ScoreTable.from_records(rows, higher_is_better=False)
+    with pytest.warns(DegenerateScoresWarning, match="mean of a: not estimable, some runs are inf"):
+        mean, iqm = estimate(infinite, ["mean", "iqm"], rng=rng())
+    assert np.isnan(mean.value)
+    assert iqm.value == 4.5
+
+
+def test_all_scores_missing():
+    with pytest.raises(ScoreDataError, match="expected tasks that all algorithms have; a share no"):
+        estimate(table(a=[[np.nan]]), rng=rng())
+
+
+def test_the_gap_needs_a_target_where_lower_is_better():
+    lower = ScoreTable.from_arrays({"a": [[1.0], [2.0]]}, higher_is_better=False)
+    assert len(estimate(lower, rng=rng())) == 3
+    with pytest.raises(ScoreDataError, match="optimality_gap: expected a target gamma"):
+        estimate(lower, ["optimality_gap"], rng=rng())
+    (gap,) = estimate(lower, ["optimality_gap"], gamma=1.0, rng=rng())
+    assert gap.value == 0.5
+
+
+def test_tasks_with_a_single_run_among_others_are_named():
+    x = rng().normal(size=(5, 6))
+    x[1:, 2] = np.nan
+    with pytest.warns(
+        DegenerateScoresWarning, match=r"a: 1 of 6 tasks have a single run \(task_2\)"
+    ):
+        (one,) = estimate(table(a=x), ["median"], rng=rng())
+    assert one.low < one.value < one.high
+
+
+def test_a_target_outside_the_scores_is_named():
+    x = rng().normal(size=(10, 4))
+    with pytest.warns(DegenerateScoresWarning, match="the target 50 lies outside the scores"):
+        estimate(table(a=x), ["optimality_gap"], gamma=50.0, rng=rng())
+
+
+def test_unknown_metrics_are_answered_with_near_ones():
+    with pytest.raises(UnknownNameError, match="unknown metric 'meen'; did you mean 'mean'"):
+        estimate(table(a=[[1.0], [2.0]]), ["meen"], rng=rng())
+    with pytest.raises(ValueError, match="expected a level between 0 and 1, found 95"):
+        estimate(table(a=[[1.0], [2.0]]), level=95, rng=rng())
+    with pytest.raises(ValueError, match=r"expected one of the methods .* found 'bootstrap'"):
+        estimate(table(a=[[1.0], [2.0]]), method="bootstrap", rng=rng())
+
+
+def test_an_interval_with_one_end_is_said():
+    """A mean of the middle half passes one censored run, and not two in the same resample."""
+    rows = [
+        {"algorithm": "a", "task": "t", "run": i, "score": float(i), "censored": False}
+        for i in range(6)
+    ]
+    rows.append(rows[0] | {"run": 6, "censored": True})
+    table = ScoreTable.from_records(rows, higher_is_better=False)
+    with pytest.warns(DegenerateScoresWarning, match="iqm of a: interval without an upper end"):
+        (found,) = estimate(table, ["iqm"], method="percentile", rng=np.random.default_rng(0))
+    assert np.isfinite([found.value, found.low]).all()
+    assert np.isposinf(found.high)
+    assert found.as_record()["high"] is None
+
+
+@pytest.mark.parametrize("method", ["auto", "percentile", "basic", "bc", "bca"])
+@pytest.mark.parametrize("metric", ["mean", "iqm", "optimality_gap"])
+def test_what_only_rounding_moves_does_not_vary(metric, method):
+    """Sums of other orders of equal scores differ in the last digit."""
+    scores = table(a=np.full((7, 6), 0.1))
+    with pytest.warns(DegenerateScoresWarning, match=f"{metric} of a: interval not estimable, the"):
+        (found,) = estimate(scores, [metric], method=method, n_resamples=50, rng=rng())
+    assert np.isnan(found.low)
+    assert np.isnan(found.high)

@@ -58,6 +58,13 @@ class Piece:
         Upper-case names; both None for a piece that is known by its properties.
     properties : mapping of str to str, optional
         The properties of an image or composite piece.
+
+    Examples
+    --------
+    >>> from gnomon.game import Piece
+    >>> piece = Piece(0, 31, "STAR", "RED")
+    >>> piece.x, piece.y
+    (1, 6)
     """
 
     id: int

@@ -54,7 +54,16 @@ Move = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class AcceptedMove:
-    """A piece that has left the board, and the bucket that it went to."""
+    """A piece that has left the board, and the bucket that it went to.
+
+    Examples
+    --------
+    >>> from gnomon.game import Board, Piece, ReferenceGame
+    >>> from gnomon.rules import parse
+    >>> game = ReferenceGame(parse("(*,*,*,*,[0,1])"), Board((Piece(0, 31, "STAR", "RED"),)))
+    >>> game.attempt_at(31, 1), game.memory[0].bucket
+    (0, 1)
+    """
 
     piece: Piece
     bucket: int

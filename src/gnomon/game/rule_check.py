@@ -39,6 +39,13 @@ class CheckedRule:
         Number of rule lines; 0 if the text does not parse.
     search : StalemateSearch, optional
         The search for a board on which the rule gets stuck, if there was one.
+
+    Examples
+    --------
+    >>> from gnomon.game import check_rule
+    >>> checked = check_rule("mine.txt", "(*,*,*,*,nearby)", max_states=0)
+    >>> checked.passes, len(checked.findings)
+    (False, 2)
     """
 
     file: str
@@ -83,7 +90,15 @@ class CheckedRule:
 
 
 def check_rule(file: str, text: str, *, max_states: int) -> CheckedRule:
-    """Check a text, and unless `max_states` is 0, search for a board on which it gets stuck."""
+    """Check a text, and unless `max_states` is 0, search for a board on which it gets stuck.
+
+    Examples
+    --------
+    >>> from gnomon.game import check_rule
+    >>> print(check_rule("mine.txt", "(*,*,*,*,0)", max_states=100))
+    mine.txt: 1 line, nothing wrong; no stalemate found: all boards of up to 5 pieces and 11 boards
+    in all were searched
+    """
     try:
         rule_set = parse(text)
     except RuleSyntaxError:

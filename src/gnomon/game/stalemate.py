@@ -54,6 +54,13 @@ class StalemateSearch:
         see. A board with one piece more is certainly a smallest one.
     n_boards : int
         Number of boards looked at, the random ones among them.
+
+    Examples
+    --------
+    >>> from gnomon.game import find_stalemate
+    >>> from gnomon.rules import parse
+    >>> print(find_stalemate(parse("(*,star,*,*,0)")))
+    can get stuck; smallest board: red square in cell 1; at once
     """
 
     board: Board | None

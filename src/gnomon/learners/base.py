@@ -38,6 +38,15 @@ class Observation:
         1 for the attempts on occupied cells; action ``4 * cell + bucket``.
     permitted : numpy.ndarray of int8, shape (144,), optional
         1 for the attempts that the rule would accept: shown to learners that declare ``reveal``.
+
+    Examples
+    --------
+    >>> from gnomon.learners import Observation
+    >>> board = np.zeros(36, dtype=np.uint8)
+    >>> board[3] = 1 + 4 * 2 + 1  # a piece of shape 2 and color 1 of four
+    >>> mask = np.repeat(board > 0, 4).astype(np.int8)
+    >>> Observation(board, 0, 0, 0, mask).last_number(4), np.flatnonzero(mask).tolist()
+    (0, [12, 13, 14, 15])
     """
 
     board: npt.NDArray[np.uint8]
@@ -64,6 +73,15 @@ class Transition:
     ``reward`` is 0 for an accepted attempt (and for any on a board already cleared), else -1;
     ``outcome`` the game's code for it (:mod:`gnomon.game.outcomes`). After ``terminated`` or
     ``truncated`` the next observation that :meth:`Learner.act` sees is a new board's.
+
+    Examples
+    --------
+    >>> from gnomon.learners import Observation, Transition
+    >>> board = np.eye(1, 36, 3, dtype=np.uint8)[0]
+    >>> seen = Observation(board, 0, 0, 0, np.repeat(board, 4).astype(np.int8))
+    >>> denied = Transition(seen, 12, -1.0, 4, seen, terminated=False, truncated=False)
+    >>> divmod(denied.action, 4), denied.reward
+    ((3, 0), -1.0)
     """
 
     observation: Observation
@@ -165,6 +183,19 @@ class TrialLog:
         0 accepted, 4 denied, 7 immovable, 3 empty cell, -4 after the end of the episode.
     finish : numpy.ndarray of int8, shape (n_episodes,)
         0 the horizon came first, 1 cleared, 2 stalemate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import Uniform, play_trial
+    >>> from gnomon.rules import load_rule
+    >>> rng = np.random.default_rng(0)
+    >>> boards = draw_boards(2, rng=rng)
+    >>> log = play_trial(Uniform(rng=rng), load_rule("clockwise"), boards)
+    >>> errors = np.flatnonzero(log.outcomes)
+    >>> log.n_attempts.tolist(), len(errors), log.finish.tolist()
+    ([52, 40], 74, [1, 1])
     """
 
     boards: npt.NDArray[np.uint8]
@@ -179,6 +210,13 @@ class FusedLearner(Protocol):
     """A learner that also brings a loop of its own for a whole trial on a compiled rule.
 
     The loop must give the very attempts that :meth:`Learner.act` and :meth:`Learner.observe` give.
+
+    Examples
+    --------
+    >>> from gnomon.learners import FusedLearner, RulePlayer, Uniform
+    >>> rng = np.random.default_rng(0)
+    >>> isinstance(Uniform(rng=rng), FusedLearner), isinstance(RulePlayer(rng=rng), FusedLearner)
+    (True, False)
     """
 
     def play_trial(

@@ -79,6 +79,13 @@ class LearnerKind:
         The first sentence of its docstring.
     settings : tuple of LearnerField
         In the order of its class.
+
+    Examples
+    --------
+    >>> from gnomon.learners import learner_kinds
+    >>> (kind,) = learner_kinds("ideal")
+    >>> kind.name, [field.name for field in kind.settings]
+    ('Ideal', ['choice'])
     """
 
     kind: str
@@ -114,7 +121,15 @@ class LearnerKind:
 
 
 class LearnerKinds(Results[LearnerKind]):
-    """Kinds of learners, as a table of one line each; a single one with its settings."""
+    """Kinds of learners, as a table of one line each; a single one with its settings.
+
+    Examples
+    --------
+    >>> from gnomon.learners import learner_kinds
+    >>> print(learner_kinds("ideal").title)
+    ideal (built-in): Keep every rule that agrees with all that was seen, and attempt what tells
+    most about them.
+    """
 
     columns: ClassVar[tuple[str, ...]] = ("kind", "origin", "description")
 

@@ -90,6 +90,13 @@ class LearnerField:
         The numbers that it may be.
     meaning : str
         What the docstring of the class says of it, on one line.
+
+    Examples
+    --------
+    >>> from gnomon.learners import learner_fields
+    >>> field = learner_fields("reinforce")["gamma"]
+    >>> field.default, field.range.expected, field.read(1)
+    (0.0, 'from 0 to 1', 1.0)
     """
 
     name: str

@@ -77,6 +77,17 @@ def play_trial(
     ------
     ValueError
         If the horizon is below 1.
+
+    Examples
+    --------
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import Uniform, play_trial
+    >>> from gnomon.rules import load_rule
+    >>> rng = np.random.default_rng(0)
+    >>> boards = draw_boards(3, rng=rng)
+    >>> log = play_trial(Uniform(rng=rng), load_rule("clockwise"), boards, horizon=20)
+    >>> log.n_attempts.tolist(), log.finish.tolist()  # each cut off by the horizon
+    ([20, 20, 20], [0, 0, 0])
     """
     if horizon < 1:
         raise ValueError(f"horizon: expected at least 1, found {horizon}")

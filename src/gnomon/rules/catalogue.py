@@ -106,6 +106,13 @@ class RuleInfo:
         One of `FAMILIES`.
     tags : tuple of str
         Its difficulty factors, each one of `TAGS`.
+
+    Examples
+    --------
+    >>> from gnomon.rules import rule_info
+    >>> info = rule_info("clockwise")
+    >>> info.title, info.family, info.tags[:2]
+    ('Clockwise', 'sequence', ('paper', 'memory'))
     """
 
     name: str
@@ -149,6 +156,12 @@ def load_rule_text(name: str) -> str:
     ------
     UnknownNameError
         With the nearest names.
+
+    Examples
+    --------
+    >>> from gnomon.rules import load_rule_text
+    >>> print(load_rule_text("clockwise").splitlines()[0])
+    # title: Clockwise
     """
     if name not in available_rules():
         raise UnknownNameError("rule", name, available_rules())
@@ -207,6 +220,16 @@ def read_rule_file(path: str | Path) -> RuleSet:
         If there is no such file, or it is not UTF-8 text.
     RuleSyntaxError
         If it is no rule; the message begins with the file's name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gnomon.rules import read_rule_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "mine.txt"
+    ...     _ = path.write_text("(*,*,*,*,0)")
+    ...     print(read_rule_file(path))
+    (*, *, *, *, 0)
     """
     try:
         return parse(read_text(Path(path), noun="rule file"))

@@ -55,6 +55,13 @@ class Finding:
         nothing, or not what it seems to say. A note: worth knowing.
     message, remedy : str
         What was found, and how to mend it.
+
+    Examples
+    --------
+    >>> from gnomon.rules import lint_text
+    >>> finding = lint_text("(*,*,*,*,nearby)")[-1]
+    >>> finding.severity, finding.column, finding.remedy
+    ('warning', 10, "write 'Nearby' (the case matters)")
     """
 
     line: int

@@ -186,6 +186,13 @@ class Atom:
         Conditions on other properties, in the order of the text.
     format : {'positional', 'property'}
         How the atom was written, and is printed: five fields, or ``key:value`` clauses.
+
+    Examples
+    --------
+    >>> from gnomon.rules import parse
+    >>> atom = parse("(*,square,*,[L1,L2],0)").lines[0].atoms[0]
+    >>> str(atom.shape), atom.color, str(atom.buckets)
+    ('square', None, '0')
     """
 
     count: int | None = None
@@ -222,9 +229,16 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A custom order of cells: ranks of cell numbers, a rank with several cells being a tie.
+    r"""A custom order of cells: ranks of cell numbers, a rank with several cells being a tie.
 
     A rank may be empty (the text had a name where a cell belongs); it never decides anything.
+
+    Examples
+    --------
+    >>> from gnomon.rules import parse
+    >>> order = parse("order Mine = [[1,2],3]\n(*,*,*,Mine,0)").orders[0]
+    >>> order.name, order.ranks
+    ('Mine', ((1, 2), (3,)))
     """
 
     name: str
@@ -244,7 +258,15 @@ def _rank(cells: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A line of atoms; ``count`` meters the accepted attempts of the whole line."""
+    """A line of atoms; ``count`` meters the accepted attempts of the whole line.
+
+    Examples
+    --------
+    >>> from gnomon.rules import parse
+    >>> line = parse("3 (*,*,*,*,0) (1,*,*,*,1)").lines[0]
+    >>> line.count, len(line.atoms)
+    (3, 2)
+    """
 
     atoms: tuple[Atom, ...]
     count: int | None = None
@@ -257,7 +279,7 @@ class RuleLine:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """A whole rule text: at least one rule line, and the custom orders that it defines.
+    r"""A whole rule text: at least one rule line, and the custom orders that it defines.
 
     Parameters
     ----------
@@ -268,6 +290,15 @@ class RuleSet:
     description : tuple of str
         The comment lines before the first meaningful line, without their ``#``. Not part of
         equality.
+
+    Examples
+    --------
+    >>> from gnomon.rules import parse
+    >>> rule = parse("(*,*,*,*,0)  # all to bucket 0")
+    >>> len(rule.lines), str(rule)
+    (1, '(*, *, *, *, 0)\n')
+    >>> rule == parse("( *, *, *, *, 0 )")
+    True
     """
 
     lines: tuple[RuleLine, ...]

@@ -59,7 +59,7 @@ _RANGE = re.compile(r"(\d{1,4})\.\.(\d{1,4})")
 
 @dataclass(frozen=True, slots=True)
 class GeneratedRule:
-    """One rule of a family.
+    r"""One rule of a family.
 
     Parameters
     ----------
@@ -69,6 +69,12 @@ class GeneratedRule:
         The rule text, comments included.
     values : mapping of str to str
         What filled the gaps.
+
+    Examples
+    --------
+    >>> from gnomon.rules import generate
+    >>> next(generate("# vary shape: star | square\n(*,{shape},*,*,0)")).values
+    {'shape': 'star'}
     """
 
     name: str
@@ -97,6 +103,12 @@ def load_template(name_or_path: str | Path) -> str:
         If it is neither, with the nearest names.
     GnomonError
         If the file cannot be read, or is not UTF-8 text.
+
+    Examples
+    --------
+    >>> from gnomon.rules import available_templates, load_template
+    >>> "# vary" in load_template(available_templates()[0])
+    True
     """
     name = str(name_or_path)
     if name in available_templates():
@@ -245,7 +257,14 @@ def template_records() -> list[dict[str, str | int]]:
 
 
 def rule_family(template: str) -> list[GeneratedRule]:
-    """Return the rules of a template of the library, or of a file; errors name it."""
+    """Return the rules of a template of the library, or of a file; errors name it.
+
+    Examples
+    --------
+    >>> from gnomon.rules import rule_family
+    >>> len(rule_family("cycle-of-two")) > 1
+    True
+    """
     text = load_template(template)
     try:
         return list(generate(text, name=Path(template).stem))
@@ -256,12 +275,22 @@ def rule_family(template: str) -> list[GeneratedRule]:
 
 
 def write_rules(family: Sequence[GeneratedRule], folder: Path, *, overwrite: bool) -> None:
-    """Write each rule to a file of its name; nothing at all if one of the files is in the way.
+    r"""Write each rule to a file of its name; nothing at all if one of the files is in the way.
 
     Raises
     ------
     GnomonError
         If a name is none for a file, or a file holds something else and may not be replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gnomon.rules import generate, write_rules
+    >>> family = list(generate("# vary b: 0..3\n(*,*,*,*,{b})"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_rules(family, Path(folder), overwrite=False)
+    ...     print(sorted(path.name for path in Path(folder).iterdir()))
+    ['rule-1.txt', 'rule-2.txt', 'rule-3.txt', 'rule-4.txt']
     """
     files = {folder / _file_name(rule.name): rule.text for rule in family}
     if folder.exists() and not folder.is_dir():

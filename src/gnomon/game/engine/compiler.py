@@ -87,6 +87,14 @@ class CompiledRule:
         The orders that the conditions name: the rank of each cell, 255 for a cell without one.
     program : numpy.ndarray of int64
         All of the above as one array, which is what the engine takes.
+
+    Examples
+    --------
+    >>> from gnomon.game import compile_rule
+    >>> from gnomon.rules import load_rule
+    >>> rule = compile_rule(load_rule("clockwise"))
+    >>> rule.lines.tolist(), rule.counts.tolist(), rule.n_shapes
+    ([[0, 1, -1], [1, 2, -1]], [1, -1], 4)
     """
 
     atoms: npt.NDArray[np.uint8]

@@ -35,6 +35,17 @@ class Regret:
         By how much it was expected to tell less than the attempt that tells most.
     remaining_bits : numpy.ndarray of float64
         Entropy of the belief before the attempt: what is left to be known.
+
+    Examples
+    --------
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import Uniform, play_trial, regret
+    >>> from gnomon.rules import load_rule
+    >>> rng = np.random.default_rng(0)
+    >>> log = play_trial(Uniform(rng=rng), load_rule("clockwise"), draw_boards(1, rng=rng))
+    >>> lost = regret(log)
+    >>> lost.attempts.shape == log.actions.shape, bool((lost.bits >= 0).all())
+    (True, True)
     """
 
     attempts: _Float

@@ -31,7 +31,7 @@ from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, keep_by
 from gnomon.leaderboard.verification.verify_submission import trial_record
 from gnomon.rules import load_rule_text, rule_info
 
-__all__ = ["LEARNERS", "populate"]
+__all__ = ["LEARNERS", "populate", "populate_two_seasons"]
 
 #: Name on the board, account, learner, and how often it was submitted.
 LEARNERS: Sequence[tuple[str, str, dict[str, Any], int]] = (
@@ -71,6 +71,20 @@ def populate(
         _others(session, season)
         season.version += 1
         return season.id
+
+
+def populate_two_seasons(database: Database, settings: ServerSettings) -> None:
+    """Add two seasons: one replayed, one with hidden rules."""
+    populate(database, settings)
+    populate(
+        database,
+        settings,
+        name="autumn-2026",
+        division="hidden",
+        rules=("clockwise", "color-match"),
+        hidden=("quadrant-clockwise", "stars-first"),
+        trials=3,
+    )
 
 
 def _season(

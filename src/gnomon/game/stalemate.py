@@ -54,6 +54,13 @@ class StalemateSearch:
         see. A board with one piece more is certainly a smallest one.
     n_boards : int
         Number of boards looked at, the random ones among them.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> found = find_stalemate(gn.parse("(*, *, red, *, 0)"))
+    >>> found.n_boards > 0, found.moves
+    (True, ())
     """
 
     board: Board | None

@@ -79,6 +79,12 @@ class LearnerKind:
         The first sentence of its docstring.
     settings : tuple of LearnerField
         In the order of its class.
+
+    Examples
+    --------
+    >>> [kind] = learner_kinds("uniform")
+    >>> kind.name, kind.origin, kind.reveal
+    ('Uniform', 'built-in', False)
     """
 
     kind: str
@@ -114,7 +120,13 @@ class LearnerKind:
 
 
 class LearnerKinds(Results[LearnerKind]):
-    """Kinds of learners, as a table of one line each; a single one with its settings."""
+    """Kinds of learners, as a table of one line each; a single one with its settings.
+
+    Examples
+    --------
+    >>> {kind.kind for kind in learner_kinds()} >= {"uniform", "linear_dqn"}
+    True
+    """
 
     columns: ClassVar[tuple[str, ...]] = ("kind", "origin", "description")
 

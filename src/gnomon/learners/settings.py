@@ -90,6 +90,12 @@ class LearnerField:
         The numbers that it may be.
     meaning : str
         What the docstring of the class says of it, on one line.
+
+    Examples
+    --------
+    >>> from gnomon.learners import learner_fields
+    >>> learner_fields("linear_dqn")["learning_rate"].type
+    <class 'float'>
     """
 
     name: str

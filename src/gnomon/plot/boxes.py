@@ -45,6 +45,12 @@ class Box:
         Finite values beyond the whiskers.
     n_infinite : int
         How many values are infinite: runs that never got there.
+
+    Examples
+    --------
+    >>> found = box_of("dqn", [3, 4, 5, 6, 40])
+    >>> found.median, found.outliers
+    (5.0, (40.0,))
     """
 
     label: str
@@ -114,6 +120,12 @@ def box_plots(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> errors = {"clockwise": {"dqn": [3, 4, 5, 9], "uniform": [20, 30, 25, 40]}}
+    >>> len(box_plots(errors, ["clockwise"]).axes)
+    1
     """
     n = max(len(panels), 1)
     height = max(HEIGHT, 0.95 + 0.5 * len(order))
@@ -196,7 +208,14 @@ def _dots(
 def box_rows(
     panels: Mapping[str, Mapping[str, npt.ArrayLike]], order: Sequence[str]
 ) -> tuple[Mapping[str, str | float], ...]:
-    """Return the numbers of :func:`box_plots`: a row a learner and rule."""
+    """Return the numbers of :func:`box_plots`: a row a learner and rule.
+
+    Examples
+    --------
+    >>> rows = box_rows({"clockwise": {"dqn": [3, 4, 5, 9]}}, ["dqn"])
+    >>> rows[0]["median"]
+    4.5
+    """
     rows: list[Mapping[str, str | float]] = []
     for learner, rules in panels.items():
         for rule in order:

@@ -88,6 +88,14 @@ def pairwise_table(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.stats import mann_whitney_table
+    >>> tests = mann_whitney_table({"easy": [1, 2, 3], "hard": [9, 8, 7]})
+    >>> ax = pairwise_table(tests, ["hard", "easy"])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['hard', 'easy']
     """
     n = max(len(order), 1)
     if ax is None:
@@ -143,7 +151,15 @@ def _cell(ax: Axes, row: int, column: int, p: float | None, *, bold: bool) -> No
 
 
 def pairwise_rows(tests: Sequence[PairwiseTest]) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`pairwise_table`: a row a test."""
+    """Return the numbers of :func:`pairwise_table`: a row a test.
+
+    Examples
+    --------
+    >>> from gnomon.stats import mann_whitney_table
+    >>> tests = mann_whitney_table({"easy": [1, 2, 3], "hard": [9, 8, 7]})
+    >>> len(pairwise_rows(tests))
+    2
+    """
     return tuple(
         {"a": t.a, "b": t.b, "u": t.u, "p_value": t.p_value, "p_adjusted": t.p_adjusted}
         for t in tests
@@ -185,6 +201,13 @@ def difference_bars(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
+    >>> difference_bars(gn.compare(scores, "a", "b", "mean")).get_xlabel()
+    'difference, first minus second'
     """
     return _bars(comparisons, "−", 0.0, xlabel, ax)
 
@@ -209,6 +232,14 @@ def improvement_bars(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
+    >>> found = gn.compare(scores, "a", "b", "probability_of_improvement")
+    >>> improvement_bars(found).get_xlabel()
+    'probability that a run of the first is better'
     """
     ax = _bars(comparisons, ">", 0.5, xlabel, ax)
     ax.set_xlim(-0.02, 1.02)
@@ -282,6 +313,14 @@ def improvement_heat_map(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
+    >>> ax = improvement_heat_map(gn.compare_all(scores, "probability_of_improvement"))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['b', 'a']
     """
     chances = {(c.a, c.b): (c.value, separated(c)) for c in comparisons}
     chances |= {(c.b, c.a): (1.0 - c.value, separated(c)) for c in comparisons}

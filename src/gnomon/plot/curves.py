@@ -59,6 +59,12 @@ class MedianCurve:
         band.
     n_trials : int
         How many trials.
+
+    Examples
+    --------
+    >>> found = MedianCurve("dqn", np.array([3, 5]), np.array([2, 4]), np.array([4, 7]), 20)
+    >>> found.label, found.n_trials
+    ('dqn', 20)
     """
 
     label: str
@@ -98,6 +104,12 @@ def cumulated_error_curves(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> drawing = cumulated_error_curves([[3.0, 5.0, 6.0], [2.0, 2.0, 3.0]], label="dqn")
+    >>> len(drawing.axes)
+    2
     """
     curves = np.atleast_2d(np.asarray(errors, dtype=np.float64))
     scale = limits or _with_room(ErrorScale.fit(curves), curves[:, -1:].ravel())
@@ -212,6 +224,12 @@ def median_curves(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> curve = MedianCurve("dqn", np.array([3, 5]), np.array([2, 4]), np.array([4, 7]), 20)
+    >>> len(median_curves([curve]).lines)
+    2
     """
     if ax is None:
         ax = new_drawing(HALF_WIDTH, max(HEIGHT, 0.6 + 0.22 * len(curves))).subplots()
@@ -319,7 +337,14 @@ class _CumulatedErrorRows(Sequence[Mapping[str, float]]):
 
 
 def median_rows(curves: Sequence[MedianCurve]) -> tuple[Mapping[str, float | str], ...]:
-    """Return the numbers of :func:`median_curves`: a row a curve and episode."""
+    """Return the numbers of :func:`median_curves`: a row a curve and episode.
+
+    Examples
+    --------
+    >>> curve = MedianCurve("dqn", np.array([3, 5]), np.array([2, 4]), np.array([4, 7]), 20)
+    >>> median_rows([curve])[-1]
+    {'label': 'dqn', 'episode': 2, 'median': 5.0, 'low': 4.0, 'high': 7.0, 'n_trials': 20}
+    """
     return tuple(
         {
             "label": c.label,
@@ -362,6 +387,13 @@ def sample_efficiency_curves(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[[1.0, 2.0]], [[1.5, 3.0]]]}, steps=[10, 20])
+    >>> sample_efficiency_curves(gn.curves(scores, "mean"), xlabel="frames").get_xlabel()
+    'frames'
     """
     ax = new_drawing(FULL_WIDTH * 0.65, HEIGHT * 1.25).subplots() if ax is None else ax
     dress(ax, grid="both")

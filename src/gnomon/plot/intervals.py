@@ -75,6 +75,13 @@ def interval_panels(
     ------
     ValueError
         Axes are given for several metrics.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
+    >>> len(interval_panels(gn.estimate(scores, ["mean", "iqm"])).axes)
+    2
     """
     rows = list(order or dict.fromkeys(e.algorithm for e in estimates))
     metrics = list(dict.fromkeys(e.metric for e in estimates))
@@ -164,5 +171,13 @@ def _row(
 
 
 def interval_rows(estimates: Sequence[Estimate]) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`interval_panels`: the records of the estimates."""
+    """Return the numbers of :func:`interval_panels`: the records of the estimates.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [4.0]]})
+    >>> interval_rows(gn.estimate(scores, "mean"))[0]["metric"]
+    'mean'
+    """
     return tuple(estimate.as_record() for estimate in estimates)

@@ -68,6 +68,14 @@ def subsample_distributions(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": np.arange(10.0)[:, None]})
+    >>> found = gn.plan(scores, metrics="mean", way="subsample", runs=[3, 5], n_simulations=50)
+    >>> subsample_distributions(found, xlabel="mean").get_xlabel()
+    'mean'
     """
     n = max(len(subsamples), 1)
     ax = new_drawing(FULL_WIDTH * 0.65, 1.0 + 0.36 * n).subplots() if ax is None else ax
@@ -121,6 +129,13 @@ def power_curves(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.stats import PowerPoint
+    >>> points = [PowerPoint("a", "b", "iqm", 5, 0.4), PowerPoint("a", "b", "iqm", 20, 0.9)]
+    >>> power_curves(points).get_ylabel()
+    'studies that tell them apart'
     """
     ax = new_drawing(HALF_WIDTH * 1.2, HEIGHT * 1.1).subplots() if ax is None else ax
     dress(ax, grid="both")
@@ -170,6 +185,13 @@ def width_curves(widths: Sequence[IntervalWidth], *, ax: Axes | None = None) -> 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.stats import IntervalWidth
+    >>> widths = [IntervalWidth("a", "iqm", 5, 0.4, 1.0), IntervalWidth("a", "iqm", 20, 0.2, 0.5)]
+    >>> len(width_curves(widths).lines) > 0
+    True
     """
     ax = new_drawing(HALF_WIDTH * 1.2, HEIGHT * 1.1).subplots() if ax is None else ax
     dress(ax, grid="both")

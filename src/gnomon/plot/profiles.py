@@ -79,6 +79,13 @@ def profile_curves(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [4.0]]})
+    >>> profile_curves(gn.profile(scores, tau=[1.5, 3.0]), xlabel="score").get_xlabel()
+    'score'
     """
     ax = new_drawing(FULL_WIDTH * 0.65, HEIGHT * 1.25).subplots() if ax is None else ax
     dress(ax, grid="both")

@@ -43,6 +43,14 @@ class Figure:
         The numbers in it, one mapping a row, all with the same keys.
     wide : bool
         Whether it needs the whole width of a page.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
+    >>> found = gn.estimate(scores, "mean").figure()
+    >>> found.name, len(found.rows), found.as_bytes("png")[1:4]
+    ('estimates', 2, b'PNG')
     """
 
     name: str

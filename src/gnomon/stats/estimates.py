@@ -72,6 +72,13 @@ class Estimate:
         Monte Carlo error of the worse end, about one standard deviation; 0 in closed form.
     task : str, optional
         The task, for an estimate of one task by itself.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> [found] = gn.estimate(gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [6.0]]}), "mean")
+    >>> found.value, round(found.low, 2), round(found.high, 2), found.method
+    (3.0, -3.57, 9.57, 'delta_t')
     """
 
     algorithm: str
@@ -99,7 +106,18 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Results[Estimate]):
-    """Estimates of every algorithm of a table; see :func:`estimate`."""
+    """Estimates of every algorithm of a table; see :func:`estimate`.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [6.0]]})
+    >>> found = gn.estimate(scores, ["mean", "iqm"])
+    >>> found[1].metric, found.settings["level"]
+    ('iqm', 0.95)
+    >>> found.to_frame().columns[:5]
+    ['algorithm', 'metric', 'value', 'low', 'high']
+    """
 
     columns = ("algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks")
     drawn_by = "gnomon.plot.statistics:draw_estimates"
@@ -281,6 +299,12 @@ def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> 
     -----
     DegenerateScoresWarning
         Some algorithm lacks a task.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[1.0, 2.0]], "b": [[3.0, 4.0]]}, tasks=["x", "y"])
+    >>> shared_tasks(table)
+    ('x', 'y')
     """
     names = algorithms or table.algorithms
     tasks = table.shared_tasks(names)

@@ -67,6 +67,11 @@ class Interval:
         0 for a closed form.
     mc_error : float
         Monte Carlo error of the worse end, about one standard deviation.
+
+    Examples
+    --------
+    >>> Interval(0.2, 0.4, "delta_t")
+    Interval(low=0.2, high=0.4, method='delta_t', n_resamples=0, mc_error=0.0)
     """
 
     low: float
@@ -110,7 +115,14 @@ def _size(end: float) -> float:
 
 
 def percentile(replicates: FloatArray, level: float, *, method: str = "percentile") -> Interval:
-    """Return the interval between the quantiles of the replicates."""
+    """Return the interval between the quantiles of the replicates.
+
+    Examples
+    --------
+    >>> found = percentile(np.arange(1001.0), 0.9)
+    >>> round(found.low), round(found.high)
+    (50, 950)
+    """
     tail = (1.0 - level) / 2.0
     return _between(replicates, tail, 1.0 - tail, method)
 
@@ -122,21 +134,45 @@ def _between(replicates: FloatArray, lower: float, upper: float, method: str) ->
 
 
 def basic(replicates: FloatArray, value: float, level: float) -> Interval:
-    """Return the percentile interval reflected in the estimate (Davison and Hinkley 1997, 5.2)."""
+    """Return the percentile interval reflected in the estimate (Davison and Hinkley 1997, 5.2).
+
+    Examples
+    --------
+    >>> draws = np.arange(1001.0)
+    >>> found = basic(draws, 400.0, 0.9)
+    >>> found.low, found.high
+    (-150.0, 750.0)
+    """
     inner = percentile(replicates, level)
     low, high = 2.0 * value - inner.high, 2.0 * value - inner.low
     return Interval(low, high, "basic", inner.n_resamples, inner.mc_error)
 
 
 def bias_corrected(replicates: FloatArray, value: float, level: float) -> Interval:
-    """Return the percentile interval shifted by the median bias (Efron 1981)."""
+    """Return the percentile interval shifted by the median bias (Efron 1981).
+
+    Examples
+    --------
+    >>> draws = np.arange(1001.0)
+    >>> found = bias_corrected(draws, 500.0, 0.9)
+    >>> round(found.low), round(found.high)
+    (50, 950)
+    """
     return _shifted(replicates, value, level, 0.0, "bc")
 
 
 def bias_corrected_accelerated(
     replicates: FloatArray, value: float, level: float, acceleration: float
 ) -> Interval:
-    """Return Efron's BCa interval (1987), with the acceleration of :func:`acceleration`."""
+    """Return Efron's BCa interval (1987), with the acceleration of :func:`acceleration`.
+
+    Examples
+    --------
+    >>> draws = np.arange(1001.0)
+    >>> found = bias_corrected_accelerated(draws, 500.0, 0.9, 0.05)
+    >>> round(found.low), round(found.high)
+    (64, 963)
+    """
     return _shifted(replicates, value, level, acceleration, "bca")
 
 
@@ -206,6 +242,13 @@ def studentized(
         The same of the data.
     level : float
         Confidence level.
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(0).normal(5.0, 1.0, 2000)
+    >>> found = studentized(draws, np.ones(2000), 5.0, 1.0, 0.95)
+    >>> round(found.low), round(found.high)
+    (3, 7)
     """
     usable = errors > 0.0
     deviations = (replicates[usable] - value) / errors[usable]

@@ -62,6 +62,14 @@ class Curve:
         The metric and its pointwise band; NaN where not estimable.
     level : float
         Confidence level at each step.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> table = gn.ScoreTable.from_arrays({"a": [[[1.0, 2.0]], [[1.5, 3.0]]]}, steps=[10, 20])
+    >>> [found] = gn.curves(table, "mean")
+    >>> found.step, found.value
+    (array([10., 20.]), array([1.25, 2.5 ]))
     """
 
     algorithm: str
@@ -90,6 +98,13 @@ class Curves(Results[Curve]):
     """Metrics of every algorithm along the steps; see :func:`curves`.
 
     People see the first step, the last and some between.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> table = gn.ScoreTable.from_arrays({"a": [[[1.0, 2.0]], [[1.5, 3.0]]]}, steps=[10, 20])
+    >>> gn.curves(table, "mean").to_frame().select("step", "value").rows()
+    [(10.0, 1.25), (20.0, 2.5)]
     """
 
     drawn_by = "gnomon.plot.statistics:draw_curves"

@@ -35,6 +35,15 @@ class SequentialResult:
         Runs per task at the last look that was made.
     comparison : Comparison
         The comparison at that look, at that look's level.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> runs = np.arange(10.0)[:, None]
+    >>> scores = gn.ScoreTable.from_arrays({"a": runs, "b": runs + 20})
+    >>> [found] = gn.plan(scores, "a", "b", "mean", way="sequential", runs=[4, 10])
+    >>> found.decided, found.runs
+    (True, 4)
     """
 
     decided: bool
@@ -54,7 +63,16 @@ Way = Literal["power", "widths", "subsample", "sequential"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Results[PowerPoint | IntervalWidth | Subsamples | SequentialResult]):
-    """What is known of numbers of runs; see :func:`plan`."""
+    """What is known of numbers of runs; see :func:`plan`.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[2.0], [3.0], [4.0]]})
+    >>> found = gn.plan(scores, "a", "b", "mean", runs=[3, 8])
+    >>> [point.runs for point in found], found.notes
+    ([3, 8], ('a, b (mean): power 0.8 takes 8 runs',))
+    """
 
     drawn_by = "gnomon.plot.statistics:draw_plan"
 

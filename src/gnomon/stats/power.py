@@ -40,6 +40,14 @@ class PowerPoint:
         Runs per task and algorithm.
     power : float
         Share of simulated studies whose test finds the difference.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[7.0], [8.0], [9.0]]})
+    >>> [point] = gn.plan(scores, "a", "b", "mean", runs=[20], n_simulations=50)
+    >>> point.runs, point.power
+    (20, 1.0)
     """
 
     a: str
@@ -67,6 +75,14 @@ class IntervalWidth:
         Mean width of the intervals of simulated studies.
     relative_width : float
         The same as a share of the width with the pilot's number of runs; NaN if that is 0.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]]})
+    >>> few, many = gn.plan(scores, metrics="mean", way="widths", runs=[3, 12], n_simulations=50)
+    >>> few.runs, many.runs, few.width > many.width
+    (3, 12, True)
     """
 
     algorithm: str

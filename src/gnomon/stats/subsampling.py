@@ -85,6 +85,14 @@ class Subsamples:
         The metric of all runs.
     draws : ndarray of float, shape (n_draws,)
         From :func:`subsampled`.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": np.arange(10.0)[:, None]})
+    >>> [found] = gn.plan(scores, metrics="mean", way="subsample", runs=[3], n_simulations=200)
+    >>> found.runs, found.value, found.draws.shape
+    (3, 4.5, (200,))
     """
 
     algorithm: str

@@ -47,6 +47,15 @@ class Intransitivity:
         Threes that beat one another in a circle, the worst first.
     triangles : tuple of Triangle
         The threes whose edges add up worst, in a circle or not.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> circle = {"rock": [[0, 2, 0]], "paper": [[1, 0, 2]], "scissors": [[2, 1, 1]]}
+    >>> contest = Contest.from_table(gn.ScoreTable.from_arrays(circle))
+    >>> found = measure_intransitivity(contest, n_resamples=50, rng=np.random.default_rng(0))
+    >>> round(found.value, 2), found.level
+    (0.33, 0.95)
     """
 
     value: float
@@ -178,6 +187,11 @@ class Triangle:
         first. If not, their order is clear and only the sizes of the edges do not add up.
     sign_frequency : float
         Share of resamples in which the sum is positive; NaN if none were drawn.
+
+    Examples
+    --------
+    >>> Triangle(("rock", "paper", "scissors"), 3.0, True).is_cycle
+    True
     """
 
     names: tuple[str, str, str]
@@ -198,6 +212,14 @@ def worst_triangles(
         How many at most.
     cycles_only : bool
         Whether to return only those in which each beats the next.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> circle = {"rock": [[0, 2, 0]], "paper": [[1, 0, 2]], "scissors": [[2, 1, 1]]}
+    >>> contest = Contest.from_table(gn.ScoreTable.from_arrays(circle))
+    >>> len(worst_triangles(Tournament.of(contest)))
+    1
     """
     f, edge = tournament.log_odds, tournament.weights > 0.0
     found: list[Triangle] = []

@@ -70,6 +70,14 @@ class Comparison:
         0 for a closed form.
     mc_error : float
         Monte Carlo error of the worse end.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = {"a": [[3.0], [4.0], [5.0]], "b": [[1.0], [2.0], [3.0]]}
+    >>> [found] = gn.compare(gn.ScoreTable.from_arrays(scores), "a", "b", "mean")
+    >>> found.value, round(found.low, 2), round(found.p_value, 3), found.method
+    (2.0, -0.27, 0.07, 'delta_t')
     """
 
     a: str
@@ -93,7 +101,16 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Results[Comparison]):
-    """Comparisons of two algorithms or of all pairs; see :func:`compare`, :func:`compare_all`."""
+    """Comparisons of two algorithms or of all pairs; see :func:`compare`, :func:`compare_all`.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = {"a": [[3.0], [4.0], [5.0]], "b": [[1.0], [2.0], [3.0]]}
+    >>> found = gn.compare(gn.ScoreTable.from_arrays(scores), "a", "b")
+    >>> [one.metric for one in found], found.settings["level"]
+    (['mean', 'median', 'iqm', 'probability_of_improvement'], 0.95)
+    """
 
     columns = ("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted")
     drawn_by = "gnomon.plot.statistics:draw_comparisons"
@@ -190,6 +207,12 @@ def chosen_pair(scores: ScoreTable, a: str | None, b: str | None) -> tuple[str, 
         There is no such algorithm.
     ScoreDataError
         One is named alone, or twice.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[1.0]], "b": [[2.0]]})
+    >>> chosen_pair(table, "a", "b"), chosen_pair(table, None, None)
+    (('a', 'b'), None)
     """
     if a is None:
         return None

@@ -170,6 +170,13 @@ def task_tests(
     ------
     ScoreDataError
         Runs to be paired have no common labels.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[5.0], [6.0], [7.0]], "b": [[1.0], [2.0], [3.0]]})
+    >>> found = task_tests(table, "a", "b", rng=np.random.default_rng(0))
+    >>> found["task_0"].u, round(found["task_0"].p_value, 2)
+    (9.0, 0.1)
     """
     tasks = shared_tasks(table, (a, b))
     test_of = _tests(rng)[test]

@@ -32,6 +32,12 @@ class Placements:
     ----------
     a, b : Strata
         Shares won, 0 to 1, run by run.
+
+    Examples
+    --------
+    >>> found = placements([[2.0], [5.0]], [[1.0], [3.0]])
+    >>> found.a.values, found.b.values
+    (array([0.5, 1. ]), array([0. , 0.5]))
     """
 
     a: Strata
@@ -68,6 +74,12 @@ def placements(
     ------
     ValueError
         The numbers of tasks differ.
+
+    Examples
+    --------
+    >>> found = placements([[2.0], [5.0]], [[1.0], [3.0]])
+    >>> found.a.values  # the run of 2.0 beats one of two, that of 5.0 both
+    array([0.5, 1. ])
     """
     x, y = as_strata(a), as_strata(b)
     if x.n_tasks != y.n_tasks:

@@ -39,6 +39,12 @@ class PairwiseTest:
         Of the test alone; NaN if a sample is empty.
     p_adjusted : float
         After Holm's correction over the tests made together.
+
+    Examples
+    --------
+    >>> [found] = mann_whitney_table({"a": [5, 6, 7], "b": [1, 2, 3]}, alternative="two-sided")
+    >>> found.a, found.b, found.u, round(found.p_value, 2)
+    ('a', 'b', 9.0, 0.1)
     """
 
     a: str
@@ -164,6 +170,12 @@ class DifficultyOrder:
     groups : tuple of tuples of str
         Tie groups: the longest stretches of the order in which no pair is separated. They may
         overlap, since being hard to tell apart is not transitive.
+
+    Examples
+    --------
+    >>> found = difficulty_order({"easy": [1, 2, 3, 2], "hard": [9, 8, 11, 9]})
+    >>> found.names, found.groups
+    (('hard', 'easy'), (('hard',), ('easy',)))
     """
 
     names: tuple[str, ...]

@@ -156,6 +156,12 @@ def exact_band(
     Returns
     -------
     low, high : ndarray of float, shape (thresholds,)
+
+    Examples
+    --------
+    >>> low, high = exact_band([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [2.5])
+    >>> low.round(3), high.round(3)
+    (array([0.333]), array([1.]))
     """
     strata = as_strata(scores)
     shares = task_shares(strata, np.asarray(tau, dtype=np.float64), higher_is_better)
@@ -256,6 +262,13 @@ def simultaneous_band(
     value : ndarray of float, shape (thresholds,)
     level : float
         Confidence level of the whole band.
+
+    Examples
+    --------
+    >>> curves = np.random.default_rng(0).normal(0.5, 0.05, (1000, 3))
+    >>> low, high = simultaneous_band(curves, np.full(3, 0.5), 0.95)
+    >>> (high - low).round(2)
+    array([0.24, 0.24, 0.24])
     """
     largest = np.abs(replicates - value).max(axis=1)
     half = float(np.quantile(largest, level))

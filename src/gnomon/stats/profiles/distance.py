@@ -151,6 +151,13 @@ def likelihood_distances(
     B. Recht's essay on the benchmark of Machado et al. (2018) builds performance profiles in the
     sense of Dolan and Moré from these distances. In its numbers, Sarsa with Blob-PROST on Journey
     Escape has at 200 million frames what it has at 100 million.
+
+    Examples
+    --------
+    >>> found = likelihood_distances([[9.0], [5.0]], [[1.0], [1.0]], 5)
+    >>> found.round(1)
+    array([[0. ],
+           [3.9]])
     """
     from scipy import special
 
@@ -193,6 +200,13 @@ def permutation_distances(
     -------
     ndarray of float, shape (methods, tasks)
         At most ``log10(n_permutations + 1)``.
+
+    Examples
+    --------
+    >>> scores = [np.array([[9.0], [8.0], [9.5]]), np.array([[1.0], [2.0], [1.5]])]
+    >>> found = permutation_distances(scores, n_permutations=999, rng=np.random.default_rng(0))
+    >>> float(found[0, 0]), bool(found[1, 0] > 1)
+    (0.0, True)
     """
     sign = 1.0 if higher_is_better else -1.0
     runs = [[sign * x for x in as_strata(one).per_task()] for one in scores]

@@ -27,6 +27,14 @@ class Profiles(Results[Profile]):
     """The profile of every algorithm; see :func:`profile`.
 
     People see what is read off each, or, where thresholds were given, the shares at those.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [4.0]]})
+    >>> found = gn.profile(scores, tau=[1.5, 3.0])
+    >>> found[0].algorithm, found.settings["level"]
+    ('a', 0.95)
     """
 
     drawn_by = "gnomon.plot.statistics:draw_profiles"

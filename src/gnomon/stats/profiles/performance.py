@@ -65,6 +65,14 @@ class Profile:
         Confidence level of the band.
     band : str
         ``pointwise``, ``simultaneous`` or ``none``.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [4.0]]})
+    >>> [found] = gn.profile(scores, tau=[1.5, 3.0])
+    >>> found.value.round(2), found.band
+    (array([0.67, 0.33]), 'pointwise')
     """
 
     algorithm: str
@@ -128,6 +136,11 @@ def thresholds(
     ------
     ScoreDataError
         Logarithmic spacing of scores that are not positive, or no score is finite.
+
+    Examples
+    --------
+    >>> thresholds([Strata.from_runs([np.array([0.0, 2.0])])], n=5)
+    array([0. , 0.5, 1. , 1.5, 2. ])
     """
     values = np.concatenate([one.values for one in strata])
     values = values[np.isfinite(values)]

@@ -97,7 +97,7 @@ class ReferenceGame:
 
     Examples
     --------
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.rules import parse
     >>> rule = parse("(1,*,*,*,[0,1]) \n (*,*,*,*,p+2)")
     >>> board = Board((Piece(0, 8, "STAR", "RED"), Piece(1, 29, "CIRCLE", "BLUE")))
     >>> game = ReferenceGame(rule, board)

@@ -133,7 +133,7 @@ def find_stalemate(
 
     Examples
     --------
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.rules import parse
     >>> print(find_stalemate(parse("(*,[star,circle,square],*,*,0)")))
     can get stuck; smallest board: red triangle in cell 1; at once
     >>> print(find_stalemate(parse("(1,*,red,*,0) (*,*,[black,blue],*,1) (*,*,yellow,*,2)")).board)

@@ -127,9 +127,9 @@ class Learner(ABC):
 
     Examples
     --------
-    >>> from gnomon.game.board import draw_boards
-    >>> from gnomon.learners.trial import play_trial
-    >>> from gnomon.rules.catalogue import load_rule
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import play_trial
+    >>> from gnomon.rules import load_rule
     >>> @dataclass
     ... class Stubborn(Learner):
     ...     bucket: int = 0

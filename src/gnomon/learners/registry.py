@@ -265,7 +265,7 @@ def kind_of(learner: type[Learner]) -> str:
 
     Examples
     --------
-    >>> from gnomon.learners.uniform import Uniform
+    >>> from gnomon.learners import Uniform
     >>> kind_of(Uniform)
     'uniform'
     """
@@ -353,7 +353,7 @@ def make_learner(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.game.board import DEFAULT_SPEC
+    >>> from gnomon.game import DEFAULT_SPEC
     >>> rng = np.random.default_rng(0)
     >>> make_learner("linear_dqn", DEFAULT_SPEC, rng=rng, gama=0.9)
     Traceback (most recent call last):

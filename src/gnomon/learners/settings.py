@@ -157,7 +157,7 @@ def settings_of(learner: Any) -> Mapping[str, LearnerField]:
 
     Examples
     --------
-    >>> from gnomon.learners.tabular_q import TabularQ
+    >>> from gnomon.learners import TabularQ
     >>> settings_of(TabularQ)["tie_break"].choices
     ('random', 'first')
     """

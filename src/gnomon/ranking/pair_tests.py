@@ -84,9 +84,10 @@ class PairComparison:
         return {name: fields[name] for name in fields if name != "ground" or self.ground}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PairComparisons(Results[PairComparison]):
     """Tests of every pair: pairs in the order of the names, grounds inside them.
+<<<<<<< HEAD
 
     Examples
     --------
@@ -95,7 +96,18 @@ class PairComparisons(Results[PairComparison]):
     >>> len({(pair.a, pair.b) for pair in compare_pairs(scores)})
     3
     """
+=======
+>>>>>>> main
 
+    Parameters
+    ----------
+    tournament : Tournament
+        The same comparisons as a graph, of all common grounds.
+    """
+
+    tournament: Tournament
+
+    drawn_by: ClassVar[str | None] = "gnomon.plot.ease:draw_pairs"
     columns: ClassVar[tuple[str, ...]] = (
         "a", "b", "probability", "ease_ratio", "n_grounds", "p_value", "p_adjusted",
     )  # fmt: skip
@@ -166,7 +178,8 @@ def compare_pairs(
     """
     with recorded() as warned:
         contest = contest_of(scores, by)
-    require_meetings(Tournament.of(contest))
+    tournament = Tournament.of(contest, smoothing=smoothing, weights=weights)
+    require_meetings(tournament)
     numbers = range(len(contest.names))
     pairs = combinations(numbers, 2) if alternative == "two-sided" else permutations(numbers, 2)
     odds, variance = ground_edges(contest, smoothing, math.inf)
@@ -189,7 +202,7 @@ def compare_pairs(
         PairComparison(*row[:-1], float(p), row[-1]) for row, p in zip(found, adjusted, strict=True)
     ]
     settings = made_by(None, by=contest.by, alternative=alternative, weights=weights)
-    return PairComparisons(tuple(records), settings, tuple(warned))
+    return PairComparisons(tuple(records), settings, tuple(warned), tournament=tournament)
 
 
 def _tested(

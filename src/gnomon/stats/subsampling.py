@@ -88,11 +88,8 @@ class Subsamples:
 
     Examples
     --------
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": np.arange(10.0)[:, None]})
-    >>> [found] = gn.plan(scores, metrics="mean", way="subsample", runs=[3], n_simulations=200)
-    >>> found.runs, found.value, found.draws.shape
-    (3, 4.5, (200,))
+    >>> Subsamples("dqn", "iqm", 3, 0.5, np.array([0.4, 0.6])).as_record()["mean"]
+    0.5
     """
 
     algorithm: str

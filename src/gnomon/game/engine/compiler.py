@@ -132,7 +132,7 @@ def compile_rule(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> Com
 
     Examples
     --------
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.rules import parse
     >>> compile_rule(parse("(1,*,*,*,3) (*,star,red,[1,36],p+1)")).counts.tolist()
     [1, -1]
     """

@@ -72,11 +72,9 @@ def regret(log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> Regret:
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.game.board import draw_boards
-    >>> from gnomon.learners.ideal.learner import Ideal
-    >>> from gnomon.learners.trial import play_trial
-    >>> from gnomon.learners.uniform import Uniform
-    >>> from gnomon.rules.catalogue import load_rule
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import Ideal, Uniform, play_trial
+    >>> from gnomon.rules import load_rule
     >>> boards = draw_boards(3, rng=np.random.default_rng(0))
     >>> learners = Uniform, Ideal
     >>> logs = [

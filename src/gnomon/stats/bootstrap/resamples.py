@@ -45,8 +45,14 @@ def draw_key(rng: np.random.Generator) -> np.uint64:
 
     Examples
     --------
+<<<<<<< HEAD
     >>> bool(draw_key(np.random.default_rng(0)) == draw_key(np.random.default_rng(0)))
     True
+=======
+    >>> key = draw_key(np.random.default_rng(0))
+    >>> key == draw_key(np.random.default_rng(0)), key.dtype
+    (np.True_, dtype('uint64'))
+>>>>>>> main
     """
     return np.uint64(rng.integers(0, 2**64, dtype=np.uint64))
 

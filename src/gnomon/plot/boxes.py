@@ -48,14 +48,8 @@ class Box:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> found = box_of("dqn", [3, 4, 5, 6, 40])
-    >>> found.median, found.outliers
-    (5.0, (40.0,))
-=======
     >>> box_of("clockwise", [1, 2, 3, 4, 100]).outliers
     (100.0,)
->>>>>>> main
     """
 
     label: str
@@ -128,15 +122,9 @@ def box_plots(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> errors = {"clockwise": {"dqn": [3, 4, 5, 9], "uniform": [20, 30, 25, 40]}}
-    >>> len(box_plots(errors, ["clockwise"]).axes)
-    1
-=======
     >>> panels = {"uniform": {"clockwise": [9, 12, 15]}, "dqn": {"clockwise": [3, 4, 8]}}
     >>> [ax.get_title("left") for ax in box_plots(panels, ["clockwise"]).axes]
     ['uniform', 'dqn']
->>>>>>> main
     """
     n = max(len(panels), 1)
     height = max(HEIGHT, 0.95 + 0.5 * len(order))
@@ -223,14 +211,8 @@ def box_rows(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> rows = box_rows({"clockwise": {"dqn": [3, 4, 5, 9]}}, ["dqn"])
-    >>> rows[0]["median"]
-    4.5
-=======
     >>> box_rows({"dqn": {"clockwise": [3, 4, 8]}}, ["clockwise"])[0]["median"]
     4.0
->>>>>>> main
     """
     rows: list[Mapping[str, str | float]] = []
     for learner, rules in panels.items():

@@ -91,15 +91,9 @@ def pairwise_table(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> from gnomon.stats import mann_whitney_table
-    >>> tests = mann_whitney_table({"easy": [1, 2, 3], "hard": [9, 8, 7]})
-    >>> ax = pairwise_table(tests, ["hard", "easy"])
-=======
     >>> from gnomon.stats import difficulty_order, mann_whitney_table
     >>> samples = {"hard": [9, 8, 7, 9], "easy": [1, 2, 3, 2]}
     >>> ax = pairwise_table(mann_whitney_table(samples), difficulty_order(samples).names)
->>>>>>> main
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['hard', 'easy']
     """
@@ -162,12 +156,7 @@ def pairwise_rows(tests: Sequence[PairwiseTest]) -> tuple[Mapping[str, Any], ...
     Examples
     --------
     >>> from gnomon.stats import mann_whitney_table
-<<<<<<< HEAD
-    >>> tests = mann_whitney_table({"easy": [1, 2, 3], "hard": [9, 8, 7]})
-    >>> len(pairwise_rows(tests))
-=======
     >>> len(pairwise_rows(mann_whitney_table({"hard": [9, 8, 7], "easy": [1, 2, 3]})))
->>>>>>> main
     2
     """
     return tuple(
@@ -214,17 +203,11 @@ def difference_bars(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
-    >>> difference_bars(gn.compare(scores, "a", "b", "mean")).get_xlabel()
-=======
     >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import compare
     >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
     >>> scores = ScoreTable.from_arrays(runs)
     >>> difference_bars(compare(scores, "a", "b", "mean")).get_xlabel()
->>>>>>> main
     'difference, first minus second'
     """
     return _bars(comparisons, "−", 0.0, xlabel, ax)
@@ -253,20 +236,12 @@ def improvement_bars(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
-    >>> found = gn.compare(scores, "a", "b", "probability_of_improvement")
-    >>> improvement_bars(found).get_xlabel()
-    'probability that a run of the first is better'
-=======
     >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import compare_all
     >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
     >>> scores = ScoreTable.from_arrays(runs)
     >>> improvement_bars(compare_all(scores)).get_yticklabels()[0].get_text()
     'a > b'
->>>>>>> main
     """
     ax = _bars(comparisons, ">", 0.5, xlabel, ax)
     ax.set_xlim(-0.02, 1.02)
@@ -343,18 +318,11 @@ def improvement_heat_map(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
-    >>> ax = improvement_heat_map(gn.compare_all(scores, "probability_of_improvement"))
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-=======
     >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import compare_all
     >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
     >>> scores = ScoreTable.from_arrays(runs)
     >>> [label.get_text() for label in improvement_heat_map(compare_all(scores)).get_yticklabels()]
->>>>>>> main
     ['b', 'a']
     """
     chances = {(c.a, c.b): (c.value, separated(c)) for c in comparisons}

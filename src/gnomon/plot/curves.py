@@ -62,15 +62,9 @@ class MedianCurve:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> found = MedianCurve("dqn", np.array([3, 5]), np.array([2, 4]), np.array([4, 7]), 20)
-    >>> found.label, found.n_trials
-    ('dqn', 20)
-=======
     >>> x = np.array([3.0, 5.0])
     >>> MedianCurve("clockwise", x, x - 1, x + 1, 10).n_trials
     10
->>>>>>> main
     """
 
     label: str
@@ -113,15 +107,9 @@ def cumulated_error_curves(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> drawing = cumulated_error_curves([[3.0, 5.0, 6.0], [2.0, 2.0, 3.0]], label="dqn")
-    >>> len(drawing.axes)
-    2
-=======
     >>> drawing = cumulated_error_curves([[3, 5, 5], [2, 4, 9]], label="clockwise")
     >>> drawing.axes[0].get_title("left")
     'clockwise'
->>>>>>> main
     """
     curves = np.atleast_2d(np.asarray(errors, dtype=np.float64))
     scale = limits or _with_room(ErrorScale.fit(curves), curves[:, -1:].ravel())
@@ -239,15 +227,9 @@ def median_curves(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> curve = MedianCurve("dqn", np.array([3, 5]), np.array([2, 4]), np.array([4, 7]), 20)
-    >>> len(median_curves([curve]).lines)
-    2
-=======
     >>> x = np.array([3.0, 5.0])
     >>> median_curves([MedianCurve("clockwise", x, x - 1, x + 1, 10)]).get_xlabel()
     'episode'
->>>>>>> main
     """
     if ax is None:
         ax = new_drawing(HALF_WIDTH, max(HEIGHT, 0.6 + 0.22 * len(curves))).subplots()
@@ -359,15 +341,9 @@ def median_rows(curves: Sequence[MedianCurve]) -> tuple[Mapping[str, float | str
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> curve = MedianCurve("dqn", np.array([3, 5]), np.array([2, 4]), np.array([4, 7]), 20)
-    >>> median_rows([curve])[-1]
-    {'label': 'dqn', 'episode': 2, 'median': 5.0, 'low': 4.0, 'high': 7.0, 'n_trials': 20}
-=======
     >>> x = np.array([3.0, 5.0])
     >>> median_rows([MedianCurve("clockwise", x, x - 1, x + 1, 10)])[1]["median"]
     5.0
->>>>>>> main
     """
     return tuple(
         {
@@ -414,18 +390,11 @@ def sample_efficiency_curves(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[[1.0, 2.0]], [[1.5, 3.0]]]}, steps=[10, 20])
-    >>> sample_efficiency_curves(gn.curves(scores, "mean"), xlabel="frames").get_xlabel()
-    'frames'
-=======
     >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import curves
     >>> scores = ScoreTable.from_arrays({"dqn": [[[1, 2], [3, 4]], [[2, 3], [4, 5]]]})
     >>> sample_efficiency_curves(curves(scores, "mean")).get_title("left")
     'mean'
->>>>>>> main
     """
     ax = new_drawing(FULL_WIDTH * 0.65, HEIGHT * 1.25).subplots() if ax is None else ax
     dress(ax, grid="both")

@@ -78,19 +78,12 @@ def interval_panels(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
-    >>> len(interval_panels(gn.estimate(scores, ["mean", "iqm"])).axes)
-    2
-=======
     >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import estimate
     >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
     >>> scores = ScoreTable.from_arrays(runs)
     >>> [ax.get_title("left") for ax in interval_panels(estimate(scores, ["mean", "iqm"])).axes]
     ['mean', 'interquartile mean']
->>>>>>> main
     """
     rows = list(order or dict.fromkeys(e.algorithm for e in estimates))
     metrics = list(dict.fromkeys(e.metric for e in estimates))
@@ -184,18 +177,11 @@ def interval_rows(estimates: Sequence[Estimate]) -> tuple[Mapping[str, Any], ...
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [4.0]]})
-    >>> interval_rows(gn.estimate(scores, "mean"))[0]["metric"]
-    'mean'
-=======
     >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import estimate
     >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
     >>> scores = ScoreTable.from_arrays(runs)
     >>> interval_rows(estimate(scores, "mean"))[0]["value"]
     2.5
->>>>>>> main
     """
     return tuple(estimate.as_record() for estimate in estimates)

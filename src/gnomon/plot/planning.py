@@ -71,19 +71,12 @@ def subsample_distributions(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": np.arange(10.0)[:, None]})
-    >>> found = gn.plan(scores, metrics="mean", way="subsample", runs=[3, 5], n_simulations=50)
-    >>> subsample_distributions(found, xlabel="mean").get_xlabel()
-=======
     >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import plan
     >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
     >>> scores = ScoreTable.from_arrays(runs)
     >>> found = plan(scores, metrics="mean", way="subsample", runs=[2], n_simulations=50)
     >>> subsample_distributions(found).get_xlabel()
->>>>>>> main
     'mean'
     """
     n = max(len(subsamples), 1)
@@ -141,17 +134,11 @@ def power_curves(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> from gnomon.stats import PowerPoint
-    >>> points = [PowerPoint("a", "b", "iqm", 5, 0.4), PowerPoint("a", "b", "iqm", 20, 0.9)]
-    >>> power_curves(points).get_ylabel()
-=======
     >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import plan
     >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
     >>> scores = ScoreTable.from_arrays(runs)
     >>> power_curves(plan(scores, runs=[3, 5], n_simulations=10)).get_ylabel()
->>>>>>> main
     'studies that tell them apart'
     """
     ax = new_drawing(HALF_WIDTH * 1.2, HEIGHT * 1.1).subplots() if ax is None else ax
@@ -205,19 +192,12 @@ def width_curves(widths: Sequence[IntervalWidth], *, ax: Axes | None = None) -> 
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> from gnomon.stats import IntervalWidth
-    >>> widths = [IntervalWidth("a", "iqm", 5, 0.4, 1.0), IntervalWidth("a", "iqm", 20, 0.2, 0.5)]
-    >>> len(width_curves(widths).lines) > 0
-    True
-=======
     >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import plan
     >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
     >>> scores = ScoreTable.from_arrays(runs)
     >>> len(width_curves(plan(scores, way="widths", n_simulations=10)).get_lines())
     3
->>>>>>> main
     """
     ax = new_drawing(HALF_WIDTH * 1.2, HEIGHT * 1.1).subplots() if ax is None else ax
     dress(ax, grid="both")

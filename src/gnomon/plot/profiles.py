@@ -82,19 +82,12 @@ def profile_curves(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [4.0]]})
-    >>> profile_curves(gn.profile(scores, tau=[1.5, 3.0]), xlabel="score").get_xlabel()
-    'score'
-=======
     >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import profile
     >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
     >>> scores = ScoreTable.from_arrays(runs)
     >>> profile_curves(profile(scores, band="none")).get_xlabel()
     'threshold'
->>>>>>> main
     """
     ax = new_drawing(FULL_WIDTH * 0.65, HEIGHT * 1.25).subplots() if ax is None else ax
     dress(ax, grid="both")

@@ -46,18 +46,10 @@ class Figure:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
-    >>> found = gn.estimate(scores, "mean").figure()
-    >>> found.name, len(found.rows), found.as_bytes("png")[1:4]
-    ('estimates', 2, b'PNG')
-=======
     >>> from gnomon.plot.style import new_drawing
     >>> one = Figure("empty", "Nothing", "No data.", "nothing", new_drawing(2, 1), ({"x": 1},))
     >>> sorted(one.files())
     ['empty.csv', 'empty.svg']
->>>>>>> main
     """
 
     name: str

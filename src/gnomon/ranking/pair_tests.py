@@ -58,14 +58,6 @@ class PairComparison:
         After Holm's correction over the comparisons made together.
     exact : bool
         Whether the p-value is from the exact distribution rather than the normal one.
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
-    >>> found = compare_pairs(scores)[0]
-    >>> found.a, found.b, found.probability
-    ('a', 'b', 1.0)
     """
 
     a: str
@@ -87,17 +79,6 @@ class PairComparison:
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PairComparisons(Results[PairComparison]):
     """Tests of every pair: pairs in the order of the names, grounds inside them.
-<<<<<<< HEAD
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]], "c": [[0], [1.5]]})
-    >>> len({(pair.a, pair.b) for pair in compare_pairs(scores)})
-    3
-    """
-=======
->>>>>>> main
 
     Parameters
     ----------

@@ -75,16 +75,9 @@ class Estimate:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> [found] = gn.estimate(gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [6.0]]}), "mean")
-    >>> found.value, round(found.low, 2), round(found.high, 2), found.method
-    (3.0, -3.57, 9.57, 'delta_t')
-=======
     >>> one = Estimate("dqn", "iqm", 0.5, math.nan, 0.6, 0.95, "percentile", 5, 6, 2000, 0.01)
     >>> one.as_record()["low"] is None
     True
->>>>>>> main
     """
 
     algorithm: str
@@ -116,15 +109,6 @@ class Estimates(Results[Estimate]):
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [6.0]]})
-    >>> found = gn.estimate(scores, ["mean", "iqm"])
-    >>> found[1].metric, found.settings["level"]
-    ('iqm', 0.95)
-    >>> found.to_frame().columns[:5]
-    ['algorithm', 'metric', 'value', 'low', 'high']
-=======
     >>> from gnomon.stats import estimate
     >>> scores = ScoreTable.from_arrays({"dqn": [[1.0, 2.0], [2.0, 4.0], [3.0, 3.0]]})
     >>> print(estimate(scores, ["mean", "iqm"]).where(metric="mean"))
@@ -133,7 +117,6 @@ class Estimates(Results[Estimate]):
      algorithm   metric   value     low    high   n_runs   n_tasks
      ─────────────────────────────────────────────────────────────
      dqn         mean       2.5   1.367   3.633        3         2
->>>>>>> main
     """
 
     columns = ("algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks")
@@ -316,12 +299,6 @@ def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> 
     -----
     DegenerateScoresWarning
         Some algorithm lacks a task.
-
-    Examples
-    --------
-    >>> table = ScoreTable.from_arrays({"a": [[1.0, 2.0]], "b": [[3.0, 4.0]]}, tasks=["x", "y"])
-    >>> shared_tasks(table)
-    ('x', 'y')
     """
     names = algorithms or table.algorithms
     tasks = table.shared_tasks(names)

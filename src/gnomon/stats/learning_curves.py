@@ -65,17 +65,9 @@ class Curve:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> table = gn.ScoreTable.from_arrays({"a": [[[1.0, 2.0]], [[1.5, 3.0]]]}, steps=[10, 20])
-    >>> [found] = gn.curves(table, "mean")
-    >>> found.step, found.value
-    (array([10., 20.]), array([1.25, 2.5 ]))
-=======
     >>> x = np.array([0.0, 1.0])
     >>> Curve("dqn", "iqm", x, x, x - 1, x + 1, 0.95).as_records()[0]
     {'algorithm': 'dqn', 'metric': 'iqm', 'step': 0.0, 'value': 0.0, 'low': -1.0, 'high': 1.0}
->>>>>>> main
     """
 
     algorithm: str
@@ -107,17 +99,10 @@ class Curves(Results[Curve]):
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> table = gn.ScoreTable.from_arrays({"a": [[[1.0, 2.0]], [[1.5, 3.0]]]}, steps=[10, 20])
-    >>> gn.curves(table, "mean").to_frame().select("step", "value").rows()
-    [(10.0, 1.25), (20.0, 2.5)]
-=======
     >>> x = np.arange(100.0)
     >>> found = Curves((Curve("dqn", "iqm", x, x, x - 1, x + 1, 0.95),))
     >>> len(found.as_records()), len(found.rows())
     (100, 12)
->>>>>>> main
     """
 
     drawn_by = "gnomon.plot.statistics:draw_curves"

@@ -175,13 +175,8 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> metric_named("share_above:2").name
-    'share_above:2'
-=======
     >>> metric_named("trimmed_mean:0.25").value(Strata.from_runs([[0.0, 1.0, 2.0, 90.0]]))
     1.5
->>>>>>> main
     """
     base, _, text = name.partition(":")
     if base not in NAMES or (text and base not in PARAMETERS):

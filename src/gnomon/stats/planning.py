@@ -38,20 +38,11 @@ class SequentialResult:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> runs = np.arange(10.0)[:, None]
-    >>> scores = gn.ScoreTable.from_arrays({"a": runs, "b": runs + 20})
-    >>> [found] = gn.plan(scores, "a", "b", "mean", way="sequential", runs=[4, 10])
-    >>> found.decided, found.runs
-    (True, 4)
-=======
     >>> from gnomon.stats import compare
     >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
     >>> (one,) = compare(scores, "a", "b", "mean")
     >>> SequentialResult(False, 2, one).as_record()["runs"]
     2
->>>>>>> main
     """
 
     decided: bool
@@ -75,17 +66,9 @@ class Plan(Results[PowerPoint | IntervalWidth | Subsamples | SequentialResult]):
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[2.0], [3.0], [4.0]]})
-    >>> found = gn.plan(scores, "a", "b", "mean", runs=[3, 8])
-    >>> [point.runs for point in found], found.notes
-    ([3, 8], ('a, b (mean): power 0.8 takes 8 runs',))
-=======
     >>> points = (PowerPoint("a", "b", "iqm", 5, 0.6), PowerPoint("a", "b", "iqm", 10, 0.9))
     >>> print(Plan(points, {"power": 0.8}).notes[0])
     a, b (iqm): power 0.8 takes 10 runs
->>>>>>> main
     """
 
     drawn_by = "gnomon.plot.statistics:draw_plan"

@@ -43,16 +43,8 @@ class PowerPoint:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[7.0], [8.0], [9.0]]})
-    >>> [point] = gn.plan(scores, "a", "b", "mean", runs=[20], n_simulations=50)
-    >>> point.runs, point.power
-    (20, 1.0)
-=======
     >>> PowerPoint("dqn", "ppo", "iqm", 10, 0.8).as_record()
     {'a': 'dqn', 'b': 'ppo', 'metric': 'iqm', 'runs': 10, 'power': 0.8}
->>>>>>> main
     """
 
     a: str
@@ -83,16 +75,8 @@ class IntervalWidth:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]]})
-    >>> few, many = gn.plan(scores, metrics="mean", way="widths", runs=[3, 12], n_simulations=50)
-    >>> few.runs, many.runs, few.width > many.width
-    (3, 12, True)
-=======
     >>> IntervalWidth("dqn", "iqm", 10, 0.3, 0.5).as_record()["relative_width"]
     0.5
->>>>>>> main
     """
 
     algorithm: str

@@ -78,16 +78,9 @@ class Influences:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> strata = Strata.from_runs([np.array([1.0, 2.0, 3.0])])
-    >>> moves = Influences(strata, strata.values)
-    >>> delta_error(moves).df
-    2.0
-=======
     >>> strata = Strata.from_runs([[1.0, 2.0, 3.0]])
     >>> Influences(strata, strata.values).variances()
     array([0.33333333])
->>>>>>> main
     """
 
     strata: Strata
@@ -147,17 +140,10 @@ class DeltaError:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> strata = Strata.from_runs([np.array([1.0, 2.0, 3.0]), np.array([4.0, 4.0, 7.0])])
-    >>> error = delta_error(Influences(strata, strata.values))
-    >>> round(error.variance, 3), round(error.df, 2), error.shares.round(2)
-    (0.333, 3.2, array([0.25, 0.75]))
-=======
     >>> strata = Strata.from_runs([[1.0, 2.0, 3.0]])
     >>> error = delta_error(Influences(strata, strata.values))
     >>> error.df, round(error.half_width(0.95), 3)
     (2.0, 2.484)
->>>>>>> main
     """
 
     variance: float
@@ -189,11 +175,7 @@ def delta_error(*parts: Influences) -> DeltaError:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> strata = Strata.from_runs([np.array([1.0, 2.0, 3.0])])
-=======
     >>> strata = Strata.from_runs([[1.0, 2.0, 3.0], [4.0, 4.0, 7.0]])
->>>>>>> main
     >>> round(delta_error(Influences(strata, strata.values)).variance, 3)
     0.333
     """
@@ -308,15 +290,9 @@ def median_profile_interval(strata: Strata, level: float) -> tuple[float, float]
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> runs = [np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 4.0]), np.array([8.0, 9.0, 9.5])]
-    >>> low, high = median_profile_interval(Strata.from_runs(runs), 0.95)
-    >>> low < 3.0 < high
-=======
     >>> strata = Strata.from_matrix([[0.1, 0.5, 0.9], [0.3, 0.4, 0.7], [0.2, 0.6, 0.8]])
     >>> low, high = median_profile_interval(strata, 0.95)
     >>> low < 0.5 < high
->>>>>>> main
     True
     """
     from scipy import special

@@ -59,15 +59,9 @@ def percentile_interval(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> low, high, mc_error = percentile_interval(np.arange(1001.0), 0.9)
-    >>> round(float(low)), round(float(high))
-    (50, 950)
-=======
     >>> low, high, _ = percentile_interval(np.arange(101.0), 0.9)
     >>> round(float(low), 9), round(float(high), 9)
     (5.0, 95.0)
->>>>>>> main
     """
     tail = (1.0 - level) / 2.0
     return quantile_ends(replicates, tail, 1.0 - tail)

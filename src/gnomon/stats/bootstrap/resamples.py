@@ -45,14 +45,9 @@ def draw_key(rng: np.random.Generator) -> np.uint64:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> bool(draw_key(np.random.default_rng(0)) == draw_key(np.random.default_rng(0)))
-    True
-=======
     >>> key = draw_key(np.random.default_rng(0))
     >>> key == draw_key(np.random.default_rng(0)), key.dtype
     (np.True_, dtype('uint64'))
->>>>>>> main
     """
     return np.uint64(rng.integers(0, 2**64, dtype=np.uint64))
 
@@ -256,13 +251,6 @@ def median_replicates(
     -------
     ndarray of float, shape (n_resamples,)
         What :func:`median_interval` takes its ends from.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> found = median_replicates([1.0, 2.0, 9.0], n_resamples=500, rng=rng)
-    >>> found.shape, float(np.median(found))
-    ((500,), 2.0)
     """
     from gnomon.stats.bootstrap.medians import median_replicates_of
 

@@ -73,19 +73,11 @@ class Comparison:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = {"a": [[3.0], [4.0], [5.0]], "b": [[1.0], [2.0], [3.0]]}
-    >>> [found] = gn.compare(gn.ScoreTable.from_arrays(scores), "a", "b", "mean")
-    >>> found.value, round(found.low, 2), round(found.p_value, 3), found.method
-    (2.0, -0.27, 0.07, 'delta_t')
-=======
     >>> from gnomon.stats import compare
     >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
     >>> (one,) = compare(scores, "a", "b", "mean")
     >>> one.value, one.as_record()["task"]
     (2.0, None)
->>>>>>> main
     """
 
     a: str
@@ -113,18 +105,10 @@ class Comparisons(Results[Comparison]):
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = {"a": [[3.0], [4.0], [5.0]], "b": [[1.0], [2.0], [3.0]]}
-    >>> found = gn.compare(gn.ScoreTable.from_arrays(scores), "a", "b")
-    >>> [one.metric for one in found], found.settings["level"]
-    (['mean', 'median', 'iqm', 'probability_of_improvement'], 0.95)
-=======
     >>> from gnomon.stats import compare
     >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
     >>> compare(scores, "a", "b", ["mean", "iqm"]).where(metric="iqm").settings["method"]
     'auto'
->>>>>>> main
     """
 
     columns = ("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted")
@@ -222,12 +206,6 @@ def chosen_pair(scores: ScoreTable, a: str | None, b: str | None) -> tuple[str, 
         There is no such algorithm.
     ScoreDataError
         One is named alone, or twice.
-
-    Examples
-    --------
-    >>> table = ScoreTable.from_arrays({"a": [[1.0]], "b": [[2.0]]})
-    >>> chosen_pair(table, "a", "b"), chosen_pair(table, None, None)
-    (('a', 'b'), None)
     """
     if a is None:
         return None

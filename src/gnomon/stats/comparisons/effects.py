@@ -173,18 +173,11 @@ def task_tests(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> table = ScoreTable.from_arrays({"a": [[5.0], [6.0], [7.0]], "b": [[1.0], [2.0], [3.0]]})
-    >>> found = task_tests(table, "a", "b", rng=np.random.default_rng(0))
-    >>> found["task_0"].u, round(found["task_0"].p_value, 2)
-    (9.0, 0.1)
-=======
     >>> runs = {"a": [[5, 1], [6, 2], [7, 3]], "b": [[1, 2], [2, 3], [3, 1]]}
     >>> scores = ScoreTable.from_arrays(runs)
     >>> found = task_tests(scores, "a", "b", "welch", rng=np.random.default_rng(0))
     >>> {task: round(test.p_adjusted, 3) for task, test in found.items()}
     {'task_0': 0.016, 'task_1': 1.0}
->>>>>>> main
     """
     tasks = shared_tasks(table, (a, b))
     test_of = _tests(rng)[test]

@@ -35,14 +35,8 @@ class Placements:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> found = placements([[2.0], [5.0]], [[1.0], [3.0]])
-    >>> found.a.values, found.b.values
-    (array([0.5, 1. ]), array([0. , 0.5]))
-=======
     >>> placements([[1.0], [3.0]], [[2.0], [0.0]]).per_task
     array([0.75])
->>>>>>> main
     """
 
     a: Strata
@@ -82,15 +76,9 @@ def placements(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> found = placements([[2.0], [5.0]], [[1.0], [3.0]])
-    >>> found.a.values  # the run of 2.0 beats one of two, that of 5.0 both
-    array([0.5, 1. ])
-=======
     >>> won = placements([[1.0], [3.0]], [[2.0], [0.0]])
     >>> won.a.values, won.value
     (array([0.5, 1. ]), 0.75)
->>>>>>> main
     """
     x, y = as_strata(a), as_strata(b)
     if x.n_tasks != y.n_tasks:

@@ -42,14 +42,8 @@ class PairwiseTest:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> [found] = mann_whitney_table({"a": [5, 6, 7], "b": [1, 2, 3]}, alternative="two-sided")
-    >>> found.a, found.b, found.u, round(found.p_value, 2)
-    ('a', 'b', 9.0, 0.1)
-=======
     >>> PairwiseTest("a", "b", 9.0, 0.05, 0.1).p_adjusted
     0.1
->>>>>>> main
     """
 
     a: str
@@ -178,14 +172,8 @@ class DifficultyOrder:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> found = difficulty_order({"easy": [1, 2, 3, 2], "hard": [9, 8, 11, 9]})
-    >>> found.names, found.groups
-    (('hard', 'easy'), (('hard',), ('easy',)))
-=======
     >>> DifficultyOrder(("b", "a"), (0.9, 0.1), (("b",), ("a",))).names[0]
     'b'
->>>>>>> main
     """
 
     names: tuple[str, ...]

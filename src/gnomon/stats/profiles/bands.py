@@ -159,14 +159,8 @@ def exact_band(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> low, high = exact_band([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [2.5])
-    >>> low.round(3), high.round(3)
-    (array([0.333]), array([1.]))
-=======
     >>> exact_band([[1.0, 2.0], [3.0, 4.0]], [1.5, 2.5])
     (array([0.5, 0. ]), array([1., 1.]))
->>>>>>> main
     """
     strata = as_strata(scores)
     shares = task_shares(strata, np.asarray(tau, dtype=np.float64), higher_is_better)
@@ -270,16 +264,9 @@ def simultaneous_band(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> curves = np.random.default_rng(0).normal(0.5, 0.05, (1000, 3))
-    >>> low, high = simultaneous_band(curves, np.full(3, 0.5), 0.95)
-    >>> (high - low).round(2)
-    array([0.24, 0.24, 0.24])
-=======
     >>> drawn = np.array([[0.9, 0.5], [1.0, 0.4], [0.8, 0.6]])
     >>> [end.round(2).tolist() for end in simultaneous_band(drawn, np.array([0.9, 0.5]), 0.5)]
     [[0.8, 0.4], [1.0, 0.6]]
->>>>>>> main
     """
     largest = np.abs(replicates - value).max(axis=1)
     half = float(np.quantile(largest, level))

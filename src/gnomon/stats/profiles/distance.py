@@ -154,16 +154,9 @@ def likelihood_distances(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> found = likelihood_distances([[9.0], [5.0]], [[1.0], [1.0]], 5)
-    >>> found.round(1)
-    array([[0. ],
-           [3.9]])
-=======
     >>> likelihood_distances([[10.0, 1.0], [4.0, 1.2]], [[1.0, 1.0], [1.0, 1.0]], 5).round(1)
     array([[0. , 0.4],
            [5.2, 0. ]])
->>>>>>> main
     """
     from scipy import special
 
@@ -209,17 +202,10 @@ def permutation_distances(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> scores = [np.array([[9.0], [8.0], [9.5]]), np.array([[1.0], [2.0], [1.5]])]
-    >>> found = permutation_distances(scores, n_permutations=999, rng=np.random.default_rng(0))
-    >>> float(found[0, 0]), bool(found[1, 0] > 1)
-    (0.0, True)
-=======
     >>> scores = [[[3.0], [4.0], [5.0]], [[1.0], [2.0], [0.0]]]
     >>> found = permutation_distances(scores, n_permutations=99, rng=np.random.default_rng(0))
     >>> found.round(1).tolist()
     [[0.0], [1.5]]
->>>>>>> main
     """
     sign = 1.0 if higher_is_better else -1.0
     runs = [[sign * x for x in as_strata(one).per_task()] for one in scores]

@@ -30,19 +30,11 @@ class Profiles(Results[Profile]):
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [4.0]]})
-    >>> found = gn.profile(scores, tau=[1.5, 3.0])
-    >>> found[0].algorithm, found.settings["level"]
-    ('a', 0.95)
-=======
     >>> from gnomon.stats import profile
     >>> scores = ScoreTable.from_arrays({"dqn": [[1.0, 2.0], [3.0, 4.0]]})
     >>> found = profile(scores, band="none")
     >>> len(found), len(found.as_records())
     (1, 81)
->>>>>>> main
     """
 
     drawn_by = "gnomon.plot.statistics:draw_profiles"

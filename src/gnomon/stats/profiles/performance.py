@@ -68,18 +68,10 @@ class Profile:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1.0], [2.0], [4.0]]})
-    >>> [found] = gn.profile(scores, tau=[1.5, 3.0])
-    >>> found.value.round(2), found.band
-    (array([0.67, 0.33]), 'pointwise')
-=======
     >>> tau, share = np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.5, 0.0])
     >>> one = Profile("dqn", "run_score", tau, share, share, share, 0.95, "none")
     >>> one.quantile(0.5), one.area()
     (1.0, 1.0)
->>>>>>> main
     """
 
     algorithm: str
@@ -146,13 +138,8 @@ def thresholds(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> thresholds([Strata.from_runs([np.array([0.0, 2.0])])], n=5)
-    array([0. , 0.5, 1. , 1.5, 2. ])
-=======
     >>> thresholds([Strata.from_matrix([[1.0, 2.0], [3.0, 4.0]])], n=5)
     array([0., 1., 2., 3., 4.])
->>>>>>> main
     """
     values = np.concatenate([one.values for one in strata])
     values = values[np.isfinite(values)]

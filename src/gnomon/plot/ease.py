@@ -80,11 +80,12 @@ def ease_heat_map(
 
     Examples
     --------
+    >>> import gnomon as gn
     >>> from gnomon.ranking import Contest, Tournament
-    >>> x = np.random.default_rng(0).normal(size=(2, 5))
-    >>> tournament = Tournament.of(Contest(("a", "b"), ("t",), ((x[0], x[1] + 2),)))
-    >>> [label.get_text() for label in ease_heat_map(tournament, ["b", "a"]).get_yticklabels()]
-    ['b', 'a']
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
+    >>> ax = ease_heat_map(Tournament.of(Contest.from_table(scores)))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a', 'b']
     """
     names = list(order or tournament.names)[:MOST_ROWS]
     n, at = len(names), [tournament.names.index(name) for name in names]
@@ -141,7 +142,16 @@ def _ease_cell(ax: Axes, row: int, column: int, p: float, *, words: bool) -> Non
 
 
 def ease_rows(tournament: Tournament) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`ease_heat_map`: a row for each pair that met."""
+    """Return the numbers of :func:`ease_heat_map`: a row for each pair that met.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.ranking import Contest, Tournament
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
+    >>> len(ease_rows(Tournament.of(Contest.from_table(scores))))
+    2
+    """
     return tuple(
         {
             "a": tournament.names[i],

@@ -52,9 +52,12 @@ class MeanRank:
 
     Examples
     --------
-    >>> table = ScoreTable.from_arrays({"dqn": [[1.0, 2.0]], "sac": [[3.0, 4.0]]})
-    >>> critical_difference(table)[0].mean_rank
-    1.0
+    >>> import gnomon as gn
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {a: draws.normal(m, 1, (1, 12)) for a, m in {"a": 0, "b": 0, "c": 4}.items()}
+    >>> found = critical_difference(gn.ScoreTable.from_arrays(scores))[0]
+    >>> found.name, found.mean_rank, found.n_tasks
+    ('c', 1.0, 12)
     """
 
     name: str
@@ -86,10 +89,12 @@ class CriticalDifference(Results[MeanRank]):
 
     Examples
     --------
-    >>> table = ScoreTable.from_arrays({"dqn": [[1.0, 2.0]], "sac": [[3.0, 4.0]]})
-    >>> found = critical_difference(table)
-    >>> found.names, found.groups, float(found.p_values[0, 1])
-    (('sac', 'dqn'), (('sac', 'dqn'),), 0.5)
+    >>> import gnomon as gn
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {a: draws.normal(m, 1, (1, 12)) for a, m in {"a": 0, "b": 0, "c": 4}.items()}
+    >>> found = critical_difference(gn.ScoreTable.from_arrays(scores), test="nemenyi")
+    >>> found[0].name, found.groups, round(found[0].critical_difference, 2)
+    ('c', (('a', 'b'),), 0.96)
     """
 
     groups: tuple[tuple[str, ...], ...]

@@ -48,8 +48,11 @@ class DifficultyClass:
 
     Examples
     --------
-    >>> DifficultyClass(1, ("b3", "b23"), 0.7, 0.9).as_record()["class"]
-    1
+    >>> import gnomon as gn
+    >>> errors = {"a": [[1, 2, 90], [2, 1, 95]], "b": [[3, 2, 80], [1, 1, 85]]}
+    >>> table = gn.ScoreTable.from_arrays(errors, tasks=["x", "y", "hard"], higher_is_better=False)
+    >>> [one.tasks for one in difficulty_classes(table)]
+    [('hard',), ('x', 'y')]
     """
 
     number: int
@@ -69,11 +72,11 @@ class DifficultyClasses(Results[DifficultyClass]):
 
     Examples
     --------
-    >>> errors = {"dqn": [[10, 11, 80], [12, 9, 90]], "sac": [[8, 9, 70], [7, 8, 95]]}
-    >>> table = ScoreTable.from_arrays(errors, tasks=["a", "b", "c"], higher_is_better=False)
-    >>> found = difficulty_classes(table, n_resamples=20)
-    >>> found.to_frame()["tasks"].to_list()
-    [['c'], ['b', 'a']]
+    >>> import gnomon as gn
+    >>> errors = {"a": [[1, 2, 90], [2, 1, 95]], "b": [[3, 2, 80], [1, 1, 85]]}
+    >>> table = gn.ScoreTable.from_arrays(errors, tasks=["x", "y", "hard"], higher_is_better=False)
+    >>> [one.number for one in difficulty_classes(table)]
+    [1, 2]
     """
 
     @property
@@ -249,8 +252,12 @@ class Generality:
 
     Examples
     --------
-    >>> Generality("dqn", 2, 0.75, 2, 3, 0.6, 0.5, "b3").as_record()["classes_learned"]
-    2
+    >>> import gnomon as gn
+    >>> errors = {"a": [[1, 2, 90], [2, 1, 95]], "b": [[3, 2, 80], [1, 1, 85]]}
+    >>> table = gn.ScoreTable.from_arrays(errors, tasks=["x", "y", "hard"], higher_is_better=False)
+    >>> found = generality(table, difficulty_classes(table))[0]
+    >>> found.algorithm, found.n_tasks, found.worst_task
+    ('a', 3, 'hard')
     """
 
     algorithm: str
@@ -273,9 +280,12 @@ class GeneralityTable(Results[Generality]):
 
     Examples
     --------
-    >>> table = ScoreTable.from_arrays({"dqn": [[1.0], [2.0]], "sac": [[3.0], [4.0]]})
-    >>> generality(table).to_frame().columns[:3]
-    ['algorithm', 'n_tasks', 'learned_share']
+    >>> import gnomon as gn
+    >>> errors = {"a": [[1, 2, 90], [2, 1, 95]], "b": [[3, 2, 80], [1, 1, 85]]}
+    >>> table = gn.ScoreTable.from_arrays(errors, tasks=["x", "y", "hard"], higher_is_better=False)
+    >>> found = generality(table, difficulty_classes(table))
+    >>> [one.algorithm for one in found]
+    ['a', 'b']
     """
 
     @property

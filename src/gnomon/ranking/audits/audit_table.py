@@ -71,12 +71,11 @@ class Audit(Results[Statement]):
 
     Examples
     --------
-    >>> scores = {"dqn": [[1.0, 2.0], [2.0, 3.0]], "sac": [[4.0, 5.0], [5.0, 7.0]]}
-    >>> found = audit(ScoreTable.from_arrays(scores), n_resamples=20)
-    >>> print(found[0].finding)
-    8 scores (score, higher is better): 2 algorithms, 2 tasks, 2 runs
-    >>> [figure.name for figure in found.figures]
-    ['rank-intervals', 'ease', 'critical-difference']
+    >>> import gnomon as gn
+    >>> scores = {"a": [[5.0, 4.0], [6.0, 5.0]], "b": [[1.0, 2.0], [2.0, 1.0]]}
+    >>> found = gn.audit(gn.ScoreTable.from_arrays(scores), n_resamples=50)
+    >>> found[0].section, found.ranking.names
+    ('table', ('a', 'b'))
     """
 
     table: ScoreTable

@@ -51,10 +51,12 @@ class Intransitivity:
 
     Examples
     --------
-    >>> samples = ((np.array([3.0, 4.0]), np.array([1.0, 2.0]), np.array([0.0, 5.0])),)
-    >>> found = measure_intransitivity(Contest(tuple("abc"), ("r",), samples), n_resamples=20)
-    >>> found.cycles
-    ()
+    >>> import gnomon as gn
+    >>> circle = {"rock": [[0, 2, 0]], "paper": [[1, 0, 2]], "scissors": [[2, 1, 1]]}
+    >>> contest = Contest.from_table(gn.ScoreTable.from_arrays(circle))
+    >>> found = measure_intransitivity(contest, n_resamples=50, rng=np.random.default_rng(0))
+    >>> round(found.value, 2), found.level
+    (0.33, 0.95)
     """
 
     value: float
@@ -190,10 +192,8 @@ class Triangle:
 
     Examples
     --------
-    >>> graph = Tournament.from_log_odds("RPS", [[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
-    >>> (found,) = worst_triangles(graph)
-    >>> found.names, found.curl, found.is_cycle
-    (('R', 'P', 'S'), 3.0, True)
+    >>> Triangle(("rock", "paper", "scissors"), 3.0, True).is_cycle
+    True
     """
 
     names: tuple[str, str, str]
@@ -217,9 +217,11 @@ def worst_triangles(
 
     Examples
     --------
-    >>> graph = Tournament.from_log_odds("abc", [[0, 1, 3], [-1, 0, 1], [-3, -1, 0]])
-    >>> [one.names for one in worst_triangles(graph)], worst_triangles(graph, cycles_only=True)
-    ([('a', 'c', 'b')], [])
+    >>> import gnomon as gn
+    >>> circle = {"rock": [[0, 2, 0]], "paper": [[1, 0, 2]], "scissors": [[2, 1, 1]]}
+    >>> contest = Contest.from_table(gn.ScoreTable.from_arrays(circle))
+    >>> len(worst_triangles(Tournament.of(contest)))
+    1
     """
     f, edge = tournament.log_odds, tournament.weights > 0.0
     found: list[Triangle] = []

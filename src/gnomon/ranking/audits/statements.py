@@ -71,8 +71,8 @@ class Statement:
 
     Examples
     --------
-    >>> Statement("table", "tasks", "tasks: clockwise, b3", 2.0).as_record()["finding"]
-    'tasks: clockwise, b3'
+    >>> Statement("ranks", "a", "rank 1 to 2").finding
+    'rank 1 to 2'
     """
 
     section: str

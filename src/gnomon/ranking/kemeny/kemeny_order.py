@@ -50,8 +50,9 @@ class KemenyOrder:
 
     Examples
     --------
-    >>> KemenyOrder((1, 0, 2), 1.5, 1.2).proven
-    False
+    >>> found = kemeny_order([[0, 2, -1], [-2, 0, 2], [1, -2, 0]])
+    >>> found.order, found.disagreement, found.at_least
+    ((0, 1, 2), 1.0, 1.0)
     """
 
     order: tuple[int, ...]

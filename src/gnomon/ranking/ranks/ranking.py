@@ -34,6 +34,14 @@ class Decision:
     ratings : ndarray of float, shape (n,)
     noise : RatingNoise
         Standard errors of all differences, and how many of them separate.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = {"a": [[x] for x in range(3, 11)], "b": [[x] for x in range(8)]}
+    >>> found = gn.rank(gn.ScoreTable.from_arrays(scores), n_resamples=50).decisions[0]
+    >>> found.separates(found.ratings[:, None] - found.ratings).shape
+    (2, 2)
     """
 
     ratings: FloatArray
@@ -66,8 +74,11 @@ class Ranked:
 
     Examples
     --------
-    >>> Ranked("dqn", "hodge", 0.5, 0.1, 0.9, 1, 2, (1,)).as_record()["groups"]
-    [1]
+    >>> import gnomon as gn
+    >>> scores = {"a": [[x] for x in range(3, 11)], "b": [[x] for x in range(8)]}
+    >>> found = gn.rank(gn.ScoreTable.from_arrays(scores), n_resamples=50)[0]
+    >>> found.name, found.rank_low
+    ('a', 1)
     """
 
     name: str
@@ -108,13 +119,11 @@ class Ranking(Results[Ranked]):
 
     Examples
     --------
-    >>> from gnomon.ranking import rank
-    >>> from gnomon.scores import ScoreTable
-    >>> draws = np.random.default_rng(0).normal
-    >>> table = ScoreTable.from_arrays({"dqn": draws(0.0, 1, (9, 4)), "sac": draws(3.0, 1, (9, 4))})
-    >>> ranking = rank(table, n_resamples=200)
-    >>> ranking.names, ranking.rank_low.tolist(), ranking.groups
-    (('sac', 'dqn'), [1, 2], (('sac',), ('dqn',)))
+    >>> import gnomon as gn
+    >>> scores = {"a": [[x] for x in range(3, 11)], "b": [[x] for x in range(8)]}
+    >>> found = gn.rank(gn.ScoreTable.from_arrays(scores), n_resamples=50)
+    >>> found.names, found.method
+    (('a', 'b'), 'hodge')
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -270,8 +279,12 @@ class Separation:
 
     Examples
     --------
-    >>> Separation("dqn", "sac", False, 0.8, "runs", 5.0, 12.0).further
-    7.0
+    >>> import gnomon as gn
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {a: draws.normal(m, 1, (10, 4)) for a, m in {"a": 9, "b": 0}.items()}
+    >>> found = separation(gn.rank(gn.ScoreTable.from_arrays(scores)), "a", "b")
+    >>> found.separated, found.unit, found.present
+    (True, 'runs', 10.0)
     """
 
     a: str
@@ -305,13 +318,12 @@ def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separ
 
     Examples
     --------
-    >>> from gnomon.ranking import rank
-    >>> from gnomon.scores import ScoreTable
-    >>> draws = np.random.default_rng(0).normal
-    >>> table = ScoreTable.from_arrays({"dqn": draws(0.0, 1, (9, 4)), "sac": draws(0.3, 1, (9, 4))})
-    >>> found = separation(rank(table, n_resamples=200), "dqn", "sac")
-    >>> found.a, found.separated, found.unit
-    ('sac', True, 'runs')
+    >>> import gnomon as gn
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {a: draws.normal(m, 1, (10, 4)) for a, m in {"a": 0.2, "b": 0}.items()}
+    >>> found = separation(gn.rank(gn.ScoreTable.from_arrays(scores)), "a", "b")
+    >>> found.separated, found.needed > found.present
+    (False, True)
     """
     i, j = sorted((ranking.names.index(a), ranking.names.index(b)))
     needed = [_needed(decision, i, j, power) for decision in ranking.decisions]

@@ -78,9 +78,7 @@ def max_entropy_equilibrium(payoff: npt.ArrayLike) -> FloatArray:
 
     Examples
     --------
-    Rock, paper and scissors:
-
-    >>> max_entropy_equilibrium([[0, -1, 1], [1, 0, -1], [-1, 1, 0]]).round(3)
+    >>> max_entropy_equilibrium([[0, 1, -1], [-1, 0, 1], [1, -1, 0]]).round(3)
     array([0.333, 0.333, 0.333])
     """
     a = _cleared(payoff)
@@ -184,8 +182,8 @@ class AlphaRank:
     Examples
     --------
     >>> found = alpha_rank([[0.5, 0.9], [0.1, 0.5]])
-    >>> found.settled, found.ratings.round(3)
-    (True, array([1., 0.]))
+    >>> found.distributions[-1].round(2), found.settled
+    (array([1., 0.]), True)
     """
 
     alphas: FloatArray

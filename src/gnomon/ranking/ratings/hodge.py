@@ -73,8 +73,8 @@ def intransitivity(
 
     Examples
     --------
-    >>> f = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
-    >>> float(intransitivity(f, np.ones((3, 3)), np.zeros(3)))
+    >>> edges = np.array([[0.0, 1.0, -1.0], [-1.0, 0.0, 1.0], [1.0, -1.0, 0.0]])
+    >>> float(intransitivity(edges, np.ones((3, 3)) - np.eye(3), np.zeros(3)))
     1.0
     """
     f, r = np.asarray(log_odds), np.asarray(ratings)
@@ -103,10 +103,12 @@ class HodgeDecomposition:
 
     Examples
     --------
-    >>> graph = Tournament.from_log_odds("abc", [[0, 1, 3], [-1, 0, 1], [-3, -1, 0]])
-    >>> found = hodge_decomposition(graph)
-    >>> found.cycle_dimension, round(found.intransitivity, 3)
-    (1, 0.174)
+    >>> import gnomon as gn
+    >>> from gnomon.ranking import Contest
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3], [4]], "b": [[2], [2.5]], "c": [[0], [1]]})
+    >>> found = hodge_decomposition(Tournament.of(Contest.from_table(scores)))
+    >>> found.names, bool(np.abs(found.harmonic).max() < 1e-9)
+    (('a', 'b', 'c'), True)
     """
 
     names: tuple[str, ...]
@@ -212,8 +214,11 @@ def trait_correlation(tournament: Tournament) -> float:
 
     Examples
     --------
-    >>> trait_correlation(Tournament.from_log_odds("abc", [[0, 1, 2], [-1, 0, 1], [-2, -1, 0]]))
-    0.5
+    >>> import gnomon as gn
+    >>> from gnomon.ranking import Contest
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3], [4]], "b": [[2], [2.5]], "c": [[0], [1]]})
+    >>> round(trait_correlation(Tournament.of(Contest.from_table(scores))), 2)
+    0.33
     """
     f, edge = tournament.log_odds, tournament.weights > 0.0
     together = count = 0.0

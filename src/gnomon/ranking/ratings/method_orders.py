@@ -56,10 +56,11 @@ class MethodOrder:
 
     Examples
     --------
-    >>> nan = float("nan")
-    >>> order = MethodOrder("borda", ("a", "b"), (0.5, 0.5), (), (nan, nan))
-    >>> order.places
-    (1, 1)
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> found = orders_by_method(scores).orders[0]
+    >>> found.method, found.names
+    ('hodge', ('a', 'b'))
     """
 
     method: str
@@ -92,8 +93,11 @@ class MethodRating:
 
     Examples
     --------
-    >>> MethodRating("borda", 1, "a", 0.75, float("nan")).as_record()["standard_error"] is None
-    True
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> found = orders_by_method(scores)[0]
+    >>> found.method, found.place, found.name
+    ('hodge', 1, 'a')
     """
 
     method: str
@@ -121,10 +125,11 @@ class MethodOrders(Results[MethodRating]):
 
     Examples
     --------
-    >>> table = ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
-    >>> found = orders_by_method(table, ["hodge", "borda"])
-    >>> [(order.method, order.names) for order in found.orders]
-    [('hodge', ('a', 'b')), ('borda', ('a', 'b'))]
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> found = orders_by_method(scores)
+    >>> {order.names for order in found.orders}
+    {('a', 'b')}
     """
 
     orders: tuple[MethodOrder, ...]
@@ -330,10 +335,8 @@ class PoolEffect:
 
     Examples
     --------
-    >>> graph = Tournament.from_log_odds("abc", [[0, 0.1, 1], [-0.1, 0, 3], [-1, -3, 0]])
-    >>> (effect,) = pool_effects(graph, ["hodge"], leavers=["c"])
-    >>> effect.left_out, effect.reversed_pairs
-    ('c', (('b', 'a'),))
+    >>> PoolEffect("c", "borda", (("a", "b"),)).left_out
+    'c'
     """
 
     left_out: str

@@ -62,8 +62,8 @@ class Method:
 
     Examples
     --------
-    >>> METHODS["kemeny"].steps, METHODS["borda"].bounds(3)
-    (True, (0.0, 1.0))
+    >>> METHODS["borda"].name, METHODS["borda"].pooled
+    ('borda', True)
     """
 
     name: str
@@ -230,8 +230,8 @@ def method_named(name: str) -> Method:
 
     Examples
     --------
-    >>> method_named("borda").source[:5]
-    'Borda'
+    >>> method_named("kemeny").name
+    'kemeny'
     """
     if name not in METHODS:
         raise UnknownNameError("ranking method", name, METHODS)

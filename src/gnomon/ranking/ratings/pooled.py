@@ -33,9 +33,9 @@ class BradleyTerry:
 
     Examples
     --------
-    >>> fit = bradley_terry([[0, 3], [1, 0]], ridge=0)
-    >>> fit.standard_errors.round(3)
-    array([0.577, 0.577])
+    >>> found = bradley_terry([[0, 3], [1, 0]], ridge=0.0)
+    >>> found.ratings.round(3), found.standard_errors.round(3)
+    (array([ 0.549, -0.549]), array([0.577, 0.577]))
     """
 
     ratings: FloatArray
@@ -148,9 +148,10 @@ def mean_rank(contest: Contest) -> FloatArray:
 
     Examples
     --------
-    >>> samples = ((np.array([3.0, 4.0]), np.array([1.0, 2.0])),)
-    >>> mean_rank(Contest(("a", "b"), ("clockwise",), samples))
-    array([1., 2.])
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3, 1]], "b": [[1, 0.5]], "c": [[2, 2]]})
+    >>> mean_rank(Contest.from_table(scores))
+    array([1.5, 3. , 1.5])
     """
     ranks = task_ranks(contest)
     n_grounds = np.count_nonzero(~np.isnan(ranks), axis=0)
@@ -239,9 +240,10 @@ def elo_games(contest: Contest) -> list[tuple[int, int, float]]:
 
     Examples
     --------
-    >>> samples = ((np.array([3.0, 4.0]), np.array([1.0, 2.0])),)
-    >>> elo_games(Contest(("a", "b"), ("clockwise",), samples))
-    [(0, 1, 1.0)]
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> len(elo_games(Contest.from_table(scores)))
+    1
     """
     return [
         (i, j, float(contest.probability[g, i, j]))

@@ -44,12 +44,11 @@ def difficulty_ladder(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from gnomon.ranking import rank
-    >>> from gnomon.scores import ScoreTable
-    >>> x = np.random.default_rng(0).normal(size=(2, 6, 5))
-    >>> ranking = rank(ScoreTable.from_arrays({"a": x[0], "b": x[1] + 2}), n_resamples=50)
-    >>> len(difficulty_ladder(ranking).texts)
-    2
+    >>> import gnomon as gn
+    >>> errors = {"dqn": [[9, 90], [12, 95], [11, 99]], "uniform": [[30, 80], [10, 85], [20, 88]]}
+    >>> scores = gn.ScoreTable.from_arrays(errors, tasks=["easy", "hard"], higher_is_better=False)
+    >>> difficulty_ladder(gn.rank(scores, by="task", n_resamples=50)).get_ylabel()
+    'difficulty'
     """
     rows = np.flatnonzero(~np.isnan(ranking.ratings))
     height = max(HEIGHT, 0.8 + 0.24 * len(rows))

@@ -61,10 +61,10 @@ def predicted_against_true(
 
     Examples
     --------
-    >>> from gnomon.distill.transforms import transform_of
-    >>> x = np.array([1.0, 2.0, 3.0])
-    >>> predicted_against_true(x + 0.1, x, transform_of("log")).has_data()
-    True
+    >>> from gnomon.distill import transform_of
+    >>> predicted, true = np.array([1.0, 2.1]), np.array([1.1, 2.0])
+    >>> predicted_against_true(predicted, true, transform_of("identity")).get_ylabel()
+    'predicted, its fold left out'
     """
     if ax is None:
         ax = new_drawing(HALF_WIDTH, HALF_WIDTH * 0.95).subplots()
@@ -143,8 +143,8 @@ def error_strips(
 
     Examples
     --------
-    >>> thirds = {"best": np.array([0, 1]), "rest": np.array([2, 3])}
-    >>> len(error_strips(np.array([0.1, -0.2, 0.3, 0.0]), thirds).axes)
+    >>> drawing = error_strips(np.array([0.1, -0.2, 0.05]), {"all": np.array([0, 1, 2])})
+    >>> len(drawing.axes)
     2
     """
     fig = new_drawing(FULL_WIDTH, 0.95 + 0.62 * len(thirds)) if fig is None else fig

@@ -11,11 +11,11 @@ from gnomon.plot import (
     critical_difference_diagram,
     difficulty_ladder,
     ease_heat_map,
-    ease_rows,
     rank_interval_plot,
     tournament_graph,
 )
 from gnomon.plot.critical_difference import critical_difference_rows
+from gnomon.plot.ease import draw_pairs, ease_rows
 from gnomon.plot.rank_intervals import ranking_rows
 from gnomon.plot.style import drawing_of, svg_text
 from gnomon.plot.tournament import tournament_rows
@@ -23,6 +23,7 @@ from gnomon.ranking import (
     Contest,
     Tournament,
     audit,
+    compare_pairs,
     critical_difference,
     hodge_decomposition,
     pool_effects,
@@ -80,6 +81,14 @@ def test_the_heat_map_shows_every_probability(ranking):
     p = graph.probability[2, 0]
     assert (f"{p:.2f}"[1:] if p < 0.995 else "> .99") in texts(ax)
     assert ease_rows(graph)[0]["probability"] == graph.probability[0, 1]
+
+
+def test_comparisons_of_pairs_draw_themselves_best_on_top():
+    found = compare_pairs(contest())
+    figure = found.figure()
+    assert figure.rows == ease_rows(found.tournament)
+    axes = draw_pairs(found, figure.drawing.subplots())
+    assert [label.get_text() for label in axes.get_yticklabels()] == [*rank(contest()).names]
 
 
 def test_pairs_that_never_met_stay_empty():

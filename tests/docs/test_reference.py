@@ -18,7 +18,7 @@ import typer
 import gnomon
 from gnomon import plot as figures
 from gnomon.cli import app, main
-from gnomon.distill.models import SubsetModel
+from gnomon.distill import SubsetModel
 from gnomon.experiments.config_fields import BoardFields, ExperimentFields
 from gnomon.experiments.scoring.scores import METRICS as SCORES
 from gnomon.experiments.shards.shard import frame_of

@@ -22,7 +22,7 @@ from gnomon.distill import (
     sizes,
     stability,
 )
-from gnomon.plot.record import Figure
+from gnomon.plot import Figure
 
 
 def paper_figures(data: PreparedScores) -> Iterator[Figure]:

@@ -307,6 +307,8 @@ def main(folder: Path) -> None:
         ),
         "DATE": f"{date.today():%-d %B %Y}",
         "CORES": str(os.cpu_count()),
+        "RESAMPLES": f"{RESAMPLES:,}",
+        "PANDAS": version("pandas"),
         "ESTIMATES": estimates(runs),
         "IMPROVEMENT": improvement(runs),
         "PROFILES": profiles(runs),
@@ -322,25 +324,107 @@ def main(folder: Path) -> None:
     PAGE.write_text(text, encoding="utf-8")
 
 
-TEXT = """
-# x
-@VERSIONS@ @DATE@ @CORES@
+TEXT = """# Gnomon beside its peers
+
+Four packages answer some of the questions that Gnomon answers. Here the same scores went through each of them, cell by cell: what each
+says, in which time, where they differ and why, and where a peer is the better choice. `python docs/make_peers_page.py` makes this page.
+
+* Run on @DATE@ with @VERSIONS@, one process on a shared machine of @CORES@ cores: take the ratios of times, not the times. A time is
+  the least of several calls in one process; for rliable's probability of improvement there was one call.
+* Scores: Atari 100k, five algorithms on 26 games, human-normalised (the runs of the rliable paper, 100 in each cell; the first ten are its case
+  study). Votes: made up, with a known truth. Resamples: @RESAMPLES@ for all who resample, 500 where coverage is counted.
+* rliable's dependency arch 7.2 cannot be imported beside pandas 3, so pandas @PANDAS@ was installed by hand.
+
+## What each takes and gives
+
+|  | Gnomon | rliable | SciPy | autorank | Arena-Rank |
+|---|---|---|---|---|---|
+| takes | files, frames, arrays of runs; unequal numbers, gaps, censored runs | one full array (runs, tasks) for each algorithm | arrays | a frame with one number for each algorithm and task, no gaps | votes: two names and a winner |
+| aggregates | mean, median, IQM, optimality gap, more, your own | the same four, your own | your own | mean or median of all tasks | – |
+| intervals | closed forms below 20 runs, else bootstrap; also of differences | bootstrap over runs, or runs and tasks | bootstrap; strata by your own hand | of mean or median | sandwich, bootstrap |
+| probability of improvement | value, interval, p | value, interval | Mann-Whitney, task by task | effect sizes | from ratings |
+| performance profiles | pointwise and simultaneous bands, distances from the best | pointwise bands | – | – | – |
+| learning curves | yes | yes | – | – | – |
+| tests over tasks | Friedman, Wilcoxon with Holm, Nemenyi | – | Friedman, Wilcoxon and many more | chosen for you: t, Wilcoxon, ANOVA with Tukey, Friedman with Nemenyi, Bayesian signed ranks | – |
+| ranks | with intervals and tie groups, ten methods | – | – | mean ranks, critical difference | ratings with intervals |
+| how many runs | simulated from the runs at hand | – | by your own hand | – | – |
+| covariates of a vote | – | – | – | – | yes |
+| writes | tables, LaTeX, figures, a page | figures | – | text, LaTeX, figures | – |
+
+## Aggregates and their intervals
 
 @ESTIMATES@
 
+Values agree to the last digit. SciPy gives what rliable gives, with each task handed over as a sample of its own. Gnomon's intervals are
+wider, on purpose: see below. With `method="percentile"` they are rliable's. They also take a thousandth of the time, since nothing is
+resampled.
+
+## How often do the intervals hold?
+
+Runs were drawn from the 100 runs of SPR as if those were all there could be, 200 times for each number of runs; counted is how often an interval of
+nominally 95 % holds the IQM of all 100. One standard error of a count is about two points.
+
 @COVERAGE@
+
+A resample of few runs varies less than new runs do: with three runs by a third of the variance. At ten runs rliable's intervals hold here what
+they promise, and Gnomon's are wider than they had to be. [Statistics](statistics.md#intervals) has the same over 24 populations, and says
+where Gnomon's forms fail.
+
+## Probability of improvement
 
 @IMPROVEMENT@
 
+The same values, and intervals of the same width: here ten runs on 26 games are enough for the bootstrap. rliable calls SciPy's Mann-Whitney
+test once for each game and resample, and throws its p-values away.
+
+## Performance profiles
+
 @PROFILES@
+
+The band at a threshold has an exact distribution, which Gnomon computes and rliable resamples; what is between them is rliable's noise.
+
+## Tests over tasks
 
 @TESTS@
 
+All agree. autorank was told to take ranks (`force_mode`); left alone it first tests whether the means are normal. Neither it nor SciPy
+knows how runs vary: the ten runs of a cell are one number to them. With the runs at hand Gnomon can also say who is better on *these*
+games.
+
+## Ratings
+
 @VOTES@
+
+Of independent votes both make the same, down to the tenth of a point. Not so where votes are made of runs: ten runs of two algorithms on a
+game give a hundred pairs, but only twenty runs were independent.
 
 @RANKS@
 
+The ratings are the same again. Arena-Rank's intervals are less than a third as wide, since it takes each pair for a new vote: that is not
+what it was made for, and it says nothing. Gnomon draws runs, not pairs. Its rank intervals hold for all five together; on these runs DER and
+DrQ are not separated, while Arena-Rank's intervals lie apart.
+
+## Gaps, unequal numbers, seeds
+
 @FAULTS@
+
+rliable draws from NumPy's global state, whatever `random_state` it is given: seed that (`numpy.random.seed`) for numbers that come again.
+[`gnomon.compat.rliable`](tutorials/from-rliable.md#if-you-would-rather-change-one-line) has its names over Gnomon's estimators, without these
+three.
+
+## Where a peer is the better choice
+
+* **rliable**, if reviewers know its intervals and you have more than twenty runs or can live with narrow ones; if your statistic returns several
+  numbers at once; if you want a package of three files.
+* **SciPy**, for one test, in a millisecond and with no further dependency; for statistics and distributions of every other kind; for the
+  many eyes on it.
+* **autorank**, if you have one number for each data set and want one call that chooses the test, says why, and writes the paragraph and the
+  LaTeX. Its Bayesian test can say that two are practically *equivalent*; Gnomon can only say that they are not separated.
+* **Arena-Rank**, for votes: it takes millions of them, weighs pairs anew, and takes out what the style of an answer adds. Gnomon reads no
+  file of votes at all.
+
+Gnomon is young, and its interface may still change; the four have been used in many papers. What it adds is that one table goes through all of
+these questions, and that every answer says what the data do not allow.
 """
 
 if __name__ == "__main__":

@@ -22,11 +22,11 @@ from matplotlib.transforms import Affine2D
 from PIL import Image
 
 import gnomon as gn
-from gnomon.game.board import BUCKET_PLACES, DEFAULT_SPEC, Piece
-from gnomon.learners.base import Learner, Observation, Transition
-from gnomon.plot.style import INK, MUTED, PAPER, SERIES, house_settings
-from gnomon.report.board_drawing import draw_board
-from gnomon.rules.catalogue import rule_info
+from gnomon.game import BUCKET_PLACES, DEFAULT_SPEC, Piece
+from gnomon.learners import Learner, Observation, Transition
+from gnomon.plot.style import INK, MUTED, PAPER, SERIES, default_settings
+from gnomon.report import draw_board
+from gnomon.rules import rule_info
 
 RULE = "color-match"
 #: A board on which no shape is used up before all is known.
@@ -173,7 +173,7 @@ def _moved(step: Step, spec: gn.BoardSpec) -> Piece:
 
 
 def _picture(scene: _Scene, spec: gn.BoardSpec) -> Image.Image:
-    with house_settings():
+    with default_settings():
         drawing = Figure(figsize=(9, 4.9), facecolor=PAPER, dpi=_DPI)
         canvas = FigureCanvasAgg(drawing)
         _draw_game(drawing.add_axes((0.005, 0.01, 0.53, 0.98)), scene, spec)

@@ -139,3 +139,41 @@ def season(database: Database) -> Season:
     from small_season import make_season
 
     return make_season(database)
+
+
+#: A migration after the newest: SQLite cannot change a column, so it rebuilds the table.
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision = "9001", {head!r}
+
+
+def upgrade():
+    change(sa.String(80))
+
+
+def downgrade():
+    change(sa.String(64))
+
+
+def change(to):
+    with op.batch_alter_table("submissions") as table:
+        table.alter_column("log_sha256", existing_type=sa.String(64), type_=to)
+"""
+
+
+@pytest.fixture
+def newer_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A program with one more migration than there is; its version."""
+    from gnomon.database import migration
+
+    folder = tmp_path / "migrations"
+    folder.mkdir()
+    (folder / "next.py").write_text(NEXT.format(head=migration.head_revision()))
+    config = migration._config()
+    own = f"{config.get_main_option('script_location')}/versions"
+    config.set_main_option("path_separator", "newline")
+    config.set_main_option("version_locations", f"{own}\n{folder}")
+    monkeypatch.setattr(migration, "_config", lambda: config)
+    return "9001"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -29,3 +30,15 @@ def gnomon(monkeypatch, capsys, tmp_path):
         return Said(int(exit_.value.code or 0), said.out, said.err)
 
     return call
+
+
+SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"
+
+
+@pytest.fixture
+def atari_folder(monkeypatch) -> Path:
+    """Point GNOMON_DATA at the folder beside the repository."""
+    if not (SHARED / "atari5" / "dataset.csv").is_file():
+        pytest.skip("the Atari-5 data set is not beside the repository")
+    monkeypatch.setenv("GNOMON_DATA", str(SHARED))
+    return SHARED / "atari5"

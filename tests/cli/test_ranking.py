@@ -8,8 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gnomon.cli import app, main
-from gnomon.scores import write_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, write_scores
 
 
 @pytest.fixture(scope="module")
@@ -441,6 +440,8 @@ def test_the_ranking_is_drawn_to_a_file(scores, tmp_path):
     assert "written to" in run("rank", scores, "--resamples", 200, "--figure", drawn)
     assert "rating" in drawn.read_text()
     run("rank", scores, "--resamples", 200, "--marginal", "--figure", drawn)
+    assert "written to" in run("compare-pairs", scores, "--figure", drawn)
+    assert "P(row better than column)" in drawn.read_text()
 
 
 def test_an_audit_is_written_whole_or_not_at_all(scores, tmp_path, monkeypatch, capsys):
@@ -458,11 +459,11 @@ def test_an_audit_is_written_whole_or_not_at_all(scores, tmp_path, monkeypatch, 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--score", "tce"), "a score file holds one score; expected none to be named, found tce"),
+        (("--score", "skill"), "no row has metric = skill; found tce"),
         (("--level", "1e-300"), "expected a number between 0 and 1, not within 1e-06 of either"),
     ],
 )
-def test_what_says_nothing_to_a_score_file_is_refused(scores, options, message):
+def test_what_a_score_file_does_not_hold_is_refused(scores, options, message):
     result = CliRunner().invoke(app, ["rank", str(scores), *options])
     assert result.exit_code != 0
     assert message in (str(result.exception) + result.output)

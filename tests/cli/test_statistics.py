@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from gnomon.cli import main
-from gnomon.scores import write_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, write_scores
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data" / "scores"
 published = pytest.mark.skipif(not DATA.is_dir(), reason="the shared score files are not here")

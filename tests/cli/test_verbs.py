@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from gnomon import __version__
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.runner import run
-from gnomon.experiments.scoring.scores import score_table
+from gnomon.experiments import ExperimentConfig, run, score_table
 
 CONFIG = """
 name = "small"
@@ -122,7 +120,7 @@ def test_a_trial_whose_file_is_gone_is_played_again_and_said_so(gnomon, tmp_path
 
 
 def test_a_run_with_failures_says_no(gnomon, monkeypatch):
-    from gnomon.experiments.trial import Trial
+    from gnomon.experiments import Trial
 
     def fail(trial: Trial) -> None:
         raise RuntimeError("out of luck")
@@ -164,7 +162,7 @@ def test_demo_says_the_order_of_difficulty_and_where_the_report_is(gnomon, monke
 
 
 def test_ctrl_c_keeps_what_was_played(gnomon, monkeypatch):
-    from gnomon.experiments.trial import Trial
+    from gnomon.experiments import Trial
 
     def interrupt(trial: Trial) -> None:
         raise KeyboardInterrupt
@@ -321,7 +319,7 @@ def test_what_cannot_be_written_is_named_as_it_was_asked_for(gnomon, folder, tmp
 
 
 def _open(folder: Path):
-    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments import RunFolder
 
     return RunFolder.open(folder)
 
@@ -360,13 +358,14 @@ BAD_INPUT = [
         ".: not a run folder (gnomon-run.json is missing), and not empty\n",
     ),
     ("", "score none", "none: expected a file of scores; there is none\n"),
-    ("", "score .", ".: not a run folder (gnomon-run.json is missing), and not empty\n"),
+    ("", "score .", ".: expected scores in a known format (arrays, dataset, game-log, "),
     ("", "report none", "none: expected a run folder, there is none\n"),
     ("", "report bad.csv", "bad.csv: expected a run folder, found a file\n"),
     (
         SCORES.replace("run,", "seed,"),
         "estimate bad.csv",
-        "bad.csv: missing column 'run'; found algorithm, task, seed, score\n",
+        "bad.csv: missing column 'run'; found algorithm, task, seed, score "
+        "(columns={'run': NAME} or --column run=NAME says how it is called)\n",
     ),
     (
         SCORES.replace("1,2", "1,two"),
@@ -395,7 +394,7 @@ BAD_INPUT = [
         "estimate bad.csv",
         "bad.csv, line 3, column 'score': expected a number from -1e+100 to 1e+100, found a larger",
     ),
-    ("", "estimate folder.csv", "folder.csv: not a run folder (gnomon-run.json is missing)\n"),
+    ("", "estimate folder.csv", "folder.csv: expected scores in a known format (arrays, "),
     ("", "score /dev/null", "/dev/null: expected a file of scores; this is none\n"),
     (
         CONFIG.replace("4", "2000000"),

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from gnomon.distill.models import Moments, SubsetModel
-from gnomon.distill.procedures.least_squares import fit_least_squares
+from gnomon.distill import SubsetModel, fit_least_squares
+from gnomon.distill.models import Moments
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from gnomon.distill import SubsetModel, predict
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 
 MODEL = SubsetModel(("u", "v"), (0.5, 0.5), transform="identity", residuals=(-1.0, 0.0, 1.0))
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import trim_mean
 
-from gnomon.distill.preparation import Preparation, half_summaries, summarize
+from gnomon.distill import Preparation, transform_of
+from gnomon.distill.preparation import half_summaries, summarize
 from gnomon.distill.prepared import check_target
-from gnomon.distill.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 
 
 def table(**rows):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gnomon.distill import components, correlation_matrix, correlations, explained, single
-from gnomon.distill.atari.facts import GENRES, published_models
+from gnomon.distill.atari import GENRES, published_models
 from gnomon.errors import ScoreDataError
 
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.distill.transforms import TRANSFORMS, transform_of
+from gnomon.distill import transform_of
+from gnomon.distill.transforms import TRANSFORMS
 
 
 @given(st.floats(0.01, 0.99))

@@ -6,17 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from gnomon.distill.procedures.factor import FactorProcedure
-from gnomon.distill.procedures.least_squares import PaperProcedure
-from gnomon.distill.procedures.registry import AutoProcedure
-from gnomon.distill.search.folds import Folds
-from gnomon.distill.validation import (
+from gnomon.distill import (
+    FactorProcedure,
+    Folds,
+    PaperProcedure,
     cross_validate,
-    kendall_tau,
     nested_error,
     order_agreement,
-    outer_splits,
 )
+from gnomon.distill.procedures.registry import AutoProcedure
+from gnomon.distill.validation import kendall_tau, outer_splits
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import make_executor
 
@@ -88,7 +87,7 @@ def test_splits(make_scores):
 
 
 def test_cross_validation_is_that_of_the_search(make_scores):
-    from gnomon.distill.search.search import search_subsets
+    from gnomon.distill import search_subsets
 
     data = make_scores(30, 6, gaps=0.05)
     found = search_subsets(data, 2, n_best=3, folds=Folds(3))
@@ -155,8 +154,7 @@ def test_tau_is_that_of_scipy(x, random):
 
 def test_the_figures_of_atari5(paper):
     """Cross-validated, Atari-5 keeps 900 of 946 pairs in order."""
-    from gnomon.distill.procedures.least_squares import PaperProcedure
-    from gnomon.distill.validation import cross_validate
+    from gnomon.distill import PaperProcedure, cross_validate
 
     games = ("battlezone", "doubledunk", "namethisgame", "phoenix", "qbert")
     held = cross_validate(paper, PaperProcedure(), games)

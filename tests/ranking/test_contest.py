@@ -7,7 +7,7 @@ from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.ranking import Contest
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from strategies_ranking import contests
 
 

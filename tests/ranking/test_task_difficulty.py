@@ -5,7 +5,7 @@ import pytest
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking import difficulty_classes, generality
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 
 
 def errors(means, learners=("dqn", "tabular"), runs=25, seed=0):

@@ -9,13 +9,10 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
-from gnomon.errors import RunFolderError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.journal import TrialRecord
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.report.reports import report
-from gnomon.rules.catalogue import available_rules
+from gnomon.errors import RunFolderError, ScoreDataError
+from gnomon.experiments import ExperimentConfig, RunFolder, TrialRecord, run
+from gnomon.report import report
+from gnomon.rules import available_rules
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -174,9 +171,17 @@ def test_a_run_with_some_pairs_missing(run_folder, tmp_path):
     assert "6 trials failed" in page.text
 
 
+def _run_without_manifest(path):
+    (path / "shards").mkdir(parents=True)
+    (path / "shards" / "one.parquet").touch()
+    return path
+
+
 def test_no_run_folder_no_report(tmp_path):
-    with pytest.raises(RunFolderError):
+    with pytest.raises(ScoreDataError, match="there is none"):
         report(tmp_path / "nothing")
+    with pytest.raises(RunFolderError, match="damaged"):
+        report(_run_without_manifest(tmp_path / "damaged"))
     assert not (tmp_path / "nothing").exists()
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from gnomon.stats import Comparison, Metric, compare, compare_all
 from gnomon.stats.comparisons.comparison import IMPROVEMENT
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from gnomon.stats import (
     almost_stochastic_order,
     cliffs_delta,

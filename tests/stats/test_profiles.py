@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from gnomon.stats import (
     Resamples,
     Strata,

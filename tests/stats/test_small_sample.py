@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from gnomon.stats import (
     METRICS,
     Influences,

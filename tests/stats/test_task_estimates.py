@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from gnomon.stats import estimate, median_interval
 
 X = np.random.default_rng(4).exponential(size=(11, 2))

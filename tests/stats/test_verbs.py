@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gnomon.scores.readers.foreign import SummaryTable
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import gnomon
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, SummaryTable
 from gnomon.stats import compare, compare_all, curves, estimate, plan, profile
 
 pytestmark = pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")

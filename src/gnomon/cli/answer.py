@@ -1,4 +1,4 @@
-"""What a verb answers: records as a table for people, or as one JSON object for programs."""
+"""Output of a verb: results as a table for people, or as one JSON object for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the verbs that take scores have in common: where scores come from, how they are shown."""
+"""Options of the verbs that read scores: where they come from, how results are shown."""
 
 from __future__ import annotations
 

@@ -1,43 +1,31 @@
 from . import atari as atari
 from .distillation import Distillation as Distillation
 from .distillation import Distilled as Distilled
-from .distillation import Sizes as Sizes
 from .distillation import distill as distill
 from .distillation import sizes as sizes
 from .evaluation import ExplainedTasks as ExplainedTasks
-from .evaluation import Fairness as Fairness
 from .evaluation import explained as explained
 from .evaluation import fairness as fairness
 from .models import Procedure as Procedure
 from .models import SubsetModel as SubsetModel
 from .models import SummaryEstimate as SummaryEstimate
-from .prediction import Prediction as Prediction
-from .prediction import Predictions as Predictions
 from .prediction import predict as predict
 from .preparation import Preparation as Preparation
 from .preparation import prepare as prepare
 from .prepared import PreparedScores as PreparedScores
 from .procedures.factor import FactorProcedure as FactorProcedure
-from .procedures.irt import ItemResponseProcedure as ItemResponseProcedure
 from .procedures.least_squares import PaperProcedure as PaperProcedure
 from .procedures.least_squares import fit_least_squares as fit_least_squares
 from .procedures.registry import PROCEDURES as PROCEDURES
-from .procedures.registry import AutoProcedure as AutoProcedure
 from .procedures.registry import procedure_of as procedure_of
 from .search.folds import Folds as Folds
-from .search.pareto import ParetoFront as ParetoFront
-from .search.pareto import ParetoPoint as ParetoPoint
 from .search.pareto import pareto as pareto
-from .search.proof import Optimal as Optimal
-from .search.proof import OptimalSubset as OptimalSubset
 from .search.proof import optimal as optimal
 from .search.search import search_subsets as search_subsets
 from .selection import Committee as Committee
 from .selection import Stability as Stability
 from .selection import stability as stability
 from .structure import Components as Components
-from .structure import Correlations as Correlations
-from .structure import SingleTasks as SingleTasks
 from .structure import components as components
 from .structure import correlation_matrix as correlation_matrix
 from .structure import correlations as correlations
@@ -45,38 +33,24 @@ from .structure import single as single
 from .transforms import Transform as Transform
 from .transforms import transform_of as transform_of
 from .validation import HeldOut as HeldOut
-from .validation import OrderAgreement as OrderAgreement
 from .validation import cross_validate as cross_validate
 from .validation import nested_error as nested_error
 from .validation import order_agreement as order_agreement
 
 __all__ = [
     "PROCEDURES",
-    "AutoProcedure",
     "Committee",
     "Components",
-    "Correlations",
     "Distillation",
     "Distilled",
     "ExplainedTasks",
     "FactorProcedure",
-    "Fairness",
     "Folds",
     "HeldOut",
-    "ItemResponseProcedure",
-    "Optimal",
-    "OptimalSubset",
-    "OrderAgreement",
     "PaperProcedure",
-    "ParetoFront",
-    "ParetoPoint",
-    "Prediction",
-    "Predictions",
     "Preparation",
     "PreparedScores",
     "Procedure",
-    "SingleTasks",
-    "Sizes",
     "Stability",
     "SubsetModel",
     "SummaryEstimate",

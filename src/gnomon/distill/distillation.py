@@ -54,6 +54,13 @@ class Distilled:
         Predictions of algorithms that the choice had not seen; of the procedure, so rank 1 alone.
     order : OrderAgreement, optional
         Of these predictions with the truth.
+
+    Examples
+    --------
+    >>> from gnomon.scores import load_scores
+    >>> (one,) = distill(load_scores("gohr-full"), size=2, transform="identity", summary="mean")
+    >>> one.model.tasks, round(one.r2, 2), round(one.nested.r2, 2)
+    (('bottommost-first', 'two-a-bucket'), 0.98, 0.98)
     """
 
     procedure: str
@@ -100,6 +107,15 @@ class Distillation(Results[Distilled]):
     ----------
     data : PreparedScores
         What they were chosen from.
+
+    Examples
+    --------
+    >>> from gnomon.scores import load_scores
+    >>> found = distill(load_scores("gohr-full"), size=2, transform="identity", summary="mean")
+    >>> found.model.formula
+    'identity summary = 762 + 0.2081 bottommost-first + 0.2864 two-a-bucket'
+    >>> found.settings["nested"], found.warnings
+    ('folds', ('some summaries are near 0: relative errors say little there, r2 says more',))
     """
 
     data: PreparedScores = field(kw_only=True)
@@ -269,6 +285,13 @@ def sizes(
     Returns
     -------
     Sizes
+
+    Examples
+    --------
+    >>> from gnomon.scores import load_scores
+    >>> found = sizes(load_scores("gohr-full"), most=2, transform="identity", summary="mean")
+    >>> [round(one.r2, 2) for one in found]
+    [0.94, 0.98]
     """
     chosen = (
         procedure if isinstance(procedure, Procedure) else procedure_of(procedure, n_folds=folds)

@@ -65,6 +65,14 @@ class ExplainedTasks(Results[ExplainedTask]):
     explained, explained_others : float
         Share of the variance of all tasks pooled; and without the tasks of the subset, which
         explain themselves. NaN if there is none.
+
+    Examples
+    --------
+    >>> from gnomon.scores import load_scores
+    >>> table = load_scores("gohr-full")
+    >>> found = explained(table, ["two-a-bucket"], transform="identity", summary="mean")
+    >>> round(found.explained_others, 2), found[1].task
+    (0.84, 'three-a-bucket')
     """
 
     subset: tuple[str, ...] = field(kw_only=True)

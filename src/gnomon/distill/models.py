@@ -118,6 +118,11 @@ class SummaryEstimate:
         Of the interval, for one new algorithm like those of the training.
     outside : tuple of str
         Tasks whose score lies outside the training range.
+
+    Examples
+    --------
+    >>> SubsetModel(("u",), (1.0,), residuals=(-0.1, 0.1)).estimate({"u": 9.0}).value
+    9.0
     """
 
     value: float
@@ -177,6 +182,38 @@ class SubsetModel:
             raise ValueError(
                 f"expected as many weights as tasks, found {len(self.weights)}, {len(self.tasks)}"
             )
+
+    @classmethod
+    def of_fit(
+        cls,
+        tasks: Sequence[str],
+        weights: FloatArray,
+        intercept: float,
+        x: FloatArray,
+        y: FloatArray,
+        transform: str,
+    ) -> SubsetModel:
+        """Return the model of weights fitted to rows, with the rows' ranges and residuals.
+
+        Parameters
+        ----------
+        tasks : sequence of str
+        weights : ndarray of float, shape (tasks,)
+        intercept : float
+        x : ndarray of float, shape (rows, tasks)
+            Without gaps.
+        y : ndarray of float, shape (rows,)
+        transform : str
+        """
+        return cls(
+            tasks=tuple(tasks),
+            weights=tuple(weights.tolist()),
+            intercept=intercept,
+            transform=transform,
+            n_rows=len(y),
+            ranges=tuple((float(c.min()), float(c.max())) for c in x.T),
+            residuals=tuple(np.sort(y - x @ weights - intercept).tolist()),
+        )
 
     @property
     def formula(self) -> str:
@@ -349,7 +386,26 @@ def _plain(model: SubsetModel) -> dict[str, Any]:
 
 
 class Procedure(ABC):
-    """Chooses subsets of tasks, and fits a model to one."""
+    """Chooses subsets of tasks, and fits a model to one: what one of one's own derives from.
+
+    Examples
+    --------
+    >>> from gnomon.distill import distill, fit_least_squares
+    >>> from gnomon.scores import load_scores
+    >>> class Alphabetic(Procedure):
+    ...     name = "alphabetic"
+    ...
+    ...     def choose(self, data, size, **options):
+    ...         return (data.candidates[:size],)
+    ...
+    ...     def fit(self, data, tasks):
+    ...         return fit_least_squares(data, tasks)
+    >>> found = distill(
+    ...     load_scores("gohr-full"), procedure=Alphabetic(), transform="identity", summary="mean"
+    ... )
+    >>> found[0].procedure, round(found[0].r2, 2)
+    ('alphabetic', 0.9)
+    """
 
     @property
     @abstractmethod

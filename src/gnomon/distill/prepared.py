@@ -43,6 +43,16 @@ class PreparedScores:
         Random and human score of each task, if the scores were normalised.
     record : tuple of str
         What was done, in order.
+
+    Examples
+    --------
+    >>> from gnomon.distill import prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> data.x.shape, data.rows([0, 1]).x.shape
+    ((42, 90), (2, 90))
+    >>> data.record[-2:]
+    ('target: mean over the tasks that an algorithm has', 'transform: identity')
     """
 
     algorithms: tuple[str, ...]

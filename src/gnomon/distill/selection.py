@@ -251,6 +251,12 @@ class Committee:
     models : tuple of SubsetModel
     shares : tuple of float
         Sum to one.
+
+    Examples
+    --------
+    >>> models = SubsetModel(("u",), (1.0,)), SubsetModel(("v",), (1.0,))
+    >>> round(Committee(models, (0.75, 0.25)).estimate({"u": 99.0, "v": 9.0}), 3)
+    55.234
     """
 
     models: tuple[SubsetModel, ...]

@@ -116,6 +116,13 @@ class Components(Results[Component]):
     tasks : tuple of str
     directions : ndarray of float, shape (components, tasks)
     n_algorithms : int
+
+    Examples
+    --------
+    >>> from gnomon.scores import load_scores
+    >>> found = components(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> round(found[0].explained, 3), found.directions.shape
+    (0.561, (42, 90))
     """
 
     tasks: tuple[str, ...] = field(kw_only=True)
@@ -198,6 +205,13 @@ def correlation_matrix(data: PreparedScores) -> tuple[FloatArray, FloatArray]:
     correlation : ndarray of float, shape (tasks, tasks)
         NaN where fewer than 3 rows have both, or a task does not vary on them.
     n_rows : ndarray of float, shape (tasks, tasks)
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[1, 9]], "b": [[2, 6]], "c": [[3, 3]]})
+    >>> correlation_matrix(prepare(table, transform="identity"))[0]
+    array([[ 1., -1.],
+           [-1.,  1.]])
     """
     there = ~np.isnan(data.x)
     x, seen = _about_zero(data.x, there), there.astype(np.float64)

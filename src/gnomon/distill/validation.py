@@ -86,6 +86,15 @@ def nested_error(
     ------
     ScoreDataError
         There are too few algorithms or groups.
+
+    Examples
+    --------
+    >>> from gnomon.distill import FactorProcedure, prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> held = nested_error(data, FactorProcedure(), 3, rng=np.random.default_rng(0))
+    >>> round(held.r2, 3), held.frequencies()["two-a-bucket"]
+    (0.978, 0.9)
     """
     folds = outer_splits(data, outer, n_folds=n_folds, n_repeats=n_repeats, rng=rng)
     splits = [(r, fold == k) for r, fold in enumerate(folds) for k in np.unique(fold)]
@@ -117,6 +126,14 @@ def cross_validate(
     ------
     ScoreDataError
         There are fewer complete rows than folds.
+
+    Examples
+    --------
+    >>> from gnomon.distill import PaperProcedure, prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> round(cross_validate(data, PaperProcedure(), ["two-a-bucket"]).r2, 2)
+    0.79
     """
     folds = folds or Folds()
     x = data.x[:, data.columns(tasks)]
@@ -205,6 +222,14 @@ class HeldOut:
     folds : ndarray of int, shape (repeats, algorithms)
     chosen : tuple of tuples of str
         The tasks of each fold's model.
+
+    Examples
+    --------
+    >>> target = np.array([1.0, 2.0, 3.0])
+    >>> off = np.array([[0.1, -0.1, np.nan]])
+    >>> held = HeldOut(off, off / target, target, np.array([[0, 1, -1]]), (("u",), ("u",)))
+    >>> held.n_predicted, round(held.mse, 3), held.tau
+    (2, 0.01, 1.0)
     """
 
     residuals: FloatArray

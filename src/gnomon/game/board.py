@@ -61,10 +61,8 @@ class Piece:
 
     Examples
     --------
-    >>> from gnomon.game import Piece
-    >>> piece = Piece(0, 31, "STAR", "RED")
-    >>> piece.x, piece.y
-    (1, 6)
+    >>> Piece(1, 8, "STAR", "RED").color
+    'RED'
     """
 
     id: int

@@ -105,9 +105,9 @@ def board_pixels(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> npt.NDArray[n
 
     Examples
     --------
-    >>> from gnomon.game import DEFAULT_SPEC, board_pixels, draw_boards
-    >>> boards = draw_boards(1, rng=np.random.default_rng(0))
-    >>> board_pixels(boards[0], DEFAULT_SPEC).shape
+    >>> import gnomon as gn
+    >>> [board] = gn.draw_boards(1, rng=np.random.default_rng(0))
+    >>> board_pixels(board, gn.BoardSpec()).shape
     (256, 256, 3)
     """
     side = 8 * _CELL

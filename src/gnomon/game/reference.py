@@ -58,11 +58,9 @@ class AcceptedMove:
 
     Examples
     --------
-    >>> from gnomon.game import Board, Piece, ReferenceGame
-    >>> from gnomon.rules import parse
-    >>> game = ReferenceGame(parse("(*,*,*,*,[0,1])"), Board((Piece(0, 31, "STAR", "RED"),)))
-    >>> game.attempt_at(31, 1), game.memory[0].bucket
-    (0, 1)
+    >>> from gnomon.game import Piece
+    >>> AcceptedMove(Piece(1, 8, "STAR", "RED"), 2).bucket
+    2
     """
 
     piece: Piece

@@ -42,10 +42,9 @@ class CheckedRule:
 
     Examples
     --------
-    >>> from gnomon.game import check_rule
-    >>> checked = check_rule("mine.txt", "(*,*,*,*,nearby)", max_states=0)
-    >>> checked.passes, len(checked.findings)
-    (False, 2)
+    >>> found = check_rule("mine.txt", "(*, *, *, *, Nearby)", max_states=0)
+    >>> found.n_lines, found.findings
+    (1, ())
     """
 
     file: str
@@ -94,10 +93,9 @@ def check_rule(file: str, text: str, *, max_states: int) -> CheckedRule:
 
     Examples
     --------
-    >>> from gnomon.game import check_rule
-    >>> print(check_rule("mine.txt", "(*,*,*,*,0)", max_states=100))
-    mine.txt: 1 line, nothing wrong; no stalemate found: all boards of up to 5 pieces and 11 boards
-    in all were searched
+    >>> found = check_rule("mine.txt", "(*, *, red, *, 0)", max_states=10_000)
+    >>> found.search.board is not None
+    True
     """
     try:
         rule_set = parse(text)

@@ -57,10 +57,10 @@ class StalemateSearch:
 
     Examples
     --------
-    >>> from gnomon.game import find_stalemate
-    >>> from gnomon.rules import parse
-    >>> print(find_stalemate(parse("(*,star,*,*,0)")))
-    can get stuck; smallest board: red square in cell 1; at once
+    >>> import gnomon as gn
+    >>> found = find_stalemate(gn.parse("(*, *, red, *, 0)"))
+    >>> found.n_boards > 0, found.moves
+    (True, ())
     """
 
     board: Board | None

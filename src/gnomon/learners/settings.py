@@ -94,9 +94,8 @@ class LearnerField:
     Examples
     --------
     >>> from gnomon.learners import learner_fields
-    >>> field = learner_fields("reinforce")["gamma"]
-    >>> field.default, field.range.expected, field.read(1)
-    (0.0, 'from 0 to 1', 1.0)
+    >>> learner_fields("linear_dqn")["learning_rate"].type
+    <class 'float'>
     """
 
     name: str

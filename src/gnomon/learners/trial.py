@@ -80,14 +80,12 @@ def play_trial(
 
     Examples
     --------
-    >>> from gnomon.game import draw_boards
-    >>> from gnomon.learners import Uniform, play_trial
-    >>> from gnomon.rules import load_rule
+    >>> import gnomon as gn
     >>> rng = np.random.default_rng(0)
-    >>> boards = draw_boards(3, rng=rng)
-    >>> log = play_trial(Uniform(rng=rng), load_rule("clockwise"), boards, horizon=20)
-    >>> log.n_attempts.tolist(), log.finish.tolist()  # each cut off by the horizon
-    ([20, 20, 20], [0, 0, 0])
+    >>> learner = gn.make_learner("uniform", gn.BoardSpec(), rng=rng)
+    >>> log = gn.play_trial(learner, gn.load_rule("anything-goes"), gn.draw_boards(3, rng=rng))
+    >>> log.n_attempts
+    array([9, 9, 9])
     """
     if horizon < 1:
         raise ValueError(f"horizon: expected at least 1, found {horizon}")

@@ -23,7 +23,7 @@ from gnomon.plot.predictions import (
     prediction_rows,
 )
 from gnomon.plot.record import Figure
-from gnomon.plot.style import drawing_of, house_settings
+from gnomon.plot.style import default_settings, drawing_of
 from gnomon.plot.subset_errors import (
     error_by_size_curves,
     pareto_front_plot,
@@ -53,7 +53,7 @@ def single_task_figure(found: SingleTasks, ax: Axes | None = None) -> Figure | A
     """Draw how well each task alone predicts the summary (figure 2 of the Atari-5 paper)."""
     shown = {one.task: one.r2 for one in found[:MOST_BARS]}
     xlabel = "R² of the summary, from this task alone"
-    with house_settings():
+    with default_settings():
         drawn = task_bars(shown, xlabel=xlabel, categories=found.categories, ax=ax)
     if ax is not None:
         return ax
@@ -70,7 +70,7 @@ def single_task_figure(found: SingleTasks, ax: Axes | None = None) -> Figure | A
 def explained_figure(found: ExplainedTasks, ax: Axes | None = None) -> Figure | Axes:
     """Draw how much of every task a subset explains (figure 4 of the Atari-5 paper)."""
     shown = {one.task: one.r2 for one in found[:MOST_BARS]}
-    with house_settings():
+    with default_settings():
         drawn = task_bars(
             shown, xlabel="R² of the task, from the subset", marked=found.subset, ax=ax
         )
@@ -90,7 +90,7 @@ def stability_figure(found: Stability, ax: Axes | None = None) -> Figure | Axes:
     """Draw how often each task was chosen."""
     shown = dict(found.tasks[: MOST_BARS // 2])
     xlabel = f"share of {found.n_models} draws that chose the task"
-    with house_settings():
+    with default_settings():
         drawn = task_bars(shown, xlabel=xlabel, ax=ax)
     if ax is not None:
         return ax
@@ -111,7 +111,7 @@ def prediction_figure(found: Distillation, ax: Axes | None = None) -> Figure | A
         raise ScoreDataError("expected a nested validation to draw; there was none")
     predicted = data.target + _mean_residuals(best.nested)
     half = best.model.half_width(LEVEL)
-    with house_settings():
+    with default_settings():
         drawn = predicted_against_true(
             predicted, data.target, data.transform, half_width=half, level=LEVEL, ax=ax
         )
@@ -141,7 +141,7 @@ def fairness_figure(found: Fairness, ax: Axes | None = None) -> Figure | Axes:
     """
     data, relative = found.data, found.held.relative[0]
     groups = thirds(data.target + found.held.residuals[0], data.target)
-    with house_settings():
+    with default_settings():
         if ax is not None:
             return error_strip(np.abs(relative), groups, ax=ax)
         drawing = error_strips(relative, groups)
@@ -164,7 +164,7 @@ def fairness_figure(found: Fairness, ax: Axes | None = None) -> Figure | Axes:
 def correlation_figure(found: Correlations, ax: Axes | None = None) -> Figure | Axes:
     """Draw the strongest correlations as a graph (figure 5 of the Atari-5 paper)."""
     strongest = found[: found.n_strongest]
-    with house_settings():
+    with default_settings():
         drawn = correlation_graph(strongest, categories=found.categories, ax=ax)
     if ax is not None:
         return ax
@@ -181,7 +181,7 @@ def correlation_figure(found: Correlations, ax: Axes | None = None) -> Figure | 
 
 def size_figure(found: Sizes, ax: Axes | None = None) -> Figure | Axes:
     """Draw how the error falls with the number of tasks."""
-    with house_settings():
+    with default_settings():
         drawn = error_by_size_curves(found, ax=ax)
     if ax is not None:
         return ax
@@ -197,7 +197,7 @@ def size_figure(found: Sizes, ax: Axes | None = None) -> Figure | Axes:
 
 def pareto_figure(found: ParetoFront, ax: Axes | None = None) -> Figure | Axes:
     """Draw the front of error against cost."""
-    with house_settings():
+    with default_settings():
         drawn = pareto_front_plot(found, ax=ax)
     if ax is not None:
         return ax

@@ -1,4 +1,4 @@
-"""Labels that do not lie on one another."""
+"""Placement of names: legends, long names in lines, labels that do not overlap."""
 
 from __future__ import annotations
 

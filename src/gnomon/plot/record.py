@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Drawing
 
 from gnomon._io.atomic_file import write_atomically, write_together
 from gnomon.errors import ScoreDataError
-from gnomon.plot.style import THEME, house_settings, svg_text
+from gnomon.plot.style import THEME, default_settings, svg_text
 
 __all__ = ["FORMATS", "Cell", "Figure", "Row", "csv_text", "inline_svg", "theme_css"]
 
@@ -43,6 +43,13 @@ class Figure:
         The numbers in it, one mapping a row, all with the same keys.
     wide : bool
         Whether it needs the whole width of a page.
+
+    Examples
+    --------
+    >>> from gnomon.plot.style import new_drawing
+    >>> one = Figure("empty", "Nothing", "No data.", "nothing", new_drawing(2, 1), ({"x": 1},))
+    >>> sorted(one.files())
+    ['empty.csv', 'empty.svg']
     """
 
     name: str
@@ -87,7 +94,7 @@ class Figure:
         out = io.BytesIO()
         # No date, so that the same drawing gives the same bytes.
         undated = {"CreationDate": None} if kind == "pdf" else {}
-        with house_settings():
+        with default_settings():
             self.drawing.savefig(out, format=kind, dpi=160, bbox_inches="tight", metadata=undated)
         return out.getvalue()
 
@@ -129,7 +136,7 @@ def inline_svg(svg: str, name: str, alt: str) -> str:
     """Return the text of an SVG file as an element for an HTML page.
 
     Ids get the figure's name in front, since all inline drawings share one space of ids; the
-    house's colours become CSS variables; the size is left to the page.
+    colours of the style become CSS variables; the size is left to the page.
 
     Parameters
     ----------

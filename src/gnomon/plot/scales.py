@@ -109,7 +109,7 @@ class ErrorScale:
         target = ax.xaxis if axis == "x" else ax.yaxis
         target.set_major_locator(FixedLocator(self.ticks()))
         target.set_minor_locator(NullLocator())
-        target.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 6))))
+        target.set_major_formatter(FuncFormatter(_tick))
 
 
 #: Where on the axis, from 0 to 1, the plain part ends and the other begins.
@@ -203,7 +203,7 @@ class BrokenScale:
         ax.set_xlim(self.low, self.high)
         ax.xaxis.set_major_locator(FixedLocator(self.ticks()))
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 6))))
+        ax.xaxis.set_major_formatter(FuncFormatter(_tick))
         if self.is_broken:
             _mark_break(ax)
 
@@ -229,3 +229,8 @@ def _mark_break(ax: Axes) -> None:
             clip_on=False,
             zorder=4,
         )
+
+
+def _tick(value: float, _: int | None) -> str:
+    """Return the label of a tick; no lambda, so that a drawing can be sent to another process."""
+    return number(round(value, 6))

@@ -32,8 +32,8 @@ from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,
     HEIGHT,
+    default_settings,
     drawing_of,
-    house_settings,
     new_drawing,
 )
 from gnomon.stats.comparisons.comparison import Comparison, Comparisons
@@ -64,7 +64,7 @@ IMPROVEMENT = "probability_of_improvement"
 
 def estimate_figure(estimates: Sequence[Estimate], scale: str) -> Figure:
     """Return the interval panels of estimates."""
-    with house_settings():
+    with default_settings():
         drawing = interval_panels(estimates, xlabel=scale)
     level = estimates[0].level
     return Figure(
@@ -164,7 +164,7 @@ def comparison_figure(comparisons: Sequence[Comparison], scale: str) -> Figure:
     pairs = {(c.a, c.b) for c in comparisons}
     chances = [c for c in comparisons if c.metric == IMPROVEMENT]
     differences = [c for c in comparisons if c.metric != IMPROVEMENT]
-    with house_settings():
+    with default_settings():
         if chances and not differences and len(pairs) > 2:
             drawing = drawing_of(improvement_heat_map(chances))
         else:
@@ -200,7 +200,7 @@ def _comparison_panel(
 def profile_figure(profiles: Sequence[Profile], scale: str, *, higher_is_better: bool) -> Figure:
     """Return profiles; the words of the axes say which side of a threshold is good."""
     kind = profiles[0].kind
-    with house_settings():
+    with default_settings():
         drawing = drawing_of(_profile_panel(profiles, scale, higher_is_better, None))
     band = profiles[0].band
     how = "" if band == "none" else f" Bands: {profiles[0].level:.0%}, {band}."
@@ -230,7 +230,7 @@ def _profile_panel(
 def curve_figure(curves: Sequence[Curve], scale: str, step: str = "step") -> Figure:
     """Return sample-efficiency curves, one panel a metric, side by side on one scale."""
     metrics = list(dict.fromkeys(curve.metric for curve in curves))
-    with house_settings():
+    with default_settings():
         width = FULL_WIDTH * (0.65 if len(metrics) == 1 else 1.0)
         drawing = new_drawing(width, HEIGHT * 1.25)
         axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
@@ -257,7 +257,7 @@ def subsample_figure(subsamples: Sequence[Subsamples], scale: str) -> Figure:
     """Return the distributions of metrics of fewer runs, one panel a metric."""
     metrics = list(dict.fromkeys(one.metric for one in subsamples))
     n_rows = len(subsamples) // len(metrics)
-    with house_settings():
+    with default_settings():
         width = FULL_WIDTH * (0.65 if len(metrics) == 1 else 1.0)
         drawing = new_drawing(width, 1.0 + 0.36 * n_rows)
         axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
@@ -277,7 +277,7 @@ def subsample_figure(subsamples: Sequence[Subsamples], scale: str) -> Figure:
 
 def power_figure(points: Sequence[PowerPoint], wanted: float) -> Figure:
     """Return the power to separate each pair, against the number of runs."""
-    with house_settings():
+    with default_settings():
         drawing = drawing_of(power_curves(points, wanted=wanted))
     return Figure(
         "power",
@@ -291,7 +291,7 @@ def power_figure(points: Sequence[PowerPoint], wanted: float) -> Figure:
 
 def width_figure(widths: Sequence[IntervalWidth]) -> Figure:
     """Return how wide intervals are, against the number of runs."""
-    with house_settings():
+    with default_settings():
         drawing = drawing_of(width_curves(widths))
     return Figure(
         "widths",

@@ -1,4 +1,4 @@
-"""How a figure looks: few colours, told apart without colour too, and no global settings.
+"""Style of figures: few colours, told apart without colour too, and no global settings.
 
 Every colour here has a name that the page turns into a CSS variable, so that the same drawing is
 readable on light and on dark paper (see :mod:`gnomon.plot.record`). A file on its own keeps the
@@ -38,9 +38,9 @@ __all__ = [
     "THEME",
     "SeriesStyle",
     "band_alpha",
+    "default_settings",
     "drawing_of",
     "dress",
-    "house_settings",
     "new_drawing",
     "number",
     "p_value",
@@ -123,7 +123,7 @@ def band_alpha(n_series: int) -> float:
 
     Examples
     --------
-    >>> band_alpha(2), band_alpha(12)
+    >>> band_alpha(2), round(band_alpha(12), 2)
     (0.18, 0.09)
     """
     return min(0.18, 1.08 / max(n_series, 1))
@@ -134,7 +134,7 @@ _PLAIN = {"font.family": "DejaVu Sans", "text.parse_math": False}
 
 
 @contextmanager
-def house_settings() -> Iterator[None]:
+def default_settings() -> Iterator[None]:
     """Set the user's Matplotlib settings aside for a while, so that they change no report."""
     with (
         matplotlib.style.context(["default", _PLAIN]),
@@ -169,7 +169,7 @@ def svg_text(drawing: Drawing, name: str) -> str:
     True
     """
     out = io.StringIO()
-    with house_settings(), mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+    with default_settings(), mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = re.sub(_NO_XML, "\ufffd", out.getvalue())
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
@@ -199,7 +199,7 @@ def drawing_of(ax: Axes) -> Drawing:
 
 
 def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
-    """Give axes the house's look: no frame, muted ticks, and a grid if wanted."""
+    """Give axes one look: no frame, muted ticks, and a grid if wanted."""
     ax.set_facecolor("none")
     for side, spine in ax.spines.items():
         spine.set_visible(side == "bottom")

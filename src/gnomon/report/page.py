@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -38,6 +40,11 @@ class Table:
         The cells.
     caption : str
         How to read it.
+
+    Examples
+    --------
+    >>> Table("Scores", ("learner", "errors"), (("dqn", "142"),)).rows
+    (('dqn', '142'),)
     """
 
     title: str
@@ -62,6 +69,11 @@ class Section:
     figures : tuple of Figure
     listings : tuple of (str, str)
         Titles and texts that are shown letter by letter, such as rules.
+
+    Examples
+    --------
+    >>> Section("curves", "Curves", ("Of all trials.",)).text
+    ('Of all trials.',)
     """
 
     name: str
@@ -74,7 +86,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the report answers first: a question, and sentences that answer it."""
+    """What the report answers first: a question, and sentences that answer it.
+
+    Examples
+    --------
+    >>> Answer("Which rule is hardest?", ("clockwise, for dqn",)).question
+    'Which rule is hardest?'
+    """
 
     question: str
     sentences: tuple[str, ...]
@@ -98,6 +116,12 @@ class Report:
         How it was made: names and values.
     source : str
         What all numbers follow from, besides the seeds.
+
+    Examples
+    --------
+    >>> found = Report("first", "two learners", (), (Section("curves", "Curves"),))
+    >>> [section.title for section in found.sections]
+    ['Curves']
     """
 
     title: str
@@ -175,14 +199,29 @@ def _drawn(
     figures: Sequence[Figure], also: Sequence[str], workers: int
 ) -> Iterator[Mapping[str, bytes]]:
     """Yield the files of each figure, which remembers the text of its drawing."""
-    if workers == 1 or len(figures) < _MANY:
-        yield from (figure.files(also) for figure in figures)
-        return
-    for outcome in make_executor(workers).map(partial(Figure.files, also=also), figures):
+    sent = {} if workers == 1 or len(figures) < _MANY else _pickled(figures)
+    work = partial(_draw, also=tuple(also))
+    for outcome in make_executor(workers if sent else 1).map(work, sent):
         if outcome.result is None:
             raise RuntimeError(f"a figure cannot be drawn: {outcome.error}\n{outcome.traceback}")
-        outcome.piece.remember(outcome.result)
+        sent[outcome.piece].remember(outcome.result)
         yield outcome.result
+    here = {id(figure) for figure in sent.values()}
+    yield from (figure.files(also) for figure in figures if id(figure) not in here)
+
+
+def _pickled(figures: Sequence[Figure]) -> dict[bytes, Figure]:
+    """Return the figures that another process can draw: a drawing may hold functions of its own."""
+    found = {}
+    for figure in figures:
+        with suppress(AttributeError, pickle.PicklingError):
+            found[pickle.dumps(figure)] = figure
+    return found
+
+
+def _draw(pickled: bytes, *, also: Sequence[str]) -> dict[str, bytes]:
+    figure: Figure = pickle.loads(pickled)
+    return figure.files(also)
 
 
 def report_html(report: Report, *, alone: bool = False) -> str:

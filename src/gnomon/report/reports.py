@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import gnomon.scores
 from gnomon.errors import GnomonError
 from gnomon.experiments.run_folder import MANIFEST, RunFolder
-from gnomon.plot.style import house_settings
+from gnomon.plot.style import default_settings
 from gnomon.scores import ScoreTable, read_scores
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def report(
                 "those of its scores: gnomon score --out FILE, then report FILE"
             )
         findings = findings_of(folder, seed=seed, level=level, n_resamples=n_resamples or 50_000)
-        with house_settings():
+        with default_settings():
             return _write(report_of(findings), out or folder.path / "report", also, workers)
     from gnomon.report.scores_page import scores_report
 
@@ -113,16 +113,29 @@ def report(
         table, name = read_scores(source, metric=metric), Path(source).name
     if normalize is not None:
         table = gnomon.scores.normalize(table, normalize)
-    with house_settings():
+    with default_settings():
         page = scores_report(table, name, level=level, n_resamples=n_resamples or 2000, seed=seed)
         return _write(page, out or f"{Path(name).stem}-report", also, workers)
 
 
 def write_report(findings: Findings, out: str | Path, *, workers: int = 1) -> Path:
-    """Write the report of a run whose findings are there already; see :func:`report`."""
+    """Write the report of a run whose findings are there already; see :func:`report`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> from gnomon.report import findings_of
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=3, episodes=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = gn.run(config, folder)
+    ...     page = write_report(findings_of(run.folder, n_resamples=50), f"{folder}/report")
+    ...     page.name, page.exists()
+    ('report.html', True)
+    """
     from gnomon.report.run_page import report_of
 
-    with house_settings():
+    with default_settings():
         return _write(report_of(findings), out, (), workers)
 
 

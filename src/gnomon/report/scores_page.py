@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gnomon._version import __version__
 from gnomon.errors import GnomonError, ScoreDataError
 from gnomon.plot.statistics import estimate_figure
-from gnomon.plot.style import house_settings
+from gnomon.plot.style import default_settings
 from gnomon.ranking import Audit, audit, scaled_by_task
 from gnomon.ranking.audits.audit_table import TITLES
 from gnomon.report.audit_page import audit_report
@@ -109,7 +109,7 @@ def _with_figure(page: Report, found: Audit) -> Report:
     """Return the page of an audit with a figure of the summary scores that it prints."""
     if not found.estimates or len(found.ranking.names) > _MOST_DRAWN:
         return page
-    with house_settings():
+    with default_settings():
         figure = estimate_figure(found.estimates, "score on a common scale")
     sections = [
         replace(section, figures=(figure,)) if section.name == "estimates" else section
@@ -128,6 +128,6 @@ def _section(name: str, compute: Callable[[], Results[Any]]) -> Section:
     names = {record.get("algorithm", record.get("a")) for record in found.as_records()}
     if not names or len(names) > _MOST_DRAWN:
         return Section(name, title, (f"{len(names)} algorithms: no picture of so many.",))
-    with house_settings():
+    with default_settings():
         figure = replace(found.figure(), wide=len(names) > _MOST_HALF)
     return Section(name, title, (text,), figures=(figure,))

@@ -58,10 +58,8 @@ class Finding:
 
     Examples
     --------
-    >>> from gnomon.rules import lint_text
-    >>> finding = lint_text("(*,*,*,*,nearby)")[-1]
-    >>> finding.severity, finding.column, finding.remedy
-    ('warning', 10, "write 'Nearby' (the case matters)")
+    >>> print(Finding(1, 5, "warning", "an empty list", "name a bucket"))
+    line 1, column 5: warning: an empty list; name a bucket
     """
 
     line: int

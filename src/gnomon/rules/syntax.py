@@ -190,9 +190,8 @@ class Atom:
     Examples
     --------
     >>> from gnomon.rules import parse
-    >>> atom = parse("(*,square,*,[L1,L2],0)").lines[0].atoms[0]
-    >>> str(atom.shape), atom.color, str(atom.buckets)
-    ('square', None, '0')
+    >>> print(parse("(*, *, red, *, 0)").lines[0].atoms[0])
+    (*, *, red, *, 0)
     """
 
     count: int | None = None
@@ -236,9 +235,8 @@ class Order:
     Examples
     --------
     >>> from gnomon.rules import parse
-    >>> order = parse("order Mine = [[1,2],3]\n(*,*,*,Mine,0)").orders[0]
-    >>> order.name, order.ranks
-    ('Mine', ((1, 2), (3,)))
+    >>> parse("Order home=[1,2,[3,4]]\n(*, *, *, home, 0)").orders[0].ranks
+    ((1,), (2,), (3, 4))
     """
 
     name: str
@@ -263,9 +261,8 @@ class RuleLine:
     Examples
     --------
     >>> from gnomon.rules import parse
-    >>> line = parse("3 (*,*,*,*,0) (1,*,*,*,1)").lines[0]
-    >>> line.count, len(line.atoms)
-    (3, 2)
+    >>> parse("3 (*, *, red, *, 0) (1, *, blue, *, 1)").lines[0].count
+    3
     """
 
     atoms: tuple[Atom, ...]
@@ -294,11 +291,9 @@ class RuleSet:
     Examples
     --------
     >>> from gnomon.rules import parse
-    >>> rule = parse("(*,*,*,*,0)  # all to bucket 0")
-    >>> len(rule.lines), str(rule)
-    (1, '(*, *, *, *, 0)\n')
-    >>> rule == parse("( *, *, *, *, 0 )")
-    True
+    >>> print(parse("(1, *, *, *, 0)\n(1, *, *, *, 2)"), end="")
+    (1, *, *, *, 0)
+    (1, *, *, *, 2)
     """
 
     lines: tuple[RuleLine, ...]

@@ -60,7 +60,7 @@ class Cells:
         return np.diff(self._starts).reshape(len(self._rows), len(self._columns))
 
     def _slice(self, algorithm: str, task: str) -> tuple[int, int]:
-        """Return where the rows of a cell begin, and how many they are; a stranger has none."""
+        """Return where the rows of a cell begin, and how many they are; none of other names."""
         if algorithm not in self._rows or task not in self._columns:
             return 0, 0
         cell = self._rows[algorithm] * len(self._columns) + self._columns[task]

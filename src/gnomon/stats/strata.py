@@ -1,4 +1,4 @@
-"""The scores of one algorithm, task after task: what every estimator here takes."""
+"""Strata: the scores of one algorithm, task after task, which every estimator takes."""
 
 from __future__ import annotations
 

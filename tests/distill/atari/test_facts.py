@@ -2,7 +2,7 @@
 
 import pytest
 
-from gnomon.distill.atari.facts import (
+from gnomon.distill.atari import (
     NAMED_SUBSETS,
     game_models,
     game_of,

@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from gnomon.distill.atari.reproduction import SECTIONS, reproduce
+from gnomon.distill.atari import reproduce
+from gnomon.distill.atari.reproduction import SECTIONS
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from gnomon.distill import nested_error
 from gnomon.distill.procedures.irt import ItemResponseProcedure, fit_item_response
-from gnomon.distill.validation import nested_error
 from gnomon.errors import ScoreDataError
 
 

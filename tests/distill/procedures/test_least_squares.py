@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.distill.procedures.least_squares import fit_least_squares
+from gnomon.distill import fit_least_squares
 from gnomon.errors import ScoreDataError
 
 

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.distill.procedures.factor import FactorProcedure
-from gnomon.distill.procedures.least_squares import PaperProcedure
-from gnomon.distill.procedures.registry import procedure_of
+from gnomon.distill import FactorProcedure, PaperProcedure, procedure_of
 from gnomon.errors import ScoreDataError, UnknownNameError
 
 ATARI5 = ("battlezone", "doubledunk", "namethisgame", "phoenix", "qbert")

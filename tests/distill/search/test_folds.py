@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.distill.search.folds import Folds
+from gnomon.distill import Folds
 
 model_selection = pytest.importorskip("sklearn.model_selection")
 

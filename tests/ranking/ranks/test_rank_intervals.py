@@ -8,7 +8,7 @@ from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.ranking import METHODS, Contest, rank, separation
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from strategies_ranking import contests
 
 N_TABLES = 400

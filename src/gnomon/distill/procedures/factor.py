@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.distill.models import Moments, Procedure, SubsetModel
-from gnomon.distill.prepared import PreparedScores, check_target
-from gnomon.distill.procedures.least_squares import Weights, ranges_of
+from gnomon.distill.prepared import PreparedScores, check_target, check_tasks
+from gnomon.distill.procedures.least_squares import Weights
 from gnomon.distill.search.plan import free_tasks
 from gnomon.distill.work import Progress
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
@@ -53,6 +53,14 @@ class FactorProcedure(Procedure):
     smoothed : bool
         Predict the mean of the summaries over random halves of the tasks instead.
     weights : {"non-negative", "any"}
+
+    Examples
+    --------
+    >>> from gnomon.distill import prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> FactorProcedure().choose(data, 2)
+    (('bottommost-first', 'two-a-bucket'),)
     """
 
     shrinkage: float = 0.25
@@ -86,14 +94,11 @@ class FactorProcedure(Procedure):
 
     def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
         """Return the model of a subset."""
-        names, model = self._covariance(data)
-        place = {name: i for i, name in enumerate(names)}
-        for task in tasks:
-            if task not in place:
-                raise UnknownNameError("task", task, names)
-        chosen = np.array([*(place[task] for task in tasks), len(names)])
-        rows = model.covariance[np.ix_(chosen, chosen)].tolist()
-        mean = tuple(model.mean[chosen].tolist())
+        names, all_tasks = self._covariance(data)
+        check_tasks(tasks, names)
+        chosen = np.array([*map(names.index, tasks), len(names)])
+        rows = all_tasks.covariance[np.ix_(chosen, chosen)].tolist()
+        mean = tuple(all_tasks.mean[chosen].tolist())
         positive = self.weights == "non-negative"
         moments = Moments(mean, tuple(map(tuple, rows)), positive=positive)
         w, intercept = moments.weights(np.ones(len(tasks), dtype=bool))
@@ -101,17 +106,10 @@ class FactorProcedure(Procedure):
         whole = ~np.isnan(x).any(axis=1)
         if not whole.any():
             raise ScoreDataError(f"no algorithm has scores on all of {', '.join(tasks)}")
-        residuals = data.target[whole] - x[whole] @ w - intercept
-        return SubsetModel(
-            tasks=tuple(tasks),
-            weights=tuple(w.tolist()),
-            intercept=intercept,
-            transform=data.transform.name,
-            n_rows=int(whole.sum()),
-            ranges=ranges_of(x[whole]),
-            residuals=tuple(np.sort(residuals).tolist()),
-            moments=moments,
+        fitted = SubsetModel.of_fit(
+            tasks, w, intercept, x[whole], data.target[whole], data.transform.name
         )
+        return replace(fitted, moments=moments)
 
     def _covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
         """Return the names of the tasks that vary, and the covariance of them and the target."""

@@ -16,6 +16,7 @@ import numpy as np
 from gnomon.distill.models import Procedure, SubsetModel
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.search.plan import free_tasks
+from gnomon.distill.transforms import transform_of
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
@@ -24,6 +25,7 @@ from gnomon.scores.table import FloatArray
 __all__ = ["ItemResponseModel", "ItemResponseProcedure", "fit_item_response"]
 
 _EDGE = 0.02
+_logistic = transform_of("logit").inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,16 +168,8 @@ class ItemResponseProcedure(Procedure):
         predicted = fitted.low[-1] + share * (fitted.high[-1] - fitted.low[-1])
         design = np.column_stack([x[whole], np.ones(whole.sum())])
         line = np.linalg.lstsq(design, predicted, rcond=None)[0]
-        residuals = data.target[whole] - design @ line
-        return SubsetModel(
-            tasks=tuple(tasks),
-            weights=tuple(line[:-1].tolist()),
-            intercept=float(line[-1]),
-            transform=data.transform.name,
-            n_rows=int(whole.sum()),
-            ranges=tuple((float(c.min()), float(c.max())) for c in x[whole].T),
-            residuals=tuple(np.sort(residuals).tolist()),
-        )
+        kept = x[whole], data.target[whole]
+        return SubsetModel.of_fit(tasks, line[:-1], float(line[-1]), *kept, data.transform.name)
 
 
 def _abilities(x: FloatArray, fitted: ItemResponseModel, place: Sequence[int]) -> FloatArray:
@@ -194,7 +188,3 @@ def _responses(x: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     width = np.where(high > low, high - low, 1.0)
     share = np.clip((x - low) / width, 0.0, 1.0)
     return np.where(np.isnan(x), 0.5, _EDGE + (1.0 - 2.0 * _EDGE) * share)
-
-
-def _logistic(u: FloatArray) -> FloatArray:
-    return np.asarray(1.0 / (1.0 + np.exp(-u)))

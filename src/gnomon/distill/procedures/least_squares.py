@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
-__all__ = ["PaperProcedure", "Weights", "fit_least_squares", "ranges_of"]
+__all__ = ["PaperProcedure", "Weights", "fit_least_squares"]
 
 #: ``non-negative`` weights never rank an algorithm below one that it beats on every task.
 Weights = Literal["non-negative", "any"]
@@ -58,6 +58,15 @@ def fit_least_squares(
         There are fewer complete rows than coefficients.
     UnknownNameError
         A task is not in the table.
+
+    Examples
+    --------
+    >>> from gnomon.distill import prepare
+    >>> from gnomon.scores import ScoreTable
+    >>> table = ScoreTable.from_arrays({"a": [[1, 3]], "b": [[2, 6]]}, tasks=["u", "v"])
+    >>> data = prepare(table, transform="identity", summary="mean")
+    >>> fit_least_squares(data, ["u"]).formula
+    'identity summary = 0 + 2 u'
     """
     columns = data.columns(tasks)
     y_all = data.target if target is None else target
@@ -74,21 +83,8 @@ def fit_least_squares(
     w = np.linalg.lstsq(cx, cy, rcond=None)[0]
     if weights == "non-negative":
         w = non_negative(cx, cy, w)
-    return SubsetModel(
-        tasks=tuple(tasks),
-        weights=tuple(w.tolist()),
-        intercept=float(shift_y - w @ shift_x),
-        transform=data.transform.name,
-        target=target_name,
-        n_rows=len(y),
-        ranges=ranges_of(x),
-        residuals=tuple(np.sort(cy - cx @ w).tolist()),
-    )
-
-
-def ranges_of(x: FloatArray) -> tuple[tuple[float, float], ...]:
-    """Return the least and the greatest value of each column."""
-    return tuple((float(c.min()), float(c.max())) for c in x.T)
+    model = SubsetModel.of_fit(tasks, w, float(shift_y - w @ shift_x), x, y, data.transform.name)
+    return replace(model, target=target_name)
 
 
 @dataclass(frozen=True)
@@ -105,9 +101,19 @@ class PaperProcedure(Procedure):
     weights : {"any", "non-negative"}
         Non-negative leaves out subsets that would need a negative weight.
     folds : Folds
+    n_checked : int
+        Of ``in_sample``.
+
+    Examples
+    --------
+    >>> from gnomon.distill import prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> PaperProcedure().choose(data, 2)
+    (('clockwise-from-b0', 'where-the-last-piece-lay'),)
     """
 
-    criterion: str = "cv"
+    criterion: Literal["cv", "in_sample"] = "cv"
     complete_only: bool = False
     weights: Weights = "any"
     folds: Folds = field(default_factory=Folds)
@@ -143,7 +149,7 @@ class PaperProcedure(Procedure):
                 data,
                 size,
                 folds=self.folds,
-                criterion="cv" if self.criterion == "cv" else "in_sample",
+                criterion=self.criterion,
                 bounded=executor is None,
                 n_best=wanted if self.criterion == "cv" else max(self.n_checked, wanted),
                 forced=forced,

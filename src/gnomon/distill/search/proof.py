@@ -17,7 +17,7 @@ from numba import njit
 
 from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.search.kernels import KERNEL_OPTIONS, TOLERANCE
+from gnomon.distill.search.kernels import KERNEL_OPTIONS, TOLERANCE, scaled
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.results import Results, recorded
@@ -269,9 +269,8 @@ def _residual(gram: FloatArray, columns: Sequence[int]) -> float:
 
 
 def _gram(x: FloatArray, y: FloatArray) -> FloatArray:
-    length = np.sqrt((x * x).sum(axis=0))
-    z = np.column_stack([x / np.where(length > 0, length, 1.0), y])
-    return np.ascontiguousarray(z.T @ z)
+    unit = scaled(np.column_stack([x, y]))
+    return np.ascontiguousarray(unit.T @ unit)
 
 
 #: A bound is worth its cube of tasks only where many subsets hang on it.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import comb
 from typing import Literal
 
 from gnomon.distill.prepared import PreparedScores
@@ -17,7 +16,7 @@ from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
-__all__ = ["Found", "count_subsets", "expected_seconds", "search_subsets"]
+__all__ = ["Found", "expected_seconds", "search_subsets"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +39,6 @@ class Found:
     errors: FloatArray
     n_subsets: int
     n_row_sets: int
-
-
-def count_subsets(data: PreparedScores, size: int, *, forced: Sequence[str] = ()) -> int:
-    """Return how many subsets of a size there are: what a search has before it."""
-    free = [task for task in data.candidates if task not in forced]
-    return comb(len(free), size - len(forced))
 
 
 def expected_seconds(

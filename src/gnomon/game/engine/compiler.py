@@ -90,11 +90,9 @@ class CompiledRule:
 
     Examples
     --------
-    >>> from gnomon.game import compile_rule
-    >>> from gnomon.rules import load_rule
-    >>> rule = compile_rule(load_rule("clockwise"))
-    >>> rule.lines.tolist(), rule.counts.tolist(), rule.n_shapes
-    ([[0, 1, -1], [1, 2, -1]], [1, -1], 4)
+    >>> import gnomon as gn
+    >>> compile_rule(gn.load_rule("clockwise")).n_colors
+    4
     """
 
     atoms: npt.NDArray[np.uint8]

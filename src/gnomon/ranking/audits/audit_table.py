@@ -68,6 +68,14 @@ class Audit(Results[Statement]):
     intransitivity : Intransitivity
     critical_difference : CriticalDifference or None
         None where fewer than two tasks are shared by all, and of more than sixty contestants.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = {"a": [[5.0, 4.0], [6.0, 5.0]], "b": [[1.0, 2.0], [2.0, 1.0]]}
+    >>> found = gn.audit(gn.ScoreTable.from_arrays(scores), n_resamples=50)
+    >>> found[0].section, found.ranking.names
+    ('table', ('a', 'b'))
     """
 
     table: ScoreTable
@@ -216,7 +224,7 @@ def _estimates(table: ScoreTable, **options: Any) -> Sequence[Estimate]:
     """Return the summaries of scores on one scale; none where no task is shared by all."""
     scores = scaled_by_task(table) if table.normalization is None else table
     try:
-        return [*estimate(scores, METRICS, **options)]
+        return estimate(scores, METRICS, **options)
     except GnomonError as error:
         warnings.warn(f"summary scores: {error}", DegenerateScoresWarning, stacklevel=2)
         return []

@@ -14,7 +14,7 @@ import polars as pl
 from gnomon.errors import ScoreDataError
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import json_object
-from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import rows_of_arrays
 
@@ -94,8 +94,8 @@ def _of_npz(path: Path) -> pl.DataFrame:
             arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise ScoreDataError(f"{path}: expected arrays of numbers; {error}") from None
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile):
+        raise ScoreDataError(f"{path}: expected an .npz file of arrays of numbers") from None
     tasks = arrays.pop("tasks", None)
     return rows_of_arrays(arrays, None if tasks is None else [str(task) for task in tasks.ravel()])
 
@@ -138,16 +138,13 @@ def _recognises(path: Path) -> bool:
     return path.is_file() and (suffix == ".npz" or (suffix == ".json" and _are_arrays(path)))
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
-    better = wanted.higher_is_better is not False
-    return read_arrays(path, metric=wanted.metric, higher_is_better=better)
-
-
 ARRAYS = Reader(
     "arrays",
     "arrays or lists of runs as rliable has them: .npz, .json, or a folder of ALGORITHM.json",
     recognises=_recognises,
-    read=_read,
-    takes=frozenset({"metric", "higher_is_better"}),
+    read=lambda path, wanted: read_arrays(
+        path, metric=wanted.metric, higher_is_better=wanted.is_higher_better
+    ),
+    takes=frozenset({"metric"}),
     is_general=True,
 )

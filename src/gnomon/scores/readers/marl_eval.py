@@ -12,10 +12,12 @@ import numpy as np
 from gnomon.errors import ScoreDataError
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import json_object
-from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
 __all__ = ["MARL_EVAL", "read_marl_eval"]
+
+_KEYS = "environment, task, algorithm, run, step_N with step_count"
 
 
 def read_marl_eval(
@@ -74,8 +76,10 @@ def _only_metric(content: dict[str, Any], path: Path) -> str:
                     for name, step in steps.items() if isinstance(steps, dict) else ():
                         if name.startswith("step_") and isinstance(step, dict):
                             found |= dict.fromkeys(key for key in step if key != "step_count")
-    if len(found) != 1:
-        shown = ", ".join(found) or "none"
+    if not found:
+        raise ScoreDataError(f"{path}: expected {_KEYS}, as marl-eval has them; found none")
+    if len(found) > 1:
+        shown = ", ".join(found)
         raise ScoreDataError(f"{path}: expected a metric to be named; found {shown}")
     return next(iter(found))
 
@@ -101,21 +105,16 @@ def _rows(content: dict[str, Any], metric: str, path: Path) -> Iterator[dict[str
                                     "score": float(np.mean(step[metric])),
                                 }
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ScoreDataError(
-            f"{path}: expected environment, task, algorithm, run, step_N with step_count; {error}"
-        ) from None
-
-
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
-    better = wanted.higher_is_better is not False
-    return read_marl_eval(path, metric=wanted.metric, higher_is_better=better)
+        raise ScoreDataError(f"{path}: expected {_KEYS}; {error}") from None
 
 
 MARL_EVAL = Reader(
     "marl-eval",
     "JSON of marl-eval: environment, task, algorithm, run, step",
     recognises=lambda path: path.suffix.lower() == ".json" and path.is_file(),
-    read=_read,
-    takes=frozenset({"metric", "higher_is_better"}),
+    read=lambda path, wanted: read_marl_eval(
+        path, metric=wanted.metric, higher_is_better=wanted.is_higher_better
+    ),
+    takes=frozenset({"metric"}),
     is_general=True,
 )

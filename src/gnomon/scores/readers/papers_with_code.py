@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.scores.readers.file_contents import json_content
-from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.registry import Reader
 from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.table import ScoreTable
 
@@ -82,7 +82,7 @@ def read_papers_with_code(
     scores = [r | {"score": reported_number(r["score"])} for r in of_metric]
     usable = [r for r in scores if r["score"] is not None and not math.isnan(r["score"])]
     if not usable:
-        found = ", ".join(sorted({r["metric"] for r in reports})[:8]) or "none"
+        found = listed(sorted({r["metric"] for r in reports})) or "none"
         raise ScoreDataError(f"{path}: expected reports of {chosen or 'a metric'}; found {found}")
     _say_what_was_chosen(reports, chosen, None if metric else chosen, len(scores) - len(usable))
     return ScoreTable.from_frame(
@@ -171,17 +171,15 @@ def _recognises(path: Path) -> bool:
     return bool(re.match(rb"\s*\[\s*\{", head)) and b'"datasets"' in head
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
-    better = wanted.higher_is_better is not False
-    return read_papers_with_code(
-        path, metric=wanted.metric, higher_is_better=better, where=wanted.where
-    )
-
-
 PAPERS_WITH_CODE = Reader(
     "papers-with-code",
     "evaluation tables of Papers with Code, .json or .json.gz",
     recognises=_recognises,
-    read=_read,
-    takes=frozenset({"metric", "where", "higher_is_better"}),
+    read=lambda path, wanted: read_papers_with_code(
+        path,
+        metric=wanted.metric,
+        higher_is_better=wanted.is_higher_better,
+        where=wanted.where,
+    ),
+    takes=frozenset({"metric", "where"}),
 )

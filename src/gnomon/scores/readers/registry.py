@@ -81,6 +81,11 @@ class ReadRequest:
     higher_is_better: bool | None = None
     count_empty: bool = True
 
+    @property
+    def is_higher_better(self) -> bool:
+        """The direction, for a source that does not tell it: higher, unless it is said."""
+        return self.higher_is_better is not False
+
     def names(self) -> list[str]:
         """Return the options that are set and that not every reader takes."""
         return [name for name in _NEEDS if getattr(self, name)]
@@ -102,8 +107,7 @@ class Reader:
     read : callable
         The scores that lie there; a :class:`gnomon.errors.ScoreDataError` says what is wrong.
     takes : frozenset of str
-        Those of ``metric``, ``where``, ``columns`` and ``higher_is_better`` that have a meaning
-        for this format.
+        Those of ``metric``, ``where`` and ``columns`` that have a meaning for this format.
     is_general : bool
         Whether it recognises little more than the ending of a name: it is asked only where no
         other reader recognises the file.

@@ -12,11 +12,11 @@ from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import ScoreDataError
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import read_columns
-from gnomon.scores.readers.registry import Reader, ReadRequest, read_scores
+from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, renamed_columns, tidy_frame
 
-__all__ = ["TIDY", "read_scores", "write_scores"]
+__all__ = ["TIDY", "write_scores"]
 
 #: Columns that describe the whole table; a tidy file may carry them, with one value each.
 _ABOUT = ("metric", "unit", "direction")
@@ -43,6 +43,7 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import tempfile, pathlib
+    >>> from gnomon.scores import read_scores
     >>> table = ScoreTable.from_arrays({"a": [[1.5, 2.0]]}, metric="tce", higher_is_better=False)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "scores.csv"
@@ -133,6 +134,6 @@ TIDY = Reader(
     "a CSV, TSV or Parquet file with the columns algorithm, task, run and score",
     recognises=lambda path: not (path.is_dir() or path.suffix.lower() in (".json", ".npz")),
     read=_read,
-    takes=frozenset({"metric", "where", "columns", "higher_is_better"}),
+    takes=frozenset({"metric", "where", "columns"}),
     is_general=True,
 )

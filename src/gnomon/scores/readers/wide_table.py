@@ -14,10 +14,10 @@ from pathlib import Path
 
 import polars as pl
 
-from gnomon.errors import DegenerateScoresWarning
+from gnomon.errors import DegenerateScoresWarning, listed
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import header_names, read_csv
-from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.registry import Reader
 from gnomon.scores.readers.reported_number import has_deviation, reported_number
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, missing_columns
@@ -142,20 +142,16 @@ def _say_what_was_done(
         _warn(f"column {names!r} names tasks: rows are read as tasks, columns as algorithms")
     left_out = [name for name in raw.columns if name not in (names, *columns)]
     if left_out:
-        _warn(f"columns left out, since they are no {noun}: {_listed(left_out)}")
+        _warn(f"columns left out, since they are no {noun}: {listed(left_out)}")
     if len(rows) < len(raw):
         left_out = [name for row, name in enumerate(raw[names]) if row not in rows]
-        _warn(f"rows left out, since they are no tasks: {_listed(left_out)}")
+        _warn(f"rows left out, since they are no tasks: {listed(left_out)}")
     if any(has_deviation(text) for column in columns for text in raw[column]):
         _warn(
             "deviations are left out: each cell is read as one number, and how sure it is is not "
             "used; estimate, compare and profile take means and deviations from a file with "
             "columns algorithm, task, mean, std, runs"
         )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
 
 def _warn(text: str) -> None:
@@ -297,16 +293,13 @@ def _recognises(path: Path) -> bool:
         return False  # whoever reads it as a tidy file says what is wrong
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
-    better = wanted.higher_is_better is not False
-    return read_wide_table(path, metric=wanted.metric, higher_is_better=better)
-
-
 WIDE = Reader(
     "wide",
     "a CSV or TSV table with a row an algorithm and a column a task",
     recognises=_recognises,
-    read=_read,
-    takes=frozenset({"metric", "higher_is_better"}),
+    read=lambda path, wanted: read_wide_table(
+        path, metric=wanted.metric, higher_is_better=wanted.is_higher_better
+    ),
+    takes=frozenset({"metric"}),
     is_general=True,
 )

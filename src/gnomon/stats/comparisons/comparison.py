@@ -22,7 +22,7 @@ from gnomon.stats.comparisons.difference import (
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
 from gnomon.stats.intervals import Interval, checked
-from gnomon.stats.metrics import METRICS, Metric, Metrics, listed, metrics_for
+from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.strata import Strata
 
 __all__ = [
@@ -70,6 +70,14 @@ class Comparison:
         0 for a closed form.
     mc_error : float
         Monte Carlo error of the worse end.
+
+    Examples
+    --------
+    >>> from gnomon.stats import compare
+    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
+    >>> (one,) = compare(scores, "a", "b", "mean")
+    >>> one.value, one.as_record()["task"]
+    (2.0, None)
     """
 
     a: str
@@ -93,7 +101,15 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Results[Comparison]):
-    """Comparisons of two algorithms or of all pairs; see :func:`compare`, :func:`compare_all`."""
+    """Comparisons of two algorithms or of all pairs; see :func:`compare`, :func:`compare_all`.
+
+    Examples
+    --------
+    >>> from gnomon.stats import compare
+    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
+    >>> compare(scores, "a", "b", ["mean", "iqm"]).where(metric="iqm").settings["method"]
+    'auto'
+    """
 
     columns = ("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted")
     drawn_by = "gnomon.plot.statistics:draw_comparisons"
@@ -177,7 +193,7 @@ def compare(
     chosen_pair(scores, a, b)
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     with recorded() as notes:
-        found = tuple(compared_pair(scores, a, b, listed(metrics), per_task, how))
+        found = tuple(compared_pair(scores, a, b, metric_list(metrics), per_task, how))
     return Comparisons(found, how.settings(rng, scores, correction="holm"), tuple(notes))
 
 
@@ -261,7 +277,7 @@ def metrics_to_compare(
 ) -> list[Metric]:
     """Return the metrics, with a stand-in for the probability of improvement."""
     metrics = []
-    for one in listed(wanted):
+    for one in metric_list(wanted):
         if one == IMPROVEMENT:
             metrics.append(Metric(IMPROVEMENT, lambda s: math.nan))
             continue

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from gnomon.plot.profiles import profile_curves, profile_rows
-from gnomon.scores.table import ScoreTable
+from gnomon.plot import profile_curves
+from gnomon.plot.profiles import profile_rows
+from gnomon.scores import ScoreTable
 from gnomon.stats import distance_profiles, performance_profiles
 
 SCORES = np.random.default_rng(3).gamma(2.0, 1.0, (2, 5, 6))

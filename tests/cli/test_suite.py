@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
 
-from gnomon.cli import main
 from gnomon.distill import SubsetModel
-from gnomon.scores.readers.tidy_files import write_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, write_scores
 
 
 @pytest.fixture
-def gnomon(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def suite(gnomon, tmp_path):
+    """Call a verb of a suite: of a file that is written for it, unless told otherwise."""
     rng = np.random.default_rng(0)
     scores = rng.normal(2, 1, (30, 1)) + rng.normal(0, 0.4, (30, 8))
     rows = {f"a{i:02}": [row] for i, row in enumerate(scores)}
@@ -25,12 +22,7 @@ def gnomon(monkeypatch, capsys, tmp_path):
 
     def call(verb, *arguments, source="suite.csv"):
         prepared = ("--transform", "identity") if source == "suite.csv" else ()
-        words = ["gnomon", "suite", verb, source, *prepared, *arguments]
-        monkeypatch.setattr(sys, "argv", words)
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        said = capsys.readouterr()
-        return int(exit_.value.code or 0), said.out, said.err
+        return gnomon("suite", verb, source, *prepared, *arguments)
 
     return call
 
@@ -41,33 +33,33 @@ def records(said):
     return json.loads(out)["results"]
 
 
-def test_error_by_size(gnomon, tmp_path):
-    found = records(gnomon("sizes", "--most", "3", "--figure", "sizes.svg", "--json"))
+def test_error_by_size(suite, tmp_path):
+    found = records(suite("sizes", "--most", "3", "--figure", "sizes.svg", "--json"))
     assert [r["size"] for r in found] == [1, 2, 3]
     assert all(r["nested_relative_error"] > 0 for r in found)
     assert (tmp_path / "sizes.svg").read_text().lstrip().startswith(("<?xml", "<svg"))
 
 
-def test_the_front_of_cost(gnomon, tmp_path):
+def test_the_front_of_cost(suite, tmp_path):
     lines = ["task,cost", *(f"t{j},{1 + j % 3}" for j in range(8))]
     (tmp_path / "costs.csv").write_text("\n".join(lines) + "\n")
     options = ("--costs", "costs.csv", "--most", "3", "--figure", "front.png", "--json")
-    found = records(gnomon("pareto", *options))
+    found = records(suite("pareto", *options))
     assert [r["cost"] for r in found] == sorted({r["cost"] for r in found})
     errors = [r["cv_mse"] for r in found]
     assert errors == sorted(errors, reverse=True)
-    within = records(gnomon("pareto", "--costs", "costs.csv", "--budget", "2", "--json"))
+    within = records(suite("pareto", "--costs", "costs.csv", "--budget", "2", "--json"))
     assert all(r["cost"] <= 2 for r in within)
     (tmp_path / "costs.csv").write_text("task,cost\nt0,1\nt0,2\n")
-    status, out, err = gnomon("pareto", "--costs", "costs.csv")
+    status, out, err = suite("pareto", "--costs", "costs.csv")
     assert (status, out) == (2, "")
     assert "costs.csv, line 3: 't0' is there twice" in err
 
 
 @pytest.mark.parametrize("by", ["algorithms", "fold-seeds"])
-def test_stability(gnomon, by):
+def test_stability(suite, by):
     options = ("--size", "2", "--by", by, "--samples", "12", "--committee", "2", "--json")
-    found = records(gnomon("stability", *options, "--figure", "shares.svg"))
+    found = records(suite("stability", *options, "--figure", "shares.svg"))
     shares = [r["share"] for r in found if r["kind"] == "task"]
     assert sum(shares) == pytest.approx(2)
     assert sum(r["share"] for r in found if r["kind"] == "subset") == pytest.approx(1)
@@ -76,62 +68,62 @@ def test_stability(gnomon, by):
     assert all(len(r["weights"]) == 2 for r in members)
 
 
-def test_stability_without_each_group(gnomon, tmp_path):
+def test_stability_without_each_group(suite, tmp_path):
     lines = (tmp_path / "suite.csv").read_text().splitlines()
     grouped = [lines[0] + ",lab", *(f"{line},lab{i % 5}" for i, line in enumerate(lines[1:]))]
     (tmp_path / "suite.csv").write_text("\n".join(grouped) + "\n")
     options = ("--size", "2", "--by", "left-out-groups", "--group-by", "lab")
-    status, out, _ = gnomon("stability", *options)
+    status, out, _ = suite("stability", *options)
     assert status == 0
     assert "different subsets in 5 draws" in out
 
 
-def test_processes_draw_the_same(gnomon):
+def test_processes_draw_the_same(suite):
     options = ("stability", "--size", "2", "--samples", "6", "--json")
-    assert records(gnomon(*options)) == records(gnomon(*options, "--workers", "2"))
+    assert records(suite(*options)) == records(suite(*options, "--workers", "2"))
 
 
-def test_an_optimal_subset_is_certified(gnomon):
-    (found,) = records(gnomon("optimal", "--size", "3", "--json"))
+def test_an_optimal_subset_is_certified(suite):
+    (found,) = records(suite("optimal", "--size", "3", "--json"))
     assert found["certified"]
     assert found["gap"] == 0
     assert len(found["tasks"]) == 3
-    status, out, _ = gnomon("optimal", "--size", "3")
+    status, out, _ = suite("optimal", "--size", "3")
     assert status == 0
     assert "the best 3 of the 8 tasks without gaps" in out
 
 
-def test_single_tasks(gnomon, tmp_path):
+def test_single_tasks(suite, tmp_path):
     (tmp_path / "kinds.csv").write_text("task,category\nt0,maze\nt1,sports\n")
     options = ("--categories", "kinds.csv", "--figure", "single.svg", "--json")
-    found = records(gnomon("single", *options))
+    found = records(suite("single", *options))
     assert [r["r2"] for r in found] == sorted((r["r2"] for r in found), reverse=True)
     assert len(found) == 8
 
 
-def test_correlations(gnomon):
+def test_correlations(suite):
     found = records(
-        gnomon("correlations", "--strongest", "3", "--negative", "2", "--figure", "g.svg", "--json")
+        suite("correlations", "--strongest", "3", "--negative", "2", "--figure", "g.svg", "--json")
     )
     assert len(found) == 5
     assert [r["correlation"] for r in found] == sorted(
         (r["correlation"] for r in found), reverse=True
     )
-    every = records(gnomon("correlations", "--strongest", "26", "--negative", "9", "--json"))
+    every = records(suite("correlations", "--strongest", "26", "--negative", "9", "--json"))
     assert len(every) == 28  # Never a pair twice.
 
 
-def test_what_a_subset_explains(gnomon):
+def test_what_a_subset_explains(suite):
     options = ("--task", "t1", "--task", "t4", "--figure", "explained.svg", "--json")
-    found = {r["task"]: r for r in records(gnomon("explained", *options))}
+    found = {r["task"]: r for r in records(suite("explained", *options))}
     assert found["t1"]["r2"] == pytest.approx(1)
     assert found["t4"]["weights"] == pytest.approx([0, 1], abs=1e-9)
     assert found["t0"]["r2"] < 1
-    assert len(records(gnomon("explained", "--size", "3", "--json"))) == 8
+    assert len(records(suite("explained", "--size", "3", "--json"))) == 8
 
 
-def test_fairness(gnomon):
-    found = records(gnomon("fairness", "--size", "2", "--figure", "fair.svg", "--json"))
+def test_fairness(suite):
+    found = records(suite("fairness", "--size", "2", "--figure", "fair.svg", "--json"))
     assert [(r["a"], r["b"], r["measure"]) for r in found][:2] == [
         ("low", "middle", "accuracy"),
         ("low", "high", "accuracy"),
@@ -139,23 +131,23 @@ def test_fairness(gnomon):
     assert all(0 <= r["welch_p"] <= 1 for r in found)
 
 
-def test_components(gnomon):
-    found = records(gnomon("components", "--json"))
+def test_components(suite):
+    found = records(suite("components", "--json"))
     assert sum(r["explained"] for r in found) == pytest.approx(1)
     assert found[0]["target_correlation"] > 0.9
 
 
-def call_predict(gnomon, *arguments):
-    return gnomon("predict", *arguments, source="model.json")
+def call_predict(suite, *arguments):
+    return suite("predict", *arguments, source="model.json")
 
 
-def test_a_saved_model_predicts(gnomon, tmp_path):
+def test_a_saved_model_predicts(suite, tmp_path):
     model = SubsetModel(
         ("t1", "t2"), (0.5, 0.5), transform="identity", residuals=(-0.1, 0.0, 0.1),
         ranges=((-9.0, 9.0), (-9.0, 9.0)),
     )  # fmt: skip
     model.save(tmp_path / "model.json")
-    found = records(call_predict(gnomon, "suite.csv", "--json"))
+    found = records(call_predict(suite, "suite.csv", "--json"))
     assert len(found) == 30
     assert all(r["low"] < r["value"] < r["high"] for r in found)
     lines = [
@@ -166,7 +158,7 @@ def test_a_saved_model_predicts(gnomon, tmp_path):
         "half,t1,0,1",
     ]
     (tmp_path / "new.csv").write_text("\n".join(lines) + "\n")
-    status, out, _ = call_predict(gnomon, "new.csv", "--json")
+    status, out, _ = call_predict(suite, "new.csv", "--json")
     whole, half = sorted(json.loads(out)["results"], key=lambda r: r["algorithm"], reverse=True)
     assert status == 0
     assert (whole["value"], whole["outside"]) == (pytest.approx(52.0), ["t2"])
@@ -175,7 +167,7 @@ def test_a_saved_model_predicts(gnomon, tmp_path):
     assert any("half: not estimable, no score on t2" in text for text in warnings)
     assert any("outside the range" in text for text in warnings)
     (tmp_path / "ends.csv").write_text("task,random,human\nt1,0,10\nt2,0,99\n")
-    scaled = records(call_predict(gnomon, "new.csv", "--references", "ends.csv", "--json"))
+    scaled = records(call_predict(suite, "new.csv", "--references", "ends.csv", "--json"))
     assert {r["algorithm"]: r["value"] for r in scaled}["whole"] == pytest.approx(75.0)
 
 
@@ -187,9 +179,9 @@ def test_a_saved_model_predicts(gnomon, tmp_path):
         ("nonsense", "model.json: expected a 'gnomon subset model 1' as JSON"),
     ],
 )
-def test_what_is_no_model_is_refused(gnomon, tmp_path, text, said):
+def test_what_is_no_model_is_refused(suite, tmp_path, text, said):
     (tmp_path / "model.json").write_text(text)
-    status, out, err = call_predict(gnomon, "suite.csv")
+    status, out, err = call_predict(suite, "suite.csv")
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert said in err
 
@@ -210,19 +202,19 @@ def test_what_is_no_model_is_refused(gnomon, tmp_path, text, said):
         ("fairness", ("--task", "t99"), "unknown task 't99'"),
     ],
 )
-def test_bad_input_is_one_line(gnomon, verb, arguments, said):
-    status, out, err = gnomon(verb, *arguments)
+def test_bad_input_is_one_line(suite, verb, arguments, said):
+    status, out, err = suite(verb, *arguments)
     assert status == 2
     assert out == ""
     assert err.count("\n") == 1
     assert said in err
 
 
-def test_a_data_set_is_prepared_as_its_authors_do(gnomon, atari_folder):
-    found = records(gnomon("single", "--json", source="atari5"))
+def test_a_data_set_is_prepared_as_its_authors_do(suite, atari_folder):
+    found = records(suite("single", "--json", source="atari5"))
     assert (found[0]["task"], round(found[0]["r2"], 3)) == ("zaxxon", 0.903)
-    pairs = records(gnomon("correlations", "--figure", "g.svg", "--json", source="atari5"))
+    pairs = records(suite("correlations", "--figure", "g.svg", "--json", source="atari5"))
     assert (pairs[0]["a"], pairs[0]["b"]) == ("alien", "mspacman")
-    status, _, err = gnomon("single", "--group-by", "year", source="atari5")
+    status, _, err = suite("single", "--group-by", "year", source="atari5")
     assert status == 2
     assert "atari5 is prepared as its authors do: no --group-by" in err

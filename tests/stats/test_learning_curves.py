@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from gnomon.stats import curves, estimate, summarize_runs
 
 

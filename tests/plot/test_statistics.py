@@ -5,7 +5,7 @@ import pytest
 
 from gnomon.errors import ScoreDataError
 from gnomon.plot import statistics
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from gnomon.stats import compare, compare_all, estimate
 from gnomon.stats import curves as curves_of
 

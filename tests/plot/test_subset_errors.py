@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 
-from gnomon.distill import ParetoPoint, sizes
-from gnomon.plot.subset_errors import (
-    error_by_size_curves,
-    pareto_front_plot,
-    pareto_rows,
-    size_rows,
-)
-from gnomon.scores.table import ScoreTable
+from gnomon.distill import sizes
+from gnomon.distill.search.pareto import ParetoPoint
+from gnomon.plot import error_by_size_curves, pareto_front_plot
+from gnomon.plot.subset_errors import pareto_rows, size_rows
+from gnomon.scores import ScoreTable
 
 
 @pytest.fixture(scope="module")

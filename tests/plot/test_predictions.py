@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from gnomon.distill.transforms import transform_of
-from gnomon.plot.predictions import error_strips, predicted_against_true, prediction_rows
+from gnomon.distill import transform_of
+from gnomon.plot import error_strips, predicted_against_true
+from gnomon.plot.predictions import prediction_rows
 
 LOG = transform_of("log")
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 from gnomon.stats import Estimate, Metric, estimate
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
-from gnomon.scores.table import ScoreTable
+from gnomon.plot import sample_efficiency_curves
+from gnomon.plot.curves import efficiency_rows
+from gnomon.scores import ScoreTable
 from gnomon.stats import curves as curves_of
 
 

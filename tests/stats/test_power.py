@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores import ScoreTable
+from gnomon.stats import Metric, interval_widths, power_curve, runs_needed
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_power_is_that_of_the_t_test():
+    """A large normal pilot: the power of Welch's test is that of theory."""
+    x = rng().normal(size=(4000, 1))
+    table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 1.0})
+    points = power_curve(table, "a", "b", "mean", runs=[5, 20], n_simulations=600, rng=rng())
+    for point in points:
+        n = point.runs
+        df, shift = 2 * n - 2, np.sqrt(n / 2)
+        critical = stats.t.ppf(0.975, df)
+        theory = stats.nct.sf(critical, df, shift) + stats.nct.cdf(-critical, df, shift)
+        assert point.power == pytest.approx(theory, abs=0.06)
+    assert runs_needed(points) == 20
+    assert runs_needed(points, power=0.999) is None
+
+
+def test_no_difference_is_seldom_found():
+    x = rng().normal(size=(100, 3))
+    table = ScoreTable.from_arrays({"a": x, "b": x[::-1]})
+    (point,) = power_curve(table, "a", "b", "mean", runs=[5], n_simulations=600, rng=rng())
+    assert stats.binomtest(round(point.power * 600), 600, 0.05, "greater").pvalue > 0.01
+
+
+def test_intervals_shrink_with_runs():
+    widths = interval_widths(rng().normal(size=(10, 5)), "mean", runs=[5, 20], rng=rng())
+    assert 2.0 < widths[5] / widths[20] < 3.0
+
+
+def test_misuse():
+    table = ScoreTable.from_arrays({"a": [[1.0], [2.0]], "b": [[1.0], [3.0]]})
+    worst = Metric.of_matrix("worst", np.min)
+    with pytest.raises(ScoreDataError, match="worst: planning needs a metric with an interval in"):
+        power_curve(table, "a", "b", worst, rng=rng())
+    with pytest.raises(ValueError, match="expected at least 2 runs, found 1"):
+        power_curve(table, "a", "b", runs=[1], rng=rng())
+    single = ScoreTable.from_arrays({"a": [[1.0]], "b": [[1.0]]})
+    with pytest.raises(ScoreDataError, match="expected at least two finite pilot runs on every"):
+        power_curve(single, "a", "b", rng=rng())
+    with pytest.raises(ScoreDataError, match="expected a metric of one algorithm"):
+        interval_widths([[1.0], [2.0]], "probability_of_improvement", runs=[2], rng=rng())
+
+
+@pytest.mark.parametrize("metric", ["median", "probability_of_improvement", "iqm"])
+def test_power_grows_with_runs_and_with_the_difference(metric):
+    x = rng().normal(size=(30, 7))
+    power = {}
+    for shift in (0.0, 1.0):
+        table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + shift})
+        points = power_curve(table, "a", "b", metric, runs=[3, 12], n_simulations=100, rng=rng())
+        power[shift] = [point.power for point in points]
+    assert max(power[0.0]) < 0.15
+    assert power[0.0][1] < power[1.0][0] + 0.1 < power[1.0][1] + 0.11
+    assert power[1.0][1] > 0.8
+
+
+def test_the_median_of_one_task_is_its_mean():
+    x = rng().normal(size=(8, 1))
+    table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 1.0})
+    powers = [
+        power_curve(table, "a", "b", metric, runs=[6], n_simulations=50, rng=rng())[0].power
+        for metric in ("mean", "median")
+    ]
+    assert powers[0] == powers[1]
+    widths = [interval_widths(x, metric, runs=[6], rng=rng())[6] for metric in ("mean", "median")]
+    assert widths[0] == widths[1]
+
+
+def test_the_gap_looks_in_the_direction_of_the_scores():
+    """Errors far above the target vary in the gap; taken for scores they would all reach it."""
+    errors = rng().normal(10.0, 1.0, size=(5, 3))
+    options = {"runs": [5], "gamma": 2.0, "higher_is_better": False, "n_simulations": 50}
+    gap = interval_widths(errors, "optimality_gap", rng=rng(), **options)
+    mean = interval_widths(errors, "mean", runs=[5], n_simulations=50, rng=rng())
+    assert gap[5] == pytest.approx(mean[5])
+
+
+def test_a_pilot_that_does_not_vary_plans_nothing():
+    table = ScoreTable.from_arrays({"a": [[1.0], [1.0]], "b": [[2.0], [2.0]]})
+    with pytest.raises(ScoreDataError, match="a and b: expected pilot runs that vary"):
+        power_curve(table, "a", "b", rng=rng())
+    with pytest.raises(ScoreDataError, match="expected pilot runs that vary"):
+        interval_widths([[1.0], [1.0]], runs=[3], rng=rng())

@@ -9,11 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.record import Measurement, best_seconds
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.experiments.scoring.scores import score_table
-from gnomon.experiments.trial import trials_of
+from gnomon.experiments import ExperimentConfig, RunFolder, run, score_table, trials_of
 from gnomon.game.registration import SAMPLE_RULES
 
 N_TRIALS = 100  # of each of the four rules, as in the paper

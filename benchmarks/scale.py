@@ -9,12 +9,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.record import Measurement
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.experiments.scoring.scores import score_table
 from gnomon.experiments.status import status_of
+
+from benchmarks.record import Measurement
+from gnomon.experiments import ExperimentConfig, RunFolder, run, score_table
 
 DQN = {"kind": "linear_dqn", "learning_rate": 0.03}
 #: What can be had of two cores: less than 2 where others are at work.

@@ -14,11 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.experiments.catalogue import load_experiment
-from gnomon.experiments.runner import run
-from gnomon.experiments.scoring.scores import score_table
+from gnomon.experiments import load_experiment, run, score_table
 from gnomon.ranking import audit
-from gnomon.report.reports import report
+from gnomon.report import report
 
 #: Name of the picture -> the figure of the demo's report that it is.
 OF_REPORT = {

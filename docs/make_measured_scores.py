@@ -25,10 +25,8 @@ import numpy as np
 import polars as pl
 
 from gnomon.execution.executor import make_executor
+from gnomon.experiments import ATTEMPT_METRICS, METRICS, RunFolder, TrialRecord, score_trial
 from gnomon.experiments.card import read_card
-from gnomon.experiments.journal import TrialRecord
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import ATTEMPT_METRICS, METRICS, score_trial
 
 METRICS_KEPT = ("tce", "errors_to_learn", "skill")
 OUT = Path(__file__).parents[1] / "src" / "gnomon" / "scores" / "measured_data"

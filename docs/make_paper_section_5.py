@@ -12,11 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import score_table
-from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap.resamples import median_interval
-from gnomon.stats.comparisons.rank_tests import difficulty_order
+from gnomon.experiments import RunFolder, score_table
+from gnomon.scores import ScoreTable
+from gnomon.stats import difficulty_order, median_interval
 
 HERE = Path(__file__).parent
 N_RESAMPLES = 50_000

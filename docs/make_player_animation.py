@@ -22,11 +22,11 @@ from matplotlib.transforms import Affine2D
 from PIL import Image
 
 import gnomon as gn
-from gnomon.game.board import BUCKET_PLACES, DEFAULT_SPEC, Piece
-from gnomon.learners.base import Learner, Observation, Transition
+from gnomon.game import BUCKET_PLACES, DEFAULT_SPEC, Piece
+from gnomon.learners import Learner, Observation, Transition
 from gnomon.plot.style import INK, MUTED, PAPER, SERIES, default_settings
-from gnomon.report.board_drawing import draw_board
-from gnomon.rules.catalogue import rule_info
+from gnomon.report import draw_board
+from gnomon.rules import rule_info
 
 RULE = "color-match"
 #: A board on which no shape is used up before all is known.

@@ -14,15 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.experiments.catalogue import load_experiment
-from gnomon.experiments.runner import run
-from gnomon.experiments.scoring.scores import score_table
-from gnomon.plot.ladder import difficulty_ladder
+from gnomon.experiments import load_experiment, run, score_table
+from gnomon.plot import Figure, difficulty_ladder
 from gnomon.plot.rank_intervals import ranking_rows
-from gnomon.plot.record import Figure
 from gnomon.plot.style import drawing_of
-from gnomon.ranking.audits.audit_table import audit
-from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.ranking import audit, rank
 from gnomon.scores import read_scores
 
 #: Figures of the audit of six agents on sixty games.

@@ -7,9 +7,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from gnomon.experiments.catalogue import load_experiment
-from gnomon.experiments.runner import run
-from gnomon.report.reports import report
+from gnomon.experiments import load_experiment, run
+from gnomon.report import report
 
 #: The page down to the end of its first figures.
 SIZE = (1200, 1768)

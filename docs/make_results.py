@@ -16,7 +16,7 @@ import numpy.typing as npt
 from matplotlib.patches import Rectangle
 
 from gnomon.distill import Distilled, distill, prepare
-from gnomon.plot.record import Figure
+from gnomon.plot import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,
     INK,
@@ -28,9 +28,9 @@ from gnomon.plot.style import (
     new_drawing,
 )
 from gnomon.ranking import Ranking, rank
-from gnomon.rules.catalogue import FAMILIES, rule_info
+from gnomon.rules import FAMILIES, rule_info
 from gnomon.scores import ScoreTable, load_scores, measured_provenance
-from gnomon.stats.estimates import estimate
+from gnomon.stats import estimate
 
 HERE = Path(__file__).parent
 FULL, CORE, UNMASKED = "gohr-full", "gohr-core-sb3", "gohr-core-sb3-unmasked"

@@ -17,8 +17,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Polygon, Rectangle
 
-from gnomon.game.board import Board, Piece, draw_boards
-from gnomon.game.reference import Move, ReferenceGame
+from gnomon.game import Board, Piece, ReferenceGame, draw_boards
+from gnomon.game.reference import Move
 from gnomon.plot.style import (
     INK,
     SERIES,
@@ -26,8 +26,8 @@ from gnomon.plot.style import (
     new_drawing,
     svg_text,
 )
-from gnomon.report.board_drawing import draw_board
-from gnomon.rules.catalogue import (
+from gnomon.report import draw_board
+from gnomon.rules import (
     FAMILIES,
     TAGS,
     RuleInfo,

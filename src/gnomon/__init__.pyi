@@ -2,25 +2,27 @@ from . import errors as errors
 from . import plot as plot
 from ._version import __version__ as __version__
 from .distill import distill as distill
-from .experiments.config import ExperimentConfig as ExperimentConfig
-from .experiments.run_folder import RunFolder as RunFolder
-from .experiments.runner import run as run
-from .experiments.scoring.scores import score_table as score_table
-from .game.board import Board as Board
-from .game.board import BoardSpec as BoardSpec
-from .game.board import draw_boards as draw_boards
-from .game.engine.compiler import compile_rule as compile_rule
-from .game.env import HiddenRulesEnv as HiddenRulesEnv
-from .game.vector_env import HiddenRulesVectorEnv as HiddenRulesVectorEnv
+from .experiments import ExperimentConfig as ExperimentConfig
+from .experiments import RunFolder as RunFolder
+from .experiments import run as run
+from .experiments import score as score
+from .game import Board as Board
+from .game import BoardSpec as BoardSpec
+from .game import HiddenRulesEnv as HiddenRulesEnv
+from .game import HiddenRulesVectorEnv as HiddenRulesVectorEnv
+from .game import compile_rule as compile_rule
+from .game import draw_boards as draw_boards
+from .leaderboard.verification.verification import verify as verify
 from .learners import Learner as Learner
 from .learners import available_learners as available_learners
 from .learners import make_learner as make_learner
 from .learners import play_trial as play_trial
 from .ranking import audit as audit
 from .ranking import rank as rank
-from .rules.catalogue import available_rules as available_rules
-from .rules.catalogue import load_rule as load_rule
-from .rules.parser import parse as parse
+from .report import report as report
+from .rules import available_rules as available_rules
+from .rules import load_rule as load_rule
+from .rules import parse as parse
 from .scores import ScoreTable as ScoreTable
 from .scores import load_scores as load_scores
 from .scores import normalize as normalize
@@ -64,6 +66,8 @@ __all__ = [
     "profile",
     "rank",
     "read_scores",
+    "report",
     "run",
-    "score_table",
+    "score",
+    "verify",
 ]

@@ -440,6 +440,8 @@ def test_the_ranking_is_drawn_to_a_file(scores, tmp_path):
     assert "written to" in run("rank", scores, "--resamples", 200, "--figure", drawn)
     assert "rating" in drawn.read_text()
     run("rank", scores, "--resamples", 200, "--marginal", "--figure", drawn)
+    assert "written to" in run("compare-pairs", scores, "--figure", drawn)
+    assert "P(row better than column)" in drawn.read_text()
 
 
 def test_an_audit_is_written_whole_or_not_at_all(scores, tmp_path, monkeypatch, capsys):

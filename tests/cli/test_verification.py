@@ -10,10 +10,8 @@ import polars as pl
 import pytest
 
 from gnomon.cli import main
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.leaderboard.seasons.assignment import Assignment
+from gnomon.experiments import ExperimentConfig, RunFolder, run
+from gnomon.leaderboard import Assignment
 
 CONFIG = ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=3)
 
@@ -32,7 +30,7 @@ def status_of(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
 
 def test_an_honest_run(folder, monkeypatch, capsys):
     assert status_of(monkeypatch, "verify", folder.path) == 0
-    assert capsys.readouterr().out == f"{folder.path}: 2 trials, 0 refused\n"
+    assert capsys.readouterr().out.strip() == f"{folder.path}: 2 trials, 0 refused"
 
 
 def test_as_json(folder, monkeypatch, capsys):
@@ -53,7 +51,7 @@ def test_as_json(folder, monkeypatch, capsys):
 def test_a_run_that_misses_a_trial(folder, monkeypatch, capsys):
     (folder.shards / str(folder.trials()[1].shard)).unlink()
     assert status_of(monkeypatch, "verify", folder.path) == 1
-    assert capsys.readouterr().out.endswith("2 trials, 1 refused\n")
+    assert capsys.readouterr().out.strip().endswith("2 trials, 1 refused")
     assert status_of(monkeypatch, "verify", folder.path, "--json") == 1
     # Not looked for in the table, which breaks lines.
     assert "No such file or directory" in capsys.readouterr().out

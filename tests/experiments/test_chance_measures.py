@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 import gnomon
-from gnomon.experiments.scoring.attempt_scores import ATTEMPT_METRICS, TrialAttempts
-from gnomon.experiments.scoring.chance_measures import AAI_FAMILY, aai_curves, corrected_success
-from gnomon.experiments.scoring.scores import score_trial
-from gnomon.game.board import DEFAULT_SPEC, draw_boards
-from gnomon.learners import make_learner
-from gnomon.learners.trial import play_trial
+from gnomon.experiments import (
+    ATTEMPT_METRICS,
+    TrialAttempts,
+    aai_curves,
+    corrected_success,
+    score_trial,
+)
+from gnomon.experiments.scoring.attempt_scores import AAI_FAMILY
+from gnomon.game import DEFAULT_SPEC, draw_boards
+from gnomon.learners import make_learner, play_trial
 
 
 def written_out(good, p0, mu, episode) -> dict[str, float]:

@@ -13,10 +13,8 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import RunFolderError
+from gnomon.experiments import ExperimentConfig, RunFolder, run
 from gnomon.experiments.card import read_card
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
 
 pytestmark = pytest.mark.full  # a Dask cluster
 

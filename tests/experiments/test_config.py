@@ -8,10 +8,15 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import ConfigError, RuleSyntaxError, UnknownNameError
-from gnomon.experiments.catalogue import available_experiments, load_experiment
-from gnomon.experiments.config import ExperimentConfig, LearnerEntry, RuleEntry
-from gnomon.game.board import BoardSpec
-from gnomon.rules.catalogue import available_rules
+from gnomon.experiments import (
+    ExperimentConfig,
+    LearnerEntry,
+    RuleEntry,
+    available_experiments,
+    load_experiment,
+)
+from gnomon.game import BoardSpec
+from gnomon.rules import available_rules
 
 GOOD = """
 name = "first"

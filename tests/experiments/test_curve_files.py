@@ -12,11 +12,15 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.curve_files import _masked_crc, write_curves
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.experiments.scoring.scores import score_table, score_trial
+from gnomon.experiments import (
+    ExperimentConfig,
+    RunFolder,
+    run,
+    score_table,
+    score_trial,
+    write_curves,
+)
+from gnomon.experiments.curve_files import _masked_crc
 from gnomon.scores import read_scores
 
 

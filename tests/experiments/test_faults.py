@@ -12,13 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
+from gnomon.experiments.status import status_of
 
 from gnomon.errors import RunFolderError
+from gnomon.experiments import ExperimentConfig, RunFolder, run
 from gnomon.experiments.card import read_card
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.experiments.status import status_of
 
 pytestmark = pytest.mark.full  # processes are killed, disks are full
 

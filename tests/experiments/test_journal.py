@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.experiments.journal import (
-    Journal,
-    TrialRecord,
-    create_journal,
-    read_journal,
-)
+from gnomon.experiments import TrialRecord
+from gnomon.experiments.journal import Journal, create_journal, read_journal
 
 
 def records(first, stop):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.experiments.scoring.learning_curve import _loss, fit_learning_curve
+from gnomon.experiments import fit_learning_curve
+from gnomon.experiments.scoring.learning_curve import _loss
 
 
 def simulate(n: int, p0: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

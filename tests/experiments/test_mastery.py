@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.experiments.scoring.mastery import attempts_to_master, mastery_distribution
+from gnomon.experiments import attempts_to_master, mastery_distribution
 
 
 def by_hand(accepted: list[bool], target: int) -> float:

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import UnknownNameError
-from gnomon.experiments.catalogue import load_experiment
-from gnomon.experiments.scoring.scores import ATTEMPT_METRICS, METRICS, score_trial
-from gnomon.experiments.trial import trials_of
+from gnomon.experiments import ATTEMPT_METRICS, METRICS, load_experiment, score_trial, trials_of
 from gnomon.scores import datasets, load_scores, measured_provenance
 from gnomon.scores.datasets import MEASURED
 

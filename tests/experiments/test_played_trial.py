@@ -8,11 +8,8 @@ from dataclasses import asdict
 import pytest
 
 from gnomon.errors import RunFolderError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.game.board import Board
-from gnomon.game.reference import ReferenceGame
+from gnomon.experiments import ExperimentConfig, RunFolder, run
+from gnomon.game import Board, ReferenceGame
 
 # A rule that stalls, one that knows of turns, one whose boards are stuck as dealt, and one without
 # tables for the engine.

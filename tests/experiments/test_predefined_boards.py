@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ConfigError, GnomonError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.predefined_boards import PredefinedBoards
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.experiments.trial import trials_of
+from gnomon.experiments import ExperimentConfig, PredefinedBoards, RunFolder, run, trials_of
 
 
 def write_board(path, *cells, shape="star", color="red"):

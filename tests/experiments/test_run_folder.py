@@ -11,11 +11,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import RunFolderError, UnknownNameError
-from gnomon.experiments import run_folder
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import FORMAT, RunFolder
-from gnomon.experiments.runner import run
-from gnomon.experiments.trial import trials_of
+from gnomon.experiments import ExperimentConfig, RunFolder, run, run_folder, trials_of
+from gnomon.experiments.run_folder import FORMAT
 
 CONFIG = ExperimentConfig(
     "small", ["clockwise", "color-match"], ["uniform", "rule_player"], trials=2, episodes=4

@@ -15,13 +15,9 @@ import pytest
 
 from gnomon.errors import NotCompiledWarning
 from gnomon.execution.executor import SerialExecutor
-from gnomon.experiments import runner
+from gnomon.experiments import ExperimentConfig, RunFolder, Trial, run, runner
 from gnomon.experiments.card import read_card
-from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import read_journal
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.experiments.trial import Trial
 
 LEARNERS = ["uniform", {"kind": "linear_dqn", "learning_rate": 0.03}]
 CONFIG = ExperimentConfig("small", ["clockwise", "b3-then-b1"], LEARNERS, trials=3, episodes=10)

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.runner import run
-from gnomon.experiments.scoring.scores import score_table
+from gnomon.experiments import ExperimentConfig, run, score_table
 from gnomon.scores import read_scores
 
 

@@ -8,19 +8,17 @@ import numpy as np
 import pytest
 
 from gnomon.errors import UnknownNameError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.journal import Journal
-from gnomon.experiments.runner import run
-from gnomon.experiments.scoring.scores import (
+from gnomon.experiments import (
     METRICS,
-    STREAK,
-    cumulated_errors,
+    ExperimentConfig,
     episode_errors,
-    run_episodes,
+    run,
     score_table,
     score_trial,
 )
-from gnomon.learners.base import TrialLog
+from gnomon.experiments.journal import Journal
+from gnomon.experiments.scoring.scores import STREAK, cumulated_errors, run_episodes
+from gnomon.learners import TrialLog
 
 CLEARED, STALEMATE, CUT_OFF = 1, 2, 0
 

@@ -13,7 +13,7 @@ from gnomon.experiments.shards.shard import (
     shard_bytes,
     shard_frame,
 )
-from gnomon.learners.base import TrialLog
+from gnomon.learners import TrialLog
 from gnomon.learners.chance import AttemptCounts
 
 OVER = -4

@@ -8,12 +8,16 @@ from importlib import resources
 import pytest
 
 from gnomon.errors import ConfigError, UnknownNameError
+from gnomon.experiments import (
+    ExperimentConfig,
+    Suite,
+    available_suites,
+    load_experiment,
+    load_suite,
+)
 from gnomon.experiments import config as config_module
-from gnomon.experiments.catalogue import load_experiment
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.suites import Suite, available_suites, load_suite
-from gnomon.game.board import BoardSpec
-from gnomon.rules.catalogue import FAMILIES, available_rules, rule_info
+from gnomon.game import BoardSpec
+from gnomon.rules import FAMILIES, available_rules, rule_info
 
 FILES = sorted(
     path

@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gnomon.experiments.config import ExperimentConfig, LearnerEntry, RuleEntry
+from gnomon.experiments import ExperimentConfig, LearnerEntry, RuleEntry, Trial, trials_of
 from gnomon.experiments.shards.shard import shard_bytes
-from gnomon.experiments.trial import Trial, trials_of
-from gnomon.game.board import BoardSpec
+from gnomon.game import BoardSpec
 
 TRIAL = Trial(
     LearnerEntry("uniform", "u"), RuleEntry("c", "(*,*,*,*,[0,1])"), 0, 4, 50, 0, BoardSpec()

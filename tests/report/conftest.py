@@ -2,8 +2,7 @@
 
 import pytest
 
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.runner import run
+from gnomon.experiments import ExperimentConfig, run
 
 HOSTILE = "<script>alert('&')</script>"
 

@@ -5,13 +5,9 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Circle, Polygon
 
-from gnomon.game.board import (
-    Board,
-    BoardSpec,
-    Piece,
-    draw_boards,
-)
-from gnomon.report.board_drawing import board_rows, draw_board
+from gnomon.game import Board, BoardSpec, Piece, draw_boards
+from gnomon.report import draw_board
+from gnomon.report.board_drawing import board_rows
 
 
 def pieces(ax):

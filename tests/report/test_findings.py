@@ -6,11 +6,12 @@ import shutil
 import numpy as np
 import pytest
 
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import MANIFEST, RunFolder
-from gnomon.experiments.scoring.scores import cumulated_errors, run_episodes, score_table
-from gnomon.report.findings import Duel, findings_of
-from gnomon.stats.comparisons.rank_tests import difficulty_order, mann_whitney
+from gnomon.experiments import ExperimentConfig, RunFolder, score_table
+from gnomon.experiments.run_folder import MANIFEST
+from gnomon.experiments.scoring.scores import cumulated_errors, run_episodes
+from gnomon.report import findings_of
+from gnomon.report.findings import Duel
+from gnomon.stats import difficulty_order, mann_whitney
 
 from .conftest import HOSTILE
 

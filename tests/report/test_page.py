@@ -10,12 +10,9 @@ import matplotlib as mpl
 import pytest
 
 from gnomon.errors import RunFolderError, ScoreDataError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.journal import TrialRecord
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.report.reports import report
-from gnomon.rules.catalogue import available_rules
+from gnomon.experiments import ExperimentConfig, RunFolder, TrialRecord, run
+from gnomon.report import report
+from gnomon.rules import available_rules
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 

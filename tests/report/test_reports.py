@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.runner import run
+from gnomon.experiments import ExperimentConfig, run
 from gnomon.report import report
 from gnomon.scores import ScoreTable, write_scores
 

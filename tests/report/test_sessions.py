@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
+from gnomon.experiments import ExperimentConfig, run
 from gnomon.experiments.card import CARD, read_card
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.runner import run
-from gnomon.report.reports import report
+from gnomon.report import report
 from gnomon.report.run_card import session_rows
 
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from gnomon.report.findings import Duel, findings_of
+from gnomon.report import findings_of
+from gnomon.report.findings import Duel
 from gnomon.report.sentences import (
     difficulty_sentence,
     duel_sentence,

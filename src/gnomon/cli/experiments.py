@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -53,7 +53,8 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Play an experiment, or go on with it where it stopped."""
-    from gnomon.experiments.catalogue import load_experiment
+    from gnomon.experiments import load_experiment
+    from gnomon.experiments import status as status_of
 
     if server is not None:
         from gnomon.cli.remote import play_season
@@ -77,7 +78,7 @@ def run(
             _forecast(experiment, out, workers, answer)
             return
         summary = play(experiment, out, workers, answer, scheduler=scheduler)
-        answer.results(_status(summary.folder.path))
+        answer.results(status_of(summary).as_records())
     raise typer.Exit(1 if summary.failed else 0)
 
 
@@ -91,7 +92,7 @@ def play(
 ) -> RunSummary:
     """Run with a bar, and say what came of it; Ctrl-C keeps what has been played."""
     from gnomon.cli.progress import bar_of
-    from gnomon.experiments.runner import run
+    from gnomon.experiments import run
 
     try:
         with bar_of("trials") as progress:
@@ -121,7 +122,7 @@ def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer)
     """Say what a run would cost."""
     import shutil
 
-    from gnomon.experiments.forecast import forecast
+    from gnomon.experiments.costs import forecast
 
     costs = forecast(config, out, workers=workers)
     columns = ("learner", "n_to_play", "trial_time_s", "trial_bytes", "source")
@@ -149,23 +150,10 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Tell what of a run is done, failed and missing, while it is played or later."""
-    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments import status as status_of
 
     with answering("status", as_json=as_json) as answer:
-        records = _status(folder)
-        answer.records(records)
-        total = {name: sum(r[name] for r in records) for name in ("done", "failed", "missing")}
-        playing = "is being played" if RunFolder.open(folder).is_being_written else "not in play"
-        counts = ", ".join(f"{n} {name}" for name, n in total.items())
-        answer.say(f"{folder}: {_trials(sum(total.values()))} ({counts}), {playing}")
-
-
-def _status(folder: Path) -> list[dict[str, Any]]:
-    """Return how many trials of each learner on each rule are done, failed and missing."""
-    from gnomon.experiments.run_folder import RunFolder
-    from gnomon.experiments.status import status_of
-
-    return [pair.as_record() for pair in status_of(RunFolder.open(folder))]
+        answer.show(status_of(folder))
 
 
 def export(

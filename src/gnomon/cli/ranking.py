@@ -105,17 +105,18 @@ def rank(
 def compare_pairs(
     source: Source,
     by: By = "algorithm",
-    latex: Latex = False,
     *,
     scores: NormalizedScores,
     reading: ReadOptions,
+    showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Compare every pair, run against run: P(better), ease ratio and Mann-Whitney test."""
     from gnomon.ranking import compare_pairs as compared
 
     with answering("compare-pairs", as_json=as_json) as answer:
-        answer.show(compared(_table(answer, source, scores, reading, by), by=by), latex=latex)
+        found = compared(_table(answer, source, scores, reading, by), by=by)
+        answer.show(found, **vars(showing))
 
 
 @with_groups

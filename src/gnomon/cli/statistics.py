@@ -94,6 +94,7 @@ def compare(
     if a is None and per_task:
         raise typer.BadParameter("--per-task needs two algorithms, A and B")
     from gnomon import stats
+    from gnomon.stats.comparisons.comparison import chosen_pair
 
     with answering("compare", as_json=as_json) as answer:
         runs_only = {"--paired": paired, "--correction max_t": correction == "max_t"}
@@ -101,7 +102,7 @@ def compare(
         options = draws.arguments() | {"paired": paired, "method": by}
         if wanted:
             options["metrics"] = wanted
-        pair = stats.chosen_pair(table, a, b)
+        pair = chosen_pair(table, a, b)
         found = (
             stats.compare_all(table, correction=correction, **options)
             if pair is None

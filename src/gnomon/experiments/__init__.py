@@ -1,1 +1,23 @@
-"""Who plays what, how long, and what is kept of it: configs, the runner, run folders, scoring."""
+"""Experiments: who plays what, how long, and what is kept of it.
+
+An :class:`ExperimentConfig` names rules and learners; :func:`load_experiment` has those that come
+with Gnomon. :func:`run` plays every trial into a :class:`RunFolder`, which keeps every attempt, and
+returns a :class:`RunSummary`; :func:`status` says how far a run is, :func:`forecast` what one would
+cost. From the attempts :func:`score` makes a table of scores, by any of the `METRICS`;
+:func:`fit_learning_curve` and :func:`mastery_distribution` say when a trial learned, and
+:func:`write_curves` writes learning curves for other dashboards.
+
+A run stands wherever its path may: ``gnomon.report(run(config, "out"))``.
+
+>>> import tempfile
+>>> from gnomon.experiments import ExperimentConfig, run, score
+>>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
+>>> with tempfile.TemporaryDirectory() as out:
+...     table = score(run(config, out))
+>>> table.algorithms, table.tasks, table.metric
+(('uniform',), ('clockwise',), 'tce')
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

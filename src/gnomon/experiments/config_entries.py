@@ -206,7 +206,7 @@ def learner_table(learner: object) -> object:
 
     Examples
     --------
-    >>> from gnomon.learners.uniform import Uniform
+    >>> from gnomon.learners import Uniform
     >>> learner_table(Uniform), learner_table("uniform")
     ({'kind': 'uniform'}, 'uniform')
     """

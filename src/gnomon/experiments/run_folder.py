@@ -16,14 +16,12 @@ stopped.
 from __future__ import annotations
 
 import datetime
-import fcntl
 import hashlib
 import json
 import os
 import shutil
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +30,7 @@ from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
 from gnomon.errors import GnomonError, RunFolderError, UnknownNameError
 from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.folder_lock import OTHER_RUN, beginning, is_held, lock
 from gnomon.experiments.journal import (
     Journal,
     TrialRecord,
@@ -57,7 +56,6 @@ _JOURNAL = "journal.sqlite"
 _SHARDS = "shards"
 #: Trials whose shards are read together: more of them take longer.
 _TOGETHER = 32
-_OTHER_RUN = "another run is writing here"
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class RunFolder:
         """
         path = Path(path)
         _check_free(path)
-        with _beginning(path):
+        with beginning(path):
             _check_free(path)
             return cls._create(path, config)
 
@@ -163,7 +161,7 @@ class RunFolder:
         path = Path(path)
         folder = cls.check(path, config)
         if folder is None:
-            with _beginning(path):
+            with beginning(path):
                 # Another run may have begun here since.
                 folder = cls.check(path, config) or cls._create(path, config)
         return folder
@@ -214,7 +212,7 @@ class RunFolder:
             If another process holds it.
         """
         with (self.path / MANIFEST).open() as manifest:
-            _lock(manifest.fileno(), self.path)
+            lock(manifest.fileno(), self.path)
             for place in (self.path, self.shards):
                 for leftover in place.glob(".*.partial"):
                     leftover.unlink(missing_ok=True)
@@ -224,7 +222,7 @@ class RunFolder:
     @property
     def is_being_written(self) -> bool:
         """Whether a process is playing into it now."""
-        return _is_held(self.path / MANIFEST)
+        return is_held(self.path / MANIFEST)
 
     def trials(self) -> list[TrialRecord]:
         """Return what has become of every trial that was played, in the order of the experiment.
@@ -353,51 +351,6 @@ def _fill(path: Path, config: ExperimentConfig) -> None:
     write_atomically(path / MANIFEST, _json_bytes(manifest))
 
 
-@contextmanager
-def _beginning(path: Path) -> Iterator[None]:
-    """Hold a folder, which may be new, while a run begins in it."""
-    is_new = not path.exists()
-    path.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        _lock(handle, path)
-        yield
-    except BaseException:
-        if is_new:
-            with suppress(OSError):  # It is not empty: somebody else uses it.
-                path.rmdir()
-        raise
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int, path: Path) -> None:
-    """Take a lock; somebody who only asks for its status has it for a moment.
-
-    The system lets go of it when the process dies, however it does.
-    """
-    for _ in range(10):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(0.02)
-        else:
-            return
-    raise RunFolderError(f"{path}: {_OTHER_RUN}")
-
-
-def _is_held(path: Path) -> bool:
-    """Return whether a process has the lock of a file or folder."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
-
-
 def _chosen(kind: str, name: str | None, known: list[str]) -> list[str]:
     if name is not None and name not in known:
         raise UnknownNameError(kind, name, known)
@@ -424,8 +377,8 @@ def _why_not(path: Path) -> str:
     """Return what a folder is that is no whole run folder."""
     if (path / MANIFEST).exists():
         return "a run folder already; open it, or choose another"
-    if _is_held(path):
-        return _OTHER_RUN
+    if is_held(path):
+        return OTHER_RUN
     if any((path / _SHARDS).glob("*.parquet")):
         return f"a damaged run folder: {MANIFEST} is missing"
     if any((path / name).exists() for name in (_CONFIG, _JOURNAL, _SHARDS)):

@@ -1,10 +1,11 @@
-"""The loop: an experiment in, a run folder out."""
+"""Running an experiment into a run folder, and how far a run is."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -22,19 +23,21 @@ from gnomon.execution.interrupts import undisturbed
 from gnomon.experiments.card import Session, session
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import Journal, TrialRecord
-from gnomon.experiments.played_trial import (
+from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.trial import (
+    Trial,
     encode_and_keep,
     keep,
     play,
     play_and_encode,
     play_and_keep,
     prepare,
+    trials_of,
 )
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.trial import Trial, trials_of
 from gnomon.game.interpreted_boards import compiled_or_none
+from gnomon.results import Results
 
-__all__ = ["Progress", "RunSummary", "run"]
+__all__ = ["PairStatus", "Progress", "RunStatus", "RunSummary", "run", "status"]
 
 Result = TypeVar("Result")
 
@@ -268,3 +271,74 @@ def _record_of(
         error=error,
         traceback=traceback,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PairStatus:
+    """How many trials of a learner on a rule are done, failed, and not played yet."""
+
+    learner: str
+    rule: str
+    done: int
+    failed: int
+    missing: int
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunStatus(Results[PairStatus]):
+    """How far a run is, learner by learner and rule by rule."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many trials there are in all, and whether somebody plays."""
+        total = {name: sum(getattr(x, name) for x in self) for name in _COUNTS}
+        counts = ", ".join(f"{n} {name}" for name, n in total.items())
+        n, folder = sum(total.values()), self.settings["folder"]
+        playing = "is being played" if self.settings["is_being_played"] else "not in play"
+        return (f"{folder}: {n} trial{'s' * (n != 1)} ({counts}), {playing}",)
+
+
+_COUNTS = ("done", "failed", "missing")
+
+
+def status(run: str | os.PathLike[str]) -> RunStatus:
+    """Return what of a run is done, failed and missing, while it is played or later.
+
+    Parameters
+    ----------
+    run : path, RunFolder or RunSummary
+        The run: its folder, or what :func:`run` returned.
+
+    Raises
+    ------
+    RunFolderError
+        It is no run folder, or a damaged one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     status(run(config, out))[0]
+    PairStatus(learner='uniform', rule='clockwise', done=2, failed=0, missing=0)
+    """
+    folder = RunFolder.open(run)
+    config = folder.config
+    counts = Counter((r.learner, r.rule, r.status) for r in folder.trials())
+    pairs = (
+        PairStatus(
+            learner.name,
+            rule.name,
+            done := counts[learner.name, rule.name, "done"],
+            failed := counts[learner.name, rule.name, "failed"],
+            config.trials - done - failed,
+        )
+        for learner in config.learners
+        for rule in config.rules
+    )
+    settings = {"folder": os.fspath(run), "is_being_played": folder.is_being_written}
+    return RunStatus(tuple(pairs), settings)

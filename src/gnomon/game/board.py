@@ -58,6 +58,11 @@ class Piece:
         Upper-case names; both None for a piece that is known by its properties.
     properties : mapping of str to str, optional
         The properties of an image or composite piece.
+
+    Examples
+    --------
+    >>> Piece(1, 8, "STAR", "RED").color
+    'RED'
     """
 
     id: int

@@ -101,7 +101,15 @@ def _color(name: str, index: int) -> tuple[int, int, int]:
 
 
 def board_pixels(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> npt.NDArray[np.uint8]:
-    """Draw a board with its buckets at the corners; shape (256, 256, 3), dtype uint8."""
+    """Draw a board with its buckets at the corners; shape (256, 256, 3), dtype uint8.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> [board] = gn.draw_boards(1, rng=np.random.default_rng(0))
+    >>> board_pixels(board, gn.BoardSpec()).shape
+    (256, 256, 3)
+    """
     side = 8 * _CELL
     picture = np.full((side, side, 3), _GROUND, dtype=np.uint8)
     for line in range(1, 8):

@@ -54,7 +54,14 @@ Move = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class AcceptedMove:
-    """A piece that has left the board, and the bucket that it went to."""
+    """A piece that has left the board, and the bucket that it went to.
+
+    Examples
+    --------
+    >>> from gnomon.game import Piece
+    >>> AcceptedMove(Piece(1, 8, "STAR", "RED"), 2).bucket
+    2
+    """
 
     piece: Piece
     bucket: int
@@ -90,7 +97,7 @@ class ReferenceGame:
 
     Examples
     --------
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.rules import parse
     >>> rule = parse("(1,*,*,*,[0,1]) \n (*,*,*,*,p+2)")
     >>> board = Board((Piece(0, 8, "STAR", "RED"), Piece(1, 29, "CIRCLE", "BLUE")))
     >>> game = ReferenceGame(rule, board)

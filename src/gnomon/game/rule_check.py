@@ -39,6 +39,12 @@ class CheckedRule:
         Number of rule lines; 0 if the text does not parse.
     search : StalemateSearch, optional
         The search for a board on which the rule gets stuck, if there was one.
+
+    Examples
+    --------
+    >>> found = check_rule("mine.txt", "(*, *, *, *, Nearby)", max_states=0)
+    >>> found.n_lines, found.findings
+    (1, ())
     """
 
     file: str
@@ -83,7 +89,14 @@ class CheckedRule:
 
 
 def check_rule(file: str, text: str, *, max_states: int) -> CheckedRule:
-    """Check a text, and unless `max_states` is 0, search for a board on which it gets stuck."""
+    """Check a text, and unless `max_states` is 0, search for a board on which it gets stuck.
+
+    Examples
+    --------
+    >>> found = check_rule("mine.txt", "(*, *, red, *, 0)", max_states=10_000)
+    >>> found.search.board is not None
+    True
+    """
     try:
         rule_set = parse(text)
     except RuleSyntaxError:

@@ -54,6 +54,13 @@ class StalemateSearch:
         see. A board with one piece more is certainly a smallest one.
     n_boards : int
         Number of boards looked at, the random ones among them.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> found = find_stalemate(gn.parse("(*, *, red, *, 0)"))
+    >>> found.n_boards > 0, found.moves
+    (True, ())
     """
 
     board: Board | None
@@ -126,7 +133,7 @@ def find_stalemate(
 
     Examples
     --------
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.rules import parse
     >>> print(find_stalemate(parse("(*,[star,circle,square],*,*,0)")))
     can get stuck; smallest board: red triangle in cell 1; at once
     >>> print(find_stalemate(parse("(1,*,red,*,0) (*,*,[black,blue],*,1) (*,*,yellow,*,2)")).board)

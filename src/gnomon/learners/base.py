@@ -38,6 +38,14 @@ class Observation:
         1 for the attempts on occupied cells; action ``4 * cell + bucket``.
     permitted : numpy.ndarray of int8, shape (144,), optional
         1 for the attempts that the rule would accept: shown to learners that declare ``reveal``.
+
+    Examples
+    --------
+    >>> board = np.zeros(36, np.uint8)
+    >>> board[7] = 5
+    >>> mask = np.repeat(board > 0, 4).astype(np.int8)
+    >>> np.flatnonzero(Observation(board, 0, 0, 0, mask).action_mask)
+    array([28, 29, 30, 31])
     """
 
     board: npt.NDArray[np.uint8]
@@ -64,6 +72,12 @@ class Transition:
     ``reward`` is 0 for an accepted attempt (and for any on a board already cleared), else -1;
     ``outcome`` the game's code for it (:mod:`gnomon.game.outcomes`). After ``terminated`` or
     ``truncated`` the next observation that :meth:`Learner.act` sees is a new board's.
+
+    Examples
+    --------
+    >>> seen = Observation(np.zeros(36, np.uint8), 0, 0, 0, np.zeros(144, np.int8))
+    >>> Transition(seen, 28, 0.0, 0, seen, True, False).terminated
+    True
     """
 
     observation: Observation
@@ -113,9 +127,9 @@ class Learner(ABC):
 
     Examples
     --------
-    >>> from gnomon.game.board import draw_boards
-    >>> from gnomon.learners.trial import play_trial
-    >>> from gnomon.rules.catalogue import load_rule
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import play_trial
+    >>> from gnomon.rules import load_rule
     >>> @dataclass
     ... class Stubborn(Learner):
     ...     bucket: int = 0
@@ -165,6 +179,15 @@ class TrialLog:
         0 accepted, 4 denied, 7 immovable, 3 empty cell, -4 after the end of the episode.
     finish : numpy.ndarray of int8, shape (n_episodes,)
         0 the horizon came first, 1 cleared, 2 stalemate.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> rng = np.random.default_rng(0)
+    >>> learner = gn.make_learner("uniform", gn.BoardSpec(), rng=rng)
+    >>> log = gn.play_trial(learner, gn.load_rule("clockwise"), gn.draw_boards(3, rng=rng))
+    >>> log.n_attempts.sum() == len(log.actions) == len(log.outcomes)
+    True
     """
 
     boards: npt.NDArray[np.uint8]
@@ -179,6 +202,13 @@ class FusedLearner(Protocol):
     """A learner that also brings a loop of its own for a whole trial on a compiled rule.
 
     The loop must give the very attempts that :meth:`Learner.act` and :meth:`Learner.observe` give.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> learner = gn.make_learner("uniform", gn.BoardSpec(), rng=np.random.default_rng(0))
+    >>> isinstance(learner, FusedLearner)
+    True
     """
 
     def play_trial(

@@ -118,10 +118,9 @@ def chance_of_success(
 
     Examples
     --------
-    >>> from gnomon.game.board import draw_boards
-    >>> from gnomon.learners.trial import play_trial
-    >>> from gnomon.learners.uniform import Uniform
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import Uniform, play_trial
+    >>> from gnomon.rules import parse
     >>> rule, rng = parse("(*,*,*,*,[0,2])"), np.random.default_rng(0)
     >>> log = play_trial(Uniform(rng=rng), rule, draw_boards(5, rng=rng))
     >>> set(chance_of_success(rule, log).tolist())

@@ -49,9 +49,9 @@ class Frugal(Learner):
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.game.board import draw_boards
-    >>> from gnomon.learners.trial import play_trial
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import play_trial
+    >>> from gnomon.rules import parse
     >>> rng = np.random.default_rng(0)
     >>> log = play_trial(Frugal(rng=rng), parse("(*,*,*,L1,*)"), draw_boards(50, rng=rng))
     >>> int(log.n_attempts.max()) <= 45  # each piece that is left once at most: 9 + 8 + ... + 1

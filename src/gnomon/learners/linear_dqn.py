@@ -110,9 +110,9 @@ class LinearDQN(Learner):
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.game.board import draw_boards
-    >>> from gnomon.learners.trial import play_trial
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import play_trial
+    >>> from gnomon.rules import parse
     >>> rng = np.random.default_rng(0)
     >>> learner = LinearDQN(rng=rng, actions="occupied")
     >>> log = play_trial(learner, parse("(*,*,*,*,2)"), draw_boards(100, rng=rng))

@@ -79,6 +79,12 @@ class LearnerKind:
         The first sentence of its docstring.
     settings : tuple of LearnerField
         In the order of its class.
+
+    Examples
+    --------
+    >>> [kind] = learner_kinds("uniform")
+    >>> kind.name, kind.origin, kind.reveal
+    ('Uniform', 'built-in', False)
     """
 
     kind: str
@@ -114,7 +120,13 @@ class LearnerKind:
 
 
 class LearnerKinds(Results[LearnerKind]):
-    """Kinds of learners, as a table of one line each; a single one with its settings."""
+    """Kinds of learners, as a table of one line each; a single one with its settings.
+
+    Examples
+    --------
+    >>> {kind.kind for kind in learner_kinds()} >= {"uniform", "linear_dqn"}
+    True
+    """
 
     columns: ClassVar[tuple[str, ...]] = ("kind", "origin", "description")
 
@@ -253,7 +265,7 @@ def kind_of(learner: type[Learner]) -> str:
 
     Examples
     --------
-    >>> from gnomon.learners.uniform import Uniform
+    >>> from gnomon.learners import Uniform
     >>> kind_of(Uniform)
     'uniform'
     """
@@ -341,7 +353,7 @@ def make_learner(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.game.board import DEFAULT_SPEC
+    >>> from gnomon.game import DEFAULT_SPEC
     >>> rng = np.random.default_rng(0)
     >>> make_learner("linear_dqn", DEFAULT_SPEC, rng=rng, gama=0.9)
     Traceback (most recent call last):

@@ -31,9 +31,9 @@ class RulePlayer(Learner):
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.game.board import draw_boards
-    >>> from gnomon.learners.trial import play_trial
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import play_trial
+    >>> from gnomon.rules import parse
     >>> rng = np.random.default_rng(0)
     >>> log = play_trial(RulePlayer(rng=rng), parse("(*,*,*,*,Nearby)"), draw_boards(3, rng=rng))
     >>> log.n_attempts.tolist(), log.outcomes.any()

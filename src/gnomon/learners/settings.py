@@ -90,6 +90,12 @@ class LearnerField:
         The numbers that it may be.
     meaning : str
         What the docstring of the class says of it, on one line.
+
+    Examples
+    --------
+    >>> from gnomon.learners import learner_fields
+    >>> learner_fields("linear_dqn")["learning_rate"].type
+    <class 'float'>
     """
 
     name: str
@@ -151,7 +157,7 @@ def settings_of(learner: Any) -> Mapping[str, LearnerField]:
 
     Examples
     --------
-    >>> from gnomon.learners.tabular_q import TabularQ
+    >>> from gnomon.learners import TabularQ
     >>> settings_of(TabularQ)["tie_break"].choices
     ('random', 'first')
     """

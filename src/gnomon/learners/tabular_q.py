@@ -79,9 +79,9 @@ class TabularQ(Learner):
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.game.board import draw_boards
-    >>> from gnomon.learners.trial import play_trial
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import play_trial
+    >>> from gnomon.rules import parse
     >>> rng = np.random.default_rng(0)
     >>> log = play_trial(TabularQ(rng=rng), parse("(*,*,*,*,2)"), draw_boards(300, rng=rng))
     >>> errors = log.n_attempts - 9

@@ -77,6 +77,15 @@ def play_trial(
     ------
     ValueError
         If the horizon is below 1.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> rng = np.random.default_rng(0)
+    >>> learner = gn.make_learner("uniform", gn.BoardSpec(), rng=rng)
+    >>> log = gn.play_trial(learner, gn.load_rule("anything-goes"), gn.draw_boards(3, rng=rng))
+    >>> log.n_attempts
+    array([9, 9, 9])
     """
     if horizon < 1:
         raise ValueError(f"horizon: expected at least 1, found {horizon}")

@@ -45,6 +45,11 @@ class Box:
         Finite values beyond the whiskers.
     n_infinite : int
         How many values are infinite: runs that never got there.
+
+    Examples
+    --------
+    >>> box_of("clockwise", [1, 2, 3, 4, 100]).outliers
+    (100.0,)
     """
 
     label: str
@@ -114,6 +119,12 @@ def box_plots(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> panels = {"uniform": {"clockwise": [9, 12, 15]}, "dqn": {"clockwise": [3, 4, 8]}}
+    >>> [ax.get_title("left") for ax in box_plots(panels, ["clockwise"]).axes]
+    ['uniform', 'dqn']
     """
     n = max(len(panels), 1)
     height = max(HEIGHT, 0.95 + 0.5 * len(order))
@@ -196,7 +207,13 @@ def _dots(
 def box_rows(
     panels: Mapping[str, Mapping[str, npt.ArrayLike]], order: Sequence[str]
 ) -> tuple[Mapping[str, str | float], ...]:
-    """Return the numbers of :func:`box_plots`: a row a learner and rule."""
+    """Return the numbers of :func:`box_plots`: a row a learner and rule.
+
+    Examples
+    --------
+    >>> box_rows({"dqn": {"clockwise": [3, 4, 8]}}, ["clockwise"])[0]["median"]
+    4.0
+    """
     rows: list[Mapping[str, str | float]] = []
     for learner, rules in panels.items():
         for rule in order:

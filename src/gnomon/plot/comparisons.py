@@ -88,6 +88,14 @@ def pairwise_table(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.stats import difficulty_order, mann_whitney_table
+    >>> samples = {"hard": [9, 8, 7, 9], "easy": [1, 2, 3, 2]}
+    >>> ax = pairwise_table(mann_whitney_table(samples), difficulty_order(samples).names)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['hard', 'easy']
     """
     n = max(len(order), 1)
     if ax is None:
@@ -143,7 +151,14 @@ def _cell(ax: Axes, row: int, column: int, p: float | None, *, bold: bool) -> No
 
 
 def pairwise_rows(tests: Sequence[PairwiseTest]) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`pairwise_table`: a row a test."""
+    """Return the numbers of :func:`pairwise_table`: a row a test.
+
+    Examples
+    --------
+    >>> from gnomon.stats import mann_whitney_table
+    >>> len(pairwise_rows(mann_whitney_table({"hard": [9, 8, 7], "easy": [1, 2, 3]})))
+    2
+    """
     return tuple(
         {"a": t.a, "b": t.b, "u": t.u, "p_value": t.p_value, "p_adjusted": t.p_adjusted}
         for t in tests
@@ -185,6 +200,15 @@ def difference_bars(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> from gnomon.stats import compare
+    >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
+    >>> scores = ScoreTable.from_arrays(runs)
+    >>> difference_bars(compare(scores, "a", "b", "mean")).get_xlabel()
+    'difference, first minus second'
     """
     return _bars(comparisons, "−", 0.0, xlabel, ax)
 
@@ -209,6 +233,15 @@ def improvement_bars(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> from gnomon.stats import compare_all
+    >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
+    >>> scores = ScoreTable.from_arrays(runs)
+    >>> improvement_bars(compare_all(scores)).get_yticklabels()[0].get_text()
+    'a > b'
     """
     ax = _bars(comparisons, ">", 0.5, xlabel, ax)
     ax.set_xlim(-0.02, 1.02)
@@ -282,6 +315,15 @@ def improvement_heat_map(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> from gnomon.stats import compare_all
+    >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
+    >>> scores = ScoreTable.from_arrays(runs)
+    >>> [label.get_text() for label in improvement_heat_map(compare_all(scores)).get_yticklabels()]
+    ['b', 'a']
     """
     chances = {(c.a, c.b): (c.value, separated(c)) for c in comparisons}
     chances |= {(c.b, c.a): (1.0 - c.value, separated(c)) for c in comparisons}

@@ -68,6 +68,15 @@ def critical_difference_diagram(found: CriticalDifference, *, ax: Axes | None = 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.ranking import critical_difference
+    >>> scores = {"a": [[1, 2, 1, 2]], "b": [[2, 1, 2, 1]], "c": [[9, 8, 9, 8]]}
+    >>> ax = critical_difference_diagram(critical_difference(gn.ScoreTable.from_arrays(scores)))
+    >>> any("c" in text.get_text() for text in ax.texts)
+    True
     """
     k = len(found.names)
     names = [shortened(name, LONGEST) for name in found.names]

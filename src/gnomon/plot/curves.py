@@ -59,6 +59,12 @@ class MedianCurve:
         band.
     n_trials : int
         How many trials.
+
+    Examples
+    --------
+    >>> x = np.array([3.0, 5.0])
+    >>> MedianCurve("clockwise", x, x - 1, x + 1, 10).n_trials
+    10
     """
 
     label: str
@@ -98,6 +104,12 @@ def cumulated_error_curves(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> drawing = cumulated_error_curves([[3, 5, 5], [2, 4, 9]], label="clockwise")
+    >>> drawing.axes[0].get_title("left")
+    'clockwise'
     """
     curves = np.atleast_2d(np.asarray(errors, dtype=np.float64))
     scale = limits or _with_room(ErrorScale.fit(curves), curves[:, -1:].ravel())
@@ -212,6 +224,12 @@ def median_curves(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> x = np.array([3.0, 5.0])
+    >>> median_curves([MedianCurve("clockwise", x, x - 1, x + 1, 10)]).get_xlabel()
+    'episode'
     """
     if ax is None:
         ax = new_drawing(HALF_WIDTH, max(HEIGHT, 0.6 + 0.22 * len(curves))).subplots()
@@ -319,7 +337,14 @@ class _CumulatedErrorRows(Sequence[Mapping[str, float]]):
 
 
 def median_rows(curves: Sequence[MedianCurve]) -> tuple[Mapping[str, float | str], ...]:
-    """Return the numbers of :func:`median_curves`: a row a curve and episode."""
+    """Return the numbers of :func:`median_curves`: a row a curve and episode.
+
+    Examples
+    --------
+    >>> x = np.array([3.0, 5.0])
+    >>> median_rows([MedianCurve("clockwise", x, x - 1, x + 1, 10)])[1]["median"]
+    5.0
+    """
     return tuple(
         {
             "label": c.label,
@@ -362,6 +387,14 @@ def sample_efficiency_curves(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> from gnomon.stats import curves
+    >>> scores = ScoreTable.from_arrays({"dqn": [[[1, 2], [3, 4]], [[2, 3], [4, 5]]]})
+    >>> sample_efficiency_curves(curves(scores, "mean")).get_title("left")
+    'mean'
     """
     ax = new_drawing(FULL_WIDTH * 0.65, HEIGHT * 1.25).subplots() if ax is None else ax
     dress(ax, grid="both")

@@ -1,4 +1,4 @@
-"""Who is better than whom, drawn as a table of shaded cells."""
+"""Heat maps of P(better) between all pairs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
 from gnomon.errors import shortened
+from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     HEIGHT,
     INK,
@@ -20,17 +21,44 @@ from gnomon.plot.style import (
     MUTED,
     PAPER,
     SIZE,
+    drawing_of,
     dress,
     new_drawing,
 )
+from gnomon.ranking.pair_tests import PairComparisons
+from gnomon.ranking.ratings.hodge import hodge_ratings
 from gnomon.ranking.tournament import Tournament
 
-__all__ = ["ease_heat_map", "ease_rows"]
+__all__ = ["draw_pairs", "ease_figure", "ease_heat_map", "ease_rows"]
 
 #: P(better) from which a cell is darker.
 EASE_BOUNDS = (0.55, 0.75, 0.9)
 #: More than this do not fit on a page; with more than that, there is no room for numbers.
 MOST_ROWS, MOST_WITH_WORDS = 40, 16
+
+
+def draw_pairs(found: PairComparisons, ax: Axes | None = None) -> Figure | Axes:
+    """Draw comparisons of all pairs as a heat map, best on top, or into given axes."""
+    graph = found.tournament
+    order = np.argsort(-hodge_ratings(graph.log_odds, graph.weights), kind="stable")
+    names = [graph.names[i] for i in order]
+    return ease_figure(graph, names) if ax is None else ease_heat_map(graph, names, ax=ax)
+
+
+def ease_figure(tournament: Tournament, order: Sequence[str]) -> Figure:
+    """Return the heat map of a tournament with its words and numbers."""
+    more = len(order) > MOST_ROWS
+    return Figure(
+        "ease",
+        "Who is better than whom",
+        "The probability that a run of the row is better than one of the column on the same task, "
+        "averaged over the tasks that both have."
+        + (f" The first {MOST_ROWS} of {len(order)} are drawn." if more else ""),
+        "Heat map of the probability of improvement between all pairs.",
+        drawing_of(ease_heat_map(tournament, order)),
+        ease_rows(tournament),
+        wide=len(order) > 8,
+    )
 
 
 def ease_heat_map(
@@ -49,6 +77,15 @@ def ease_heat_map(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.ranking import Contest, Tournament
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
+    >>> ax = ease_heat_map(Tournament.of(Contest.from_table(scores)))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a', 'b']
     """
     names = list(order or tournament.names)[:MOST_ROWS]
     n, at = len(names), [tournament.names.index(name) for name in names]
@@ -105,7 +142,16 @@ def _ease_cell(ax: Axes, row: int, column: int, p: float, *, words: bool) -> Non
 
 
 def ease_rows(tournament: Tournament) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`ease_heat_map`: a row for each pair that met."""
+    """Return the numbers of :func:`ease_heat_map`: a row for each pair that met.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.ranking import Contest, Tournament
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
+    >>> len(ease_rows(Tournament.of(Contest.from_table(scores))))
+    2
+    """
     return tuple(
         {
             "a": tournament.names[i],

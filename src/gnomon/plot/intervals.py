@@ -75,6 +75,15 @@ def interval_panels(
     ------
     ValueError
         Axes are given for several metrics.
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> from gnomon.stats import estimate
+    >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
+    >>> scores = ScoreTable.from_arrays(runs)
+    >>> [ax.get_title("left") for ax in interval_panels(estimate(scores, ["mean", "iqm"])).axes]
+    ['mean', 'interquartile mean']
     """
     rows = list(order or dict.fromkeys(e.algorithm for e in estimates))
     metrics = list(dict.fromkeys(e.metric for e in estimates))
@@ -164,5 +173,15 @@ def _row(
 
 
 def interval_rows(estimates: Sequence[Estimate]) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`interval_panels`: the records of the estimates."""
+    """Return the numbers of :func:`interval_panels`: the records of the estimates.
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> from gnomon.stats import estimate
+    >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
+    >>> scores = ScoreTable.from_arrays(runs)
+    >>> interval_rows(estimate(scores, "mean"))[0]["value"]
+    2.5
+    """
     return tuple(estimate.as_record() for estimate in estimates)

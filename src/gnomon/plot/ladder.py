@@ -41,6 +41,14 @@ def difficulty_ladder(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> errors = {"dqn": [[9, 90], [12, 95], [11, 99]], "uniform": [[30, 80], [10, 85], [20, 88]]}
+    >>> scores = gn.ScoreTable.from_arrays(errors, tasks=["easy", "hard"], higher_is_better=False)
+    >>> difficulty_ladder(gn.rank(scores, by="task", n_resamples=50)).get_ylabel()
+    'difficulty'
     """
     rows = np.flatnonzero(~np.isnan(ranking.ratings))
     height = max(HEIGHT, 0.8 + 0.24 * len(rows))

@@ -68,6 +68,16 @@ def subsample_distributions(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> from gnomon.stats import plan
+    >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
+    >>> scores = ScoreTable.from_arrays(runs)
+    >>> found = plan(scores, metrics="mean", way="subsample", runs=[2], n_simulations=50)
+    >>> subsample_distributions(found).get_xlabel()
+    'mean'
     """
     n = max(len(subsamples), 1)
     ax = new_drawing(FULL_WIDTH * 0.65, 1.0 + 0.36 * n).subplots() if ax is None else ax
@@ -121,6 +131,15 @@ def power_curves(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> from gnomon.stats import plan
+    >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
+    >>> scores = ScoreTable.from_arrays(runs)
+    >>> power_curves(plan(scores, runs=[3, 5], n_simulations=10)).get_ylabel()
+    'studies that tell them apart'
     """
     ax = new_drawing(HALF_WIDTH * 1.2, HEIGHT * 1.1).subplots() if ax is None else ax
     dress(ax, grid="both")
@@ -170,6 +189,15 @@ def width_curves(widths: Sequence[IntervalWidth], *, ax: Axes | None = None) -> 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> from gnomon.stats import plan
+    >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
+    >>> scores = ScoreTable.from_arrays(runs)
+    >>> len(width_curves(plan(scores, way="widths", n_simulations=10)).get_lines())
+    3
     """
     ax = new_drawing(HALF_WIDTH * 1.2, HEIGHT * 1.1).subplots() if ax is None else ax
     dress(ax, grid="both")

@@ -58,6 +58,13 @@ def predicted_against_true(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.distill import transform_of
+    >>> predicted, true = np.array([1.0, 2.1]), np.array([1.1, 2.0])
+    >>> predicted_against_true(predicted, true, transform_of("identity")).get_ylabel()
+    'predicted, its fold left out'
     """
     if ax is None:
         ax = new_drawing(HALF_WIDTH, HALF_WIDTH * 0.95).subplots()
@@ -133,6 +140,12 @@ def error_strips(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> drawing = error_strips(np.array([0.1, -0.2, 0.05]), {"all": np.array([0, 1, 2])})
+    >>> len(drawing.axes)
+    2
     """
     fig = new_drawing(FULL_WIDTH, 0.95 + 0.62 * len(thirds)) if fig is None else fig
     sizes, signs = fig.subplots(1, 2, sharey=True)

@@ -79,6 +79,15 @@ def profile_curves(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> from gnomon.stats import profile
+    >>> runs = {"a": [[1, 2], [2, 4], [3, 3]], "b": [[3, 4], [5, 5], [4, 6]]}
+    >>> scores = ScoreTable.from_arrays(runs)
+    >>> profile_curves(profile(scores, band="none")).get_xlabel()
+    'threshold'
     """
     ax = new_drawing(FULL_WIDTH * 0.65, HEIGHT * 1.25).subplots() if ax is None else ax
     dress(ax, grid="both")

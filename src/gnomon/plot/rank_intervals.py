@@ -74,6 +74,14 @@ def rank_interval_plot(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = {"a": [[x] for x in range(3, 11)], "b": [[x] for x in range(8)]}
+    >>> ax = rank_interval_plot(gn.rank(gn.ScoreTable.from_arrays(scores), n_resamples=50))
+    >>> len(ax.get_yticks())
+    2
     """
     n = min(len(ranking.names), MOST_ROWS)
     if ax is None:

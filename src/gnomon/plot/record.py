@@ -43,6 +43,13 @@ class Figure:
         The numbers in it, one mapping a row, all with the same keys.
     wide : bool
         Whether it needs the whole width of a page.
+
+    Examples
+    --------
+    >>> from gnomon.plot.style import new_drawing
+    >>> one = Figure("empty", "Nothing", "No data.", "nothing", new_drawing(2, 1), ({"x": 1},))
+    >>> sorted(one.files())
+    ['empty.csv', 'empty.svg']
     """
 
     name: str

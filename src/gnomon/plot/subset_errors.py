@@ -38,6 +38,16 @@ def error_by_size_curves(found: Sequence[Distilled], *, ax: Axes | None = None) 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.distill import sizes
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {f"a{i}": [draws.uniform(1, 9) + draws.normal(0, 0.3, 4)] for i in range(12)}
+    >>> found = sizes(gn.ScoreTable.from_arrays(scores), most=2, folds=3)
+    >>> len(error_by_size_curves(found).lines) > 0
+    True
     """
     if ax is None:
         ax = new_drawing(HALF_WIDTH, HEIGHT).subplots()
@@ -94,6 +104,17 @@ def pareto_front_plot(front: Sequence[ParetoPoint], *, ax: Axes | None = None) -
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.distill import pareto
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {f"a{i}": [draws.uniform(1, 9) + draws.normal(0, 0.3, 3)] for i in range(12)}
+    >>> costs = {"task_0": 1.0, "task_1": 2.0, "task_2": 5.0}
+    >>> found = pareto(gn.ScoreTable.from_arrays(scores), costs, most=2, folds=3)
+    >>> len(pareto_front_plot(found).lines) > 0
+    True
     """
     if ax is None:
         ax = new_drawing(HALF_WIDTH, HEIGHT).subplots()

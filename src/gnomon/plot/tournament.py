@@ -58,6 +58,15 @@ def tournament_graph(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.ranking import Contest, Tournament, hodge_decomposition
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3], [4]], "b": [[2], [2.5]], "c": [[0], [1]]})
+    >>> found = Tournament.of(Contest.from_table(scores))
+    >>> len(tournament_graph(found, hodge_decomposition(found), null_band=None).axes) > 0
+    True
     """
     fig = new_drawing(HALF_WIDTH + 1.2, HALF_WIDTH - 0.4) if fig is None else fig
     circle, bar = fig.subplots(2, 1, height_ratios=[14, 1])

@@ -49,6 +49,15 @@ class MeanRank:
     differences : str
         What was compared on each task, for the ranks as for the tests: ``wins`` or ``scores``, as
         in :func:`critical_difference`.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {a: draws.normal(m, 1, (1, 12)) for a, m in {"a": 0, "b": 0, "c": 4}.items()}
+    >>> found = critical_difference(gn.ScoreTable.from_arrays(scores))[0]
+    >>> found.name, found.mean_rank, found.n_tasks
+    ('c', 1.0, 12)
     """
 
     name: str
@@ -77,6 +86,15 @@ class CriticalDifference(Results[MeanRank]):
         The longest stretches of the order in which no pair is separated, of two or more.
     p_values : ndarray of float, shape (n, n)
         Of each pair, adjusted; NaN on the diagonal and where not estimable.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {a: draws.normal(m, 1, (1, 12)) for a, m in {"a": 0, "b": 0, "c": 4}.items()}
+    >>> found = critical_difference(gn.ScoreTable.from_arrays(scores), test="nemenyi")
+    >>> found[0].name, found.groups, round(found[0].critical_difference, 2)
+    ('c', (('a', 'b'),), 0.96)
     """
 
     groups: tuple[tuple[str, ...], ...]

@@ -58,6 +58,12 @@ class PairComparison:
         After Holm's correction over the comparisons made together.
     exact : bool
         Whether the p-value is from the exact distribution rather than the normal one.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> round(compare_pairs(table)[0].ease_ratio, 3)
+    5.0
     """
 
     a: str
@@ -76,10 +82,25 @@ class PairComparison:
         return {name: fields[name] for name in fields if name != "ground" or self.ground}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PairComparisons(Results[PairComparison]):
-    """Tests of every pair: pairs in the order of the names, grounds inside them."""
+    """Tests of every pair: pairs in the order of the names, grounds inside them.
 
+    Parameters
+    ----------
+    tournament : Tournament
+        The same comparisons as a graph, of all common grounds.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> compare_pairs(table).to_frame()["probability"].to_list()
+    [1.0]
+    """
+
+    tournament: Tournament
+
+    drawn_by: ClassVar[str | None] = "gnomon.plot.ease:draw_pairs"
     columns: ClassVar[tuple[str, ...]] = (
         "a", "b", "probability", "ease_ratio", "n_grounds", "p_value", "p_adjusted",
     )  # fmt: skip
@@ -150,7 +171,8 @@ def compare_pairs(
     """
     with recorded() as warned:
         contest = contest_of(scores, by)
-    require_meetings(Tournament.of(contest))
+    tournament = Tournament.of(contest, smoothing=smoothing, weights=weights)
+    require_meetings(tournament)
     numbers = range(len(contest.names))
     pairs = combinations(numbers, 2) if alternative == "two-sided" else permutations(numbers, 2)
     odds, variance = ground_edges(contest, smoothing, math.inf)
@@ -173,7 +195,7 @@ def compare_pairs(
         PairComparison(*row[:-1], float(p), row[-1]) for row, p in zip(found, adjusted, strict=True)
     ]
     settings = made_by(None, by=contest.by, alternative=alternative, weights=weights)
-    return PairComparisons(tuple(records), settings, tuple(warned))
+    return PairComparisons(tuple(records), settings, tuple(warned), tournament=tournament)
 
 
 def _tested(

@@ -45,6 +45,14 @@ class DifficultyClass:
     stability : float
         Mean, over resamples, of the Jaccard similarity with the most similar class found in them
         (Hennig 2007): below 0.6 it should not be believed, from 0.85 on it is stable.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> errors = {"a": [[1, 2, 90], [2, 1, 95]], "b": [[3, 2, 80], [1, 1, 85]]}
+    >>> table = gn.ScoreTable.from_arrays(errors, tasks=["x", "y", "hard"], higher_is_better=False)
+    >>> [one.tasks for one in difficulty_classes(table)]
+    [('hard',), ('x', 'y')]
     """
 
     number: int
@@ -60,7 +68,16 @@ class DifficultyClass:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DifficultyClasses(Results[DifficultyClass]):
-    """Classes of difficulty, the hardest first."""
+    """Classes of difficulty, the hardest first.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> errors = {"a": [[1, 2, 90], [2, 1, 95]], "b": [[3, 2, 80], [1, 1, 85]]}
+    >>> table = gn.ScoreTable.from_arrays(errors, tasks=["x", "y", "hard"], higher_is_better=False)
+    >>> [one.number for one in difficulty_classes(table)]
+    [1, 2]
+    """
 
     @property
     def title(self) -> str:
@@ -232,6 +249,15 @@ class Generality:
         other.
     worst_task : str or None
         Where that is.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> errors = {"a": [[1, 2, 90], [2, 1, 95]], "b": [[3, 2, 80], [1, 1, 85]]}
+    >>> table = gn.ScoreTable.from_arrays(errors, tasks=["x", "y", "hard"], higher_is_better=False)
+    >>> found = generality(table, difficulty_classes(table))[0]
+    >>> found.algorithm, found.n_tasks, found.worst_task
+    ('a', 3, 'hard')
     """
 
     algorithm: str
@@ -250,7 +276,17 @@ class Generality:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GeneralityTable(Results[Generality]):
-    """The generality of every algorithm."""
+    """The generality of every algorithm.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> errors = {"a": [[1, 2, 90], [2, 1, 95]], "b": [[3, 2, 80], [1, 1, 85]]}
+    >>> table = gn.ScoreTable.from_arrays(errors, tasks=["x", "y", "hard"], higher_is_better=False)
+    >>> found = generality(table, difficulty_classes(table))
+    >>> [one.algorithm for one in found]
+    ['a', 'b']
+    """
 
     @property
     def title(self) -> str:

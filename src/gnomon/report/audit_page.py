@@ -6,10 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gnomon.plot.ease import MOST_ROWS as MOST_IN_MAP
-from gnomon.plot.ease import ease_heat_map, ease_rows
+from gnomon.plot.ease import ease_figure
 from gnomon.plot.record import Figure
-from gnomon.plot.style import drawing_of
 from gnomon.plot.tournament import tournament_graph, tournament_rows
 from gnomon.ranking import Audit, CriticalDifference, Ranking, Statement
 from gnomon.ranking.audits.audit_table import TITLES
@@ -227,32 +225,13 @@ def _methods(audit: Audit) -> tuple[Table, ...]:
 def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
     match name:
         case "ranks":
-            return (audit.ranking.figure(), _ease_figure(audit))
+            return (audit.ranking.figure(), ease_figure(audit.tournament, audit.ranking.names))
         case "methods" if audit.critical_difference is not None:
             return (_diagram(audit.critical_difference, audit.ranking),)
         case "cycles" if audit.intransitivity.decomposition.cycle_dimension > 0:
             return (_tournament_figure(audit),)
         case _:
             return ()
-
-
-def _ease_figure(audit: Audit) -> Figure:
-    return Figure(
-        "ease",
-        "Who is better than whom",
-        "The probability that a run of the row is better than one of the column on the same task, "
-        f"averaged over the tasks that both have.{_first(audit.ranking, MOST_IN_MAP)}",
-        "Heat map of the probability of improvement between all pairs.",
-        drawing_of(ease_heat_map(audit.tournament, audit.ranking.names)),
-        ease_rows(audit.tournament),
-        wide=len(audit.ranking.names) > 8,
-    )
-
-
-def _first(ranking: Ranking, n: int) -> str:
-    """Say how many are drawn, if not all are."""
-    there = len(ranking.names)
-    return f" The first {n} of {there} are drawn." if there > n else ""
 
 
 def _diagram(found: CriticalDifference, ranking: Ranking) -> Figure:

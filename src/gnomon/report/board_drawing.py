@@ -56,6 +56,14 @@ def draw_board(
     -------
     matplotlib.axes.Axes
         Cell ``pos`` lies at ``x = 1 + (pos - 1) % 6``, ``y = 1 + (pos - 1) // 6``.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> import numpy as np
+    >>> [board] = gn.draw_boards(1, rng=np.random.default_rng(0))
+    >>> len(draw_board(board).patches) > 0
+    True
     """
     pieces = _pieces(board, spec)
     if ax is None:

@@ -155,6 +155,17 @@ class Findings:
         What could not be estimated.
     card : mapping
         What the run folder tells of how it was played; see :mod:`gnomon.experiments.card`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=3, episodes=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = gn.run(config, folder)
+    ...     found = findings_of(run.folder, n_resamples=50)
+    >>> found.config.name, found.n_resamples
+    ('tiny', 50)
     """
 
     config: ExperimentConfig
@@ -214,6 +225,17 @@ def findings_of(
     ------
     RunFolderError
         If the attempts of a trial cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=3, episodes=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = gn.run(config, folder)
+    ...     found = findings_of(run.folder, n_resamples=50)
+    >>> [(rule, learner) for rule, learner in found.performances]
+    [('uniform', 'color-match')]
     """
     config = run_folder.config
     rng = np.random.default_rng(seed)

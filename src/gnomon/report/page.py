@@ -40,6 +40,11 @@ class Table:
         The cells.
     caption : str
         How to read it.
+
+    Examples
+    --------
+    >>> Table("Scores", ("learner", "errors"), (("dqn", "142"),)).rows
+    (('dqn', '142'),)
     """
 
     title: str
@@ -64,6 +69,11 @@ class Section:
     figures : tuple of Figure
     listings : tuple of (str, str)
         Titles and texts that are shown letter by letter, such as rules.
+
+    Examples
+    --------
+    >>> Section("curves", "Curves", ("Of all trials.",)).text
+    ('Of all trials.',)
     """
 
     name: str
@@ -76,7 +86,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the report answers first: a question, and sentences that answer it."""
+    """What the report answers first: a question, and sentences that answer it.
+
+    Examples
+    --------
+    >>> Answer("Which rule is hardest?", ("clockwise, for dqn",)).question
+    'Which rule is hardest?'
+    """
 
     question: str
     sentences: tuple[str, ...]
@@ -100,6 +116,12 @@ class Report:
         How it was made: names and values.
     source : str
         What all numbers follow from, besides the seeds.
+
+    Examples
+    --------
+    >>> found = Report("first", "two learners", (), (Section("curves", "Curves"),))
+    >>> [section.title for section in found.sections]
+    ['Curves']
     """
 
     title: str

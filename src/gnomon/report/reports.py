@@ -119,7 +119,20 @@ def report(
 
 
 def write_report(findings: Findings, out: str | Path, *, workers: int = 1) -> Path:
-    """Write the report of a run whose findings are there already; see :func:`report`."""
+    """Write the report of a run whose findings are there already; see :func:`report`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> from gnomon.report import findings_of
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=3, episodes=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = gn.run(config, folder)
+    ...     page = write_report(findings_of(run.folder, n_resamples=50), f"{folder}/report")
+    ...     page.name, page.exists()
+    ('report.html', True)
+    """
     from gnomon.report.run_page import report_of
 
     with default_settings():

@@ -106,6 +106,11 @@ class RuleInfo:
         One of `FAMILIES`.
     tags : tuple of str
         Its difficulty factors, each one of `TAGS`.
+
+    Examples
+    --------
+    >>> rule_info("clockwise").tags
+    ('paper', 'memory', 'one-bucket', 'metered', 'several-lines', 'cycle-4', 'free-start')
     """
 
     name: str
@@ -149,6 +154,11 @@ def load_rule_text(name: str) -> str:
     ------
     UnknownNameError
         With the nearest names.
+
+    Examples
+    --------
+    >>> load_rule_text("clockwise").splitlines()[-1]
+    '(*, *, *, *, p+1)'
     """
     if name not in available_rules():
         raise UnknownNameError("rule", name, available_rules())
@@ -207,6 +217,16 @@ def read_rule_file(path: str | Path) -> RuleSet:
         If there is no such file, or it is not UTF-8 text.
     RuleSyntaxError
         If it is no rule; the message begins with the file's name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "mine.txt")
+    ...     _ = path.write_text("(*, *, *, *, Nearby)")
+    ...     rule = read_rule_file(path)
+    >>> len(rule.lines)
+    1
     """
     try:
         return parse(read_text(Path(path), noun="rule file"))

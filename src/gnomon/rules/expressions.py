@@ -91,7 +91,7 @@ def evaluate(expression: Expression, scope: Scope) -> Values:
 
     Examples
     --------
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.rules import parse
     >>> buckets = parse("(*,*,*,*,[p+1, !p*[0,1]])").lines[0].atoms[0].buckets
     >>> sorted(evaluate(buckets, lambda name: frozenset({3} if name == "p" else ())))
     [4]

@@ -55,6 +55,11 @@ class Finding:
         nothing, or not what it seems to say. A note: worth knowing.
     message, remedy : str
         What was found, and how to mend it.
+
+    Examples
+    --------
+    >>> print(Finding(1, 5, "warning", "an empty list", "name a bucket"))
+    line 1, column 5: warning: an empty list; name a bucket
     """
 
     line: int

@@ -98,7 +98,7 @@ def explain(rule_set: RuleSet) -> str:
 
     Examples
     --------
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.rules import parse
     >>> print(explain(parse("(1,*,*,*,[0,1,2,3])\n(*,*,*,*,p+1)")))
     Line 1: once, any piece may go to any bucket.
     Line 2: any piece may go to the bucket clockwise from the last bucket used.

@@ -186,6 +186,12 @@ class Atom:
         Conditions on other properties, in the order of the text.
     format : {'positional', 'property'}
         How the atom was written, and is printed: five fields, or ``key:value`` clauses.
+
+    Examples
+    --------
+    >>> from gnomon.rules import parse
+    >>> print(parse("(*, *, red, *, 0)").lines[0].atoms[0])
+    (*, *, red, *, 0)
     """
 
     count: int | None = None
@@ -222,9 +228,15 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A custom order of cells: ranks of cell numbers, a rank with several cells being a tie.
+    r"""A custom order of cells: ranks of cell numbers, a rank with several cells being a tie.
 
     A rank may be empty (the text had a name where a cell belongs); it never decides anything.
+
+    Examples
+    --------
+    >>> from gnomon.rules import parse
+    >>> parse("Order home=[1,2,[3,4]]\n(*, *, *, home, 0)").orders[0].ranks
+    ((1,), (2,), (3, 4))
     """
 
     name: str
@@ -244,7 +256,14 @@ def _rank(cells: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A line of atoms; ``count`` meters the accepted attempts of the whole line."""
+    """A line of atoms; ``count`` meters the accepted attempts of the whole line.
+
+    Examples
+    --------
+    >>> from gnomon.rules import parse
+    >>> parse("3 (*, *, red, *, 0) (1, *, blue, *, 1)").lines[0].count
+    3
+    """
 
     atoms: tuple[Atom, ...]
     count: int | None = None
@@ -257,7 +276,7 @@ class RuleLine:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """A whole rule text: at least one rule line, and the custom orders that it defines.
+    r"""A whole rule text: at least one rule line, and the custom orders that it defines.
 
     Parameters
     ----------
@@ -268,6 +287,13 @@ class RuleSet:
     description : tuple of str
         The comment lines before the first meaningful line, without their ``#``. Not part of
         equality.
+
+    Examples
+    --------
+    >>> from gnomon.rules import parse
+    >>> print(parse("(1, *, *, *, 0)\n(1, *, *, *, 2)"), end="")
+    (1, *, *, *, 0)
+    (1, *, *, *, 2)
     """
 
     lines: tuple[RuleLine, ...]

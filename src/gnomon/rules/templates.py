@@ -59,7 +59,7 @@ _RANGE = re.compile(r"(\d{1,4})\.\.(\d{1,4})")
 
 @dataclass(frozen=True, slots=True)
 class GeneratedRule:
-    """One rule of a family.
+    r"""One rule of a family.
 
     Parameters
     ----------
@@ -69,6 +69,12 @@ class GeneratedRule:
         The rule text, comments included.
     values : mapping of str to str
         What filled the gaps.
+
+    Examples
+    --------
+    >>> found = rule_family("cycle-of-two")[0]
+    >>> found.name, found.values
+    ('b0-then-b1', {'first': '0', 'second': '1'})
     """
 
     name: str
@@ -97,6 +103,11 @@ def load_template(name_or_path: str | Path) -> str:
         If it is neither, with the nearest names.
     GnomonError
         If the file cannot be read, or is not UTF-8 text.
+
+    Examples
+    --------
+    >>> load_template("cycle-of-two").splitlines()[-1]
+    '(1, *, *, *, {second})'
     """
     name = str(name_or_path)
     if name in available_templates():
@@ -245,7 +256,13 @@ def template_records() -> list[dict[str, str | int]]:
 
 
 def rule_family(template: str) -> list[GeneratedRule]:
-    """Return the rules of a template of the library, or of a file; errors name it."""
+    """Return the rules of a template of the library, or of a file; errors name it.
+
+    Examples
+    --------
+    >>> len(rule_family("cycle-of-two"))
+    12
+    """
     text = load_template(template)
     try:
         return list(generate(text, name=Path(template).stem))
@@ -256,12 +273,20 @@ def rule_family(template: str) -> list[GeneratedRule]:
 
 
 def write_rules(family: Sequence[GeneratedRule], folder: Path, *, overwrite: bool) -> None:
-    """Write each rule to a file of its name; nothing at all if one of the files is in the way.
+    r"""Write each rule to a file of its name; nothing at all if one of the files is in the way.
 
     Raises
     ------
     GnomonError
         If a name is none for a file, or a file holds something else and may not be replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_rules(rule_family("cycle-of-two")[:2], Path(folder), overwrite=False)
+    ...     sorted(path.name for path in Path(folder).iterdir())
+    ['b0-then-b1.txt', 'b0-then-b2.txt']
     """
     files = {folder / _file_name(rule.name): rule.text for rule in family}
     if folder.exists() and not folder.is_dir():

@@ -94,7 +94,7 @@ def variables_of(rule_set: RuleSet) -> frozenset[str]:
 
     Examples
     --------
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.rules import parse
     >>> sorted(variables_of(parse("(code:q.color.pos>3, color:red, bucket:[p+1,Nearby])")))
     ['Nearby', 'p', 'q.color.pos']
     """

@@ -12,11 +12,9 @@ from .bootstrap.resamples import Resamples as Resamples
 from .bootstrap.resamples import draw_key as draw_key
 from .bootstrap.resamples import median_curve as median_curve
 from .bootstrap.resamples import median_interval as median_interval
-from .bootstrap.resamples import median_replicates as median_replicates
 from .comparisons.all_pairs import compare_all as compare_all
 from .comparisons.comparison import Comparison as Comparison
 from .comparisons.comparison import Comparisons as Comparisons
-from .comparisons.comparison import chosen_pair as chosen_pair
 from .comparisons.comparison import compare as compare
 from .comparisons.effects import almost_stochastic_order as almost_stochastic_order
 from .comparisons.effects import cliffs_delta as cliffs_delta
@@ -36,7 +34,6 @@ from .comparisons.rank_tests import mann_whitney_table as mann_whitney_table
 from .estimates import Estimate as Estimate
 from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
-from .estimates import shared_tasks as shared_tasks
 from .intervals import Interval as Interval
 from .intervals import basic as basic
 from .intervals import bias_corrected as bias_corrected
@@ -115,7 +112,6 @@ __all__ = [
     "basic",
     "bias_corrected",
     "bias_corrected_accelerated",
-    "chosen_pair",
     "cliffs_delta",
     "compare",
     "compare_all",
@@ -141,7 +137,6 @@ __all__ = [
     "median_curve",
     "median_interval",
     "median_profile_interval",
-    "median_replicates",
     "metric_named",
     "optimality_gap",
     "percentile",
@@ -162,7 +157,6 @@ __all__ = [
     "sequential_compare",
     "sequential_levels",
     "share_above",
-    "shared_tasks",
     "simultaneous_band",
     "stand_in_runs",
     "studentized",

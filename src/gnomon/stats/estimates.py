@@ -72,6 +72,12 @@ class Estimate:
         Monte Carlo error of the worse end, about one standard deviation; 0 in closed form.
     task : str, optional
         The task, for an estimate of one task by itself.
+
+    Examples
+    --------
+    >>> one = Estimate("dqn", "iqm", 0.5, math.nan, 0.6, 0.95, "percentile", 5, 6, 2000, 0.01)
+    >>> one.as_record()["low"] is None
+    True
     """
 
     algorithm: str
@@ -99,7 +105,19 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Results[Estimate]):
-    """Estimates of every algorithm of a table; see :func:`estimate`."""
+    """Estimates of every algorithm of a table; see :func:`estimate`.
+
+    Examples
+    --------
+    >>> from gnomon.stats import estimate
+    >>> scores = ScoreTable.from_arrays({"dqn": [[1.0, 2.0], [2.0, 4.0], [3.0, 3.0]]})
+    >>> print(estimate(scores, ["mean", "iqm"]).where(metric="mean"))
+    score, higher is better
+    <BLANKLINE>
+     algorithm   metric   value     low    high   n_runs   n_tasks
+     ─────────────────────────────────────────────────────────────
+     dqn         mean       2.5   1.367   3.633        3         2
+    """
 
     columns = ("algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks")
     drawn_by = "gnomon.plot.statistics:draw_estimates"

@@ -67,6 +67,11 @@ class Interval:
         0 for a closed form.
     mc_error : float
         Monte Carlo error of the worse end, about one standard deviation.
+
+    Examples
+    --------
+    >>> Interval(0.4, 0.6, "percentile", 2000, 0.01).high
+    0.6
     """
 
     low: float
@@ -110,7 +115,14 @@ def _size(end: float) -> float:
 
 
 def percentile(replicates: FloatArray, level: float, *, method: str = "percentile") -> Interval:
-    """Return the interval between the quantiles of the replicates."""
+    """Return the interval between the quantiles of the replicates.
+
+    Examples
+    --------
+    >>> found = percentile(np.arange(101.0), 0.9)
+    >>> round(found.low), round(found.high)
+    (5, 95)
+    """
     tail = (1.0 - level) / 2.0
     return _between(replicates, tail, 1.0 - tail, method)
 
@@ -122,21 +134,42 @@ def _between(replicates: FloatArray, lower: float, upper: float, method: str) ->
 
 
 def basic(replicates: FloatArray, value: float, level: float) -> Interval:
-    """Return the percentile interval reflected in the estimate (Davison and Hinkley 1997, 5.2)."""
+    """Return the percentile interval reflected in the estimate (Davison and Hinkley 1997, 5.2).
+
+    Examples
+    --------
+    >>> found = basic(np.arange(101.0), 40.0, 0.9)
+    >>> round(found.low), round(found.high)
+    (-15, 75)
+    """
     inner = percentile(replicates, level)
     low, high = 2.0 * value - inner.high, 2.0 * value - inner.low
     return Interval(low, high, "basic", inner.n_resamples, inner.mc_error)
 
 
 def bias_corrected(replicates: FloatArray, value: float, level: float) -> Interval:
-    """Return the percentile interval shifted by the median bias (Efron 1981)."""
+    """Return the percentile interval shifted by the median bias (Efron 1981).
+
+    Examples
+    --------
+    >>> found = bias_corrected(np.arange(101.0), 40.0, 0.9)
+    >>> round(found.low), round(found.high)
+    (2, 87)
+    """
     return _shifted(replicates, value, level, 0.0, "bc")
 
 
 def bias_corrected_accelerated(
     replicates: FloatArray, value: float, level: float, acceleration: float
 ) -> Interval:
-    """Return Efron's BCa interval (1987), with the acceleration of :func:`acceleration`."""
+    """Return Efron's BCa interval (1987), with the acceleration of :func:`acceleration`.
+
+    Examples
+    --------
+    >>> found = bias_corrected_accelerated(np.arange(101.0), 50.0, 0.9, 0.0)
+    >>> round(found.low), round(found.high)
+    (5, 95)
+    """
     return _shifted(replicates, value, level, acceleration, "bca")
 
 
@@ -206,6 +239,12 @@ def studentized(
         The same of the data.
     level : float
         Confidence level.
+
+    Examples
+    --------
+    >>> found = studentized(np.arange(101.0), np.full(101, 2.0), 50.0, 2.0, 0.9)
+    >>> round(found.low), round(found.high)
+    (5, 95)
     """
     usable = errors > 0.0
     deviations = (replicates[usable] - value) / errors[usable]

@@ -62,6 +62,12 @@ class Curve:
         The metric and its pointwise band; NaN where not estimable.
     level : float
         Confidence level at each step.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0])
+    >>> Curve("dqn", "iqm", x, x, x - 1, x + 1, 0.95).as_records()[0]
+    {'algorithm': 'dqn', 'metric': 'iqm', 'step': 0.0, 'value': 0.0, 'low': -1.0, 'high': 1.0}
     """
 
     algorithm: str
@@ -90,6 +96,13 @@ class Curves(Results[Curve]):
     """Metrics of every algorithm along the steps; see :func:`curves`.
 
     People see the first step, the last and some between.
+
+    Examples
+    --------
+    >>> x = np.arange(100.0)
+    >>> found = Curves((Curve("dqn", "iqm", x, x, x - 1, x + 1, 0.95),))
+    >>> len(found.as_records()), len(found.rows())
+    (100, 12)
     """
 
     drawn_by = "gnomon.plot.statistics:draw_curves"

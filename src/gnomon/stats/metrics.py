@@ -172,6 +172,11 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
         There is no such metric.
     ScoreDataError
         The number after the colon is none, or the gap has no target.
+
+    Examples
+    --------
+    >>> metric_named("trimmed_mean:0.25").value(Strata.from_runs([[0.0, 1.0, 2.0, 90.0]]))
+    1.5
     """
     base, _, text = name.partition(":")
     if base not in NAMES or (text and base not in PARAMETERS):

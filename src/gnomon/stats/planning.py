@@ -35,6 +35,14 @@ class SequentialResult:
         Runs per task at the last look that was made.
     comparison : Comparison
         The comparison at that look, at that look's level.
+
+    Examples
+    --------
+    >>> from gnomon.stats import compare
+    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
+    >>> (one,) = compare(scores, "a", "b", "mean")
+    >>> SequentialResult(False, 2, one).as_record()["runs"]
+    2
     """
 
     decided: bool
@@ -54,7 +62,14 @@ Way = Literal["power", "widths", "subsample", "sequential"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Results[PowerPoint | IntervalWidth | Subsamples | SequentialResult]):
-    """What is known of numbers of runs; see :func:`plan`."""
+    """What is known of numbers of runs; see :func:`plan`.
+
+    Examples
+    --------
+    >>> points = (PowerPoint("a", "b", "iqm", 5, 0.6), PowerPoint("a", "b", "iqm", 10, 0.9))
+    >>> print(Plan(points, {"power": 0.8}).notes[0])
+    a, b (iqm): power 0.8 takes 10 runs
+    """
 
     drawn_by = "gnomon.plot.statistics:draw_plan"
 

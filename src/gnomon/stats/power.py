@@ -40,6 +40,11 @@ class PowerPoint:
         Runs per task and algorithm.
     power : float
         Share of simulated studies whose test finds the difference.
+
+    Examples
+    --------
+    >>> PowerPoint("dqn", "ppo", "iqm", 10, 0.8).as_record()
+    {'a': 'dqn', 'b': 'ppo', 'metric': 'iqm', 'runs': 10, 'power': 0.8}
     """
 
     a: str
@@ -67,6 +72,11 @@ class IntervalWidth:
         Mean width of the intervals of simulated studies.
     relative_width : float
         The same as a share of the width with the pilot's number of runs; NaN if that is 0.
+
+    Examples
+    --------
+    >>> IntervalWidth("dqn", "iqm", 10, 0.3, 0.5).as_record()["relative_width"]
+    0.5
     """
 
     algorithm: str

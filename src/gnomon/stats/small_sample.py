@@ -75,6 +75,12 @@ class Influences:
         its definition depends on how many there are.
     bounds : (float, float)
         Between which the metric lies, whatever the scores.
+
+    Examples
+    --------
+    >>> strata = Strata.from_runs([[1.0, 2.0, 3.0]])
+    >>> Influences(strata, strata.values).variances()
+    array([0.33333333])
     """
 
     strata: Strata
@@ -131,6 +137,13 @@ class DeltaError:
         Satterthwaite's degrees of freedom.
     shares : ndarray of float, shape (strata,)
         Share of each stratum in the variance; NaN if there is none.
+
+    Examples
+    --------
+    >>> strata = Strata.from_runs([[1.0, 2.0, 3.0]])
+    >>> error = delta_error(Influences(strata, strata.values))
+    >>> error.df, round(error.half_width(0.95), 3)
+    (2.0, 2.484)
     """
 
     variance: float
@@ -159,6 +172,12 @@ def delta_error(*parts: Influences) -> DeltaError:
     ----------
     *parts : Influences
         One for each independent algorithm.
+
+    Examples
+    --------
+    >>> strata = Strata.from_runs([[1.0, 2.0, 3.0], [4.0, 4.0, 7.0]])
+    >>> round(delta_error(Influences(strata, strata.values)).variance, 3)
+    0.333
     """
     weights = np.concatenate([np.full(p.strata.n_tasks, p.strata.n_tasks**-2.0) for p in parts])
     dfs = np.concatenate([np.maximum(p.strata.counts - 1, 1) for p in parts])
@@ -268,6 +287,13 @@ def median_profile_interval(strata: Strata, level: float) -> tuple[float, float]
     Where the task means are dense it covers more than asked (98-100 % for 95 %). It cannot work
     where the median sits at the end of a tight cluster of tasks next to a wide gap, with noise
     larger than the spread inside the cluster.
+
+    Examples
+    --------
+    >>> strata = Strata.from_matrix([[0.1, 0.5, 0.9], [0.3, 0.4, 0.7], [0.2, 0.6, 0.8]])
+    >>> low, high = median_profile_interval(strata, 0.95)
+    >>> low < 0.5 < high
+    True
     """
     from scipy import special
 

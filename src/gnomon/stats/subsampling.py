@@ -85,6 +85,11 @@ class Subsamples:
         The metric of all runs.
     draws : ndarray of float, shape (n_draws,)
         From :func:`subsampled`.
+
+    Examples
+    --------
+    >>> Subsamples("dqn", "iqm", 3, 0.5, np.array([0.4, 0.6])).as_record()["mean"]
+    0.5
     """
 
     algorithm: str

@@ -1,4 +1,12 @@
-"""Scores that need each attempt of a trial, and some of them what its rule permitted."""
+"""Scores that need each attempt of a trial: m*, and the AAI family of the reference system.
+
+The AAI family sets errors against those of a player who knows nothing: a rule that permits much
+forgives much. Let ``p0`` be the chance of success at each attempt of a player who knows nothing
+(:mod:`gnomon.learners.chance`), and ``mu`` how many attempts that player needs on average to remove
+a piece from the board as it lies. Then ``sum(1 - p0)`` errors were to be expected, and ``AAI`` is
+the errors made by that measure: 1 for chance, 0 for a player who errs no more. What is said of a
+series holds after each of its attempts.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +17,162 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.experiments.scoring.chance_measures import aai_curves, corrected_success
 from gnomon.experiments.scoring.mastery import TARGET_STREAK, attempts_to_master
 from gnomon.game.board import BoardSpec
 from gnomon.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER
 from gnomon.learners.base import TrialLog
 from gnomon.rules.syntax import RuleSet
 
-__all__ = ["ATTEMPT_METRICS", "AttemptMetric", "TrialAttempts"]
+__all__ = [
+    "AAI_FAMILY",
+    "ATTEMPT_METRICS",
+    "AttemptMetric",
+    "TrialAttempts",
+    "aai_curves",
+    "corrected_success",
+]
+
+_Floats = npt.NDArray[np.float64]
+
+#: W are the errors so far, m the attempts, q the pieces removed; a "board" is one as it lies.
+AAI_FAMILY: Mapping[str, str] = {
+    "aai": "W / sum(1 - p0)",
+    "aaib": "AAI * m",
+    "aaic": "AAI * q; about q for chance",
+    "aaid": "W / (sum of 1 - p0 at errors) * q, which changes at errors only",
+    "aaie": "AAI * q, which changes at errors only",
+    "aaig": "W / (sum of mu - 1 over boards) * q",
+    "aaih": "sum of 1 / (mu - 1) at errors, where mu > 1; drawn over pieces removed where mu > 1",
+    "omega": "over boards, the sum of W * sum(p0) / sum(1 - p0) on that board; about q for chance",
+}
+
+
+def corrected_success(accepted: npt.ArrayLike, p0: npt.ArrayLike) -> float:
+    """Return the probability of success, corrected for what chance alone would give.
+
+    The share ``g`` of attempts that a player would have got right beyond chance, in the model
+    ``P(success) = p0 + (1 - p0) g``: ``1 - errors / sum(1 - p0)``. It is 0 for chance, 1 without
+    errors, and below 0 for a player worse than chance.
+
+    Parameters
+    ----------
+    accepted : array_like of bool, shape (n_attempts,)
+    p0 : array_like of float, shape (n_attempts,)
+        Chance of success of a player who knows nothing, 0 to 1.
+
+    Returns
+    -------
+    float
+        NaN where chance could not fail, or there are no attempts.
+
+    Examples
+    --------
+    >>> corrected_success([1, 1, 0, 1], [0.5, 0.5, 0.5, 0.5])
+    0.5
+    """
+    good, p0 = np.asarray(accepted, dtype=np.bool_), np.asarray(p0, dtype=np.float64)
+    _check(good, p0)
+    expected = float((1 - p0).sum())
+    return 1 - float((~good).sum()) / expected if expected > 0 else float("nan")
+
+
+def aai_curves(
+    accepted: npt.ArrayLike,
+    p0: npt.ArrayLike,
+    mu: npt.ArrayLike,
+    *,
+    episode: npt.ArrayLike | None = None,
+) -> dict[str, _Floats]:
+    """Return each measure of the AAI family after each attempt of a series.
+
+    Parameters
+    ----------
+    accepted : array_like of bool, shape (n_attempts,)
+        Whether each attempt was a success, which removes a piece.
+    p0 : array_like of float, shape (n_attempts,)
+        Chance of success at each attempt.
+    mu : array_like of float, shape (n_attempts,)
+        Attempts that such a player needs to remove a piece, at least 1.
+    episode : array_like of int, shape (n_attempts,), optional
+        Which episode each attempt was made in; one episode if not given.
+
+    Returns
+    -------
+    dict from str to numpy.ndarray of float, shape (n_attempts,)
+        By the names of `AAI_FAMILY`. NaN as long as chance could not have failed.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, or a chance is not between 0 and 1.
+
+    References
+    ----------
+    The reference system's ``BuildCurves``. What it calls a segment of OMEGA is taken to be the
+    attempts between two removals.
+
+    Examples
+    --------
+    >>> curves = aai_curves([0, 1, 0, 0, 1], [0.5] * 5, [2.0] * 5)
+    >>> curves["aai"].tolist()
+    [2.0, 1.0, 1.3333333333333333, 1.5, 1.2]
+    >>> curves["aaig"].tolist()[-1]
+    3.0
+    """
+    good = np.asarray(accepted, dtype=np.bool_)
+    p0, mu = np.asarray(p0, dtype=np.float64), np.asarray(mu, dtype=np.float64)
+    _check(good, p0)
+    if mu.shape != good.shape:
+        raise ValueError(f"mu: expected {good.size} numbers, found {mu.size}")
+    errors, removed = np.cumsum(~good), np.cumsum(good)
+    aai = _ratio(errors, np.cumsum(1 - p0))
+    of_episode = np.zeros(good.size) if episode is None else np.asarray(episode)
+    # A board lies as it does until a piece is removed, or another is dealt.
+    changed = good[:-1] | (of_episode[1:] != of_episode[:-1])
+    begins = np.append(True, changed)[: good.size]
+    board = np.cumsum(begins)
+    hard = mu > 1
+    return {
+        "aai": aai,
+        "aaib": aai * np.arange(1, good.size + 1),
+        "aaic": aai * removed,
+        "aaid": _held(_ratio(errors, np.cumsum(np.where(good, 0.0, 1 - p0))) * removed, ~good),
+        "aaie": _held(aai * removed, ~good),
+        "aaig": _ratio(errors, np.cumsum(np.where(begins, mu - 1, 0.0))) * removed,
+        "aaih": np.cumsum(np.divide(1, mu - 1, out=np.zeros(good.size), where=hard & ~good)),
+        "omega": _omega(good, p0, board),
+    }
+
+
+def _omega(good: npt.NDArray[np.bool_], p0: _Floats, board: npt.NDArray[np.int_]) -> _Floats:
+    """Sum over boards the errors there, each by the odds of success."""
+    total = np.zeros(good.size)
+    before = 0.0
+    for at in np.split(np.arange(good.size), np.flatnonzero(np.diff(board)) + 1):
+        failed = np.cumsum(~good[at])
+        odds = _ratio(np.cumsum(p0[at]), np.cumsum(1 - p0[at]), none=0.0)
+        total[at] = before + failed * odds
+        before = total[at[-1]] if at.size else before
+    return total
+
+
+def _held(values: _Floats, changes: npt.NDArray[np.bool_]) -> _Floats:
+    """Return each value as it was at the last change; 0 before the first."""
+    last = np.maximum.accumulate(np.where(changes, np.arange(values.size), -1))
+    held: _Floats = np.where(last >= 0, values[np.maximum(last, 0)], 0.0)
+    return held
+
+
+def _ratio(a: npt.NDArray[np.generic], b: _Floats, none: float = np.nan) -> _Floats:
+    ratio: _Floats = np.divide(a, b, out=np.full(b.size, none), where=b > 0)
+    return ratio
+
+
+def _check(good: npt.NDArray[np.bool_], p0: _Floats) -> None:
+    if good.ndim != 1 or good.shape != p0.shape:
+        raise ValueError(f"expected a chance for each attempt, found {p0.size} and {good.size}")
+    if not ((p0 >= 0) & (p0 <= 1)).all():
+        raise ValueError("p0: expected chances between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +215,7 @@ class TrialAttempts:
         return counts.random[self.counted], counts.random_attempts[self.counted]
 
     def aai_curves(self) -> dict[str, npt.NDArray[np.float64]]:
-        """Return the curves of :func:`gnomon.experiments.scoring.chance_measures.aai_curves`."""
+        """Return the curves of :func:`gnomon.experiments.scoring.attempt_scores.aai_curves`."""
         n_attempts = self.log.n_attempts
         episode = np.repeat(np.arange(n_attempts.size), n_attempts)[self.counted]
         return aai_curves(self.accepted, *self.chances(), episode=episode)

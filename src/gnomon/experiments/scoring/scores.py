@@ -326,6 +326,17 @@ def score_table(
 
     ``episodes`` are those of :func:`run_episodes` with the same ``count_empty``, if they have been
     read already.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=3, episodes=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = gn.run(config, folder)
+    ...     table = score_table(run.folder)
+    >>> table.runs("uniform", "color-match").shape
+    (3,)
     """
     from gnomon.scores.table import ScoreTable
 

@@ -33,7 +33,7 @@ def piece_parts(piece: Piece, deal: Deal) -> tuple[str, str]:
 
     Examples
     --------
-    >>> from gnomon.game.board import Board
+    >>> from gnomon.game import Board
     >>> piece = Piece(0, 31, "STAR", "RED")
     >>> print("[0,1]".join(piece_parts(piece, Deal(Board((piece,))))))
     {"id":0,"color":"RED","shape":"STAR","x":1,"y":6,"buckets":[0,1]}

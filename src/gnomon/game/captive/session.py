@@ -88,7 +88,7 @@ class Session(Dialogue):
     --------
     >>> from gnomon.game.formats.java_random import JavaRandom
     >>> from gnomon.game.formats.random_boards import BoardParameters, RandomBoards
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.rules import parse
     >>> source = RandomBoards(BoardParameters((2, 2)), JavaRandom(3))
     >>> session = Session(Referee(parse("(*,*,*,*,0)"), source), source, mode="BRIEF")
     >>> session.start()[0]

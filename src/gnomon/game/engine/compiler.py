@@ -87,6 +87,12 @@ class CompiledRule:
         The orders that the conditions name: the rank of each cell, 255 for a cell without one.
     program : numpy.ndarray of int64
         All of the above as one array, which is what the engine takes.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> compile_rule(gn.load_rule("clockwise")).n_colors
+    4
     """
 
     atoms: npt.NDArray[np.uint8]
@@ -126,7 +132,7 @@ def compile_rule(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> Com
 
     Examples
     --------
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.rules import parse
     >>> compile_rule(parse("(1,*,*,*,3) (*,star,red,[1,36],p+1)")).counts.tolist()
     [1, -1]
     """

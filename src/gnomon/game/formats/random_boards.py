@@ -46,8 +46,8 @@ class BoardConditions:
 
     Examples
     --------
-    >>> from gnomon.game.board import Piece
-    >>> from gnomon.rules.parser import parse
+    >>> from gnomon.game import Piece
+    >>> from gnomon.rules import parse
     >>> conditions = BoardConditions(parse("(pos:[31,36]) (color:red)"))
     >>> conditions.suits(Board((Piece(0, 31, "STAR", "RED"),)), testing=True)
     True

@@ -129,7 +129,7 @@ class TrialDialogue(Dialogue):
 
     Examples
     --------
-    >>> from gnomon.game.board import DEFAULT_SPEC
+    >>> from gnomon.game import DEFAULT_SPEC
     >>> talk = TrialDialogue(DEFAULT_SPEC, "BRIEF")
     >>> talk.see(np.eye(1, 36, 30, dtype=np.uint8)[0])[0]
     '6 0 0'

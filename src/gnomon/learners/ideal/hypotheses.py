@@ -78,7 +78,7 @@ def hypotheses_of(board_spec: BoardSpec) -> Iterator[Hypothesis]:
     Examples
     --------
     >>> from collections import Counter
-    >>> from gnomon.game.board import DEFAULT_SPEC
+    >>> from gnomon.game import DEFAULT_SPEC
     >>> sizes = Counter(h.family for h in hypotheses_of(DEFAULT_SPEC))
     >>> sizes["library"], sizes["shape"], sizes["cycle"]
     (90, 256, 316)

@@ -62,9 +62,9 @@ class Ideal(Learner):
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.game.board import draw_boards
-    >>> from gnomon.learners.trial import play_trial
-    >>> from gnomon.rules.catalogue import load_rule
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import play_trial
+    >>> from gnomon.rules import load_rule
     >>> rng = np.random.default_rng(0)
     >>> learner = Ideal(rng=rng)
     >>> log = play_trial(learner, load_rule("color-match"), draw_boards(5, rng=rng))

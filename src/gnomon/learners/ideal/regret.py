@@ -35,6 +35,15 @@ class Regret:
         By how much it was expected to tell less than the attempt that tells most.
     remaining_bits : numpy.ndarray of float64
         Entropy of the belief before the attempt: what is left to be known.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> rng = np.random.default_rng(0)
+    >>> learner = gn.make_learner("uniform", gn.BoardSpec(), rng=rng)
+    >>> log = gn.play_trial(learner, gn.load_rule("anything-goes"), gn.draw_boards(1, rng=rng))
+    >>> regret(log).attempts.shape == log.actions.shape
+    True
     """
 
     attempts: _Float
@@ -63,11 +72,9 @@ def regret(log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> Regret:
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.game.board import draw_boards
-    >>> from gnomon.learners.ideal.learner import Ideal
-    >>> from gnomon.learners.trial import play_trial
-    >>> from gnomon.learners.uniform import Uniform
-    >>> from gnomon.rules.catalogue import load_rule
+    >>> from gnomon.game import draw_boards
+    >>> from gnomon.learners import Ideal, Uniform, play_trial
+    >>> from gnomon.rules import load_rule
     >>> boards = draw_boards(3, rng=np.random.default_rng(0))
     >>> learners = Uniform, Ideal
     >>> logs = [

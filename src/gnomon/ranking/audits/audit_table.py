@@ -68,6 +68,14 @@ class Audit(Results[Statement]):
     intransitivity : Intransitivity
     critical_difference : CriticalDifference or None
         None where fewer than two tasks are shared by all, and of more than sixty contestants.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = {"a": [[5.0, 4.0], [6.0, 5.0]], "b": [[1.0, 2.0], [2.0, 1.0]]}
+    >>> found = gn.audit(gn.ScoreTable.from_arrays(scores), n_resamples=50)
+    >>> found[0].section, found.ranking.names
+    ('table', ('a', 'b'))
     """
 
     table: ScoreTable

@@ -16,6 +16,7 @@ from gnomon.ranking.ratings.hodge import (
     intransitivity,
 )
 from gnomon.ranking.tournament import EVEN, Tournament, Weights
+from gnomon.results import generator
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.quantiles import quantiles
 from gnomon.stats.bootstrap.resamples import draw_key
@@ -47,6 +48,15 @@ class Intransitivity:
         Threes that beat one another in a circle, the worst first.
     triangles : tuple of Triangle
         The threes whose edges add up worst, in a circle or not.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> circle = {"rock": [[0, 2, 0]], "paper": [[1, 0, 2]], "scissors": [[2, 1, 1]]}
+    >>> contest = Contest.from_table(gn.ScoreTable.from_arrays(circle))
+    >>> found = measure_intransitivity(contest, n_resamples=50, rng=np.random.default_rng(0))
+    >>> round(found.value, 2), found.level
+    (0.33, 0.95)
     """
 
     value: float
@@ -71,7 +81,7 @@ def measure_intransitivity(
     cap: float = math.inf,
     draw_grounds: bool = False,
     n_triangles: int = 10,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int | None = None,
 ) -> Intransitivity:
     """Estimate the intransitivity of a contest, with its interval and its permutation null band.
 
@@ -89,8 +99,8 @@ def measure_intransitivity(
         other interval.
     n_triangles : int
         How many triangles to name.
-    rng : numpy.random.Generator
-        Source of all draws.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or its seed; 0 if none is given.
 
     Examples
     --------
@@ -102,6 +112,7 @@ def measure_intransitivity(
     >>> found.null_low < found.value < found.null_high
     True
     """
+    rng = generator(rng)
     tournament = Tournament.of(contest, smoothing=smoothing, weights=weights, cap=cap)
     decomposition = hodge_decomposition(tournament)
     edges = Edges(contest, smoothing, weights, cap, draw_grounds)
@@ -178,6 +189,11 @@ class Triangle:
         first. If not, their order is clear and only the sizes of the edges do not add up.
     sign_frequency : float
         Share of resamples in which the sum is positive; NaN if none were drawn.
+
+    Examples
+    --------
+    >>> Triangle(("rock", "paper", "scissors"), 3.0, True).is_cycle
+    True
     """
 
     names: tuple[str, str, str]
@@ -198,6 +214,14 @@ def worst_triangles(
         How many at most.
     cycles_only : bool
         Whether to return only those in which each beats the next.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> circle = {"rock": [[0, 2, 0]], "paper": [[1, 0, 2]], "scissors": [[2, 1, 1]]}
+    >>> contest = Contest.from_table(gn.ScoreTable.from_arrays(circle))
+    >>> len(worst_triangles(Tournament.of(contest)))
+    1
     """
     f, edge = tournament.log_odds, tournament.weights > 0.0
     found: list[Triangle] = []

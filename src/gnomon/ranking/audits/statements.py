@@ -68,6 +68,11 @@ class Statement:
         It, in words.
     value : float or None
         The number behind it, if there is one.
+
+    Examples
+    --------
+    >>> Statement("ranks", "a", "rank 1 to 2").finding
+    'rank 1 to 2'
     """
 
     section: str

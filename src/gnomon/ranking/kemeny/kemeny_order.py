@@ -47,6 +47,12 @@ class KemenyOrder:
         Weight of the pairs that stand the wrong way round.
     at_least : float
         No order disagrees less than this.
+
+    Examples
+    --------
+    >>> found = kemeny_order([[0, 2, -1], [-2, 0, 2], [1, -2, 0]])
+    >>> found.order, found.disagreement, found.at_least
+    ((0, 1, 2), 1.0, 1.0)
     """
 
     order: tuple[int, ...]

@@ -34,6 +34,14 @@ class Decision:
     ratings : ndarray of float, shape (n,)
     noise : RatingNoise
         Standard errors of all differences, and how many of them separate.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = {"a": [[x] for x in range(3, 11)], "b": [[x] for x in range(8)]}
+    >>> found = gn.rank(gn.ScoreTable.from_arrays(scores), n_resamples=50).decisions[0]
+    >>> found.separates(found.ratings[:, None] - found.ratings).shape
+    (2, 2)
     """
 
     ratings: FloatArray
@@ -63,6 +71,14 @@ class Ranked:
         Ranks from the best to the worst possible.
     groups : tuple of int
         Numbers, from 1, of the tie groups of which it is a member.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = {"a": [[x] for x in range(3, 11)], "b": [[x] for x in range(8)]}
+    >>> found = gn.rank(gn.ScoreTable.from_arrays(scores), n_resamples=50)[0]
+    >>> found.name, found.rank_low
+    ('a', 1)
     """
 
     name: str
@@ -100,6 +116,14 @@ class Ranking(Results[Ranked]):
         those of ``hodge``.
     components : tuple of tuples of str
         Who can be ordered against whom.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = {"a": [[x] for x in range(3, 11)], "b": [[x] for x in range(8)]}
+    >>> found = gn.rank(gn.ScoreTable.from_arrays(scores), n_resamples=50)
+    >>> found.names, found.method
+    (('a', 'b'), 'hodge')
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -252,6 +276,15 @@ class Separation:
         decide (see :class:`Ranking`) is as it looks; infinite
         where it is 0 or the other way round, or the ratings themselves are equal; NaN where not
         estimable.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {a: draws.normal(m, 1, (10, 4)) for a, m in {"a": 9, "b": 0}.items()}
+    >>> found = separation(gn.rank(gn.ScoreTable.from_arrays(scores)), "a", "b")
+    >>> found.separated, found.unit, found.present
+    (True, 'runs', 10.0)
     """
 
     a: str
@@ -282,6 +315,15 @@ def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separ
         Names in the ranking.
     power : float
         Probability of separating them with that many.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {a: draws.normal(m, 1, (10, 4)) for a, m in {"a": 0.2, "b": 0}.items()}
+    >>> found = separation(gn.rank(gn.ScoreTable.from_arrays(scores)), "a", "b")
+    >>> found.separated, found.needed > found.present
+    (False, True)
     """
     i, j = sorted((ranking.names.index(a), ranking.names.index(b)))
     needed = [_needed(decision, i, j, power) for decision in ranking.decisions]

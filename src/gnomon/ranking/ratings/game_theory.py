@@ -75,6 +75,11 @@ def max_entropy_equilibrium(payoff: npt.ArrayLike) -> FloatArray:
     ------
     ScoreDataError
         The linear program was not solved.
+
+    Examples
+    --------
+    >>> max_entropy_equilibrium([[0, 1, -1], [-1, 0, 1], [1, -1, 0]]).round(3)
+    array([0.333, 0.333, 0.333])
     """
     a = _cleared(payoff)
     scale = np.abs(a).max()
@@ -173,6 +178,12 @@ class AlphaRank:
         Share of time in each contestant.
     settled : bool
         Whether the last two steps agree to 1e-3.
+
+    Examples
+    --------
+    >>> found = alpha_rank([[0.5, 0.9], [0.1, 0.5]])
+    >>> found.distributions[-1].round(2), found.settled
+    (array([1., 0.]), True)
     """
 
     alphas: FloatArray

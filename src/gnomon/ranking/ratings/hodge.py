@@ -70,6 +70,12 @@ def intransitivity(
 
     0: every edge is a difference of ratings. 1: all ratings are equal and everything is cyclic.
     NaN where all edges are 0. An order may well exist although this is above 0.
+
+    Examples
+    --------
+    >>> edges = np.array([[0.0, 1.0, -1.0], [-1.0, 0.0, 1.0], [1.0, -1.0, 0.0]])
+    >>> float(intransitivity(edges, np.ones((3, 3)) - np.eye(3), np.zeros(3)))
+    1.0
     """
     f, r = np.asarray(log_odds), np.asarray(ratings)
     w = np.asarray(weights)
@@ -94,6 +100,15 @@ class HodgeDecomposition:
         Differences of ratings; cycles of three; longer cycles that no triangles fill (none on a
         complete graph).
     weights : ndarray of float, shape (n, n)
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.ranking import Contest
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3], [4]], "b": [[2], [2.5]], "c": [[0], [1]]})
+    >>> found = hodge_decomposition(Tournament.of(Contest.from_table(scores)))
+    >>> found.names, bool(np.abs(found.harmonic).max() < 1e-9)
+    (('a', 'b', 'c'), True)
     """
 
     names: tuple[str, ...]
@@ -196,6 +211,14 @@ def trait_correlation(tournament: Tournament) -> float:
     """Estimate rho, the correlation of two edges that share a contestant, from 0 to 1/2.
 
     By moments: the mean of f_ij f_ik over the mean of f_ij^2. NaN without two such edges.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.ranking import Contest
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3], [4]], "b": [[2], [2.5]], "c": [[0], [1]]})
+    >>> round(trait_correlation(Tournament.of(Contest.from_table(scores))), 2)
+    0.33
     """
     f, edge = tournament.log_odds, tournament.weights > 0.0
     together = count = 0.0

@@ -53,6 +53,14 @@ class MethodOrder:
         Pairs in the order of the reference method that this one has the other way round.
     errors : tuple of float
         Standard errors of the ratings by the method's own model; NaN where it has none.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> found = orders_by_method(scores).orders[0]
+    >>> found.method, found.names
+    ('hodge', ('a', 'b'))
     """
 
     method: str
@@ -82,6 +90,14 @@ class MethodRating:
     name : str
     rating, standard_error : float
         The error by the method's own model; NaN where it has none.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> found = orders_by_method(scores)[0]
+    >>> found.method, found.place, found.name
+    ('hodge', 1, 'a')
     """
 
     method: str
@@ -106,6 +122,14 @@ class MethodOrders(Results[MethodRating]):
     sweep : str
         How far alpha-Rank's selection was made stronger, and whether it settled; empty if it was
         not asked.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> found = orders_by_method(scores)
+    >>> {order.names for order in found.orders}
+    {('a', 'b')}
     """
 
     orders: tuple[MethodOrder, ...]
@@ -308,6 +332,11 @@ class PoolEffect:
     method : str
     reversed_pairs : tuple of (str, str)
         Pairs of others that are rated one way before, and the other way after.
+
+    Examples
+    --------
+    >>> PoolEffect("c", "borda", (("a", "b"),)).left_out
+    'c'
     """
 
     left_out: str

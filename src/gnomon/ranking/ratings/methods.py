@@ -59,6 +59,11 @@ class Method:
     bounds : callable
         From the number of contestants to the least and the greatest rating that there can be;
         intervals keep to them.
+
+    Examples
+    --------
+    >>> METHODS["borda"].name, METHODS["borda"].pooled
+    ('borda', True)
     """
 
     name: str
@@ -222,6 +227,11 @@ def method_named(name: str) -> Method:
     ------
     UnknownNameError
         There is none.
+
+    Examples
+    --------
+    >>> method_named("kemeny").name
+    'kemeny'
     """
     if name not in METHODS:
         raise UnknownNameError("ranking method", name, METHODS)

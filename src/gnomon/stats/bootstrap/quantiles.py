@@ -22,6 +22,11 @@ def quantiles(replicates: FloatArray, probabilities: npt.ArrayLike) -> FloatArra
     -------
     ndarray of float, shape (k, ...)
         NaN where a replicate is NaN.
+
+    Examples
+    --------
+    >>> quantiles(np.array([1.0, 2.0, 3.0, np.inf]), [0.5, 1.0])
+    array([2.5, inf])
     """
     at = np.asarray(probabilities, dtype=np.float64) * (replicates.shape[0] - 1)
     below = np.floor(at).astype(np.int64)
@@ -51,6 +56,12 @@ def percentile_interval(
     -------
     low, high, mc_error : ndarray of float, shape (...)
         As in :func:`quantile_ends`.
+
+    Examples
+    --------
+    >>> low, high, _ = percentile_interval(np.arange(101.0), 0.9)
+    >>> round(float(low), 9), round(float(high), 9)
+    (5.0, 95.0)
     """
     tail = (1.0 - level) / 2.0
     return quantile_ends(replicates, tail, 1.0 - tail)

@@ -41,7 +41,14 @@ PICKS_BLOCK = 30_000
 
 
 def draw_key(rng: np.random.Generator) -> np.uint64:
-    """Return the number that all draws of one set of resamples follow from."""
+    """Return the number that all draws of one set of resamples follow from.
+
+    Examples
+    --------
+    >>> key = draw_key(np.random.default_rng(0))
+    >>> key == draw_key(np.random.default_rng(0)), key.dtype
+    (np.True_, dtype('uint64'))
+    """
     return np.uint64(rng.integers(0, 2**64, dtype=np.uint64))
 
 

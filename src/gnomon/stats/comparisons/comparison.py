@@ -70,6 +70,14 @@ class Comparison:
         0 for a closed form.
     mc_error : float
         Monte Carlo error of the worse end.
+
+    Examples
+    --------
+    >>> from gnomon.stats import compare
+    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
+    >>> (one,) = compare(scores, "a", "b", "mean")
+    >>> one.value, one.as_record()["task"]
+    (2.0, None)
     """
 
     a: str
@@ -93,7 +101,15 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Results[Comparison]):
-    """Comparisons of two algorithms or of all pairs; see :func:`compare`, :func:`compare_all`."""
+    """Comparisons of two algorithms or of all pairs; see :func:`compare`, :func:`compare_all`.
+
+    Examples
+    --------
+    >>> from gnomon.stats import compare
+    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
+    >>> compare(scores, "a", "b", ["mean", "iqm"]).where(metric="iqm").settings["method"]
+    'auto'
+    """
 
     columns = ("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted")
     drawn_by = "gnomon.plot.statistics:draw_comparisons"

@@ -170,6 +170,14 @@ def task_tests(
     ------
     ScoreDataError
         Runs to be paired have no common labels.
+
+    Examples
+    --------
+    >>> runs = {"a": [[5, 1], [6, 2], [7, 3]], "b": [[1, 2], [2, 3], [3, 1]]}
+    >>> scores = ScoreTable.from_arrays(runs)
+    >>> found = task_tests(scores, "a", "b", "welch", rng=np.random.default_rng(0))
+    >>> {task: round(test.p_adjusted, 3) for task, test in found.items()}
+    {'task_0': 0.016, 'task_1': 1.0}
     """
     tasks = shared_tasks(table, (a, b))
     test_of = _tests(rng)[test]

@@ -32,6 +32,11 @@ class Placements:
     ----------
     a, b : Strata
         Shares won, 0 to 1, run by run.
+
+    Examples
+    --------
+    >>> placements([[1.0], [3.0]], [[2.0], [0.0]]).per_task
+    array([0.75])
     """
 
     a: Strata
@@ -68,6 +73,12 @@ def placements(
     ------
     ValueError
         The numbers of tasks differ.
+
+    Examples
+    --------
+    >>> won = placements([[1.0], [3.0]], [[2.0], [0.0]])
+    >>> won.a.values, won.value
+    (array([0.5, 1. ]), 0.75)
     """
     x, y = as_strata(a), as_strata(b)
     if x.n_tasks != y.n_tasks:

@@ -39,6 +39,11 @@ class PairwiseTest:
         Of the test alone; NaN if a sample is empty.
     p_adjusted : float
         After Holm's correction over the tests made together.
+
+    Examples
+    --------
+    >>> PairwiseTest("a", "b", 9.0, 0.05, 0.1).p_adjusted
+    0.1
     """
 
     a: str
@@ -164,6 +169,11 @@ class DifficultyOrder:
     groups : tuple of tuples of str
         Tie groups: the longest stretches of the order in which no pair is separated. They may
         overlap, since being hard to tell apart is not transitive.
+
+    Examples
+    --------
+    >>> DifficultyOrder(("b", "a"), (0.9, 0.1), (("b",), ("a",))).names[0]
+    'b'
     """
 
     names: tuple[str, ...]

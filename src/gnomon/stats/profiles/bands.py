@@ -156,6 +156,11 @@ def exact_band(
     Returns
     -------
     low, high : ndarray of float, shape (thresholds,)
+
+    Examples
+    --------
+    >>> exact_band([[1.0, 2.0], [3.0, 4.0]], [1.5, 2.5])
+    (array([0.5, 0. ]), array([1., 1.]))
     """
     strata = as_strata(scores)
     shares = task_shares(strata, np.asarray(tau, dtype=np.float64), higher_is_better)
@@ -256,6 +261,12 @@ def simultaneous_band(
     value : ndarray of float, shape (thresholds,)
     level : float
         Confidence level of the whole band.
+
+    Examples
+    --------
+    >>> drawn = np.array([[0.9, 0.5], [1.0, 0.4], [0.8, 0.6]])
+    >>> [end.round(2).tolist() for end in simultaneous_band(drawn, np.array([0.9, 0.5]), 0.5)]
+    [[0.8, 0.4], [1.0, 0.6]]
     """
     largest = np.abs(replicates - value).max(axis=1)
     half = float(np.quantile(largest, level))

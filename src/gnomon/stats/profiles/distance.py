@@ -151,6 +151,12 @@ def likelihood_distances(
     B. Recht's essay on the benchmark of Machado et al. (2018) builds performance profiles in the
     sense of Dolan and Moré from these distances. In its numbers, Sarsa with Blob-PROST on Journey
     Escape has at 200 million frames what it has at 100 million.
+
+    Examples
+    --------
+    >>> likelihood_distances([[10.0, 1.0], [4.0, 1.2]], [[1.0, 1.0], [1.0, 1.0]], 5).round(1)
+    array([[0. , 0.4],
+           [5.2, 0. ]])
     """
     from scipy import special
 
@@ -193,6 +199,13 @@ def permutation_distances(
     -------
     ndarray of float, shape (methods, tasks)
         At most ``log10(n_permutations + 1)``.
+
+    Examples
+    --------
+    >>> scores = [[[3.0], [4.0], [5.0]], [[1.0], [2.0], [0.0]]]
+    >>> found = permutation_distances(scores, n_permutations=99, rng=np.random.default_rng(0))
+    >>> found.round(1).tolist()
+    [[0.0], [1.5]]
     """
     sign = 1.0 if higher_is_better else -1.0
     runs = [[sign * x for x in as_strata(one).per_task()] for one in scores]

@@ -27,6 +27,14 @@ class Profiles(Results[Profile]):
     """The profile of every algorithm; see :func:`profile`.
 
     People see what is read off each, or, where thresholds were given, the shares at those.
+
+    Examples
+    --------
+    >>> from gnomon.stats import profile
+    >>> scores = ScoreTable.from_arrays({"dqn": [[1.0, 2.0], [3.0, 4.0]]})
+    >>> found = profile(scores, band="none")
+    >>> len(found), len(found.as_records())
+    (1, 81)
     """
 
     drawn_by = "gnomon.plot.statistics:draw_profiles"

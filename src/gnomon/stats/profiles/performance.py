@@ -65,6 +65,13 @@ class Profile:
         Confidence level of the band.
     band : str
         ``pointwise``, ``simultaneous`` or ``none``.
+
+    Examples
+    --------
+    >>> tau, share = np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.5, 0.0])
+    >>> one = Profile("dqn", "run_score", tau, share, share, share, 0.95, "none")
+    >>> one.quantile(0.5), one.area()
+    (1.0, 1.0)
     """
 
     algorithm: str
@@ -128,6 +135,11 @@ def thresholds(
     ------
     ScoreDataError
         Logarithmic spacing of scores that are not positive, or no score is finite.
+
+    Examples
+    --------
+    >>> thresholds([Strata.from_matrix([[1.0, 2.0], [3.0, 4.0]])], n=5)
+    array([0., 1., 2., 3., 4.])
     """
     values = np.concatenate([one.values for one in strata])
     values = values[np.isfinite(values)]

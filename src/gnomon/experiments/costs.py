@@ -17,9 +17,8 @@ from typing import Any, Literal
 
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.journal import TrialRecord
-from gnomon.experiments.played_trial import play_and_encode
 from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.trial import Trial, trials_of
+from gnomon.experiments.trial import Trial, play_and_encode, trials_of
 
 __all__ = ["Forecast", "LearnerCost", "forecast"]
 

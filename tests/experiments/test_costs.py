@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import gnomon.experiments.forecast as forecast_module
 from gnomon.errors import RunFolderError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.forecast import forecast
-from gnomon.experiments.runner import run
-from gnomon.experiments.trial import trials_of
+from gnomon.experiments import ExperimentConfig, forecast, run, trials_of
+from gnomon.experiments import costs as forecast_module
 
 CONFIG = ExperimentConfig(
     "small", ["clockwise", "color-match"], ["uniform", "linear_dqn"], trials=3, episodes=20

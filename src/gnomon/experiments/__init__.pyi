@@ -1,0 +1,79 @@
+from .catalogue import available_experiments as available_experiments
+from .catalogue import load_experiment as load_experiment
+from .config import ExperimentConfig as ExperimentConfig
+from .config_entries import LearnerEntry as LearnerEntry
+from .config_entries import RuleEntry as RuleEntry
+from .costs import Forecast as Forecast
+from .costs import forecast as forecast
+from .curve_files import write_curves as write_curves
+from .journal import TrialRecord as TrialRecord
+from .predefined_boards import PredefinedBoards as PredefinedBoards
+from .run_folder import RunFolder as RunFolder
+from .runner import PairStatus as PairStatus
+from .runner import Progress as Progress
+from .runner import RunStatus as RunStatus
+from .runner import RunSummary as RunSummary
+from .runner import run as run
+from .runner import status as status
+from .scoring.attempt_scores import ATTEMPT_METRICS as ATTEMPT_METRICS
+from .scoring.attempt_scores import AttemptMetric as AttemptMetric
+from .scoring.attempt_scores import TrialAttempts as TrialAttempts
+from .scoring.attempt_scores import aai_curves as aai_curves
+from .scoring.attempt_scores import corrected_success as corrected_success
+from .scoring.learning_curve import LearningCurve as LearningCurve
+from .scoring.learning_curve import fit_learning_curve as fit_learning_curve
+from .scoring.mastery import MasteryDistribution as MasteryDistribution
+from .scoring.mastery import attempts_to_master as attempts_to_master
+from .scoring.mastery import mastery_distribution as mastery_distribution
+from .scoring.scores import METRICS as METRICS
+from .scoring.scores import Metric as Metric
+from .scoring.scores import episode_errors as episode_errors
+from .scoring.scores import score as score
+from .scoring.scores import score_table as score_table
+from .scoring.scores import score_trial as score_trial
+from .suites import Suite as Suite
+from .suites import available_suites as available_suites
+from .suites import load_suite as load_suite
+from .trial import Trial as Trial
+from .trial import trials_of as trials_of
+
+__all__ = [
+    "ATTEMPT_METRICS",
+    "METRICS",
+    "AttemptMetric",
+    "ExperimentConfig",
+    "Forecast",
+    "LearnerEntry",
+    "LearningCurve",
+    "MasteryDistribution",
+    "Metric",
+    "PairStatus",
+    "PredefinedBoards",
+    "Progress",
+    "RuleEntry",
+    "RunFolder",
+    "RunStatus",
+    "RunSummary",
+    "Suite",
+    "Trial",
+    "TrialAttempts",
+    "TrialRecord",
+    "aai_curves",
+    "attempts_to_master",
+    "available_experiments",
+    "available_suites",
+    "corrected_success",
+    "episode_errors",
+    "fit_learning_curve",
+    "forecast",
+    "load_experiment",
+    "load_suite",
+    "mastery_distribution",
+    "run",
+    "score",
+    "score_table",
+    "score_trial",
+    "status",
+    "trials_of",
+    "write_curves",
+]

@@ -58,6 +58,14 @@ class PairComparison:
         After Holm's correction over the comparisons made together.
     exact : bool
         Whether the p-value is from the exact distribution rather than the normal one.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> found = compare_pairs(scores)[0]
+    >>> found.a, found.b, found.probability
+    ('a', 'b', 1.0)
     """
 
     a: str
@@ -84,6 +92,13 @@ class PairComparisons(Results[PairComparison]):
     ----------
     tournament : Tournament
         The same comparisons as a graph, of all common grounds.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]], "c": [[0], [1.5]]})
+    >>> len({(pair.a, pair.b) for pair in compare_pairs(scores)})
+    3
     """
 
     tournament: Tournament

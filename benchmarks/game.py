@@ -17,11 +17,8 @@ from packaging.utils import canonicalize_name
 
 import gnomon  # registers the environments
 from benchmarks.record import Measurement, best_seconds
-from gnomon.game import outcomes
-from gnomon.game.board import draw_boards
+from gnomon.game import CompiledRule, HiddenRulesEnv, compile_rule, draw_boards, outcomes
 from gnomon.game.engine import boards_in_play as engine
-from gnomon.game.engine.compiler import CompiledRule, compile_rule
-from gnomon.game.env import HiddenRulesEnv
 
 N_ENVS = 1024
 N_STEPS = 300

@@ -23,11 +23,16 @@ import numpy.typing as npt
 from benchmarks.record import Measurement
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores import normalize, read_scores
-from gnomon.stats.bootstrap.quantiles import percentile_interval
-from gnomon.stats.bootstrap.resamples import Resamples
-from gnomon.stats.metrics import METRICS, Metric, metric_named
-from gnomon.stats.small_sample import delta_interval, median_profile_interval
-from gnomon.stats.strata import Strata
+from gnomon.stats import (
+    METRICS,
+    Metric,
+    Resamples,
+    Strata,
+    delta_interval,
+    median_profile_interval,
+    metric_named,
+    percentile_interval,
+)
 
 SCORES = Path(__file__).parents[1] / ".." / "shared" / "data" / "scores"
 N_TABLES = int(os.environ.get("INTERVAL_TABLES", "100"))

@@ -12,7 +12,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from benchmarks.record import Measurement
 from gnomon.ranking import Contest, KemenyOrder, Tournament, kemeny_order
-from gnomon.scores.table import FloatArray
+from gnomon.scores import FloatArray
 
 #: Seconds after which ours says how far it may be off, and after which the peer does.
 LIMIT_S, PEER_LIMIT_S = 1800.0, 120.0

@@ -30,14 +30,12 @@ from gnomon.database.schema import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.config_entries import LearnerEntry
+from gnomon.experiments import ExperimentConfig, LearnerEntry
 from gnomon.experiments.shards.shard import frame_of
-from gnomon.leaderboard.seasons.assignment import Assignment
+from gnomon.leaderboard import Assignment, verify_log
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
 from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
-from gnomon.leaderboard.verification.verify_run import verify_log
 from gnomon.web.operations.backup import back_up
 from gnomon.web.server import prepare
 

@@ -9,10 +9,9 @@ import numpy as np
 
 import gnomon
 from benchmarks.record import Measurement, best_seconds
-from gnomon.game.board import DEFAULT_SPEC, draw_boards
+from gnomon.game import DEFAULT_SPEC, draw_boards
 from gnomon.game.registration import SAMPLE_RULES
-from gnomon.learners import make_learner
-from gnomon.learners.trial import play_trial
+from gnomon.learners import make_learner, play_trial
 
 
 def _play(rule: str, seed: int, **settings: object) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.record import Measurement
 from gnomon.ranking import METHODS, Contest, Tournament, audit, rank
 from gnomon.ranking.ranks.resampled_ratings import Edges, resampled_ratings
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 
 #: Learners, rules and runs of the target: 1,000 resamples within 5 s on one core.
 TARGET = (50, 60, 100)

@@ -9,10 +9,7 @@ from functools import partial
 
 from benchmarks.record import Measurement, best_seconds
 from gnomon.errors import RuleSyntaxError
-from gnomon.rules.catalogue import available_rules, load_rule_text
-from gnomon.rules.linter import lint_text
-from gnomon.rules.paraphrase import explain
-from gnomon.rules.parser import parse
+from gnomon.rules import available_rules, explain, lint_text, load_rule_text, parse
 
 N_FUZZED = 120_000
 _PIECES = [

@@ -20,12 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.record import Measurement, best_seconds
-from gnomon.scores import write_scores
-from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key
+from gnomon.scores import ScoreTable, write_scores
+from gnomon.stats import Resamples, draw_key, estimate, metric_named
 from gnomon.stats.comparisons.improvement import resampled_improvement
-from gnomon.stats.estimates import estimate
-from gnomon.stats.metrics import metric_named
 from gnomon.stats.profiles.performance import exact_band, run_score_profile
 
 N_ALGORITHMS, N_TASKS, N_RUNS = 5, 26, 10

@@ -7,12 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.record import Measurement, best_seconds
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.runner import run
-from gnomon.game.board import Board
-from gnomon.game.reference import ReferenceGame
-from gnomon.leaderboard.seasons.assignment import Assignment
-from gnomon.leaderboard.verification.verify_run import verify_log, verify_run
+from gnomon.experiments import ExperimentConfig, run
+from gnomon.game import Board, ReferenceGame
+from gnomon.leaderboard import Assignment, verify_log, verify_run
 
 RULES = ["clockwise", "color-match", "leftmost-first", "quota-of-two"]
 

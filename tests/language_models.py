@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable
 
 
 def language_models(n=200, n_tasks=57, seed=0) -> ScoreTable:

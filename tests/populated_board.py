@@ -22,17 +22,16 @@ from gnomon.database.schema import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments import ExperimentConfig, trials_of
 from gnomon.experiments.shards.shard import shard_bytes, shard_frame
-from gnomon.experiments.trial import trials_of
 from gnomon.leaderboard.accounts.accounts import make_account
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, keep_bytes
 from gnomon.leaderboard.verification.verify_submission import trial_record
-from gnomon.rules.catalogue import load_rule_text, rule_info
+from gnomon.rules import load_rule_text, rule_info
 
-__all__ = ["LEARNERS", "populate"]
+__all__ = ["LEARNERS", "populate", "populate_two_seasons"]
 
 #: Name on the board, account, learner, and how often it was submitted.
 LEARNERS: Sequence[tuple[str, str, dict[str, Any], int]] = (
@@ -72,6 +71,20 @@ def populate(
         _others(session, season)
         season.version += 1
         return season.id
+
+
+def populate_two_seasons(database: Database, settings: ServerSettings) -> None:
+    """Add two seasons: one replayed, one with hidden rules."""
+    populate(database, settings)
+    populate(
+        database,
+        settings,
+        name="autumn-2026",
+        division="hidden",
+        rules=("clockwise", "color-match"),
+        hidden=("quadrant-clockwise", "stars-first"),
+        trials=3,
+    )
 
 
 def _season(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gnomon.game.board import Board, Piece
+from gnomon.game import Board, Piece
 
 DATA = Path(__file__).parent / "data"
 VECTORS = Path(__file__).parents[2] / "shared" / "vectors"

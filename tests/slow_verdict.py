@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gnomon.game.board import Board, BoardSpec
-from gnomon.game.reference import ReferenceGame
-from gnomon.rules.syntax import RuleSet
+from gnomon.game import Board, BoardSpec, ReferenceGame
+from gnomon.rules import RuleSet
 
 __all__ = ["first_wrong_place"]
 

@@ -37,7 +37,7 @@ from gnomon.leaderboard.accounts.tokens import issue_token
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
 from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
-from gnomon.rules.catalogue import load_rule
+from gnomon.rules import load_rule
 
 __all__ = ["add_submission", "fill", "make_account", "make_season"]
 

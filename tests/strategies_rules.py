@@ -9,28 +9,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from gnomon.game.board import (
-    COLORS,
-    N_CELLS,
-    SHAPES,
-    Board,
-    Piece,
-)
-from gnomon.rules.syntax import (
-    Atom,
-    Binary,
-    Expression,
-    ListOf,
-    Name,
-    Not,
-    Number,
-    Order,
-    Property,
-    Range,
-    RuleLine,
-    RuleSet,
-    Text,
-)
+from gnomon.game import COLORS, N_CELLS, SHAPES, Board, Piece
+from gnomon.rules import Atom, Order, RuleLine, RuleSet
+from gnomon.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Property, Range, Text
 
 BUILT_IN_ORDERS = ("B", "T", "L", "R", "L1", "L2", "L3", "L4", "NearestObject", "Farthest")
 CUSTOM_ORDERS = ("Mine", "Spiral", "T")

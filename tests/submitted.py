@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import polars as pl
 
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.runner import run
-from gnomon.leaderboard.client.submit_run import Packed, pack_run
+from gnomon.experiments import ExperimentConfig, run
+from gnomon.leaderboard import pack_run
+from gnomon.leaderboard.client.submit_run import Packed
 
 __all__ = ["bearer", "play_entry", "register", "repacked", "send"]
 

@@ -18,17 +18,10 @@ import pytest
 import gnomon
 
 ROOT = Path(__file__).parents[1]
-PARTS = [
-    "stats",
-    "ranking",
-    "distill",
-    "scores",
-    "rules",
-    "game",
-    "learners",
-    "experiments",
-    "plot",
-]
+PARTS = (
+    *("scores", "stats", "ranking", "distill", "plot"),
+    *("rules", "game", "learners", "experiments", "leaderboard", "studies"),
+)
 DOORS = {"gnomon": gnomon} | {f"gnomon.{p}": importlib.import_module(f"gnomon.{p}") for p in PARTS}
 #: Packages that can be called, see docs/decisions/011-public-names.md.
 CALLABLE = {"gnomon.distill", "gnomon.report"}
@@ -42,6 +35,7 @@ def stub_names(door: str) -> dict[str, str]:
         for node in tree.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
+        if alias.name != "__version__"
     }
 
 
@@ -83,7 +77,7 @@ def test_the_docstring_tells_of_every_name():
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match=r"gnomon.* has no attribute 'prase'"):
+    with pytest.raises(AttributeError, match="attribute prase"):
         gnomon.prase  # noqa: B018 - the look-up is the test
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments import RunFolder
 from gnomon.game.registration import SAMPLE_RULES
 
 pytestmark = pytest.mark.full  # a minute of play

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from gnomon import __version__
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.runner import run
-from gnomon.experiments.scoring.scores import score_table
+from gnomon.experiments import ExperimentConfig, run, score_table
 
 CONFIG = """
 name = "small"
@@ -122,7 +120,7 @@ def test_a_trial_whose_file_is_gone_is_played_again_and_said_so(gnomon, tmp_path
 
 
 def test_a_run_with_failures_says_no(gnomon, monkeypatch):
-    from gnomon.experiments.trial import Trial
+    from gnomon.experiments import Trial
 
     def fail(trial: Trial) -> None:
         raise RuntimeError("out of luck")
@@ -164,7 +162,7 @@ def test_demo_says_the_order_of_difficulty_and_where_the_report_is(gnomon, monke
 
 
 def test_ctrl_c_keeps_what_was_played(gnomon, monkeypatch):
-    from gnomon.experiments.trial import Trial
+    from gnomon.experiments import Trial
 
     def interrupt(trial: Trial) -> None:
         raise KeyboardInterrupt
@@ -321,7 +319,7 @@ def test_what_cannot_be_written_is_named_as_it_was_asked_for(gnomon, folder, tmp
 
 
 def _open(folder: Path):
-    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments import RunFolder
 
     return RunFolder.open(folder)
 

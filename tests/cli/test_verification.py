@@ -10,10 +10,8 @@ import polars as pl
 import pytest
 
 from gnomon.cli import main
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.leaderboard.seasons.assignment import Assignment
+from gnomon.experiments import ExperimentConfig, RunFolder, run
+from gnomon.leaderboard import Assignment
 
 CONFIG = ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=3)
 

@@ -18,23 +18,15 @@ import typer
 import gnomon
 from gnomon import plot as figures
 from gnomon.cli import app, main
-from gnomon.distill.models import SubsetModel
+from gnomon.distill import SubsetModel
+from gnomon.experiments import METRICS as SCORES
+from gnomon.experiments import available_suites, load_suite
 from gnomon.experiments.config_fields import BoardFields, ExperimentFields
-from gnomon.experiments.scoring.scores import METRICS as SCORES
 from gnomon.experiments.shards.shard import frame_of
-from gnomon.experiments.suites import available_suites, load_suite
-from gnomon.game import outcomes
-from gnomon.game.engine.compiler import compile_rule
-from gnomon.learners import available_learners, learner_fields, make_learner
-from gnomon.learners.trial import play_trial
-from gnomon.rules.catalogue import (
-    FAMILIES,
-    TAGS,
-    available_rules,
-    load_rule,
-)
-from gnomon.scores import write_scores
-from gnomon.scores.table import ScoreTable
+from gnomon.game import compile_rule, outcomes
+from gnomon.learners import available_learners, learner_fields, make_learner, play_trial
+from gnomon.rules import FAMILIES, TAGS, available_rules, load_rule
+from gnomon.scores import ScoreTable, write_scores
 from gnomon.stats import estimates as estimate
 from gnomon.stats import learning_curves as curves
 from gnomon.stats import metrics

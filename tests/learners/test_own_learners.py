@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ConfigError, RunFolderError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.runner import run
+from gnomon.experiments import ExperimentConfig, run
 from gnomon.game import DEFAULT_SPEC
 from gnomon.learners import (
     Learner,
@@ -174,8 +173,7 @@ def test_a_run_is_resumed_verified_and_reported_and_its_card_has_the_version(fol
 
 
 def test_a_run_is_submitted_unless_the_learner_was_shown_the_rule(folder, tmp_path):
-    from gnomon.leaderboard.client.submit_run import pack_run
-    from gnomon.leaderboard.seasons.assignment import Assignment
+    from gnomon.leaderboard import Assignment, pack_run
     from gnomon.leaderboard.verification import verify_submission
 
     plain = {"kind": "own_for_test:Plain", "needed": "x"}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.cbook import boxplot_stats
 
-from gnomon.plot.boxes import box_of, box_plots, box_rows
+from gnomon.plot import box_of, box_plots, box_rows
 from gnomon.plot.scales import BrokenScale
 
 

@@ -5,14 +5,14 @@ import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Drawing
 
-from gnomon.plot.curves import (
+from gnomon.plot import (
     MedianCurve,
     cumulated_error_curves,
     cumulated_error_rows,
-    log_density,
     median_curves,
     median_rows,
 )
+from gnomon.plot.curves import log_density
 from gnomon.plot.scales import ErrorScale
 from gnomon.plot.style import series_style
 

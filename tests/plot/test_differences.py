@@ -4,13 +4,8 @@ import math
 
 import pytest
 
-from gnomon.plot.comparisons import (
-    comparison_rows,
-    difference_bars,
-    improvement_bars,
-    improvement_heat_map,
-    separated,
-)
+from gnomon.plot import difference_bars, improvement_bars, improvement_heat_map
+from gnomon.plot.comparisons import comparison_rows, separated
 from gnomon.stats import Comparison
 
 NAN = math.nan

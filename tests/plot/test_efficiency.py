@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
+from gnomon.plot import sample_efficiency_curves
+from gnomon.plot.curves import efficiency_rows
 from gnomon.scores import ScoreTable
 from gnomon.stats import curves as curves_of
 

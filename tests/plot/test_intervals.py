@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from gnomon.plot.intervals import interval_panels, interval_rows
+from gnomon.plot import interval_panels, interval_rows
 from gnomon.stats import Estimate
 
 NAN = math.nan

@@ -2,12 +2,8 @@
 
 import numpy as np
 
-from gnomon.plot.planning import (
-    power_curves,
-    power_rows,
-    subsample_distributions,
-    subsample_rows,
-)
+from gnomon.plot import power_curves, subsample_distributions
+from gnomon.plot.planning import power_rows, subsample_rows
 from gnomon.scores import ScoreTable
 from gnomon.stats import PowerPoint, subsample_table
 

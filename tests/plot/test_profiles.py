@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gnomon.plot.profiles import profile_curves, profile_rows
+from gnomon.plot import profile_curves
+from gnomon.plot.profiles import profile_rows
 from gnomon.scores import ScoreTable
 from gnomon.stats import distance_profiles, performance_profiles
 

@@ -7,12 +7,18 @@ import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from gnomon.plot.critical_difference import critical_difference_diagram, critical_difference_rows
-from gnomon.plot.ease import ease_heat_map, ease_rows
-from gnomon.plot.ladder import difficulty_ladder
-from gnomon.plot.rank_intervals import rank_interval_plot, ranking_rows
+from gnomon.plot import (
+    critical_difference_diagram,
+    difficulty_ladder,
+    ease_heat_map,
+    ease_rows,
+    rank_interval_plot,
+    tournament_graph,
+)
+from gnomon.plot.critical_difference import critical_difference_rows
+from gnomon.plot.rank_intervals import ranking_rows
 from gnomon.plot.style import drawing_of, svg_text
-from gnomon.plot.tournament import tournament_graph, tournament_rows
+from gnomon.plot.tournament import tournament_rows
 from gnomon.ranking import (
     Contest,
     Tournament,

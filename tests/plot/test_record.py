@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 import matplotlib as mpl
 import numpy as np
 
-from gnomon.plot.curves import cumulated_error_curves
-from gnomon.plot.record import Figure, csv_text, inline_svg, theme_css
+from gnomon.plot import Figure, cumulated_error_curves
+from gnomon.plot.record import csv_text, inline_svg, theme_css
 from gnomon.plot.style import THEME, new_drawing, svg_text
 
 ERRORS = np.array([[3.0, 5.0], [2.0, 9.0], [4.0, 7.0]])

@@ -9,12 +9,8 @@ import pytest
 
 import gnomon.scores.datasets as datasets
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.datasets import (
-    Dataset,
-    dataset_file,
-    load_references,
-    load_scores,
-)
+from gnomon.scores import load_scores
+from gnomon.scores.datasets import Dataset, dataset_file, load_references
 
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"
 

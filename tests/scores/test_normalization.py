@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.scores import ScoreTable, read_scores, write_scores
-from gnomon.scores.normalization import (
+from gnomon.scores import (
+    ScoreTable,
     atari_baselines,
     denormalize,
     normalize,
@@ -12,6 +12,8 @@ from gnomon.scores.normalization import (
     normalize_percentile,
     normalize_random_human,
     normalize_reference,
+    read_scores,
+    write_scores,
 )
 
 X = np.random.default_rng(0).normal(size=(4, 3)) * [1, 10, 100]

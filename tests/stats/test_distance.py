@@ -7,7 +7,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable, SummaryTable
-from gnomon.stats.profiles.distance import (
+from gnomon.stats import (
     distance_profiles,
     likelihood_distances,
     likelihood_profiles,

@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 
 import gnomon
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores import SummaryTable
-from gnomon.scores.table import ScoreTable
+from gnomon.scores import ScoreTable, SummaryTable
 from gnomon.stats import compare, compare_all, curves, estimate, plan, profile
 
 pytestmark = pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.scoring.scores import episode_errors
-from gnomon.experiments.trial import trials_of
-from gnomon.rules.catalogue import load_rule_text
-from gnomon.studies.baselines import BASELINES, baseline_curves
+from gnomon.experiments import ExperimentConfig, episode_errors, trials_of
+from gnomon.rules import load_rule_text
+from gnomon.studies import baseline_curves
+from gnomon.studies.baselines import BASELINES
 from gnomon.studies.play_session import Game
 
 GAME = Game("x", load_rule_text("clockwise"), 5, 6, 50)

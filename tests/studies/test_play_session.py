@@ -9,20 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.scoring.mastery import attempts_to_master
-from gnomon.experiments.scoring.scores import episode_errors, score_trial
-from gnomon.experiments.trial import trials_of
-from gnomon.game.reference import ReferenceGame
-from gnomon.learners.base import Learner
-from gnomon.learners.trial import play_trial
-from gnomon.rules.catalogue import available_rules, load_rule, load_rule_text
-from gnomon.studies.play_session import (
-    Game,
-    PlayError,
-    PlaySession,
-    boards_of,
+from gnomon.experiments import (
+    ExperimentConfig,
+    attempts_to_master,
+    episode_errors,
+    score_trial,
+    trials_of,
 )
+from gnomon.game import ReferenceGame
+from gnomon.learners import Learner, play_trial
+from gnomon.rules import available_rules, load_rule, load_rule_text
+from gnomon.studies import PlaySession
+from gnomon.studies.play_session import Game, PlayError, boards_of
 
 
 def game(rule: str = "clockwise", **changes: object) -> Game:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gnomon.errors import ConfigError, GnomonError
-from gnomon.studies.study_plan import StudyPlan, read_plan
+from gnomon.studies import StudyPlan
+from gnomon.studies.study_plan import read_plan
 
 PLAN = """
 name = "pilot"

@@ -11,9 +11,10 @@ import pytest
 from rich.console import Console
 
 from gnomon.cli import main
-from gnomon.rules.catalogue import load_rule_text
-from gnomon.studies.baselines import BASELINES, baseline_curves
-from gnomon.studies.play_session import Game, PlaySession
+from gnomon.rules import load_rule_text
+from gnomon.studies import PlaySession, baseline_curves
+from gnomon.studies.baselines import BASELINES
+from gnomon.studies.play_session import Game
 from gnomon.studies.terminal import board_records, play_in_terminal, result_table
 
 

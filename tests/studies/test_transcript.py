@@ -7,9 +7,9 @@ import pytest
 
 from gnomon.errors import ScoreDataError
 from gnomon.experiments.game_logs.reader import read_game_log
-from gnomon.rules.catalogue import load_rule_text
-from gnomon.studies.play_session import Game, PlaySession
-from gnomon.studies.transcript import PlayedGame, play_scores, transcript_text
+from gnomon.rules import load_rule_text
+from gnomon.studies import PlayedGame, PlaySession, play_scores, transcript_text
+from gnomon.studies.play_session import Game
 
 
 def played(player: str, rule: str, seed: int, *, boards: int = 3, series: int = 0) -> PlayedGame:

@@ -25,7 +25,7 @@ from gnomon.database.schema import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.leaderboard.client.submit_run import submit, wait_for_verdict
+from gnomon.leaderboard import submit, wait_for_verdict
 from gnomon.leaderboard.server_settings import ServerSettings
 from serving import Server, serving
 from submitted import play_entry, register, send

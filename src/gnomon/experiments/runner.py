@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+from gnomon.errors import counted
 from gnomon.execution.dask_cluster import cluster_executor, dask_is_installed
 from gnomon.execution.executor import (
     Executor,
@@ -110,8 +111,7 @@ class RunSummary:
 
     def __str__(self) -> str:
         counts = f"{self.done} done, {self.skipped} skipped, {self.failed} failed"
-        n = self.folder.config.n_trials
-        trials = f"{n} trial{'s' * (n != 1)}"
+        trials = counted(self.folder.config.n_trials, "trial")
         return f"{self.folder.config.name}: {trials} ({counts}) in {self.folder.path}"
 
 

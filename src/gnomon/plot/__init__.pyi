@@ -15,7 +15,6 @@ from .curves import median_curves as median_curves
 from .curves import median_rows as median_rows
 from .curves import sample_efficiency_curves as sample_efficiency_curves
 from .ease import ease_heat_map as ease_heat_map
-from .ease import ease_rows as ease_rows
 from .intervals import interval_panels as interval_panels
 from .intervals import interval_rows as interval_rows
 from .ladder import difficulty_ladder as difficulty_ladder
@@ -44,7 +43,6 @@ __all__ = [
     "difference_bars",
     "difficulty_ladder",
     "ease_heat_map",
-    "ease_rows",
     "error_by_size_curves",
     "error_strips",
     "improvement_bars",

@@ -19,7 +19,6 @@ from .pair_tests import PairComparison as PairComparison
 from .pair_tests import PairComparisons as PairComparisons
 from .pair_tests import compare_pairs as compare_pairs
 from .ranks.rank_intervals import rank as rank
-from .ranks.ranking import Decision as Decision
 from .ranks.ranking import Ranked as Ranked
 from .ranks.ranking import Ranking as Ranking
 from .ranks.ranking import Separation as Separation
@@ -71,7 +70,6 @@ __all__ = [
     "BradleyTerry",
     "Contest",
     "CriticalDifference",
-    "Decision",
     "DifficultyClass",
     "DifficultyClasses",
     "Generality",

@@ -61,11 +61,9 @@ class PairComparison:
 
     Examples
     --------
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
-    >>> found = compare_pairs(scores)[0]
-    >>> found.a, found.b, found.probability
-    ('a', 'b', 1.0)
+    >>> table = ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> round(compare_pairs(table)[0].ease_ratio, 3)
+    5.0
     """
 
     a: str
@@ -95,10 +93,9 @@ class PairComparisons(Results[PairComparison]):
 
     Examples
     --------
-    >>> import gnomon as gn
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]], "c": [[0], [1.5]]})
-    >>> len({(pair.a, pair.b) for pair in compare_pairs(scores)})
-    3
+    >>> table = ScoreTable.from_arrays({"a": [[3.0], [4.0]], "b": [[1.0], [2.0]]})
+    >>> compare_pairs(table).to_frame()["probability"].to_list()
+    [1.0]
     """
 
     tournament: Tournament

@@ -55,6 +55,12 @@ class Tournament:
         What an edge can be at most, given smoothing and numbers of runs.
     by : str
         What the contestants are.
+
+    Examples
+    --------
+    >>> graph = Tournament.from_log_odds("abc", [[0, 1, 3], [-1, 0, 1], [-3, -1, 0]])
+    >>> graph.components, graph.n_edges
+    (((0, 1, 2),), 3)
     """
 
     names: tuple[str, ...]

@@ -59,7 +59,7 @@ _RANGE = re.compile(r"(\d{1,4})\.\.(\d{1,4})")
 
 @dataclass(frozen=True, slots=True)
 class GeneratedRule:
-    """One rule of a family.
+    r"""One rule of a family.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def rule_family(template: str) -> list[GeneratedRule]:
 
 
 def write_rules(family: Sequence[GeneratedRule], folder: Path, *, overwrite: bool) -> None:
-    """Write each rule to a file of its name; nothing at all if one of the files is in the way.
+    r"""Write each rule to a file of its name; nothing at all if one of the files is in the way.
 
     Raises
     ------

@@ -28,20 +28,14 @@ from gnomon.database.schema import (
 )
 from gnomon.errors import LeaderboardError, UnknownNameError
 from gnomon.experiments.shards.shard import shard_bytes
-from gnomon.game.board import BoardSpec
-from gnomon.leaderboard.client.remote_connection import (
-    HttpConnection,
-    RemoteBoard,
-    WebsocketConnection,
-)
-from gnomon.leaderboard.client.remote_env import RemoteEnv
-from gnomon.leaderboard.client.remote_run import RemotePlan, learner_rng, play_remotely
+from gnomon.game import BoardSpec
+from gnomon.leaderboard import Assignment, RemoteBoard, RemoteEnv, RemotePlan, play_remotely
+from gnomon.leaderboard.client.remote_connection import HttpConnection, WebsocketConnection
+from gnomon.leaderboard.client.remote_run import learner_rng
 from gnomon.leaderboard.hidden.protocol import Move, Reply
-from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.seasons.entry_registration import assignment_of
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.learners.base import TrialLog
-from gnomon.learners.trial import play_trial
+from gnomon.learners import TrialLog, play_trial
 from private_postgresql import fresh_database
 from remote_play import hidden_season
 from serving import Server, serving

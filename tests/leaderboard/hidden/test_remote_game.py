@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec, draw_boards
+from gnomon.game import DEFAULT_SPEC, BoardSpec, draw_boards
 from gnomon.leaderboard.hidden.remote_game import RemoteGame, Stretch
-from gnomon.learners.base import TrialLog
-from gnomon.learners.trial import play_trial
-from gnomon.learners.uniform import Uniform
-from gnomon.rules.parser import parse
+from gnomon.learners import TrialLog, Uniform, play_trial
+from gnomon.rules import parse
 
 # A rule by lines and counts, one that is often stuck, and one that the engine has no tables for.
 RULES = {

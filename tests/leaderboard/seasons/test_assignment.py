@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError, LeaderboardError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.config_entries import RuleEntry
-from gnomon.experiments.trial import trials_of
-from gnomon.game.board import BoardSpec
-from gnomon.leaderboard.seasons.assignment import Assignment, assigned_seed
+from gnomon.experiments import ExperimentConfig, RuleEntry, trials_of
+from gnomon.game import BoardSpec
+from gnomon.leaderboard import Assignment
+from gnomon.leaderboard.seasons.assignment import assigned_seed
 
 ASSIGNMENT = Assignment(
     (

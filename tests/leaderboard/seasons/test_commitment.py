@@ -9,13 +9,9 @@ from dataclasses import replace
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.experiments.config_entries import RuleEntry
-from gnomon.leaderboard.seasons.commitment import (
-    Reveal,
-    canonical_text,
-    commit,
-    new_salt,
-)
+from gnomon.experiments import RuleEntry
+from gnomon.leaderboard import Reveal, commit
+from gnomon.leaderboard.seasons.commitment import canonical_text, new_salt
 
 RULES = (RuleEntry("s1-h01", "# secret\n(*,red,*,*,p+1)"), RuleEntry("s1-h02", "(pos:L, bucket:2)"))
 SALT = "5a" * 32

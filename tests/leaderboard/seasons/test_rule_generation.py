@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import LeaderboardError
-from gnomon.game.board import BoardSpec, draw_boards
-from gnomon.game.engine.compiler import compile_rule
-from gnomon.game.stalemate import find_stalemate
+from gnomon.game import BoardSpec, compile_rule, draw_boards, find_stalemate
 from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS, draw_draft
 from gnomon.leaderboard.seasons.rule_generation import (
     Difficulty,
@@ -16,13 +14,8 @@ from gnomon.leaderboard.seasons.rule_generation import (
     generate_rules,
     reason_against,
 )
-from gnomon.learners.linear_dqn import LinearDQN
-from gnomon.learners.rule_player import RulePlayer
-from gnomon.learners.trial import play_trial
-from gnomon.learners.uniform import Uniform
-from gnomon.rules.catalogue import available_rules, load_rule
-from gnomon.rules.linter import lint
-from gnomon.rules.parser import parse
+from gnomon.learners import LinearDQN, RulePlayer, Uniform, play_trial
+from gnomon.rules import available_rules, lint, load_rule, parse
 
 SPEC = BoardSpec()
 

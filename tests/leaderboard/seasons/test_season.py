@@ -13,9 +13,9 @@ from sqlalchemy import select
 
 from gnomon.database.schema import AuditRecord, Season
 from gnomon.errors import GnomonError
-from gnomon.leaderboard.client.remote_run import RemotePlan
+from gnomon.leaderboard import RemotePlan, Reveal
 from gnomon.leaderboard.refusals import Conflict, NotAllowed
-from gnomon.leaderboard.seasons.commitment import Reveal, canonical_text
+from gnomon.leaderboard.seasons.commitment import canonical_text
 from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS
 from gnomon.leaderboard.seasons.season import (
     create_season,

@@ -15,7 +15,7 @@ from gnomon.errors import DegenerateScoresWarning
 from gnomon.leaderboard.standings.board_records import LEVEL, METRICS, Board, Contender, Standings
 from gnomon.leaderboard.standings.compute import difference, score_table, standings_of
 from gnomon.ranking import rank
-from gnomon.stats.estimates import Estimate, estimate
+from gnomon.stats import Estimate, estimate
 
 
 def board(means, rules=("r1", "r2", "r3"), trials=5, seed=0, hidden=(), **changes):
@@ -182,7 +182,7 @@ def test_the_interval_of_a_difference_covers_it():
 
 
 def _mean(x, rng) -> Estimate:
-    from gnomon.scores.table import ScoreTable
+    from gnomon.scores import ScoreTable
 
     return estimate(ScoreTable.from_arrays({"a": x}), ["mean"], rng=rng)[0]
 

@@ -17,17 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.errors import LeaderboardError, RunFolderError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.runner import run
-from gnomon.experiments.scoring.scores import score_trial
-from gnomon.leaderboard.seasons.assignment import Assignment
-from gnomon.leaderboard.verification.verify_run import (
-    Verdict,
-    verify_log,
-    verify_run,
-    verify_trial,
-)
+from gnomon.experiments import ExperimentConfig, RunFolder, run, score_trial
+from gnomon.leaderboard import Assignment, Verdict, verify_log, verify_run
+from gnomon.leaderboard.verification.verify_run import verify_trial
 from slow_verdict import first_wrong_place
 
 CONFIG = ExperimentConfig(

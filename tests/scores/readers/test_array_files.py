@@ -55,5 +55,7 @@ def test_faults_are_told_in_one_line(tmp_path):
     with pytest.raises(ScoreDataError, match=r"expected files named ALGORITHM\.json; found none"):
         read_arrays(tmp_path / "empty")
     np.savez(tmp_path / "objects.npz", dqn=np.array([None, "x"], dtype=object))
-    with pytest.raises(ScoreDataError, match=r"objects\.npz: expected arrays of numbers; Object"):
+    with pytest.raises(
+        ScoreDataError, match=r"objects\.npz: expected an .npz file of arrays of numbers"
+    ):
         read_scores(tmp_path / "objects.npz")

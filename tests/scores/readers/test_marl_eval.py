@@ -48,5 +48,5 @@ def test_marl_eval_by_its_look(tmp_path):
         read_scores(both)
     assert read_scores(both, metric="win_rate").metric == "win_rate"
     for content in ({}, {"env": 3}, {"env": {"task": {"qmix": [1]}}}):
-        with pytest.raises(ScoreDataError, match="expected a metric to be named; found none"):
+        with pytest.raises(ScoreDataError, match="step_count, as marl-eval has them; found none"):
             read_scores(write(tmp_path / "c.json", content))

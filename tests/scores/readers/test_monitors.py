@@ -36,3 +36,8 @@ def test_monitor_files_by_their_place(tmp_path):
     write(tmp_path / "ppo" / "ant" / "monitor.csv", text)
     with pytest.raises(ScoreDataError, match=r"expected ALGORITHM/TASK/RUN\.monitor\.csv or"):
         read_scores(tmp_path)
+
+
+def test_a_folder_without_any_is_told(tmp_path):
+    with pytest.raises(ScoreDataError, match=r"expected ALGORITHM/TASK/RUN/monitor\.csv in it"):
+        read_scores(tmp_path, format="monitors")

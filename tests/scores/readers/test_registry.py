@@ -163,7 +163,7 @@ def test_what_is_no_source_is_told_in_one_line(tmp_path):
     for name, said in {
         "empty.csv": "expected a table with a header line, found none",
         "binary.csv": ", line 1: expected UTF-8 text, found the byte 0x89",
-        "binary.npz": "expected arrays of numbers; ",
+        "binary.npz": "expected an .npz file of arrays of numbers",
         "broken.json": "expected JSON; ",
         "list.json": "expected a JSON object, found list",
         "packed.json.gz": "expected JSON; ",

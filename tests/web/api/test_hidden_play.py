@@ -19,16 +19,14 @@ from gnomon.database.schema import (
     Season,
     Submission,
 )
-from gnomon.game.board import DEFAULT_SPEC
+from gnomon.game import DEFAULT_SPEC
+from gnomon.leaderboard import Assignment, verify_log
 from gnomon.leaderboard.hidden import remote_submission
 from gnomon.leaderboard.hidden.remote_submission import queue_played
-from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.seasons.entry_registration import assignment_of
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon.leaderboard.submissions.worker import work_on_one
-from gnomon.leaderboard.verification.verify_run import verify_log
-from gnomon.learners.rule_player import RulePlayer
-from gnomon.learners.trial import play_trial
+from gnomon.learners import RulePlayer, play_trial
 from remote_play import SECRET_TEXT, begin, hidden_season, move, play_at_random
 from small_season import make_account
 from submitted import bearer, register

@@ -11,7 +11,7 @@ import pytest
 from gnomon.database.engine import Database
 from gnomon.database.migration import upgrade
 from gnomon.leaderboard.server_settings import ServerSettings
-from populated_board import populate
+from populated_board import populate, populate_two_seasons
 from serving import Server, serving
 from small_season import make_account
 
@@ -53,16 +53,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, tokens: dict[str, str]) -> It
     settings.data.mkdir()
     database = Database(settings.database)
     upgrade(database)
-    populate(database, settings)
-    populate(
-        database,
-        settings,
-        name="autumn-2026",
-        division="hidden",
-        rules=("clockwise", "color-match"),
-        hidden=("quadrant-clockwise", "stars-first"),
-        trials=3,
-    )
+    populate_two_seasons(database, settings)
     populate(database, settings, name="small", rules=("clockwise",), learners=(), episodes=3)
     tokens["root"] = make_account(database, "root", "admin")
     tokens["barbara"] = make_account(database, "barbara", "submit")

@@ -13,7 +13,7 @@ from gnomon.database.engine import Database
 from gnomon.database.migration import upgrade
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.app import create_app
-from populated_board import populate
+from populated_board import populate_two_seasons
 
 
 @pytest.fixture(scope="session")
@@ -23,16 +23,7 @@ def lively_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = ServerSettings(folder)
     database = Database(settings.database)
     upgrade(database)
-    populate(database, settings)
-    populate(
-        database,
-        settings,
-        name="autumn-2026",
-        division="hidden",
-        rules=("clockwise", "color-match"),
-        hidden=("quadrant-clockwise", "stars-first"),
-        trials=3,
-    )
+    populate_two_seasons(database, settings)
     database.close()
     return folder
 

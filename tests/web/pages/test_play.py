@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select
 
 from gnomon.database.schema import PlayAttempt, PlaySession
-from gnomon.experiments.scoring.scores import episode_errors
-from gnomon.rules.catalogue import load_rule, load_rule_text
+from gnomon.experiments import episode_errors
+from gnomon.rules import load_rule, load_rule_text
 from gnomon.studies.game_store import find_game
 from gnomon.studies.playable_rules import puzzles
 

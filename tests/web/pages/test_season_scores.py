@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.ranking.ranks.rank_intervals import rank
+from gnomon.ranking import rank
 from gnomon.scores import read_scores
-from gnomon.stats.estimates import estimate
+from gnomon.stats import estimate
 
 
 @pytest.mark.parametrize(("season", "number"), [("spring-2026", 1), ("autumn-2026", 2)])

@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.distill.models import Moments, Procedure, SubsetModel
-from gnomon.distill.prepared import PreparedScores, check_target
+from gnomon.distill.prepared import PreparedScores, check_target, check_tasks
 from gnomon.distill.procedures.least_squares import Weights
 from gnomon.distill.search.plan import free_tasks
 from gnomon.distill.work import Progress
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
@@ -94,14 +94,11 @@ class FactorProcedure(Procedure):
 
     def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
         """Return the model of a subset."""
-        names, model = self._covariance(data)
-        place = {name: i for i, name in enumerate(names)}
-        for task in tasks:
-            if task not in place:
-                raise UnknownNameError("task", task, names)
-        chosen = np.array([*(place[task] for task in tasks), len(names)])
-        rows = model.covariance[np.ix_(chosen, chosen)].tolist()
-        mean = tuple(model.mean[chosen].tolist())
+        names, all_tasks = self._covariance(data)
+        check_tasks(tasks, names)
+        chosen = np.array([*map(names.index, tasks), len(names)])
+        rows = all_tasks.covariance[np.ix_(chosen, chosen)].tolist()
+        mean = tuple(all_tasks.mean[chosen].tolist())
         positive = self.weights == "non-negative"
         moments = Moments(mean, tuple(map(tuple, rows)), positive=positive)
         w, intercept = moments.weights(np.ones(len(tasks), dtype=bool))

@@ -364,6 +364,7 @@ def score_table(
     from gnomon.scores.table import ScoreTable
 
     chosen = _metric(metric)
+    scores: Mapping[TrialRecord, float | npt.NDArray[np.float64]]
     if isinstance(chosen, AttemptMetric):
         scores = _attempt_scores(run_folder, chosen, count_empty)
     else:

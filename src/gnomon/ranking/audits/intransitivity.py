@@ -16,6 +16,7 @@ from gnomon.ranking.ratings.hodge import (
     intransitivity,
 )
 from gnomon.ranking.tournament import EVEN, Tournament, Weights
+from gnomon.results import generator
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.quantiles import quantiles
 from gnomon.stats.bootstrap.resamples import draw_key
@@ -80,7 +81,7 @@ def measure_intransitivity(
     cap: float = math.inf,
     draw_grounds: bool = False,
     n_triangles: int = 10,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int | None = None,
 ) -> Intransitivity:
     """Estimate the intransitivity of a contest, with its interval and its permutation null band.
 
@@ -98,8 +99,8 @@ def measure_intransitivity(
         other interval.
     n_triangles : int
         How many triangles to name.
-    rng : numpy.random.Generator
-        Source of all draws.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or its seed; 0 if none is given.
 
     Examples
     --------
@@ -111,6 +112,7 @@ def measure_intransitivity(
     >>> found.null_low < found.value < found.null_high
     True
     """
+    rng = generator(rng)
     tournament = Tournament.of(contest, smoothing=smoothing, weights=weights, cap=cap)
     decomposition = hodge_decomposition(tournament)
     edges = Edges(contest, smoothing, weights, cap, draw_grounds)

@@ -248,7 +248,7 @@ def elo_games(contest: Contest) -> list[tuple[int, int, float]]:
     return [
         (i, j, float(contest.probability[g, i, j]))
         for g in range(len(contest.grounds))
-        for i, j in zip(*np.nonzero(np.triu(contest.met[g])), strict=True)
+        for i, j in np.argwhere(np.triu(contest.met[g])).tolist()
     ]
 
 

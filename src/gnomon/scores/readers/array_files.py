@@ -94,8 +94,8 @@ def _of_npz(path: Path) -> pl.DataFrame:
             arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise ScoreDataError(f"{path}: expected arrays of numbers; {error}") from None
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile):
+        raise ScoreDataError(f"{path}: expected an .npz file of arrays of numbers") from None
     tasks = arrays.pop("tasks", None)
     return rows_of_arrays(arrays, None if tasks is None else [str(task) for task in tasks.ravel()])
 

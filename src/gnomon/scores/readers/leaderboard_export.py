@@ -92,7 +92,8 @@ def _rows(folder: Path, name: str) -> list[dict[str, Any]]:
     try:
         rows = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise ScoreDataError(f"{path}: expected a table of a leaderboard; {error}") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ScoreDataError(f"{path}: expected a table of a leaderboard; {reason}") from None
     return rows if isinstance(rows, list) else []
 
 

@@ -17,6 +17,8 @@ from gnomon.scores.table import ScoreTable
 
 __all__ = ["MARL_EVAL", "read_marl_eval"]
 
+_KEYS = "environment, task, algorithm, run, step_N with step_count"
+
 
 def read_marl_eval(
     path: str | os.PathLike[str], *, metric: str | None = None, higher_is_better: bool = True
@@ -74,8 +76,10 @@ def _only_metric(content: dict[str, Any], path: Path) -> str:
                     for name, step in steps.items() if isinstance(steps, dict) else ():
                         if name.startswith("step_") and isinstance(step, dict):
                             found |= dict.fromkeys(key for key in step if key != "step_count")
-    if len(found) != 1:
-        shown = ", ".join(found) or "none"
+    if not found:
+        raise ScoreDataError(f"{path}: expected {_KEYS}, as marl-eval has them; found none")
+    if len(found) > 1:
+        shown = ", ".join(found)
         raise ScoreDataError(f"{path}: expected a metric to be named; found {shown}")
     return next(iter(found))
 
@@ -101,9 +105,7 @@ def _rows(content: dict[str, Any], metric: str, path: Path) -> Iterator[dict[str
                                     "score": float(np.mean(step[metric])),
                                 }
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ScoreDataError(
-            f"{path}: expected environment, task, algorithm, run, step_N with step_count; {error}"
-        ) from None
+        raise ScoreDataError(f"{path}: expected {_KEYS}; {error}") from None
 
 
 MARL_EVAL = Reader(

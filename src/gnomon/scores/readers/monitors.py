@@ -85,7 +85,10 @@ def _key(monitor: Path, folder: Path) -> tuple[str, str, str]:
 
 
 def _read(path: Path, _: ReadRequest) -> ScoreTable:
-    return read_monitors({_key(one, path): one for one in _monitors(path)})
+    monitors = _monitors(path)
+    if not monitors:
+        raise ScoreDataError(f"{path}: expected ALGORITHM/TASK/RUN/monitor.csv in it; found none")
+    return read_monitors({_key(one, path): one for one in monitors})
 
 
 MONITORS = Reader(

@@ -19,6 +19,8 @@ import gnomon
 from gnomon import plot as figures
 from gnomon.cli import app, main
 from gnomon.distill import SubsetModel
+from gnomon.experiments import METRICS as SCORES
+from gnomon.experiments import available_suites, load_suite
 from gnomon.experiments.config_fields import BoardFields, ExperimentFields
 from gnomon.experiments.shards.shard import frame_of
 from gnomon.game import compile_rule, outcomes

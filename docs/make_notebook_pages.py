@@ -17,6 +17,8 @@ from nbconvert import MarkdownExporter
 from nbconvert.preprocessors import ExecutePreprocessor
 
 SECONDS = 180  # that one cell may take
+#: A warning as Python prints it: where in this machine's files it was raised is nobody's concern.
+_WARNING = re.compile(r"^\S+\.py:\d+: (\w+: .*)\n(?:  .*\n)?", re.MULTILINE)
 
 
 def executed(path: Path) -> nbformat.NotebookNode:
@@ -25,6 +27,10 @@ def executed(path: Path) -> nbformat.NotebookNode:
     with tempfile.TemporaryDirectory() as folder:
         runner = ExecutePreprocessor(timeout=SECONDS, kernel_name="python3")
         runner.preprocess(notebook, {"metadata": {"path": folder}})
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if output.get("name") == "stderr":
+                output.text = _WARNING.sub(r"\1\n", output.text)
     return notebook
 
 

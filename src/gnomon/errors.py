@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "ConfigError",
@@ -102,8 +102,7 @@ class UnknownNameError(GnomonError):
         if near:
             hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
         else:
-            shown = ", ".join(sorted(known)[:8]) or "none"
-            hint = f"known: {shown}" + (", ..." if len(known) > 8 else "")
+            hint = f"known: {listed(sorted(known)) or 'none'}"
         self.kind = kind
         self.name = name
         self.near = near
@@ -143,6 +142,42 @@ class DegenerateScoresWarning(UserWarning):
 
     What could not be estimated is NaN in the result, which a report prints as "not estimable".
     """
+
+
+def joined(words: Sequence[str], last: str = "and") -> str:
+    """Return names as a phrase: commas, and a word before the last.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"]), joined(["a"])
+    ('a, b and c', 'a')
+    """
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun, in the plural unless it is one.
+
+    Examples
+    --------
+    >>> counted(1, "rule"), counted(2000, "trial"), counted(2, "process", "processes")
+    ('1 rule', '2,000 trials', '2 processes')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Return names in a row, of more than `most` the first ones.
+
+    Examples
+    --------
+    >>> listed("abc"), listed("abc", most=2)
+    ('a, b, c', 'a, b, ...')
+    """
+    names = list(names)
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 #: Number of characters to show on either side of a place in a long line.

@@ -359,8 +359,8 @@ BAD_INPUT = [
     ),
     ("", "score none", "none: expected a file of scores; there is none\n"),
     ("", "score .", ".: expected scores in a known format (arrays, dataset, game-log, "),
-    ("", "report none", "none: expected a run folder, there is none\n"),
-    ("", "report bad.csv", "bad.csv: expected a run folder, found a file\n"),
+    ("", "report none", "none: expected a file of scores; there is none\n"),
+    ("", "report bad.csv", "bad.csv: expected a table with a header line, found none\n"),
     (
         SCORES.replace("run,", "seed,"),
         "estimate bad.csv",

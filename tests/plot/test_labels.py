@@ -1,10 +1,12 @@
 """Labels moved apart, and names on several lines."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.plot.labels import in_lines, spread
+from gnomon.plot.labels import in_lines, name_series, spread
+from gnomon.plot.style import new_drawing
 
 places = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
@@ -56,3 +58,23 @@ def test_words_stay_whole_if_they_fit():
     assert in_lines("as-one-reads-backwards", 11) == "as-one-\nreads-\nbackwards"
     assert in_lines("dqn, learning_rate=0.03, gamma=-1") == "dqn, learning_rate=0.03,\ngamma=-1"
     assert in_lines("x" * 100, 10) == f"{'x' * 10}\n{'x' * 10}\n{'x' * 9}…"
+
+
+@pytest.mark.parametrize(("n", "beside"), [(7, False), (8, True)])
+def test_many_names_stand_beside_the_axes(n, beside):
+    drawing = new_drawing(6, 3)
+    ax = drawing.subplots()
+    for i in range(n):
+        ax.plot([0, 1], [i, i], label=f"agent {i}")
+    name_series(ax, "best")
+    drawing.draw_without_rendering()
+    legend = ax.get_legend().get_window_extent()
+    assert (legend.x0 >= ax.get_window_extent().x1) == beside
+
+
+def test_a_single_line_is_named_by_the_title():
+    ax = new_drawing(6, 3).subplots()
+    ax.plot([0, 1], [0, 1], label="alone")
+    name_series(ax, "best")
+    assert ax.get_legend() is None
+    assert ax.get_title("right") == "alone"

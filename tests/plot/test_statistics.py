@@ -56,3 +56,16 @@ def test_a_name_without_a_known_ending_or_folder_is_refused(tmp_path):
         figure.write(tmp_path / "a.jpg")
     with pytest.raises(ScoreDataError, match="expected a folder to write to; there is none"):
         figure.write(tmp_path / "nowhere" / "a.svg")
+
+
+def test_many_names_stand_beside_the_last_panel():
+    names = [f"agent {i}" for i in range(8)]
+    runs = np.random.default_rng(0).normal(size=(8, 5, 3, 4))
+    many = ScoreTable.from_arrays(dict(zip(names, runs, strict=True)))
+    for table, legends in (
+        (many, [False, True]),
+        (many.select(algorithms=names[:2]), [True, False]),
+    ):
+        found = curves_of(table, ["mean", "iqm"], n_resamples=20)
+        axes = found.figure().drawing.axes
+        assert [ax.get_legend() is not None for ax in axes] == legends

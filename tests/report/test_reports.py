@@ -7,7 +7,8 @@ import pytest
 
 from gnomon.errors import GnomonError
 from gnomon.experiments import ExperimentConfig, run
-from gnomon.report import report
+from gnomon.plot import Figure, cumulated_error_curves
+from gnomon.report import page, report
 from gnomon.scores import ScoreTable, write_scores
 
 PARTS = ["table", "estimates", "profile", "improvement", "ranks", "methods", "metrics", "pool"]
@@ -99,6 +100,16 @@ def test_the_number_of_processes_changes_no_byte(run_folder, tmp_path, monkeypat
         {path.relative_to(page): path.read_bytes() for path in page.rglob("*.*")} for page in pages
     ]
     assert files[0] == files[1]
+
+
+def test_figures_of_any_size_are_drawn_by_processes(monkeypatch):
+    """Larger than the pipes between the processes hold: none waits for another for ever."""
+    monkeypatch.setattr(page, "_MANY", 2)
+    errors = np.cumsum(np.random.default_rng(0).random((100, 200)), axis=1)
+    figures = [Figure(f"f{i}", "t", "c", "a", cumulated_error_curves(errors), ()) for i in range(6)]
+    drawn = list(page._drawn(figures, (), 2))
+    assert sorted(name for files in drawn for name in files)[:2] == ["f0.csv", "f0.svg"]
+    assert min(len(files[name]) for files in drawn for name in files if "svg" in name) > 1 << 17
 
 
 @pytest.mark.parametrize("option", [{"metric": "tce"}, {"normalize": "min-max"}])

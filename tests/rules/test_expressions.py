@@ -5,13 +5,7 @@ from hypothesis import strategies as st
 import strategies_rules as rules
 from gnomon.errors import RulePlayError
 from gnomon.rules import parse
-from gnomon.rules.expressions import (
-    PieceRecord,
-    Value,
-    Values,
-    evaluate,
-    integer_of,
-)
+from gnomon.rules.expressions import PieceRecord, Value, Values, evaluate, integer_of
 from gnomon.rules.syntax import Binary, Expression, Number
 
 STAR = PieceRecord(frozenset({("shape", "STAR"), ("pos", 8), ("bucket", 1)}))

@@ -4,13 +4,7 @@ from hypothesis import strategies as st
 import strategies_rules as rules
 from gnomon.errors import RulePlayError
 from gnomon.rules import parse
-from gnomon.rules.expressions import (
-    NOTHING,
-    PieceRecord,
-    Value,
-    Values,
-    evaluate,
-)
+from gnomon.rules.expressions import NOTHING, PieceRecord, Value, Values, evaluate
 from gnomon.rules.syntax import Expression
 from gnomon.rules.variables import (
     is_defined,

@@ -97,6 +97,12 @@ def test_bad_pairs_have_a_message():
             call()
 
 
+def test_bands_without_width_are_named():
+    (text,) = profile(TABLE).warnings
+    assert text.startswith("the band has no width where no threshold parts the runs of a task (")
+    assert profile(TABLE, "ratio").warnings == ()
+
+
 def test_profiles_of_scores_need_runs():
     one = np.ones((1, 1))
     with pytest.raises(TypeError, match="run_score: expected a ScoreTable, found a SummaryTable"):

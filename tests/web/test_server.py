@@ -15,7 +15,6 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from gnomon.database.engine import Database
-from gnomon.database.migration import downgrade
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.server_settings import DATABASE_VARIABLE, ServerSettings
 from gnomon.web.server import prepare, serve
@@ -105,10 +104,8 @@ def test_settings_that_make_no_sense(name: str, tmp_path: Path) -> None:
         ServerSettings(tmp_path, heartbeat_s=60)
 
 
-def test_a_database_of_another_version_is_not_served(
-    settings: ServerSettings, database: Database
-) -> None:
-    downgrade(database, "-1")
+@pytest.mark.usefixtures("database", "newer_program")
+def test_a_database_of_another_version_is_not_served(settings: ServerSettings) -> None:
     with pytest.raises(LeaderboardError, match="run: gnomon leaderboard migrate"):
         prepare(settings)
 
@@ -166,7 +163,7 @@ def test_the_verbs(server: Server, token: str, tmp_path: Path) -> None:
     )
     told = json.loads(gnomon("leaderboard", "migrate", "--data", "restored", "--json"))
     assert told["results"][0]["before"] == told["results"][0]["after"]
-    gnomon("leaderboard", "migrate", "--to", "0001", "--data", "restored")
+    gnomon("leaderboard", "migrate", "--to", "base", "--data", "restored")
     assert "run: gnomon leaderboard migrate" in gnomon(
         "leaderboard", "backup", "late", "--data", "restored", status=2
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.errors import ConfigError
+from gnomon.errors import ConfigError, counted
 
 if TYPE_CHECKING:
     from gnomon.experiments.config import ExperimentConfig
@@ -114,10 +114,6 @@ def _warn_of_each(answer: Answer, what: str, trials: Sequence[str]) -> None:
         answer.warn(f"{what}: {len(trials) - _MOST_SHOWN} more")
 
 
-def _trials(n: int) -> str:
-    return f"{n} trial{'s' * (n != 1)}"
-
-
 def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer) -> None:
     """Say what a run would cost."""
     import shutil
@@ -128,7 +124,7 @@ def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer)
     columns = ("learner", "n_to_play", "trial_time_s", "trial_bytes", "source")
     answer.records(costs.as_records(), columns)
     answer.say(
-        f"{config.name}: {costs.n_to_play} of {_trials(config.n_trials)} to play, "
+        f"{config.name}: {costs.n_to_play} of {counted(config.n_trials, 'trial')} to play, "
         f"about {_duration(costs.wall_time_s)} with {workers} "
         f"{'process' if workers == 1 else 'processes'}, {costs.disk_bytes / 1e6:.3g} MB"
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.errors import GnomonError, RuleSyntaxError, visible
+from gnomon.errors import GnomonError, RuleSyntaxError, counted, visible
 
 if TYPE_CHECKING:
     from gnomon.rules.templates import GeneratedRule
@@ -126,7 +126,7 @@ def generate(
             answer.say(_texts(family))
         else:
             write_rules(family, out, overwrite=overwrite)
-            answer.say(f"{len(family)} rule{'s' * (len(family) != 1)} written to {out}")
+            answer.say(f"{counted(len(family), 'rule')} written to {out}")
 
 
 def _texts(family: Sequence[GeneratedRule]) -> str:

@@ -233,7 +233,7 @@ def distill(
     chosen = [
         one if isinstance(one, Procedure) else procedure_of(one, n_folds=folds) for one in several
     ]
-    settings = {"size": size, "procedure": [one.name for one in chosen], "top": top}
+    settings: dict[str, Any] = {"size": size, "procedure": [one.name for one in chosen], "top": top}
     settings |= {"nested": nested, "repeats": repeats, "folds": folds, "force": list(force)}
     with recorded() as notes:
         data = prepare(scores, **preparation)
@@ -257,6 +257,7 @@ def distill(
                 executor=executor,
                 progress=progress,
             )
+    settings["preparation"] = list(data.record)
     told = (*notes, *_warnings(found, data, top * len(chosen)))
     return Distillation(tuple(found), made_by(rng, **settings), told, data=data)
 
@@ -296,12 +297,18 @@ def sizes(
     chosen = (
         procedure if isinstance(procedure, Procedure) else procedure_of(procedure, n_folds=folds)
     )
-    settings = {"most": most, "procedure": chosen.name, "repeats": repeats, "folds": folds}
+    settings: dict[str, Any] = {
+        "most": most,
+        "procedure": chosen.name,
+        "repeats": repeats,
+        "folds": folds,
+    }
     options: dict[str, Any] = {"n_folds": folds, "n_repeats": repeats, "rng": generator(rng)}
     options |= {"executor": executor, "progress": progress}
     with recorded() as notes:
         data = prepare(scores, **preparation)
         found = [best_subsets(data, size, chosen, **options)[0] for size in range(1, most + 1)]
+    settings["preparation"] = list(data.record)
     return Sizes(tuple(found), made_by(rng, **settings), tuple(notes), data=data)
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from gnomon.distill.prepared import PreparedScores, References, check_tasks
 from gnomon.distill.transforms import Transform, transform_of
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = [
@@ -407,9 +407,8 @@ def _without_constant_tasks(data: PreparedScores) -> PreparedScores:
     if varies.all() or not varies.any():
         return data
     constant = [task for task, v in zip(data.candidates, varies, strict=True) if not v]
-    shown = ", ".join(constant[:_MOST_SHOWN]) + (", ..." if len(constant) > _MOST_SHOWN else "")
-    tasks = "1 task" if len(constant) == 1 else f"{len(constant)} tasks"
-    text = f"{tasks} left out, all scores are the same: {shown}"
+    shown = listed(constant, _MOST_SHOWN)
+    text = f"{counted(len(constant), 'task')} left out, all scores are the same: {shown}"
     warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
     kept = tuple(task for task in data.candidates if task not in set(constant))
     return replace(data, candidates=kept, record=(*data.record, text))

@@ -202,7 +202,12 @@ def stability(
     chooser = procedure if isinstance(procedure, Procedure) else procedure_of(procedure)
     if by == "fold-seeds":
         chooser = PaperProcedure()
-    settings = {"size": size, "procedure": chooser.name, "by": by, "samples": samples}
+    settings: dict[str, Any] = {
+        "size": size,
+        "procedure": chooser.name,
+        "by": by,
+        "samples": samples,
+    }
     with recorded() as notes:
         data = prepare(scores, **preparation)
         if by.endswith("groups"):
@@ -210,6 +215,7 @@ def stability(
         pieces = list(_pieces(data, chooser, size, by, samples, generator(rng)))
         counts = Stability.of(_chosen(pieces, executor, progress))
         votes = committee_of(data, chooser, counts, n_models=committee) if committee else None
+    settings["preparation"] = list(data.record)
     members = zip(votes.models, votes.shares, strict=True) if votes else ()
     records = (*counts, *(Choice("member", m.tasks, share, m) for m, share in members))
     return Stability(records, made_by(rng, **settings), tuple(notes), n_models=counts.n_models)

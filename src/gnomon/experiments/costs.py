@@ -65,6 +65,12 @@ class Forecast:
         Room for what is still to play.
     learners : tuple of LearnerCost
         In the order of the experiment.
+
+    Examples
+    --------
+    >>> from gnomon.experiments import Forecast
+    >>> Forecast(40, 40, 12.0, 500_000, ()).n_to_play
+    40
     """
 
     n_trials: int

@@ -42,6 +42,16 @@ def write_curves(folder: RunFolder, out: Path) -> list[Path]:
     ------
     GnomonError
         The place is a file, or has no folder around it; or a trial cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path] = write_curves(gn.run(config, folder).folder, Path(folder, "curves.csv"))
+    ...     path.name
+    'curves.csv'
     """
     if out.suffix == ".csv":
         return [write_csv(folder, out)]

@@ -36,6 +36,16 @@ class TrialRecord:
         File name of the attempts, and the hash of its bytes; None for a failed trial.
     error, traceback : str or None
         What went wrong, on one line and as Python tells it; None for a trial that is done.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = gn.run(config, folder)
+    ...     [record.status for record in run.folder.trials()]
+    ['done', 'done']
     """
 
     key: str

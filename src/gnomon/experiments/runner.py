@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+from gnomon.errors import counted
 from gnomon.execution.dask_cluster import cluster_executor, dask_is_installed
 from gnomon.execution.executor import (
     Executor,
@@ -50,7 +51,21 @@ _A_TRANSACTION = 8
 
 
 class Progress(Protocol):
-    """Is told how far a run is."""
+    """Is told how far a run is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
+    >>> def tell(n_played: int, n_to_play: int, /) -> None:
+    ...     print(n_played, "of", n_to_play)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = gn.run(config, folder, progress=tell)
+    0 of 2
+    1 of 2
+    2 of 2
+    """
 
     def __call__(self, n_played: int, n_to_play: int, /) -> None:
         """Hear that so many of so many trials have been played; once before the first."""
@@ -71,6 +86,16 @@ class RunSummary:
     lost : tuple of str
         Trials that had been played before, but whose attempts were missing or damaged, so that they
         were played again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first, again = gn.run(config, folder), gn.run(config, folder)
+    ...     (first.done, first.skipped), (again.done, again.skipped)
+    ((2, 0), (0, 2))
     """
 
     folder: RunFolder
@@ -86,8 +111,7 @@ class RunSummary:
 
     def __str__(self) -> str:
         counts = f"{self.done} done, {self.skipped} skipped, {self.failed} failed"
-        n = self.folder.config.n_trials
-        trials = f"{n} trial{'s' * (n != 1)}"
+        trials = counted(self.folder.config.n_trials, "trial")
         return f"{self.folder.config.name}: {trials} ({counts}) in {self.folder.path}"
 
 
@@ -275,7 +299,13 @@ def _record_of(
 
 @dataclass(frozen=True, slots=True)
 class PairStatus:
-    """How many trials of a learner on a rule are done, failed, and not played yet."""
+    """How many trials of a learner on a rule are done, failed, and not played yet.
+
+    Examples
+    --------
+    >>> PairStatus("dqn", "clockwise", 18, 0, 2).missing
+    2
+    """
 
     learner: str
     rule: str
@@ -290,7 +320,18 @@ class PairStatus:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunStatus(Results[PairStatus]):
-    """How far a run is, learner by learner and rule by rule."""
+    """How far a run is, learner by learner and rule by rule.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = gn.run(config, folder)
+    ...     [pair.done for pair in status(run.folder)]
+    [2]
+    """
 
     @property
     def notes(self) -> tuple[str, ...]:

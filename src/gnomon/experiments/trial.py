@@ -55,6 +55,14 @@ class Trial:
         Which of the trials of this learner on this rule, from 0.
     episodes, horizon, seed, board, predefined
         As in :class:`gnomon.experiments.config.ExperimentConfig`.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
+    >>> trial = next(iter(trials_of(config)))
+    >>> trial.number, trial.episodes
+    (0, 3)
     """
 
     learner: LearnerEntry

@@ -19,12 +19,7 @@ from gymnasium import spaces
 from gnomon.game import board_views as views
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
 from gnomon.game.interpreted_boards import InterpretedBoards, compiled_or_none
-from gnomon.game.outcomes import (
-    EMPTY_CELL,
-    RESET,
-    STALEMATE,
-    Autoreset,
-)
+from gnomon.game.outcomes import EMPTY_CELL, RESET, STALEMATE, Autoreset
 from gnomon.game.spaces import (
     BoardLike,
     action_space,

@@ -13,12 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import NotCompilableError, NotCompiledWarning
-from gnomon.game.board import (
-    N_BUCKETS,
-    N_CELLS,
-    Board,
-    BoardSpec,
-)
+from gnomon.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec
 from gnomon.game.board_views import (
     ACTION,
     BUCKET,

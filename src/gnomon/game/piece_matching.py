@@ -7,21 +7,8 @@ properties is known by strings, whose case does.
 from __future__ import annotations
 
 from gnomon.game.board import Piece
-from gnomon.rules.expressions import (
-    PieceRecord,
-    Scope,
-    evaluate,
-    integer_of,
-)
-from gnomon.rules.syntax import (
-    Expression,
-    ListOf,
-    Name,
-    Number,
-    Property,
-    Range,
-    Text,
-)
+from gnomon.rules.expressions import PieceRecord, Scope, evaluate, integer_of
+from gnomon.rules.syntax import Expression, ListOf, Name, Number, Property, Range, Text
 
 __all__ = ["has_color", "has_property", "has_shape"]
 

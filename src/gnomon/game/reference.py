@@ -14,23 +14,9 @@ from dataclasses import dataclass
 from gnomon.errors import RulePlayError, UnknownNameError
 from gnomon.game.board import N_BUCKETS, Board, Piece
 from gnomon.game.piece_matching import has_color, has_property, has_shape
-from gnomon.rules.expressions import (
-    PieceRecord,
-    Scope,
-    Values,
-    evaluate,
-    integer_of,
-)
+from gnomon.rules.expressions import PieceRecord, Scope, Values, evaluate, integer_of
 from gnomon.rules.orders import BUILT_IN_ORDERS, Ranks, eligible
-from gnomon.rules.syntax import (
-    Atom,
-    Expression,
-    ListOf,
-    Name,
-    Number,
-    RuleSet,
-    Text,
-)
+from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleSet, Text
 
 __all__ = ["AcceptedMove", "ReferenceGame"]
 

@@ -9,12 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from gnomon.game.board import (
-    N_BUCKETS,
-    N_CELLS,
-    Board,
-    BoardSpec,
-)
+from gnomon.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec
 from gnomon.rules.catalogue import resolve_rule
 from gnomon.rules.syntax import RuleSet
 

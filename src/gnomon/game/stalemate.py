@@ -12,28 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.game.board import (
-    COLORS,
-    N_CELLS,
-    SHAPES,
-    Board,
-    Piece,
-)
+from gnomon.game.board import COLORS, N_CELLS, SHAPES, Board, Piece
 from gnomon.game.reference import STALEMATE, Move, ReferenceGame
 from gnomon.rules.orders import BUILT_IN_ORDERS
-from gnomon.rules.syntax import (
-    Expression,
-    Name,
-    Number,
-    RuleSet,
-    Text,
-)
-from gnomon.rules.variables import (
-    FIELDS,
-    is_literal,
-    variables_of,
-    walk,
-)
+from gnomon.rules.syntax import Expression, Name, Number, RuleSet, Text
+from gnomon.rules.variables import FIELDS, is_literal, variables_of, walk
 
 __all__ = ["StalemateSearch", "find_stalemate"]
 

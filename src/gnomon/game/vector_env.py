@@ -13,20 +13,8 @@ from gymnasium.vector.utils import batch_space
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
 from gnomon.game.interpreted_boards import InterpretedBoards, compiled_or_none
-from gnomon.game.outcomes import (
-    LEAVE,
-    NEW_BOARD,
-    RESET,
-    STALEMATE,
-    Autoreset,
-)
-from gnomon.game.spaces import (
-    BoardLike,
-    action_space,
-    board_spec,
-    observation_space,
-    rule_set,
-)
+from gnomon.game.outcomes import LEAVE, NEW_BOARD, RESET, STALEMATE, Autoreset
+from gnomon.game.spaces import BoardLike, action_space, board_spec, observation_space, rule_set
 from gnomon.rules.syntax import RuleSet
 
 __all__ = ["HiddenRulesVectorEnv"]

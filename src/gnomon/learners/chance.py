@@ -13,20 +13,10 @@ from typing import ClassVar, Literal, final
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.game.board import (
-    DEFAULT_SPEC,
-    N_BUCKETS,
-    N_CELLS,
-    BoardSpec,
-)
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.engine.compiler import CompiledRule
 from gnomon.game.outcomes import EPISODE_OVER
-from gnomon.learners.base import (
-    Learner,
-    Observation,
-    Transition,
-    TrialLog,
-)
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
 from gnomon.learners.trial import compiled, play_trial
 from gnomon.rules.syntax import RuleSet
 

@@ -10,12 +10,7 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
-from gnomon.learners.base import (
-    Learner,
-    Observation,
-    Transition,
-    TrialLog,
-)
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
 from gnomon.learners.draws import Draws
 
 if TYPE_CHECKING:

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, final
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.learners.base import (
-    Learner,
-    Observation,
-    Transition,
-    TrialLog,
-)
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
 from gnomon.learners.draws import Draws
 from gnomon.learners.linear_models import PolicySettings, blank_policy
 from gnomon.learners.settings import Range

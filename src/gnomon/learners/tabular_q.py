@@ -10,12 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS
-from gnomon.learners.base import (
-    Learner,
-    Observation,
-    Transition,
-    TrialLog,
-)
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
 from gnomon.learners.draws import Draws
 from gnomon.learners.linear_models import TabularSettings
 from gnomon.learners.settings import Range

@@ -11,22 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import NotCompilableError, shortened
-from gnomon.game.board import (
-    DEFAULT_SPEC,
-    N_BUCKETS,
-    N_CELLS,
-    Board,
-    BoardSpec,
-)
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec
 from gnomon.game.engine.compiler import CompiledRule, compile_rule
 from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, RESET
-from gnomon.learners.base import (
-    FusedLearner,
-    Learner,
-    Observation,
-    Transition,
-    TrialLog,
-)
+from gnomon.learners.base import FusedLearner, Learner, Observation, Transition, TrialLog
 from gnomon.rules.syntax import RuleSet
 
 __all__ = ["compiled", "play_trial", "play_unfused"]

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.learners.base import (
-    Learner,
-    Observation,
-    Transition,
-    TrialLog,
-)
+from gnomon.learners.base import Learner, Observation, Transition, TrialLog
 from gnomon.learners.draws import Draws
 
 if TYPE_CHECKING:

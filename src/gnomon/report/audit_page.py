@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gnomon.errors import counted, joined
 from gnomon.plot.ease import ease_figure
 from gnomon.plot.record import Figure
 from gnomon.plot.tournament import tournament_graph, tournament_rows
@@ -20,7 +21,7 @@ from gnomon.report.page import (
     Section,
     Table,
 )
-from gnomon.report.sentences import counted, joined, percent
+from gnomon.report.sentences import percent
 from gnomon.stats.estimates import Estimate
 
 __all__ = ["audit_report"]

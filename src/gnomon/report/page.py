@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -199,29 +200,38 @@ def _drawn(
     figures: Sequence[Figure], also: Sequence[str], workers: int
 ) -> Iterator[Mapping[str, bytes]]:
     """Yield the files of each figure, which remembers the text of its drawing."""
-    sent = {} if workers == 1 or len(figures) < _MANY else _pickled(figures)
-    work = partial(_draw, also=tuple(also))
-    for outcome in make_executor(workers if sent else 1).map(work, sent):
-        if outcome.result is None:
-            raise RuntimeError(f"a figure cannot be drawn: {outcome.error}\n{outcome.traceback}")
-        sent[outcome.piece].remember(outcome.result)
-        yield outcome.result
-    here = {id(figure) for figure in sent.values()}
-    yield from (figure.files(also) for figure in figures if id(figure) not in here)
+    here = list(figures)
+    if workers > 1 and len(figures) >= _MANY:
+        with tempfile.TemporaryDirectory() as folder:
+            sent = _pickled(figures, Path(folder))
+            here = [figure for figure in figures if figure not in sent.values()]
+            for outcome in make_executor(workers).map(partial(_draw, also=tuple(also)), sent):
+                if outcome.error is not None:
+                    raise RuntimeError(f"a figure cannot be drawn: {outcome.traceback}")
+                files: dict[str, bytes] = pickle.loads(outcome.piece.read_bytes())
+                sent[outcome.piece].remember(files)
+                yield files
+    yield from (figure.files(also) for figure in here)
 
 
-def _pickled(figures: Sequence[Figure]) -> dict[bytes, Figure]:
-    """Return the figures that another process can draw: a drawing may hold functions of its own."""
-    found = {}
-    for figure in figures:
+def _pickled(figures: Sequence[Figure], folder: Path) -> dict[Path, Figure]:
+    """Write the figures that another process can draw, one a file: a drawing may hold functions.
+
+    Not sent through the pipe to the process, where two that both send so much wait for each other.
+    """
+    written = {}
+    for number, figure in enumerate(figures):
         with suppress(AttributeError, pickle.PicklingError):
-            found[pickle.dumps(figure)] = figure
-    return found
+            path = folder / str(number)
+            path.write_bytes(pickle.dumps(figure))
+            written[path] = figure
+    return written
 
 
-def _draw(pickled: bytes, *, also: Sequence[str]) -> dict[str, bytes]:
-    figure: Figure = pickle.loads(pickled)
-    return figure.files(also)
+def _draw(path: Path, *, also: Sequence[str]) -> None:
+    """Put the files of a figure in the place of the figure."""
+    figure: Figure = pickle.loads(path.read_bytes())
+    path.write_bytes(pickle.dumps(figure.files(also)))
 
 
 def report_html(report: Report, *, alone: bool = False) -> str:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from gnomon._version import __version__
+from gnomon.errors import counted, joined
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.report.findings import Findings
-from gnomon.report.sentences import counted, joined, percent
+from gnomon.report.sentences import percent
 
 __all__ = ["card_of", "session_rows"]
 
@@ -120,7 +121,7 @@ def _workers(x: Session) -> str:
     n = x.get("workers")
     if not isinstance(n, int):
         return ""
-    processes = "1 process" if n == 1 else f"{n} processes"
+    processes = counted(n, "process", "processes")
     if x.get("scheduler") == "remote":
         return "a remote Dask cluster"
     return processes + (", a local Dask cluster" if x.get("scheduler") == "local" else "")

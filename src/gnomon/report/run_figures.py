@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from gnomon.errors import counted, joined
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.game.board import draw_boards
 from gnomon.plot import (
@@ -26,13 +27,7 @@ from gnomon.plot.curves import MedianCurve
 from gnomon.plot.style import drawing_of, series_style
 from gnomon.report.board_drawing import board_rows, draw_board
 from gnomon.report.findings import Findings, Performance
-from gnomon.report.sentences import (
-    counted,
-    interval,
-    joined,
-    order_of,
-    percent,
-)
+from gnomon.report.sentences import interval, order_of, percent
 
 __all__ = [
     "board_figure",

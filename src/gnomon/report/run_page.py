@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, zip_longest
 
+from gnomon.errors import counted
 from gnomon.experiments.scoring.scores import STREAK
 from gnomon.plot.style import p_value
 from gnomon.report.findings import Duel, Findings
@@ -22,7 +23,6 @@ from gnomon.report.run_figures import (
     trial_figure,
 )
 from gnomon.report.sentences import (
-    counted,
     difficulty_sentence,
     duel_sentence,
     interval,

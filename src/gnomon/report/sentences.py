@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from gnomon.errors import counted, joined
 from gnomon.plot.style import number, p_value
 from gnomon.report.findings import Duel, Findings, Interval
 
 __all__ = [
-    "counted",
     "difficulty_sentence",
     "duel_sentence",
     "interval",
-    "joined",
     "order_of",
     "percent",
     "trouble",
@@ -24,30 +23,6 @@ __all__ = [
 _FEW = 4
 #: As many gaps in a run are named.
 _MOST_GAPS = 6
-
-
-def joined(words: Sequence[str], last: str = "and") -> str:
-    """Return a list as a phrase.
-
-    Examples
-    --------
-    >>> joined(["a", "b", "c"]), joined(["a"])
-    ('a, b and c', 'a')
-    """
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} {last} {words[-1]}"
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "rule"), counted(2000, "trial")
-    ('1 rule', '2,000 trials')
-    """
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def percent(level: float) -> str:

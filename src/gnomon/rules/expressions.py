@@ -13,15 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gnomon.errors import RulePlayError
-from gnomon.rules.syntax import (
-    Binary,
-    Expression,
-    ListOf,
-    Name,
-    Not,
-    Number,
-    Text,
-)
+from gnomon.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Text
 
 __all__ = ["PieceRecord", "Scope", "Value", "Values", "evaluate", "integer_of"]
 

@@ -5,17 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gnomon.rules.syntax import (
-    Atom,
-    Expression,
-    ListOf,
-    Name,
-    Number,
-    Property,
-    Range,
-    Span,
-    Text,
-)
+from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, Property, Range, Span, Text
 
 __all__ = ["Argument", "FieldError", "build_atom", "order_ranks"]
 

@@ -25,14 +25,7 @@ from gnomon.rules.syntax import (
     Span,
     Text,
 )
-from gnomon.rules.variables import (
-    FIELDS,
-    VARIABLES,
-    expressions_of,
-    is_defined,
-    is_literal,
-    walk,
-)
+from gnomon.rules.variables import FIELDS, VARIABLES, expressions_of, is_defined, is_literal, walk
 
 __all__ = ["Finding", "Severity", "condition_findings", "expression_findings", "near"]
 

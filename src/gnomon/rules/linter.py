@@ -13,16 +13,7 @@ from gnomon.errors import RuleSyntaxError
 from gnomon.rules.lint_names import Finding, condition_findings, expression_findings, near
 from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.parser import parse
-from gnomon.rules.syntax import (
-    Atom,
-    Expression,
-    ListOf,
-    Name,
-    Number,
-    RuleLine,
-    RuleSet,
-    Text,
-)
+from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleLine, RuleSet, Text
 from gnomon.rules.variables import may_have_value, must_have_value, walk
 
 __all__ = ["Finding", "lint", "lint_text"]

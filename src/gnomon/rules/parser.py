@@ -24,12 +24,7 @@ from collections.abc import Callable
 from typing import NoReturn, TypeVar, cast
 
 from gnomon.errors import RuleSyntaxError
-from gnomon.rules.fields import (
-    Argument,
-    FieldError,
-    build_atom,
-    order_ranks,
-)
+from gnomon.rules.fields import Argument, FieldError, build_atom, order_ranks
 from gnomon.rules.lexer import Token, tokenize
 from gnomon.rules.syntax import (
     ArithmeticOperator,

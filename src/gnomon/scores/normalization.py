@@ -19,7 +19,7 @@ from importlib import resources
 import numpy as np
 import polars as pl
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, listed
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = [
@@ -113,7 +113,7 @@ def _with_baselines(table: ScoreTable) -> ScoreTable:
     unknown = [task for task in table.tasks if atari_name(task) not in atari]
     if not unknown or len(unknown) == len(table.tasks):
         return table
-    shown = ", ".join(unknown[:8]) + (", ..." if len(unknown) > 8 else "")
+    shown = listed(unknown)
     message = f"random-human: {len(unknown)} of {len(table.tasks)} tasks left out, without "
     warnings.warn(f"{message}baselines: {shown}", DegenerateScoresWarning, stacklevel=3)
     return table.select(tasks=[task for task in table.tasks if task not in unknown])

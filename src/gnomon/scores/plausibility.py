@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from gnomon.errors import DegenerateScoresWarning
+from gnomon.errors import DegenerateScoresWarning, counted, listed
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
@@ -33,16 +32,16 @@ def description(table: ScoreTable) -> str:
     direction = "higher" if table.higher_is_better else "lower"
     unit = f", {table.unit}" if table.unit else ""
     scale = f", normalised by {table.normalization.name}" if table.normalization else ""
-    head = f"{_count(len(table), 'score')} ({table.metric}{unit}, {direction} is better{scale}): "
+    head = f"{counted(len(table), 'score')} ({table.metric}{unit}, {direction} is better{scale}): "
     n_algorithms, n_tasks = len(table.algorithms), len(table.tasks)
-    head += f"{_count(n_algorithms, 'algorithm')}, {_count(n_tasks, 'task')}"
+    head += f"{counted(n_algorithms, 'algorithm')}, {counted(n_tasks, 'task')}"
     if table.n_steps > 1:
         last = table.last_step()
         return "\n".join([f"{head}, {table.n_steps} steps", *_gaps(last), *_uneven(last)])
     counts = table.run_counts
     if counts.any():
         least, most = int(counts[counts > 0].min()), int(counts.max())
-        head += f", {least} to {most} runs" if least < most else f", {_count(most, 'run')}"
+        head += f", {least} to {most} runs" if least < most else f", {counted(most, 'run')}"
     return "\n".join([head, *_gaps(table), *_uneven(table)])
 
 
@@ -51,13 +50,14 @@ def _gaps(table: ScoreTable) -> list[str]:
     lines = []
     n_missing = int(table.effective_scores()["score"].is_nan().sum())
     if n_missing:
-        lines.append(f"{_count(n_missing, 'missing run')} (empty score)")
+        lines.append(f"{counted(n_missing, 'missing run')} (empty score)")
     if "censored" in table.frame.columns and table.frame["censored"].any():
-        lines.append(_count(int(table.frame["censored"].sum()), "censored run"))
+        lines.append(counted(int(table.frame["censored"].sum()), "censored run"))
     for algorithm, counts in zip(table.algorithms, table.run_counts, strict=True):
         absent = [task for task, n in zip(table.tasks, counts, strict=True) if n == 0]
         if absent:
-            lines.append(f"{algorithm}: no score on {_count(len(absent), 'task')} {_named(absent)}")
+            tasks = f"{counted(len(absent), 'task')} ({listed(absent, MOST_NAMES)})"
+            lines.append(f"{algorithm}: no score on {tasks}")
     return lines
 
 
@@ -75,18 +75,9 @@ def _uneven(table: ScoreTable) -> list[str]:
         if least == most:
             lines.append(f"{algorithm}: {few} a task, where others have up to {everywhere}")
         else:
-            where = f"on {_count(len(fewest), 'task')} {_named(fewest)}"
+            where = f"on {counted(len(fewest), 'task')} ({listed(fewest, MOST_NAMES)})"
             lines.append(f"{algorithm}: {few} {where}, up to {most} on others")
     return lines
-
-
-def _named(names: Sequence[str]) -> str:
-    more = ", ..." if len(names) > MOST_NAMES else ""
-    return f"({', '.join(names[:MOST_NAMES])}{more})"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def suspicions(table: ScoreTable) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from gnomon.errors import ScoreDataError, UnknownNameError, shortened
+from gnomon.errors import ScoreDataError, UnknownNameError, listed, shortened
 
 __all__ = [
     "KEY",
@@ -180,7 +180,7 @@ def matching_rows(raw: pl.DataFrame, where: Mapping[str, Any], origin: Origin) -
         found = raw[name].cast(pl.String)
         keep &= (found == str(value)).fill_null(False)
         if not keep.any():
-            seen = ", ".join(sorted({str(text) for text in found.unique().to_list()})[:8])
+            seen = listed(sorted({str(text) for text in found.unique().to_list()}))
             raise origin.error(f"no row has {name} = {value!s}; found {seen}")
     return keep
 

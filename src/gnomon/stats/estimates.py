@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.results import Results, Row, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.quantiles import quantiles
@@ -23,7 +23,7 @@ from gnomon.stats.intervals import (
     percentile,
     resolved_method,
 )
-from gnomon.stats.metrics import Metric, Metrics, listed, metrics_for
+from gnomon.stats.metrics import Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.small_sample import delta_error
 from gnomon.stats.strata import Strata
 
@@ -278,7 +278,7 @@ def _of_tasks(scores: ScoreTable, metrics: Metrics | None, how: _Settings) -> It
     """Yield the estimates of each task by itself."""
     for task in scores.tasks:
         cells = scores.select(tasks=[task])
-        for metric in listed(metrics or "median"):
+        for metric in metric_list(metrics or "median"):
             if metric == "median":
                 for name in cells.algorithms:
                     yield _median_of_runs(name, task, cells.runs(name, task), how)
@@ -309,7 +309,7 @@ def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> 
         t for t in table.tasks if t not in tasks and any(t in table.tasks_of(a) for a in names)
     ]
     if left_out:
-        shown = ", ".join(left_out[:8]) + (", ..." if len(left_out) > 8 else "")
+        shown = listed(left_out)
         warn(f"{len(left_out)} of {len(table.tasks)} tasks left out, not all have them: {shown}")
     return tasks
 
@@ -328,7 +328,7 @@ def _name_single_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> N
     """Say which tasks have one run while others have more: their variance is a guess."""
     alone = [task for task, n in zip(tasks, strata.counts, strict=True) if n == 1]
     if alone and len(alone) < len(tasks):
-        shown = ", ".join(alone[:8]) + (", ..." if len(alone) > 8 else "")
+        shown = listed(alone)
         warn(
             f"{algorithm}: {len(alone)} of {len(tasks)} tasks have a single run ({shown}), whose "
             "variance is not known; intervals may be too short"

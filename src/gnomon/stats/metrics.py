@@ -17,7 +17,7 @@ from gnomon.stats import aggregates
 from gnomon.stats.small_sample import Influences, Response, noise_floor
 from gnomon.stats.strata import Strata
 
-__all__ = ["METRICS", "Metric", "Metrics", "listed", "metric_named", "metrics_for"]
+__all__ = ["METRICS", "Metric", "Metrics", "metric_list", "metric_named", "metrics_for"]
 
 #: From strata to the weights that are cut from the low and from the high end.
 Cuts = Callable[[Strata], tuple[float, float]]
@@ -106,12 +106,12 @@ class Metric:
 Metrics = str | Metric | Sequence[str | Metric]
 
 
-def listed(metrics: Metrics) -> list[str | Metric]:
+def metric_list(metrics: Metrics) -> list[str | Metric]:
     """Return metrics as a list, also if it is one.
 
     Examples
     --------
-    >>> listed("iqm"), listed(["mean", "iqm"])
+    >>> metric_list("iqm"), metric_list(["mean", "iqm"])
     (['iqm'], ['mean', 'iqm'])
     """
     return [metrics] if isinstance(metrics, str | Metric) else list(metrics)
@@ -146,10 +146,12 @@ def metrics_for(
             metric_named(one, gamma=gamma, higher_is_better=higher_is_better)
             if isinstance(one, str)
             else one
-            for one in listed(wanted)
+            for one in metric_list(wanted)
         ]
     except ValueError as error:  # a number after the colon that the metric cannot have
-        raise ScoreDataError(f"metrics {', '.join(map(str, listed(wanted)))}: {error}") from None
+        raise ScoreDataError(
+            f"metrics {', '.join(map(str, metric_list(wanted)))}: {error}"
+        ) from None
 
 
 def metric_named(name: str, *, gamma: float | None = None, higher_is_better: bool = True) -> Metric:

@@ -15,7 +15,7 @@ from gnomon.results import Results, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.comparison import Comparison, chosen_pair, compare
 from gnomon.stats.estimates import shared_tasks, warn
-from gnomon.stats.metrics import Metric, Metrics, listed
+from gnomon.stats.metrics import Metric, Metrics, metric_list
 from gnomon.stats.power import IntervalWidth, PowerPoint, interval_widths, power_curve, runs_needed
 from gnomon.stats.strata import Strata
 from gnomon.stats.subsampling import Subsamples, subsample_table
@@ -166,7 +166,7 @@ def plan(
     pair = chosen_pair(scores, a, b)
     if pair is not None and way != "sequential":
         scores = scores.select(algorithms=pair)
-    wanted = listed(metrics or ("median" if way == "subsample" else "iqm"))
+    wanted = metric_list(metrics or ("median" if way == "subsample" else "iqm"))
     counts = sorted(set(runs or ()))
     how = _Settings(counts, n_simulations, level, gamma, generator(rng))
     with recorded() as notes:

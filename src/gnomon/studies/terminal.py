@@ -12,6 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from gnomon.errors import counted
 from gnomon.studies.baselines import Yardstick
 from gnomon.studies.play_session import (
     Attempt,
@@ -188,7 +189,7 @@ def _move(move: Mapping[str, Any]) -> Text:
 
 
 def _sum(view: PlayView) -> str:
-    errors = f"{view.errors} error{'s' * (view.errors != 1)}"
+    errors = counted(view.errors, "error")
     found = ", ten right in a row: you seem to know the rule" if view.mastered else ""
     return f"{view.moves} moved, {errors}{found}"
 

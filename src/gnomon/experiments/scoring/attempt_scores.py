@@ -188,6 +188,16 @@ class TrialAttempts:
         Gives the palettes.
     count_empty : bool
         Whether an attempt on an empty cell is an attempt; if not, it is left out.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> rng = np.random.default_rng(0)
+    >>> learner = gn.make_learner("uniform", gn.BoardSpec(), rng=rng)
+    >>> log = gn.play_trial(learner, gn.load_rule("anything-goes"), gn.draw_boards(3, rng=rng))
+    >>> found = TrialAttempts(log, gn.load_rule("anything-goes"), gn.BoardSpec())
+    >>> found.log.n_attempts
+    array([9, 9, 9])
     """
 
     log: TrialLog
@@ -226,6 +236,11 @@ class AttemptMetric:
     """A number that sums up the attempts of a trial; as :class:`~.scores.Metric`.
 
     Infinite where a trial never got there: such a score is censored.
+
+    Examples
+    --------
+    >>> ATTEMPT_METRICS["m_star"].unit
+    'attempts'
     """
 
     name: str

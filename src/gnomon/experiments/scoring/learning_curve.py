@@ -36,6 +36,12 @@ class LearningCurve:
     log_likelihood : float
     n_attempts : int
         How many were used.
+
+    Examples
+    --------
+    >>> found = LearningCurve(0.2, 1.0, 50.0, 0.1, -30.0, 200)
+    >>> found.start, found.end, found.inflection
+    (0.2, 1.0, 50.0)
     """
 
     start: float

@@ -76,6 +76,12 @@ class MasteryDistribution:
         Fraction of all trials that mastered the rule at all.
     median : float
         Median m* of those that did; NaN if none did.
+
+    Examples
+    --------
+    >>> found = mastery_distribution([12.0, 40.0, np.inf, 15.0])
+    >>> found.success_rate, found.attempts
+    (0.75, array([12., 15., 40.]))
     """
 
     attempts: npt.NDArray[np.float64]

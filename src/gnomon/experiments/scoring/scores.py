@@ -78,6 +78,11 @@ class Metric:
     compute : callable
         From the errors in each episode and the way each ended, to the number or numbers. Infinite
         where a trial never got there: such a score is censored.
+
+    Examples
+    --------
+    >>> METRICS["tce"].unit, METRICS["tce"].higher_is_better
+    ('errors', False)
     """
 
     name: str
@@ -101,6 +106,15 @@ def episode_errors(log: TrialLog | TrialOutcomes, *, count_empty: bool = True) -
     Returns
     -------
     numpy.ndarray of int64, shape (episodes,)
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> rng = np.random.default_rng(0)
+    >>> learner = gn.make_learner("uniform", gn.BoardSpec(), rng=rng)
+    >>> log = gn.play_trial(learner, gn.load_rule("anything-goes"), gn.draw_boards(3, rng=rng))
+    >>> episode_errors(log)
+    array([0, 0, 0])
     """
     wrong = (log.outcomes != ACCEPTED) & (log.outcomes != EPISODE_OVER)
     if not count_empty:
@@ -228,6 +242,15 @@ def score_trial(
         With the nearest names.
     ValueError
         If the metric needs the rule, and it is not given.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> rng = np.random.default_rng(0)
+    >>> learner = gn.make_learner("uniform", gn.BoardSpec(), rng=rng)
+    >>> log = gn.play_trial(learner, gn.load_rule("anything-goes"), gn.draw_boards(3, rng=rng))
+    >>> score_trial(log, "tce")
+    0.0
     """
     chosen = _metric(metric)
     if isinstance(chosen, Metric):
@@ -341,6 +364,7 @@ def score_table(
     from gnomon.scores.table import ScoreTable
 
     chosen = _metric(metric)
+    scores: Mapping[TrialRecord, float | npt.NDArray[np.float64]]
     if isinstance(chosen, AttemptMetric):
         scores = _attempt_scores(run_folder, chosen, count_empty)
     else:

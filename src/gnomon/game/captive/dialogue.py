@@ -90,9 +90,9 @@ class Dialogue(ABC):
         """Whether a piece may go into some bucket, as far as is known."""
         return True
 
-    def _shown_buckets(self, piece: Piece) -> str:
-        """Return the field ``buckets`` of a piece. ⚠ The reference tells the answer here."""
-        return "[0,1,2,3]"
+    def _pieces_json(self) -> list[str]:
+        """Return each piece as JSON. ⚠ The reference tells the answer in the field ``buckets``."""
+        return [f"{before}[0,1,2,3]{after}" for before, after in self._parts.values()]
 
     # -- lines in, lines out ---------------------------------------------------------------------
 
@@ -251,12 +251,8 @@ class Dialogue(ABC):
 
     def _display(self, *, picture: bool) -> list[str]:
         if self._json is None:
-            self._json = board_json(list(map(self._piece_json, self._pieces.values())))
+            self._json = board_json(self._pieces_json())
         return [self._json, *(board_picture(self._pieces.values(), self._last) if picture else ())]
-
-    def _piece_json(self, piece: Piece) -> str:
-        before, after = self._parts[piece.id]
-        return before + self._shown_buckets(piece) + after
 
     def _change_mode(self, command: Command) -> list[str]:
         if not command.arguments:

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gnomon.errors import NotCompilableError
 from gnomon.game.board import N_BUCKETS, Board, BoardSpec
 from gnomon.game.formats.board_source import BoardSource
-from gnomon.game.outcomes import (
-    ACCEPTED,
-    DENIED,
-    IMMOVABLE,
-    RESET,
-)
+from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, RESET
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.syntax import RuleSet
 

@@ -181,10 +181,16 @@ class Session(Dialogue):
     def _is_movable(self, piece: Piece) -> bool:
         return bool(self._referee.buckets(piece.id, piece.pos))
 
-    def _shown_buckets(self, piece: Piece) -> str:
+    def _pieces_json(self) -> list[str]:
         if not self._reveal:
-            return super()._shown_buckets(piece)
-        return compact_json([] if self.finish else self._referee.buckets(piece.id, piece.pos))
+            return super()._pieces_json()
+        return [self._revealed(piece) for piece in self._pieces.values()]
+
+    def _revealed(self, piece: Piece) -> str:
+        """Return a piece as JSON, with the buckets that it may go into."""
+        before, after = self._parts[piece.id]
+        buckets = [] if self.finish else self._referee.buckets(piece.id, piece.pos)
+        return before + compact_json(buckets) + after
 
     def _conditions(self, command: Command) -> list[str]:
         """Report or set the boards dealt from now on. ⚠ An error is followed by the report."""

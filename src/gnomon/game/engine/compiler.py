@@ -28,12 +28,7 @@ from gnomon.game.engine.conditions import (
     programs_of,
 )
 from gnomon.game.engine.program import pack
-from gnomon.game.engine.value_sets import (
-    ARITHMETIC,
-    RELATIONS,
-    compare,
-    wrap,
-)
+from gnomon.game.engine.value_sets import ARITHMETIC, RELATIONS, compare, wrap
 from gnomon.rules.syntax import (
     Atom,
     Binary,

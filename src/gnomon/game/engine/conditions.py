@@ -14,15 +14,7 @@ import numpy.typing as npt
 from gnomon.errors import NotCompilableError
 from gnomon.game.board import N_CELLS, BoardSpec
 from gnomon.game.engine.value_sets import Program, ProgramBuilder
-from gnomon.rules.syntax import (
-    Atom,
-    Expression,
-    ListOf,
-    Name,
-    Number,
-    Order,
-    Text,
-)
+from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, Order, Text
 
 __all__ = [
     "MOST_ORDERS",

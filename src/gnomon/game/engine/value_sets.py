@@ -18,21 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from gnomon.errors import NotCompilableError
-from gnomon.game.board import (
-    N_BUCKETS,
-    N_CELLS,
-    BoardSpec,
-    nearest_bucket,
-)
-from gnomon.rules.syntax import (
-    Binary,
-    Expression,
-    ListOf,
-    Name,
-    Not,
-    Number,
-    Text,
-)
+from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
+from gnomon.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Text
 
 __all__ = [
     "ARITHMETIC",

@@ -14,24 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gnomon.errors import GnomonError
-from gnomon.game.board import (
-    COLORS,
-    N_CELLS,
-    SHAPES,
-    Board,
-    Piece,
-)
+from gnomon.game.board import COLORS, N_CELLS, SHAPES, Board, Piece
 from gnomon.game.formats.board_source import Deal
 from gnomon.game.formats.java_random import JavaRandom
 from gnomon.game.formats.picture_pieces import PicturePiece
 from gnomon.game.reference import ReferenceGame
-from gnomon.rules.syntax import (
-    Expression,
-    ListOf,
-    Number,
-    RuleLine,
-    RuleSet,
-)
+from gnomon.rules.syntax import Expression, ListOf, Number, RuleLine, RuleSet
 
 __all__ = ["BoardConditions", "BoardParameters", "RandomBoards"]
 

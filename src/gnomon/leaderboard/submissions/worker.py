@@ -37,6 +37,8 @@ from gnomon.leaderboard.submissions.uploaded_logs import canonical_path
 __all__ = ["WorkerSupervisor", "new_worker_name", "work", "work_on_one", "work_until_stopped"]
 
 _log = logging.getLogger("gnomon.worker")
+#: Of the supervisor, which is a part of the server.
+_server_log = logging.getLogger("gnomon.server")
 #: Between two looks into an empty queue, in seconds.
 _PAUSE_S = 0.5
 _SWEEP_S = 5.0
@@ -229,7 +231,7 @@ class WorkerSupervisor:
             name = new_worker_name()
             child = ChildProcess([sys.executable, "-m", __name__, name])
             child.send(self.settings.to_json().encode() + b"\n")
-            _log.info("worker %s: process %d", name, child.pid)
+            _server_log.info("worker %s: process %d", name, child.pid)
             while not child.how_it_ended and not self.stopped.wait(0.2):
                 pass
             child.stop(_GRACE_S)
@@ -239,7 +241,7 @@ class WorkerSupervisor:
                 self.stopped.wait(_REPLACE_S)
 
     def _put_back(self, name: str, how: str) -> None:
-        _log.warning("worker %s died (%s); another one takes its place", name, how)
+        _server_log.warning("worker %s died (%s); another one takes its place", name, how)
         with suppress(Exception):  # then the lease runs out
             job_queue.release(
                 self.database,

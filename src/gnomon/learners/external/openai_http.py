@@ -11,12 +11,7 @@ from typing import Annotated, Any, Literal, final
 import numpy as np
 
 from gnomon.errors import GnomonError
-from gnomon.game.board import (
-    N_BUCKETS,
-    N_CELLS,
-    Board,
-    Piece,
-)
+from gnomon.game.board import N_BUCKETS, N_CELLS, Board, Piece
 from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gnomon.learners.base import Learner, Observation, Transition
 from gnomon.learners.frugal import note_failure

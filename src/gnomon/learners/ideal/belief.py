@@ -11,21 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.game.board import (
-    DEFAULT_SPEC,
-    N_BUCKETS,
-    N_CELLS,
-    BoardSpec,
-)
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.board_views import ACTION, N_REPLIES, STANDS
 from gnomon.game.engine.boards_in_play import permitted, step
-from gnomon.game.outcomes import (
-    ACCEPTED,
-    DENIED,
-    IMMOVABLE,
-    IN_PROGRESS,
-    RESET,
-)
+from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, IN_PROGRESS, RESET
 from gnomon.learners.ideal.hypotheses import Hypothesis, hypothesis_space
 
 __all__ = ["Belief", "Forecast", "play_all", "predict"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.errors import counted
 from gnomon.ranking.audits.intransitivity import Intransitivity, n_cycles
 from gnomon.ranking.contest import Contest
 from gnomon.ranking.critical_differences import CriticalDifference
@@ -98,7 +99,7 @@ def on_table(table: ScoreTable, contest: Contest) -> list[Statement]:
         Statement(
             "table",
             "shared tasks",
-            f"{shared} of {_counted(len(table.tasks), 'task')} have scores of every algorithm",
+            f"{shared} of {counted(len(table.tasks), 'task')} have scores of every algorithm",
             float(shared),
         )
     )
@@ -142,8 +143,8 @@ def scale_in_words(table: ScoreTable, names: Sequence[str]) -> str:
     'Over the 1 of 2 tasks that all share: sco'
     """
     there, shared = len(table.tasks), len(table.shared_tasks(names))
-    tasks = f"Over the {shared} of {_counted(there, 'task')} that all share"
-    tasks = f"Over {_counted(there, 'task')}" if shared == there else tasks
+    tasks = f"Over the {shared} of {counted(there, 'task')} that all share"
+    tasks = f"Over {counted(there, 'task')}" if shared == there else tasks
     if table.normalization is not None:
         return f"{tasks}: scores normalised by {table.normalization.name}"
     return (
@@ -202,7 +203,7 @@ def on_bounds(tournament: Tournament) -> list[Statement]:
     if not n:
         return []
     text = (
-        f"of {n} of {_counted(tournament.n_edges, 'pair')} one wins every pair of runs on every "
+        f"of {n} of {counted(tournament.n_edges, 'pair')} one wins every pair of runs on every "
         f"common task: ratings understate such leads, as no number of runs here gives more than "
         f"log-odds of {tournament.largest_edge:.2f}"
     )
@@ -234,7 +235,7 @@ def on_methods(orders: Sequence[MethodOrder]) -> list[Statement]:
         if order.reversed_pairs:
             n = len(order.reversed_pairs)
             turned = _pairs(order.reversed_pairs)
-            text = f"{order.method}: {_counted(n, 'pair')} the other way round ({turned})"
+            text = f"{order.method}: {counted(n, 'pair')} the other way round ({turned})"
             found.append(Statement("methods", order.method, text, float(n)))
     for order in orders:
         if order.method in ("nash", "alpha-rank"):
@@ -271,10 +272,6 @@ def _pairs(pairs: Sequence[tuple[str, str]], most: int = 4) -> str:
     return shown + (", ..." if len(pairs) > most else "")
 
 
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
 def on_metrics(estimates: Sequence[Estimate], ranking: Ranking) -> list[Statement]:
     """Say by which summaries the order is another."""
     if not estimates:
@@ -303,7 +300,7 @@ def _unlike(pairs: Sequence[tuple[str, str]], ranking: Ranking) -> str:
     place = {name: i for i, name in enumerate(ranking.names)}
     sure = [(a, b) for a, b in pairs if ranking.separated[place[a], place[b]]]
     named = _pairs([*sure, *(pair for pair in pairs if pair not in sure)])
-    text = f"{_counted(len(pairs), 'pair')} unlike the ranking ({named})"
+    text = f"{counted(len(pairs), 'pair')} unlike the ranking ({named})"
     if not sure:
         return text
     if len(sure) == len(pairs):
@@ -381,7 +378,7 @@ def _present(found: Separation) -> str:
     """Return how many there are; where that differs between tasks, it is a mean."""
     n, whole = found.present, round(found.present)
     if math.isclose(n, whole, abs_tol=1e-6):
-        return _counted(whole, found.unit.removesuffix("s"))
+        return counted(whole, found.unit.removesuffix("s"))
     return f"{n:,.2f} {found.unit} (harmonic mean)"
 
 
@@ -407,7 +404,7 @@ def on_cycles(cyclic: Intransitivity, tournament: Tournament) -> list[Statement]
         found.append(Statement("cycles", "number", "no three beat one another in a circle", 0.0))
     else:
         verb = "beats" if n == 1 else "beat"
-        text = f"{_counted(n, 'three').replace('three', 'triple')} {verb} one another in a circle"
+        text = f"{counted(n, 'three').replace('three', 'triple')} {verb} one another in a circle"
         found.append(Statement("cycles", "number", text, float(n)))
     for cycle in cyclic.cycles[:3]:
         name = " > ".join((*cycle.names, cycle.names[0]))

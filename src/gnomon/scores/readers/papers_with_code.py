@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.scores.readers.file_contents import json_content
 from gnomon.scores.readers.registry import Reader
 from gnomon.scores.readers.reported_number import reported_number
@@ -82,7 +82,7 @@ def read_papers_with_code(
     scores = [r | {"score": reported_number(r["score"])} for r in of_metric]
     usable = [r for r in scores if r["score"] is not None and not math.isnan(r["score"])]
     if not usable:
-        found = ", ".join(sorted({r["metric"] for r in reports})[:8]) or "none"
+        found = listed(sorted({r["metric"] for r in reports})) or "none"
         raise ScoreDataError(f"{path}: expected reports of {chosen or 'a metric'}; found {found}")
     _say_what_was_chosen(reports, chosen, None if metric else chosen, len(scores) - len(usable))
     return ScoreTable.from_frame(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, UnknownNameError
+from gnomon.errors import DegenerateScoresWarning, UnknownNameError, listed
 from gnomon.scores.readers.file_contents import header_names, read_csv
 from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.table import FloatArray
@@ -153,7 +153,7 @@ def _on_shared_tasks(
         raise origin.error("expected tasks that all algorithms have; found none")
     if len(tasks) < len(names):
         left_out = [task for task in names if task not in tasks]
-        shown = ", ".join(left_out[:8]) + (", ..." if len(left_out) > 8 else "")
+        shown = listed(left_out)
         message = f"{len(left_out)} of {len(names)} tasks left out, not all have them: {shown}"
         warnings.warn(message, DegenerateScoresWarning, stacklevel=3)
     grid = np.array([[one[task] for task in tasks] for one in every])

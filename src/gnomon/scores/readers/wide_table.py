@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gnomon.errors import DegenerateScoresWarning
+from gnomon.errors import DegenerateScoresWarning, listed
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import header_names, read_csv
 from gnomon.scores.readers.registry import Reader
@@ -142,20 +142,16 @@ def _say_what_was_done(
         _warn(f"column {names!r} names tasks: rows are read as tasks, columns as algorithms")
     left_out = [name for name in raw.columns if name not in (names, *columns)]
     if left_out:
-        _warn(f"columns left out, since they are no {noun}: {_listed(left_out)}")
+        _warn(f"columns left out, since they are no {noun}: {listed(left_out)}")
     if len(rows) < len(raw):
         left_out = [name for row, name in enumerate(raw[names]) if row not in rows]
-        _warn(f"rows left out, since they are no tasks: {_listed(left_out)}")
+        _warn(f"rows left out, since they are no tasks: {listed(left_out)}")
     if any(has_deviation(text) for column in columns for text in raw[column]):
         _warn(
             "deviations are left out: each cell is read as one number, and how sure it is is not "
             "used; estimate, compare and profile take means and deviations from a file with "
             "columns algorithm, task, mean, std, runs"
         )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
 
 def _warn(text: str) -> None:

@@ -24,7 +24,7 @@ from gnomon.stats.comparisons.comparison import (
 )
 from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.intervals import ROUNDING, percentile
-from gnomon.stats.metrics import Metric, Metrics, listed, metrics_for
+from gnomon.stats.metrics import Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.strata import Strata
 
 __all__ = ["compare_all"]
@@ -77,7 +77,7 @@ def compare_all(
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     found: list[Comparison] = []
     with recorded() as notes:
-        for metric in listed(metrics):
+        for metric in metric_list(metrics):
             if correction == "max_t":
                 found += _max_t(scores, metric, how)
                 continue

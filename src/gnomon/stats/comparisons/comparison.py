@@ -22,7 +22,7 @@ from gnomon.stats.comparisons.difference import (
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
 from gnomon.stats.intervals import Interval, checked
-from gnomon.stats.metrics import METRICS, Metric, Metrics, listed, metrics_for
+from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.strata import Strata
 
 __all__ = [
@@ -193,7 +193,7 @@ def compare(
     chosen_pair(scores, a, b)
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     with recorded() as notes:
-        found = tuple(compared_pair(scores, a, b, listed(metrics), per_task, how))
+        found = tuple(compared_pair(scores, a, b, metric_list(metrics), per_task, how))
     return Comparisons(found, how.settings(rng, scores, correction="holm"), tuple(notes))
 
 
@@ -277,7 +277,7 @@ def metrics_to_compare(
 ) -> list[Metric]:
     """Return the metrics, with a stand-in for the probability of improvement."""
     metrics = []
-    for one in listed(wanted):
+    for one in metric_list(wanted):
         if one == IMPROVEMENT:
             metrics.append(Metric(IMPROVEMENT, lambda s: math.nan))
             continue

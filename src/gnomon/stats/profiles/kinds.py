@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gnomon.results import Results, Row, generator, made_by, recorded
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import finite_or_none, warn
+from gnomon.stats.estimates import finite_or_none
 from gnomon.stats.profiles.bands import Band, Kind
 from gnomon.stats.profiles.distance import DistanceKind, distance_profiles
 from gnomon.stats.profiles.performance import Profile, Spacing, performance_profiles
@@ -108,7 +108,8 @@ def profile(
     Returns
     -------
     Profiles
-        In the table's order; see :func:`~gnomon.stats.profiles.performance.performance_profiles`
+        In the table's order; its warnings say at how many thresholds a band has no width, which is
+        no certainty. See :func:`~gnomon.stats.profiles.performance.performance_profiles`
         and :func:`~gnomon.stats.profiles.distance.distance_profiles`.
 
     Raises
@@ -122,7 +123,7 @@ def profile(
     Warns
     -----
     DegenerateScoresWarning
-        There is no band, or it has no width at some thresholds, which is no certainty.
+        There is no band.
 
     Examples
     --------
@@ -150,7 +151,6 @@ def profile(
                 n_resamples=n_resamples,
                 rng=draws,
             )
-            _name_flat_bands(found)
         else:
             found = distance_profiles(
                 scores, kind, at, df=df, higher_is_better=higher_is_better, rng=draws
@@ -165,15 +165,15 @@ def profile(
         scale=scale,
         higher_is_better=higher_is_better,
     )
-    return Profiles(tuple(found), settings, tuple(notes))
+    return Profiles(tuple(found), settings, (*notes, *_flat_bands(found)))
 
 
-def _name_flat_bands(profiles: Sequence[Profile]) -> None:
+def _flat_bands(profiles: Sequence[Profile]) -> Iterator[str]:
     """Say where bands have no width: resamples show no other runs than those at hand."""
     flat = ", ".join(f"{one.n_flat()} of {one.algorithm}" for one in profiles if one.n_flat())
     if flat:
         n = profiles[0].tau.size
-        warn(
+        yield (
             f"the band has no width where no threshold parts the runs of a task ({flat}, of {n} "
             "thresholds), which is no certainty"
         )

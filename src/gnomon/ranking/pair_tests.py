@@ -171,8 +171,8 @@ def compare_pairs(
     """
     with recorded() as warned:
         contest = contest_of(scores, by)
+    require_meetings(Tournament.of(contest))
     tournament = Tournament.of(contest, smoothing=smoothing, weights=weights)
-    require_meetings(tournament)
     numbers = range(len(contest.names))
     pairs = combinations(numbers, 2) if alternative == "two-sided" else permutations(numbers, 2)
     odds, variance = ground_edges(contest, smoothing, math.inf)

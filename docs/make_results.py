@@ -17,16 +17,7 @@ from matplotlib.patches import Rectangle
 
 from gnomon.distill import Distilled, distill, prepare
 from gnomon.plot import Figure
-from gnomon.plot.style import (
-    FULL_WIDTH,
-    INK,
-    LEVELS,
-    MUTED,
-    SERIES,
-    SIZE,
-    dress,
-    new_drawing,
-)
+from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, SERIES, SIZE, dress, new_drawing
 from gnomon.ranking import Ranking, rank
 from gnomon.rules import FAMILIES, rule_info
 from gnomon.scores import ScoreTable, load_scores, measured_provenance

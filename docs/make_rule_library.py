@@ -19,13 +19,7 @@ from matplotlib.patches import Polygon, Rectangle
 
 from gnomon.game import Board, Piece, ReferenceGame, draw_boards
 from gnomon.game.reference import Move
-from gnomon.plot.style import (
-    INK,
-    SERIES,
-    SIZE,
-    new_drawing,
-    svg_text,
-)
+from gnomon.plot.style import INK, SERIES, SIZE, new_drawing, svg_text
 from gnomon.report import draw_board
 from gnomon.rules import (
     FAMILIES,

@@ -5,17 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    Boolean,
-    Float,
-    Integer,
-    LargeBinary,
-    String,
-    Table,
-    insert,
-    select,
-)
+from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary, String, Table, insert, select
 
 from gnomon.database.columns import Base, now
 from gnomon.database.engine import Database

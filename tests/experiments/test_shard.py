@@ -7,12 +7,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.experiments.shards.shard import (
-    frame_of,
-    log_of,
-    shard_bytes,
-    shard_frame,
-)
+from gnomon.experiments.shards.shard import frame_of, log_of, shard_bytes, shard_frame
 from gnomon.learners import TrialLog
 from gnomon.learners.chance import AttemptCounts
 

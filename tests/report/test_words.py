@@ -6,12 +6,7 @@ import pytest
 
 from gnomon.report import findings_of
 from gnomon.report.findings import Duel
-from gnomon.report.sentences import (
-    difficulty_sentence,
-    duel_sentence,
-    order_of,
-    trouble,
-)
+from gnomon.report.sentences import difficulty_sentence, duel_sentence, order_of, trouble
 
 
 @pytest.fixture(scope="module")

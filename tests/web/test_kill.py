@@ -18,13 +18,7 @@ from sqlalchemy import select, text
 
 from gnomon._io.http_client import HttpClient
 from gnomon.database.engine import Database
-from gnomon.database.schema import (
-    AuditRecord,
-    Job,
-    Season,
-    Submission,
-    VerifiedTrial,
-)
+from gnomon.database.schema import AuditRecord, Job, Season, Submission, VerifiedTrial
 from gnomon.leaderboard import submit, wait_for_verdict
 from gnomon.leaderboard.server_settings import ServerSettings
 from serving import Server, serving

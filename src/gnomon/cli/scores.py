@@ -9,12 +9,7 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.option_groups import with_groups
-from gnomon.cli.score_options import (
-    ReadOptions,
-    Score,
-    Source,
-    scores_of,
-)
+from gnomon.cli.score_options import ReadOptions, Score, Source, scores_of
 from gnomon.errors import ScoreDataError
 
 __all__ = ["score"]

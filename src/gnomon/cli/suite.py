@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.distill import (
-    Names,
-    Picture,
-    References,
-    SuiteScores,
-    named_numbers,
-    references_of,
-)
+from gnomon.cli.distill import Names, Picture, References, SuiteScores, named_numbers, references_of
 from gnomon.cli.option_groups import with_groups
 from gnomon.cli.progress import SearchOptions, announce, progress_bar
 from gnomon.cli.score_options import Level, ReadOptions, Score, Source, scores_of

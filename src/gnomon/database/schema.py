@@ -12,15 +12,7 @@ from typing import Any, Literal
 from sqlalchemy import ForeignKey, Index, Integer, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from gnomon.database.columns import (
-    AccountId,
-    Base,
-    BigNumber,
-    Id,
-    Name,
-    Sha256,
-    now,
-)
+from gnomon.database.columns import AccountId, Base, BigNumber, Id, Name, Sha256, now
 
 __all__ = [
     "Account",

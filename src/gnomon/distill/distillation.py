@@ -14,13 +14,7 @@ from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores, check_groups, check_target
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.folds import Folds
-from gnomon.distill.validation import (
-    HeldOut,
-    OrderAgreement,
-    Outer,
-    cross_validate,
-    nested_error,
-)
+from gnomon.distill.validation import HeldOut, OrderAgreement, Outer, cross_validate, nested_error
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor

@@ -15,12 +15,7 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from gnomon.errors import GnomonError
-from gnomon.execution.executor import (
-    NO_LIMITS,
-    Limits,
-    Outcome,
-    make_executor,
-)
+from gnomon.execution.executor import NO_LIMITS, Limits, Outcome, make_executor
 from gnomon.execution.interrupts import processes_undisturbed
 
 __all__ = ["DaskExecutor", "cluster_executor", "dask_is_installed"]

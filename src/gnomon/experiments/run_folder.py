@@ -31,12 +31,7 @@ from gnomon._version import __version__
 from gnomon.errors import GnomonError, RunFolderError, UnknownNameError
 from gnomon.experiments.config import ExperimentConfig
 from gnomon.experiments.folder_lock import OTHER_RUN, beginning, is_held, lock
-from gnomon.experiments.journal import (
-    Journal,
-    TrialRecord,
-    create_journal,
-    read_journal,
-)
+from gnomon.experiments.journal import Journal, TrialRecord, create_journal, read_journal
 
 if TYPE_CHECKING:
     import polars as pl

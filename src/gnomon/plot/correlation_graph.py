@@ -10,15 +10,7 @@ from matplotlib.lines import Line2D
 
 from gnomon.distill.structure import Edge
 from gnomon.errors import shortened
-from gnomon.plot.style import (
-    FULL_WIDTH,
-    INK,
-    LONGEST,
-    MUTED,
-    PAPER,
-    SIZE,
-    new_drawing,
-)
+from gnomon.plot.style import FULL_WIDTH, INK, LONGEST, MUTED, PAPER, SIZE, new_drawing
 from gnomon.plot.task_bars import category_colors
 from gnomon.scores.table import FloatArray
 

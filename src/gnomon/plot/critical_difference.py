@@ -10,16 +10,7 @@ from matplotlib.axes import Axes
 
 from gnomon.errors import shortened
 from gnomon.plot.record import Figure
-from gnomon.plot.style import (
-    FULL_WIDTH,
-    INK,
-    LONGEST,
-    MUTED,
-    SERIES,
-    SIZE,
-    drawing_of,
-    new_drawing,
-)
+from gnomon.plot.style import FULL_WIDTH, INK, LONGEST, MUTED, SERIES, SIZE, drawing_of, new_drawing
 from gnomon.ranking.critical_differences import CriticalDifference
 
 __all__ = [

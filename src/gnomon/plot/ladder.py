@@ -9,16 +9,7 @@ from matplotlib.axes import Axes
 
 from gnomon.errors import shortened
 from gnomon.plot.labels import spread
-from gnomon.plot.style import (
-    GRID,
-    HEIGHT,
-    INK,
-    LONGEST,
-    SERIES,
-    SIZE,
-    dress,
-    new_drawing,
-)
+from gnomon.plot.style import GRID, HEIGHT, INK, LONGEST, SERIES, SIZE, dress, new_drawing
 from gnomon.ranking.ranks.ranking import Ranking
 
 __all__ = ["difficulty_ladder"]

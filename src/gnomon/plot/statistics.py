@@ -29,13 +29,7 @@ from gnomon.plot.planning import (
 )
 from gnomon.plot.profiles import profile_curves, profile_rows
 from gnomon.plot.record import Figure
-from gnomon.plot.style import (
-    FULL_WIDTH,
-    HEIGHT,
-    default_settings,
-    drawing_of,
-    new_drawing,
-)
+from gnomon.plot.style import FULL_WIDTH, HEIGHT, default_settings, drawing_of, new_drawing
 from gnomon.stats.comparisons.comparison import Comparison, Comparisons
 from gnomon.stats.estimates import Estimate, Estimates
 from gnomon.stats.learning_curves import Curve, Curves

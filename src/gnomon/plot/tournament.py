@@ -12,15 +12,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import FancyArrowPatch
 
 from gnomon.errors import shortened
-from gnomon.plot.style import (
-    HALF_WIDTH,
-    INK,
-    LONGEST,
-    SERIES,
-    SIZE,
-    dress,
-    new_drawing,
-)
+from gnomon.plot.style import HALF_WIDTH, INK, LONGEST, SERIES, SIZE, dress, new_drawing
 from gnomon.ranking.ratings.hodge import HodgeDecomposition
 from gnomon.ranking.tournament import EVEN, Tournament
 

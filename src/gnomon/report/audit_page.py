@@ -15,12 +15,7 @@ from gnomon.ranking.audits.audit_table import TITLES
 from gnomon.ranking.audits.statements import NOT_IN_TABLES, scale_in_words
 from gnomon.ranking.ranks.ranking import rank_range
 from gnomon.ranking.ranks.tie_groups import group_letters
-from gnomon.report.page import (
-    Answer,
-    Report,
-    Section,
-    Table,
-)
+from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.sentences import percent
 from gnomon.stats.estimates import Estimate
 

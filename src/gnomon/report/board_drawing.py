@@ -10,14 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import is_color_like
 from matplotlib.patches import Circle, FancyBboxPatch, Patch, Polygon, Rectangle
 
-from gnomon.game.board import (
-    BUCKET_PLACES,
-    DEFAULT_SPEC,
-    N_CELLS,
-    Board,
-    BoardSpec,
-    Piece,
-)
+from gnomon.game.board import BUCKET_PLACES, DEFAULT_SPEC, N_CELLS, Board, BoardSpec, Piece
 from gnomon.plot.style import SIZE, new_drawing
 
 __all__ = ["board_rows", "draw_board"]

@@ -8,12 +8,7 @@ from gnomon.errors import counted
 from gnomon.experiments.scoring.scores import STREAK
 from gnomon.plot.style import p_value
 from gnomon.report.findings import Duel, Findings
-from gnomon.report.page import (
-    Answer,
-    Report,
-    Section,
-    Table,
-)
+from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.run_card import card_of
 from gnomon.report.run_figures import (
     board_figure,

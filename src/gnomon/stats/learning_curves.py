@@ -18,20 +18,8 @@ from gnomon.errors import ScoreDataError
 from gnomon.results import Results, Row, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
-from gnomon.stats.estimates import (
-    Estimate,
-    Estimates,
-    finite_or_none,
-    shared_tasks,
-    warn,
-)
-from gnomon.stats.intervals import (
-    Interval,
-    Method,
-    checked,
-    interval_of,
-    percentile,
-)
+from gnomon.stats.estimates import Estimate, Estimates, finite_or_none, shared_tasks, warn
+from gnomon.stats.intervals import Interval, Method, checked, interval_of, percentile
 from gnomon.stats.metrics import Metric, Metrics, metrics_for
 from gnomon.stats.strata import Strata
 

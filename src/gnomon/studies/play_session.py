@@ -18,12 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.experiments.scoring.mastery import attempts_to_master
-from gnomon.game.board import (
-    N_BUCKETS,
-    N_CELLS,
-    Board,
-    draw_boards,
-)
+from gnomon.game.board import N_BUCKETS, N_CELLS, Board, draw_boards
 from gnomon.game.outcomes import IN_PROGRESS
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.parser import parse

@@ -32,12 +32,7 @@ from gnomon.errors import UnknownNameError
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_name, clean_text
 from gnomon.leaderboard.accounts.tokens import digest_of
-from gnomon.leaderboard.refusals import (
-    Conflict,
-    Missing,
-    NotAllowed,
-    Refusal,
-)
+from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal
 from gnomon.studies.game_store import begin_game, rebuild_game
 from gnomon.studies.playable_rules import Puzzle, puzzle_named
 from gnomon.studies.study_plan import PlayerCount, StudyPlan, next_list

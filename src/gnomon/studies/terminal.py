@@ -14,12 +14,7 @@ from rich.text import Text
 
 from gnomon.errors import counted
 from gnomon.studies.baselines import Yardstick
-from gnomon.studies.play_session import (
-    Attempt,
-    PlayError,
-    PlaySession,
-    PlayView,
-)
+from gnomon.studies.play_session import Attempt, PlayError, PlaySession, PlayView
 
 __all__ = ["board_records", "play_in_terminal", "result_table"]
 

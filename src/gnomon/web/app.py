@@ -22,14 +22,7 @@ from gnomon.errors import GnomonError
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web import pages
-from gnomon.web.api import (
-    entries,
-    hidden_play,
-    moderation,
-    seasons,
-    submissions,
-    tokens,
-)
+from gnomon.web.api import entries, hidden_play, moderation, seasons, submissions, tokens
 from gnomon.web.api.records import Problem, status_of
 from gnomon.web.middleware import HEADERS, Gate
 

@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.leaderboard.accounts.names import (
-    clean_link,
-    clean_name,
-    clean_text,
-    name_key,
-)
+from gnomon.leaderboard.accounts.names import clean_link, clean_name, clean_text, name_key
 from gnomon.leaderboard.refusals import Refusal
 
 

@@ -19,13 +19,7 @@ from sqlalchemy.orm import Session
 
 from gnomon._io.http_client import RefusedError
 from gnomon.database.engine import Database
-from gnomon.database.schema import (
-    Entry,
-    EntryAttempt,
-    RemoteTrial,
-    Season,
-    Submission,
-)
+from gnomon.database.schema import Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon.errors import LeaderboardError, UnknownNameError
 from gnomon.experiments.shards.shard import shard_bytes
 from gnomon.game import BoardSpec

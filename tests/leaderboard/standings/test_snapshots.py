@@ -7,12 +7,7 @@ import time
 import pytest
 from sqlalchemy import select
 
-from gnomon.database.schema import (
-    Account,
-    Entry,
-    Season,
-    Submission,
-)
+from gnomon.database.schema import Account, Entry, Season, Submission
 from gnomon.leaderboard.seasons.entry_registration import register
 from gnomon.leaderboard.standings.compute import standings_of
 from gnomon.leaderboard.standings.snapshots import StandingsCache, board_of

@@ -11,14 +11,7 @@ import polars as pl
 import pytest
 from sqlalchemy import select
 
-from gnomon.database.schema import (
-    AuditRecord,
-    Entry,
-    EntryAttempt,
-    RemoteTrial,
-    Season,
-    Submission,
-)
+from gnomon.database.schema import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon.game import DEFAULT_SPEC
 from gnomon.leaderboard import Assignment, verify_log
 from gnomon.leaderboard.hidden import remote_submission

@@ -11,12 +11,7 @@ from sqlalchemy import select
 from app_client import AppClient
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.schema import (
-    EntryAttempt,
-    Season,
-    SeasonRule,
-    Submission,
-)
+from gnomon.database.schema import EntryAttempt, Season, SeasonRule, Submission
 from gnomon.leaderboard.server_settings import ServerSettings
 from small_season import add_submission, make_account, make_season
 from submitted import bearer

@@ -13,12 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.database.engine import Database
-from gnomon.database.schema import (
-    Account,
-    Entry,
-    Season,
-    Submission,
-)
+from gnomon.database.schema import Account, Entry, Season, Submission
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.seasons.entry_registration import withdraw_entry
 from gnomon.leaderboard.server_settings import ServerSettings

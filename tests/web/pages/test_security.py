@@ -9,14 +9,7 @@ from sqlalchemy import select
 
 from app_client import AppClient
 from gnomon.database.engine import Database
-from gnomon.database.schema import (
-    Account,
-    AuditRecord,
-    Entry,
-    Season,
-    SeasonRule,
-    Submission,
-)
+from gnomon.database.schema import Account, AuditRecord, Entry, Season, SeasonRule, Submission
 from gnomon.web.api.dependencies import COOKIE
 from gnomon.web.app import create_app
 from small_season import make_account

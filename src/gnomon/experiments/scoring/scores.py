@@ -25,12 +25,7 @@ import numpy.typing as npt
 from gnomon.errors import UnknownNameError
 from gnomon.experiments.scoring.attempt_scores import ATTEMPT_METRICS, AttemptMetric, TrialAttempts
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
-from gnomon.game.outcomes import (
-    ACCEPTED,
-    EMPTY_CELL,
-    EPISODE_OVER,
-    IN_PROGRESS,
-)
+from gnomon.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER, IN_PROGRESS
 
 if TYPE_CHECKING:
     import polars as pl

@@ -22,13 +22,7 @@ import numpy.typing as npt
 
 from gnomon.experiments.shards.parquet_writer import Column, parquet_bytes
 from gnomon.game.board import N_BUCKETS, N_CELLS
-from gnomon.game.outcomes import (
-    ACCEPTED,
-    DENIED,
-    EMPTY_CELL,
-    EPISODE_OVER,
-    IMMOVABLE,
-)
+from gnomon.game.outcomes import ACCEPTED, DENIED, EMPTY_CELL, EPISODE_OVER, IMMOVABLE
 
 if TYPE_CHECKING:
     import polars as pl

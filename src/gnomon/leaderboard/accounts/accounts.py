@@ -10,13 +10,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.schema import (
-    Account,
-    Entry,
-    Season,
-    ServerSecret,
-    Token,
-)
+from gnomon.database.schema import Account, Entry, Season, ServerSecret, Token
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_name, name_key
 from gnomon.leaderboard.accounts.tokens import issue_token, revoke_token

@@ -12,13 +12,7 @@ from urllib.parse import quote
 
 from gnomon._io.http_client import HttpClient, RefusedError
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.hidden.protocol import (
-    AttemptPlay,
-    Move,
-    Replies,
-    Reply,
-    TrialView,
-)
+from gnomon.leaderboard.hidden.protocol import AttemptPlay, Move, Replies, Reply, TrialView
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection

@@ -24,13 +24,7 @@ from gnomon.experiments.runner import Progress
 from gnomon.game.board import BoardSpec
 from gnomon.leaderboard.client.remote_connection import Connection, RemoteBoard
 from gnomon.leaderboard.client.remote_learner import attempts_of
-from gnomon.leaderboard.hidden.protocol import (
-    MAX_MOVES,
-    AttemptPlay,
-    Move,
-    Reply,
-    TrialState,
-)
+from gnomon.leaderboard.hidden.protocol import MAX_MOVES, AttemptPlay, Move, Reply, TrialState
 from gnomon.learners.registry import is_shown_the_rule, learner_fields
 
 __all__ = ["RemotePlan", "RemoteSummary", "learner_rng", "play_remotely"]

@@ -16,12 +16,7 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.interpreted_boards import InterpretedBoards
-from gnomon.game.outcomes import (
-    IN_PROGRESS,
-    RESET,
-    STALEMATE,
-    Autoreset,
-)
+from gnomon.game.outcomes import IN_PROGRESS, RESET, STALEMATE, Autoreset
 from gnomon.learners.base import TrialLog
 from gnomon.learners.trial import compiled
 from gnomon.rules.syntax import RuleSet

@@ -20,12 +20,7 @@ from functools import lru_cache
 import numpy as np
 
 from gnomon.errors import LeaderboardError, NotCompilableError, UnknownNameError
-from gnomon.game.board import (
-    DEFAULT_SPEC,
-    N_BUCKETS,
-    BoardSpec,
-    draw_boards,
-)
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec, draw_boards
 from gnomon.game.engine.compiler import compile_rule
 from gnomon.game.outcomes import CLEARED, STALEMATE
 from gnomon.game.stalemate import find_stalemate

@@ -30,13 +30,7 @@ from gnomon.database.schema import (
 )
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_text
-from gnomon.leaderboard.refusals import (
-    Conflict,
-    Missing,
-    NotAllowed,
-    Refusal,
-    TooLarge,
-)
+from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal, TooLarge
 from gnomon.leaderboard.seasons.entry_registration import check_open
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.manifest import Manifest

@@ -18,12 +18,7 @@ from gnomon.ranking.contest import Contest
 from gnomon.ranking.critical_differences import CriticalDifference, critical_difference
 from gnomon.ranking.ranks.rank_intervals import rank
 from gnomon.ranking.ranks.ranking import Ranking
-from gnomon.ranking.ratings.method_orders import (
-    MethodOrder,
-    PoolEffect,
-    orders_of,
-    pool_effects,
-)
+from gnomon.ranking.ratings.method_orders import MethodOrder, PoolEffect, orders_of, pool_effects
 from gnomon.ranking.tournament import Tournament
 from gnomon.results import Results, generator, made_by, noted
 from gnomon.scores.table import FloatArray, ScoreTable

@@ -12,12 +12,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking.kemeny.branch_and_bound import best_order
-from gnomon.ranking.kemeny.linear_ordering import (
-    circle_relaxation,
-    improved,
-    order_search,
-    worth,
-)
+from gnomon.ranking.kemeny.linear_ordering import circle_relaxation, improved, order_search, worth
 from gnomon.scores.table import FloatArray
 
 __all__ = [

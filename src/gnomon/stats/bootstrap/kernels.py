@@ -18,12 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.stats.bootstrap.draws import (
-    FIRST,
-    NO_WEIGHT,
-    SECOND,
-    STRIDE,
-)
+from gnomon.stats.bootstrap.draws import FIRST, NO_WEIGHT, SECOND, STRIDE
 
 __all__ = [
     "STRIDE",

@@ -20,12 +20,7 @@ from sqlalchemy.orm import Session
 from gnomon.database.engine import Database
 from gnomon.leaderboard.accounts.names import MAX_NAME
 from gnomon.leaderboard.accounts.rate_limits import MINUTE_S, count_or_refuse, is_over
-from gnomon.leaderboard.accounts.tokens import (
-    Caller,
-    Scope,
-    caller_of_cookie,
-    caller_of_token,
-)
+from gnomon.leaderboard.accounts.tokens import Caller, Scope, caller_of_cookie, caller_of_token
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.middleware import address_of
 

@@ -20,14 +20,7 @@ from gnomon.leaderboard.seasons.entry_registration import (
     register,
     withdraw_entry,
 )
-from gnomon.web.api.dependencies import (
-    ReadSession,
-    RowId,
-    Slug,
-    WriteSession,
-    caller,
-    paced,
-)
+from gnomon.web.api.dependencies import ReadSession, RowId, Slug, WriteSession, caller, paced
 from gnomon.web.api.records import EntryRecord, Reason
 
 __all__ = ["check_owner", "router"]

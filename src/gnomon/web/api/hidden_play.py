@@ -13,12 +13,7 @@ from pydantic import ValidationError
 from gnomon.database.engine import Database
 from gnomon.errors import GnomonError
 from gnomon.leaderboard.accounts.tokens import Caller, caller_of_token
-from gnomon.leaderboard.hidden.protocol import (
-    AttemptPlay,
-    Moves,
-    Replies,
-    TrialView,
-)
+from gnomon.leaderboard.hidden.protocol import AttemptPlay, Moves, Replies, TrialView
 from gnomon.leaderboard.hidden.remote_trials import RemoteGameCache, begin, make_moves, view
 from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.seasons.season import reveal_of

@@ -17,12 +17,7 @@ from gnomon.leaderboard.accounts.accounts import (
 )
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_text
-from gnomon.leaderboard.accounts.tokens import (
-    Caller,
-    Scope,
-    issue_token,
-    revoke_token,
-)
+from gnomon.leaderboard.accounts.tokens import Caller, Scope, issue_token, revoke_token
 from gnomon.leaderboard.refusals import Missing, NotAllowed
 from gnomon.web.api.dependencies import (
     After,

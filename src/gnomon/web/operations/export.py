@@ -27,13 +27,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from gnomon.database.engine import Database
-from gnomon.database.schema import (
-    AuditRecord,
-    Entry,
-    Season,
-    Submission,
-    VerifiedTrial,
-)
+from gnomon.database.schema import AuditRecord, Entry, Season, Submission, VerifiedTrial
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import shows_hidden_rules

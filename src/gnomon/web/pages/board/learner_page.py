@@ -13,13 +13,7 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon.database.schema import (
-    Entry,
-    EntryAttempt,
-    Season,
-    Submission,
-    VerifiedTrial,
-)
+from gnomon.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.leaderboard.seasons.entry_registration import find_entry
 from gnomon.leaderboard.standings.board_records import LEVEL, Contender, Number, Standing

@@ -15,20 +15,10 @@ from gnomon.errors import UnknownNameError
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.refusals import Missing
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.studies.game_store import (
-    StoredGame,
-    begin_game,
-    find_game,
-    store_changes,
-)
+from gnomon.studies.game_store import StoredGame, begin_game, find_game, store_changes
 from gnomon.studies.play_session import Attempt, PlaySession, PlayView
 from gnomon.studies.playable_rules import Puzzle, puzzle_named, puzzles
-from gnomon.web.api.dependencies import (
-    CsrfChecked,
-    CurrentSettings,
-    DatabaseOf,
-    ReadSession,
-)
+from gnomon.web.api.dependencies import CsrfChecked, CurrentSettings, DatabaseOf, ReadSession
 from gnomon.web.middleware import address_of
 from gnomon.web.pages.rendering.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.rendering.templating import html_response

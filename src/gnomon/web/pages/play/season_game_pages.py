@@ -11,13 +11,7 @@ from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
 from gnomon.studies.playable_rules import Puzzle, puzzle_of
 from gnomon.web.api.dependencies import CurrentSettings, DatabaseOf, ReadSession, Slug
 from gnomon.web.pages.board.rule_page import RuleName
-from gnomon.web.pages.play.game_pages import (
-    BegunGame,
-    Checked,
-    PuzzlePage,
-    begun,
-    begun_game,
-)
+from gnomon.web.pages.play.game_pages import BegunGame, Checked, PuzzlePage, begun, begun_game
 from gnomon.web.pages.rendering.templating import html_response
 
 __all__ = ["router"]

@@ -15,6 +15,8 @@ How many tasks, which ones, and at what price: :func:`sizes`, :func:`pareto`, :f
 Every verb takes a table with the options of :func:`prepare`, or scores that are prepared, and
 returns records in a table: printed, drawn (``plot``), or as a data frame (``to_frame``).
 
+Examples
+--------
 >>> import numpy as np
 >>> from gnomon.distill import distill
 >>> from gnomon.scores.table import ScoreTable

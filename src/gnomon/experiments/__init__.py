@@ -9,6 +9,8 @@ cost. From the attempts :func:`score` makes a table of scores, by any of the `ME
 
 A run stands wherever its path may: ``gnomon.report(run(config, "out"))``.
 
+Examples
+--------
 >>> import tempfile
 >>> from gnomon.experiments import ExperimentConfig, run, score
 >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)

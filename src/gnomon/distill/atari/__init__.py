@@ -7,6 +7,8 @@ published, and how well it predicts; :func:`case_study` says what a paper would 
 :func:`reproduce` puts every printed number beside ours, and :func:`paper_scores` are the data as
 the paper's code prepares them.
 
+Examples
+--------
 >>> from gnomon.distill import atari
 >>> [(one.model, round(one.value)) for one in atari.score({"mine": {"Name This Game": 8049.0}})]
 [('Atari-1', 99)]

@@ -80,6 +80,9 @@ class CompiledRule:
         What each atom demands beyond its tables.
     orders : numpy.ndarray of uint8, shape (n_orders, 36)
         The orders that the conditions name: the rank of each cell, 255 for a cell without one.
+
+    Attributes
+    ----------
     program : numpy.ndarray of int64
         All of the above as one array, which is what the engine takes.
 

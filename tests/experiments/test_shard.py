@@ -7,7 +7,14 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.experiments.shards.shard import frame_of, log_of, shard_bytes, shard_frame
+from gnomon.experiments import episode_errors
+from gnomon.experiments.shards.shard import (
+    frame_of,
+    log_of,
+    shard_bytes,
+    shard_frame,
+    trial_outcomes,
+)
 from gnomon.learners import TrialLog
 from gnomon.learners.chance import AttemptCounts
 
@@ -48,6 +55,18 @@ def test_a_shard_gives_the_trial_back(log):
         expected, found = getattr(log, name), getattr(back, name)
         assert found.dtype == expected.dtype, name
         np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+@given(st.lists(trial_logs(), min_size=1, max_size=5))
+def test_outcomes_read_together_are_those_of_each_trial(logs):
+    found = list(trial_outcomes([shard_bytes(log) for log in logs]))
+    for log, outcomes in zip(logs, found, strict=True):
+        np.testing.assert_array_equal(outcomes.finish, log.finish)
+        for count_empty in (True, False):
+            np.testing.assert_array_equal(
+                episode_errors(outcomes, count_empty=count_empty),
+                episode_errors(log, count_empty=count_empty),
+            )
 
 
 def rows_slowly(log: TrialLog, p0: list[float]) -> list[tuple[object, ...]]:

@@ -15,7 +15,7 @@ import io
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -143,8 +143,7 @@ def trial_outcomes(shards: Sequence[bytes]) -> Iterator[TrialOutcomes]:
     import polars as pl
 
     columns = ("episode", "outcome", "finish", pl.col("board").is_not_null())
-    files: list[IO[bytes]] = [io.BytesIO(data) for data in shards]
-    rows = pl.scan_parquet(files).select(*columns).collect()
+    rows = pl.scan_parquet(list(shards)).select(*columns).collect()
     outcomes, finish = rows["outcome"].to_numpy(), rows["finish"].to_numpy()
     # A board stands on the first row of an episode, and of a trial on that of its episode 0.
     begins = np.flatnonzero(rows["board"].to_numpy())

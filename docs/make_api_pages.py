@@ -18,6 +18,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 SOURCE = Path(__file__).parents[1] / "src"
+#: A term of a list in a module's docstring, with the indented text below it.
+_TERM = re.compile(r"^(\S[^\n]*)\n {4}(?=\S)", re.MULTILINE)
 _ROLE = re.compile(r":(?:py:)?(\w+):`(~?)([\w.]+)`")
 
 
@@ -118,6 +120,8 @@ class Docs(griffe.Extension):
 
     def on_instance(self, *, obj: griffe.Object, **others: Any) -> None:
         """Make each role, such as ``:func:`name```, a link to what it names, if that has a place."""
+        if obj.docstring and obj.is_module:
+            obj.docstring.value = _TERM.sub(r"\n\1\n:   ", obj.docstring.value)
         if obj.docstring:
             obj.docstring.value = _ROLE.sub(partial(_link, obj), obj.docstring.value)
 

@@ -28,8 +28,9 @@ Every result is a table: it prints as one, shows itself in a notebook, and has `
 Examples
 --------
 >>> import gnomon as gn
->>> scores = gn.load_scores("gohr-core")  # doctest: +SKIP
->>> gn.rank(scores)  # doctest: +SKIP
+>>> scores = gn.load_scores("gohr-full", "skill")
+>>> scores.algorithms[:3]
+('uniform', 'frugal', 'ideal')
 """
 
 from __future__ import annotations

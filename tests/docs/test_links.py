@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from pathlib import Path
@@ -20,7 +21,13 @@ def without_code(text: str) -> str:
 
 def anchors_of(page: Path) -> set[str]:
     """Return the anchors of a page's headings, as Python-Markdown makes them."""
-    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    notebook = page.with_suffix(".ipynb")
+    if notebook.exists():
+        cells = json.loads(notebook.read_text("utf-8"))["cells"]
+        text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    else:
+        text = page.read_text("utf-8")
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     anchors = set()
     for heading in re.findall(r"^#+ +(.*)$", text, flags=re.MULTILINE):
         plain = unicodedata.normalize("NFKD", heading.replace("`", ""))

@@ -52,7 +52,10 @@ def text_table(
     for record in records:
         table.add_row(*(_text_cell(record[name]) for name in columns))
     out = io.StringIO()
-    console = Console(file=out, width=width, color_system=None, highlight=False, markup=False)
+    # In a notebook it would show the table by itself, and a second time, were it not told.
+    console = Console(
+        file=out, width=width, color_system=None, highlight=False, markup=False, force_jupyter=False
+    )
     # Rather a line that the terminal breaks than a number that is cut.
     console.width = max(console.width, console.measure(table).maximum)
     console.print(table)

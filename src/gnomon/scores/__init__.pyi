@@ -2,7 +2,6 @@ from .datasets import available_datasets as available_datasets
 from .datasets import load_scores as load_scores
 from .datasets import measured_provenance as measured_provenance
 from .normalization import NORMALIZATIONS as NORMALIZATIONS
-from .normalization import Normalization as Normalization
 from .normalization import atari_baselines as atari_baselines
 from .normalization import denormalize as denormalize
 from .normalization import normalize as normalize
@@ -27,6 +26,7 @@ from .readers.summaries import SummaryTable as SummaryTable
 from .readers.summaries import read_summaries as read_summaries
 from .readers.tidy_files import write_scores as write_scores
 from .readers.wide_table import read_wide_table as read_wide_table
+from .scale import Normalization as Normalization
 from .table import FloatArray as FloatArray
 from .table import ScoreTable as ScoreTable
 

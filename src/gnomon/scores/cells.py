@@ -1,4 +1,4 @@
-"""Rows by their cell: those of one algorithm on one task, side by side."""
+"""Rows by their cell, one algorithm on one task; and which cells lack runs, in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-__all__ = ["Cells"]
+from gnomon.errors import counted, listed
+
+__all__ = ["Cells", "gaps", "uneven_runs"]
+
+#: Names that a line shows before it says that there are more.
+MOST_NAMES = 8
+
+_Counts = npt.NDArray[np.int64]
 
 
 class Cells:
@@ -75,3 +82,45 @@ def _places(column: pl.Series, names: Sequence[str]) -> npt.NDArray[np.int64]:
     codes = pl.DataFrame([pl.Series("name", names, pl.String), numbers])
     found = column.to_frame("name").join(codes, on="name", how="left", maintain_order="left")
     return found["place"].to_numpy().copy()
+
+
+def gaps(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
+    """Return a line for each algorithm without a score on some task.
+
+    Examples
+    --------
+    >>> gaps(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 0]]))
+    ['b: no score on 1 task (u)']
+    """
+    lines = []
+    for algorithm, counts in zip(algorithms, run_counts, strict=True):
+        absent = [task for task, n in zip(tasks, counts, strict=True) if n == 0]
+        if absent:
+            found = f"{counted(len(absent), 'task')} ({listed(absent, MOST_NAMES)})"
+            lines.append(f"{algorithm}: no score on {found}")
+    return lines
+
+
+def uneven_runs(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
+    """Return a line for each algorithm with unequal numbers of runs, or with single ones.
+
+    Examples
+    --------
+    >>> uneven_runs(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 1]]))
+    ['b: a single run on 1 task (u), up to 2 on others']
+    """
+    lines = []
+    everywhere = int(run_counts.max(initial=0))
+    for algorithm, counts in zip(algorithms, run_counts, strict=True):
+        present = counts[counts > 0]
+        if not present.size or present.min() == everywhere:
+            continue
+        least, most = int(present.min()), int(present.max())
+        few = "a single run" if least == 1 else f"{least} runs"
+        fewest = [task for task, n in zip(tasks, counts, strict=True) if n == least]
+        if least == most:
+            lines.append(f"{algorithm}: {few} a task, where others have up to {everywhere}")
+        else:
+            where = f"on {counted(len(fewest), 'task')} ({listed(fewest, MOST_NAMES)})"
+            lines.append(f"{algorithm}: {few} {where}, up to {most} on others")
+    return lines

@@ -12,7 +12,7 @@ import csv
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 
@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, listed
+from gnomon.scores.scale import Normalization
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = [
@@ -38,33 +39,6 @@ __all__ = [
 
 #: What :func:`normalize` knows by name.
 NORMALIZATIONS = ("min-max", "random-human", "percentile", "reference:ALGORITHM")
-
-
-@dataclass(frozen=True, eq=False)
-class Normalization:
-    """What was done to the scores of a table.
-
-    Parameters
-    ----------
-    name : str
-        For example ``"random-human"``.
-    anchors : mapping from task to (float, float)
-        The raw scores that became 0 and 1; empty for percentiles.
-    pools : mapping from task to ndarray of float
-        For percentiles: all raw scores, ascending.
-    higher_is_better : bool
-        Direction of the raw scores.
-
-    Examples
-    --------
-    >>> normalize(ScoreTable.from_arrays({"a": [[1.0], [5.0]]}), "min-max").normalization.anchors
-    {'task_0': (1.0, 5.0)}
-    """
-
-    name: str
-    anchors: Mapping[str, tuple[float, float]]
-    pools: Mapping[str, FloatArray]
-    higher_is_better: bool
 
 
 def normalize(table: ScoreTable, name: str) -> ScoreTable:

@@ -9,10 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from gnomon.experiments.status import status_of
-
 from benchmarks.record import Measurement
-from gnomon.experiments import ExperimentConfig, RunFolder, run, score_table
+from gnomon.experiments import ExperimentConfig, RunFolder, run, score_table, status
 
 DQN = {"kind": "linear_dqn", "learning_rate": 0.03}
 #: What can be had of two cores: less than 2 where others are at work.
@@ -86,7 +84,7 @@ def _many_trials() -> Iterator[Measurement]:
     with tempfile.TemporaryDirectory() as out:
         folder = Path(out) / "run"
         yield _timed("10,000 trials of 5 boards, played", lambda: run(config, folder))
-        yield _timed("10,000 trials, status", lambda: status_of(RunFolder.open(folder)))
+        yield _timed("10,000 trials, status", lambda: status(RunFolder.open(folder)))
         yield _timed("10,000 trials, going on with nothing to do", lambda: run(config, folder))
         yield _timed("10,000 trials, scored", lambda: score_table(RunFolder.open(folder)))
 

@@ -91,7 +91,7 @@ def test_a_log_alone(folder, monkeypatch, capsys, tmp_path):
     for name in ("log.parquet", "log.csv", "log.jsonl.gz"):
         log = tmp_path / name
         assert status_of(monkeypatch, "verify", log, "--assignment", assigned) == 0
-        assert capsys.readouterr().out == f"{log}: 2 trials, 0 refused\n"
+        assert capsys.readouterr().out.strip() == f"{log}: 2 trials, 0 refused"
     assert status_of(monkeypatch, "verify", tmp_path / "log.csv") == 2
     assert "use --assignment" in capsys.readouterr().err
     rows.head(9).write_parquet(tmp_path / "log.parquet")

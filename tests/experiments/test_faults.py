@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 
 import pytest
-from gnomon.experiments.status import status_of
 
 from gnomon.errors import RunFolderError
 from gnomon.experiments import ExperimentConfig, RunFolder, run
@@ -195,6 +194,6 @@ def test_status_and_card_of_a_run_that_goes_on_and_of_one_that_was_killed(tmp_pa
         process.wait()
     folder = RunFolder.open(tmp_path / "run")
     assert not folder.is_being_written
-    (pair,) = status_of(folder)
+    (pair,) = status(folder)
     assert pair.done + pair.missing == 20_000
     assert [s["ended"] for s in read_card(folder.path)["sessions"]] == [None]

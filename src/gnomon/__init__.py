@@ -1,8 +1,8 @@
 """Gnomon: a workbench for measuring learning agents.
 
 A table of scores flows through it. The names below are public, in the order of the data; each is
-loaded when it is first asked for, and `gnomon.stats`, `.ranking`, `.distill`, `.scores`, `.rules`,
-`.game`, `.learners`, `.experiments` and `.plot` have the parts for those who build their own.
+loaded when it is first asked for. The packages `stats`, `ranking`, `distill`, `scores`, `rules`,
+`game`, `learners`, `experiments` and `plot` have the parts for those who build their own.
 
 Scores
     `read_scores` reads any table or run, `load_scores` one that comes with Gnomon, `normalize` puts

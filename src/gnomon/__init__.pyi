@@ -1,5 +1,12 @@
 from . import errors as errors
+from . import experiments as experiments
+from . import game as game
+from . import learners as learners
 from . import plot as plot
+from . import ranking as ranking
+from . import rules as rules
+from . import scores as scores
+from . import stats as stats
 from ._version import __version__ as __version__
 from .distill import distill as distill
 from .experiments import ExperimentConfig as ExperimentConfig
@@ -55,6 +62,9 @@ __all__ = [
     "draw_boards",
     "errors",
     "estimate",
+    "experiments",
+    "game",
+    "learners",
     "load_rule",
     "load_scores",
     "make_learner",
@@ -65,9 +75,13 @@ __all__ = [
     "plot",
     "profile",
     "rank",
+    "ranking",
     "read_scores",
     "report",
+    "rules",
     "run",
     "score",
+    "scores",
+    "stats",
     "verify",
 ]

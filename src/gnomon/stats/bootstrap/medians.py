@@ -23,7 +23,7 @@ _Places = npt.NDArray[np.unsignedinteger]
 
 #: Columns, and resamples, that are counted in one piece; neither has influence on any number.
 COLUMN_BLOCK = 256
-RESAMPLE_BLOCK = 4096
+RESAMPLE_BLOCK = 1024
 #: So many pairs of places are counted one by one; of more, those that were drawn are sorted.
 _MOST_PAIRS = 1 << 20
 _S32 = np.uint64(32)

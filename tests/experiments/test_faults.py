@@ -185,10 +185,10 @@ def test_status_and_card_of_a_run_that_goes_on_and_of_one_that_was_killed(tmp_pa
         while not (tmp_path / "run" / "card.json").exists():
             assert process.poll() is None
             time.sleep(0.02)
-        status = subprocess.run(
+        said = subprocess.run(
             [*GNOMON, "status", "run"], cwd=tmp_path, capture_output=True, text=True, check=True
         )
-        assert status.stdout.strip().splitlines()[-1].endswith("missing), is being played")
+        assert said.stdout.strip().splitlines()[-1].endswith("missing), is being played")
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import RunFolderError
-from gnomon.experiments import ExperimentConfig, RunFolder, run
+from gnomon.experiments import ExperimentConfig, RunFolder, run, status
 from gnomon.experiments.card import read_card
 
 pytestmark = pytest.mark.full  # processes are killed, disks are full

@@ -91,7 +91,7 @@ class ChildProcess:
     ) -> None:
         kept = output != "inherited"
         self._errors = tempfile.TemporaryFile() if kept else None  # noqa: SIM115 - close closes it
-        file: IO[bytes] | None = tempfile.TemporaryFile() if output == "file" else None  # noqa: SIM115
+        file: IO[bytes] | None = tempfile.TemporaryFile() if output == "file" else None  # noqa: SIM115 - the same
         self._output = file
         try:
             self._process = subprocess.Popen(

@@ -139,7 +139,7 @@ def _play(
 def _action(chosen: object) -> int:
     """Return what a learner chose as one of the 144 attempts."""
     try:
-        action = index(chosen)  # type: ignore[arg-type]
+        action = index(chosen)  # type: ignore[arg-type]  # whatever a learner returned: the error is caught
     except TypeError:
         action = -1
     if not 0 <= action < N_CELLS * N_BUCKETS:

@@ -68,9 +68,11 @@ def scores_report(
     >>> from gnomon.scores.table import ScoreTable
     >>> rng = np.random.default_rng(0)
     >>> table = ScoreTable.from_arrays({a: rng.normal(size=(5, 3)) for a in ("dqn", "sac")})
-    >>> [section.name for section in scores_report(table, "scores.csv", n_resamples=100).sections]
-    ['table', 'estimates', 'profile', 'improvement', 'ranks', 'methods', 'metrics', 'pool', 'runs', 'cycles']
-    """  # noqa: E501
+    >>> page = scores_report(table, "scores.csv", n_resamples=100)
+    >>> [section.name for section in page.sections]
+    ['table', 'estimates', 'profile', 'improvement', 'ranks', 'methods', 'metrics', 'pool', 'runs',
+    'cycles']
+    """
     last = table.last_step()
     scaled = last if last.normalization is not None else scaled_by_task(last)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}

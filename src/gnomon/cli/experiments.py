@@ -12,7 +12,7 @@ from gnomon.cli.answer import Answer, JsonOption, answering
 from gnomon.errors import ConfigError, counted
 
 if TYPE_CHECKING:
-    from gnomon.experiments.config import ExperimentConfig
+    from gnomon.experiments.config.experiment_config import ExperimentConfig
     from gnomon.experiments.runner import RunSummary
 
 __all__ = ["export", "play", "run", "status"]
@@ -118,7 +118,7 @@ def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer)
     """Say what a run would cost."""
     import shutil
 
-    from gnomon.experiments.costs import forecast
+    from gnomon.experiments.cost_forecast import forecast
 
     costs = forecast(config, out, workers=workers)
     columns = ("learner", "n_to_play", "trial_time_s", "trial_bytes", "source")
@@ -159,7 +159,7 @@ def export(
 ) -> None:
     """Write learning curves for other dashboards: as CSV, or as TensorBoard's event files."""
     from gnomon.experiments.curve_files import write_curves
-    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments.folder.run_folder import RunFolder
 
     with answering("export", as_json=as_json) as answer:
         paths = write_curves(RunFolder.open(folder), out)

@@ -244,7 +244,7 @@ def _warn_of_scale(answer: Answer, table: ScoreTable) -> None:
 
 def _warn_of_own_scales(answer: Answer, source: Path, table: ScoreTable) -> None:
     """Warn where tasks seem to have scales of their own; a score of the game has one for all."""
-    from gnomon.experiments.run_folder import MANIFEST
+    from gnomon.experiments.folder.run_folder import MANIFEST
     from gnomon.scores.plausibility import own_scales
 
     found = None if (source / MANIFEST).exists() else own_scales(table)

@@ -1,14 +1,17 @@
-from .catalogue import available_experiments as available_experiments
-from .catalogue import load_experiment as load_experiment
-from .config import ExperimentConfig as ExperimentConfig
-from .config_entries import LearnerEntry as LearnerEntry
-from .config_entries import RuleEntry as RuleEntry
-from .costs import Forecast as Forecast
-from .costs import forecast as forecast
+from .config.config_entries import LearnerEntry as LearnerEntry
+from .config.config_entries import RuleEntry as RuleEntry
+from .config.experiment_config import ExperimentConfig as ExperimentConfig
+from .config.experiment_library import available_experiments as available_experiments
+from .config.experiment_library import load_experiment as load_experiment
+from .config.predefined_boards import PredefinedBoards as PredefinedBoards
+from .config.suites import Suite as Suite
+from .config.suites import available_suites as available_suites
+from .config.suites import load_suite as load_suite
+from .cost_forecast import Forecast as Forecast
+from .cost_forecast import forecast as forecast
 from .curve_files import write_curves as write_curves
-from .journal import TrialRecord as TrialRecord
-from .predefined_boards import PredefinedBoards as PredefinedBoards
-from .run_folder import RunFolder as RunFolder
+from .folder.journal import TrialRecord as TrialRecord
+from .folder.run_folder import RunFolder as RunFolder
 from .runner import PairStatus as PairStatus
 from .runner import Progress as Progress
 from .runner import RunStatus as RunStatus
@@ -31,9 +34,6 @@ from .scoring.scores import episode_errors as episode_errors
 from .scoring.scores import score as score
 from .scoring.scores import score_table as score_table
 from .scoring.scores import score_trial as score_trial
-from .suites import Suite as Suite
-from .suites import available_suites as available_suites
-from .suites import load_suite as load_suite
 from .trial import Trial as Trial
 from .trial import trials_of as trials_of
 

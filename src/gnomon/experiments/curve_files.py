@@ -21,8 +21,8 @@ import numpy as np
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import GnomonError
-from gnomon.experiments.journal import TrialRecord
-from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.folder.journal import TrialRecord
+from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.scoring.scores import episode_errors
 from gnomon.game.outcomes import IN_PROGRESS
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.experiments.card import read_card
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.experiments.folder.card import read_card
+from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.scoring.scores import (
     RunEpisodes,
     cumulated_errors,
@@ -154,7 +154,7 @@ class Findings:
     warnings : tuple of str
         What could not be estimated.
     card : mapping
-        What the run folder tells of how it was played; see :mod:`gnomon.experiments.card`.
+        What the run folder tells of how it was played; see :mod:`gnomon.experiments.folder.card`.
 
     Examples
     --------

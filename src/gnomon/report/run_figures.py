@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from gnomon.errors import counted, joined
-from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.game.board import draw_boards
 from gnomon.plot import (
     Figure,

@@ -23,7 +23,7 @@ from gnomon.database.schema import (
     VerifiedTrial,
 )
 from gnomon.database.schema import PlaySession as Row
-from gnomon.experiments.config_entries import RuleEntry
+from gnomon.experiments.config.config_entries import RuleEntry
 from gnomon.leaderboard.refusals import NotAllowed
 from gnomon.studies.baselines import Yardstick
 from gnomon.studies.play_records import Game

@@ -30,8 +30,8 @@ from gnomon.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER, IN_PROGRESS
 if TYPE_CHECKING:
     import polars as pl
 
-    from gnomon.experiments.journal import TrialRecord
-    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments.folder.journal import TrialRecord
+    from gnomon.experiments.folder.run_folder import RunFolder
     from gnomon.experiments.shards.shard import TrialOutcomes
     from gnomon.learners.base import TrialLog
     from gnomon.rules.syntax import RuleSet
@@ -319,7 +319,7 @@ def score(
     Examples
     --------
     >>> import tempfile
-    >>> from gnomon.experiments.config import ExperimentConfig
+    >>> from gnomon.experiments.config.experiment_config import ExperimentConfig
     >>> from gnomon.experiments.runner import run
     >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
     >>> with tempfile.TemporaryDirectory() as out:
@@ -327,7 +327,7 @@ def score(
     >>> table.metric, table.unit, table.algorithms, table.tasks, len(table)
     ('tce', 'errors', ('uniform',), ('clockwise',), 2)
     """
-    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments.folder.run_folder import RunFolder
 
     folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
     return score_table(folder, metric, count_empty=count_empty)

@@ -48,7 +48,7 @@ def shard_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
     counts : AttemptCounts, optional
         What the rule permitted at each attempt; without it there is no column p0.
     """
-    from gnomon.experiments.shards.kernels import code_chances, code_rows
+    from gnomon.experiments.shards.row_codes import code_chances, code_rows
 
     n_attempts, n_played = log.n_attempts, log.actions.size
     n_rows = n_played + int((n_attempts == 0).sum())

@@ -11,8 +11,8 @@ from gymnasium import spaces
 
 from gnomon.errors import LeaderboardError
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
+from gnomon.game.environments.spaces import action_space, observation_space
 from gnomon.game.outcomes import ACCEPTED, IN_PROGRESS, STALEMATE
-from gnomon.game.spaces import action_space, observation_space
 from gnomon.leaderboard.client.remote_connection import Connection
 from gnomon.leaderboard.client.remote_learner import SeenBoard
 from gnomon.leaderboard.hidden.protocol import Move, Reply, TrialView

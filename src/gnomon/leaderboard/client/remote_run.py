@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon._io.text_file import read_toml
 from gnomon.errors import LeaderboardError
-from gnomon.experiments.config_entries import LearnerEntry
+from gnomon.experiments.config.config_entries import LearnerEntry
 from gnomon.experiments.runner import Progress
 from gnomon.game.board import BoardSpec
 from gnomon.leaderboard.client.remote_connection import Connection, RemoteBoard

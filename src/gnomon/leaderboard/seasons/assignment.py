@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from gnomon._io.text_file import read_toml
 from gnomon.errors import LeaderboardError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.config_entries import LearnerEntry, RuleEntry
-from gnomon.experiments.predefined_boards import PredefinedBoards
+from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry
+from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.experiments.config.predefined_boards import PredefinedBoards
 from gnomon.experiments.trial import Trial
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 
@@ -36,7 +36,7 @@ class Assignment:
     rules : tuple of RuleEntry
         In the order of the season.
     trials, episodes, horizon, seed, board, predefined
-        As in :class:`gnomon.experiments.config.ExperimentConfig`.
+        As in :class:`gnomon.experiments.ExperimentConfig`.
     name : str
         What the experiment is called; it decides nothing.
 

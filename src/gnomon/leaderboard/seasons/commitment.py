@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import GnomonError, LeaderboardError, RuleSyntaxError
-from gnomon.experiments.config_entries import RuleEntry, content_hash
+from gnomon.experiments.config.config_entries import RuleEntry, content_hash
 from gnomon.rules.parser import parse
 
 __all__ = ["Reveal", "canonical_text", "commit", "new_salt"]

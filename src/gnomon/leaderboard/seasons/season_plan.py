@@ -35,8 +35,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon._io.text_file import read_toml
 from gnomon.errors import LeaderboardError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.config_entries import RuleEntry
+from gnomon.experiments.config.config_entries import RuleEntry
+from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS
 from gnomon.leaderboard.seasons.rule_generation import Difficulty, generate_rules, reason_against
 from gnomon.rules.catalogue import available_rules, rule_info

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gnomon.errors import GnomonError, LeaderboardError, visible
-from gnomon.experiments.config_entries import LearnerEntry, RuleEntry
-from gnomon.experiments.journal import TrialRecord, read_journal
-from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry
+from gnomon.experiments.folder.journal import TrialRecord, read_journal
+from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.scoring.scores import score_trial
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.verification.attempt_rows import Fault, attempt_rows, check_columns
@@ -106,7 +106,7 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
     Examples
     --------
     >>> import tempfile
-    >>> from gnomon.experiments.config import ExperimentConfig
+    >>> from gnomon.experiments.config.experiment_config import ExperimentConfig
     >>> from gnomon.experiments.runner import run
     >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
     >>> with tempfile.TemporaryDirectory() as out:

@@ -20,7 +20,7 @@ COUNTED = "what the machine gave to two at that time: no more can be hoped for b
 SCORE = """
 import resource, sys, time
 from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import score_table
+from gnomon.experiments.scoring.run_scores import score_table
 folder = RunFolder.open(sys.argv[1])
 began = time.perf_counter()
 table = score_table(folder)

@@ -28,12 +28,12 @@ from .scoring.learning_curve import fit_learning_curve as fit_learning_curve
 from .scoring.mastery import MasteryDistribution as MasteryDistribution
 from .scoring.mastery import attempts_to_master as attempts_to_master
 from .scoring.mastery import mastery_distribution as mastery_distribution
-from .scoring.scores import METRICS as METRICS
-from .scoring.scores import Metric as Metric
-from .scoring.scores import episode_errors as episode_errors
-from .scoring.scores import score as score
-from .scoring.scores import score_table as score_table
-from .scoring.scores import score_trial as score_trial
+from .scoring.run_scores import score as score
+from .scoring.run_scores import score_table as score_table
+from .scoring.trial_scores import METRICS as METRICS
+from .scoring.trial_scores import Metric as Metric
+from .scoring.trial_scores import episode_errors as episode_errors
+from .scoring.trial_scores import score_trial as score_trial
 from .trial import Trial as Trial
 from .trial import trials_of as trials_of
 

@@ -23,7 +23,7 @@ from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import GnomonError
 from gnomon.experiments.folder.journal import TrialRecord
 from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import episode_errors
+from gnomon.experiments.scoring.trial_scores import episode_errors
 from gnomon.game.outcomes import IN_PROGRESS
 
 __all__ = ["write_csv", "write_curves", "write_event_files"]

@@ -27,7 +27,7 @@ def _is_run_folder(path: Path) -> bool:
 
 def _read_run_folder(path: Path, wanted: ReadRequest) -> ScoreTable:
     from gnomon.experiments.folder.run_folder import RunFolder
-    from gnomon.experiments.scoring.scores import score_table
+    from gnomon.experiments.scoring.run_scores import score_table
 
     metric = wanted.metric or wanted.default_metric or "tce"
     return score_table(RunFolder.open(path), metric, count_empty=wanted.count_empty)

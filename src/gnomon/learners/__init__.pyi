@@ -3,10 +3,10 @@ from .base import Learner as Learner
 from .base import Observation as Observation
 from .base import Transition as Transition
 from .base import TrialLog as TrialLog
-from .baselines import Frugal as Frugal
-from .baselines import RulePlayer as RulePlayer
-from .baselines import Uniform as Uniform
 from .chance import chance_of_success as chance_of_success
+from .fixed_players import Frugal as Frugal
+from .fixed_players import RulePlayer as RulePlayer
+from .fixed_players import Uniform as Uniform
 from .ideal.learner import Ideal as Ideal
 from .ideal.regret import Regret as Regret
 from .ideal.regret import regret as regret

@@ -46,9 +46,9 @@ GROUP = "gnomon.learners"
 
 # Where each kind is, loaded when it is first asked for.
 _BUILT_IN = {
-    "uniform": "gnomon.learners.baselines:Uniform",
-    "frugal": "gnomon.learners.baselines:Frugal",
-    "rule_player": "gnomon.learners.baselines:RulePlayer",
+    "uniform": "gnomon.learners.fixed_players:Uniform",
+    "frugal": "gnomon.learners.fixed_players:Frugal",
+    "rule_player": "gnomon.learners.fixed_players:RulePlayer",
     "openai_http": "gnomon.learners.external.openai_http:LanguageModel",
     "process": "gnomon.learners.external.process:Process",
     "reinforce": "gnomon.learners.reinforce:Reinforce",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.folder.card import read_card
 from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import (
+from gnomon.experiments.scoring.run_scores import (
     RunEpisodes,
     cumulated_errors,
     run_episodes,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.experiments.scoring.scores import episode_errors
+from gnomon.experiments.scoring.trial_scores import episode_errors
 from gnomon.learners import make_learner
 from gnomon.learners.trial import play_trial
 from gnomon.rules.parser import parse

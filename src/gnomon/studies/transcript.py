@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from gnomon.experiments.game_logs.rows import TRANSCRIPT
-from gnomon.experiments.scoring.scores import METRICS, score_trial
+from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
 from gnomon.game.board import BUCKET_PLACES
 from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.studies.play_session import Attempt, PlaySession
@@ -103,7 +103,7 @@ def play_scores(
     games : iterable of PlayedGame
         Games without a single attempt are left out.
     metric : str
-        One of :data:`gnomon.experiments.scoring.scores.METRICS` that is one number a trial.
+        One of :data:`gnomon.experiments.METRICS` that is one number a trial.
     by : {"player", "people"}
         Each player is an algorithm with one run, or each a run of the one algorithm ``people``.
 

@@ -17,7 +17,8 @@ from gnomon.experiments import (
     score_trial,
 )
 from gnomon.experiments.folder.journal import Journal
-from gnomon.experiments.scoring.scores import STREAK, cumulated_errors, run_episodes
+from gnomon.experiments.scoring.run_scores import cumulated_errors, run_episodes
+from gnomon.experiments.scoring.trial_scores import STREAK
 from gnomon.learners import TrialLog
 
 CLEARED, STALEMATE, CUT_OFF = 1, 2, 0

@@ -276,17 +276,20 @@ class RunFolder:
 
         return shard_frame(self._shard(trial))
 
-    def outcomes(self) -> Iterator[tuple[TrialRecord, TrialOutcomes]]:
+    def outcomes(self, *, chances: bool = False) -> Iterator[tuple[TrialRecord, TrialOutcomes]]:
         """Yield every trial that is done, in the order of the experiment, with its outcomes.
 
         One pass over all attempts, in memory for some trials at a time; errors as :meth:`frame`.
+        With ``chances``, p0 is read too, and trials on hidden rules, which have none, are left out.
         """
         from gnomon.experiments.shards.shard import trial_outcomes
 
-        done = [trial for trial in self.trials() if trial.status == "done"]
+        without = {rule.name for rule in self.config.rules if chances and rule.hidden}
+        done = [x for x in self.trials() if x.status == "done" and x.rule not in without]
         for first in range(0, len(done), _TOGETHER):
             trials = done[first : first + _TOGETHER]
-            yield from zip(trials, trial_outcomes([*map(self._shard, trials)]), strict=True)
+            found = trial_outcomes([*map(self._shard, trials)], chances=chances)
+            yield from zip(trials, found, strict=True)
 
     def log(self, trial: TrialRecord) -> TrialLog:
         """Return every attempt of a trial that is done; errors as :meth:`frame`."""

@@ -153,7 +153,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         reveal: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        from gnomon.game.engine import boards_in_play as engine
+        from gnomon.game.engine.boards_in_play import Boards
 
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode: expected 'ansi' or 'rgb_array', found {render_mode!r}")
@@ -165,17 +165,16 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         self.observation_space = observation_space(self.board_spec)
         self.action_space: spaces.Discrete = action_space()
 
-        self._engine = engine
-        self._compiled = compiled_or_none(self.rule, self.board_spec)
+        compiled = compiled_or_none(self.rule, self.board_spec)
         self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
-        self._boards: engine.Boards | InterpretedBoards
+        self._boards: Boards | InterpretedBoards
         advance: Callable[[], object]
-        if self._compiled is None:
+        if compiled is None:
             self._boards = slow = InterpretedBoards(self.rule, self.board_spec, 1)
             advance = partial(slow.advance, self._deck, 0, 0, Autoreset.DISABLED)
         else:
-            self._boards = fast = engine.Boards.empty(self._compiled, 1)
-            advance = engine.bound_step(self._compiled, fast, self._deck)
+            self._boards = fast = Boards.empty(compiled, 1)
+            advance = fast.bound_step(self._deck)
         codes = self._boards.seen[0, :N_CELLS]
         self._occupied = self._boards.seen[0, N_CELLS:].view(np.int8)
         # Reading numbers from a memoryview takes a third of the time it takes from an array.
@@ -244,18 +243,9 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
             outcome, reward, terminated = EMPTY_CELL, -1, 0
         info = {"action_mask": copy_mask(), "outcome": outcome, "stalemate": stands == STALEMATE}
         if self.reveal:
-            info["permitted"] = self._permitted()
+            (info["permitted"],) = self._boards.permitted()
         observation = {"board": copy_board(), "shape": shape, "color": color, "bucket": bucket}
         return observation, -1.0 if reward else 0.0, terminated == 1, False, info
-
-    def _permitted(self) -> npt.NDArray[np.int8]:
-        """Return which attempts the rule would accept now."""
-        if isinstance(self._boards, InterpretedBoards):
-            (mask,) = self._boards.permitted()
-        else:
-            assert self._compiled is not None
-            (mask,) = self._engine.permitted_attempts(self._compiled, self._boards)
-        return cast(npt.NDArray[np.int8], mask)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which attempts are on occupied cells, bool of shape (144,).

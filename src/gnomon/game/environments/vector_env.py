@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import gymnasium
@@ -77,7 +76,7 @@ class HiddenRulesVectorEnv(
         render_mode: str | None = None,
         copy: bool = True,
     ) -> None:
-        from gnomon.game.engine import boards_in_play as engine
+        from gnomon.game.engine.boards_in_play import Boards
 
         if num_envs < 1:
             raise ValueError(f"num_envs: expected at least 1, found {num_envs}")
@@ -99,13 +98,12 @@ class HiddenRulesVectorEnv(
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-        self._engine = engine
-        self._compiled = compiled_or_none(self.rule, self.board_spec)
-        self._boards: engine.Boards | InterpretedBoards
-        if self._compiled is None:
+        compiled = compiled_or_none(self.rule, self.board_spec)
+        self._boards: Boards | InterpretedBoards
+        if compiled is None:
             self._boards = InterpretedBoards(self.rule, self.board_spec, num_envs)
         else:
-            self._boards = engine.Boards.empty(self._compiled, num_envs)
+            self._boards = Boards.empty(compiled, num_envs)
         self._horizon = max_episode_steps or 0
         self._mode = {
             AutoresetMode.DISABLED: Autoreset.DISABLED,
@@ -127,18 +125,7 @@ class HiddenRulesVectorEnv(
             self._deck = np.concatenate([left, fresh])
             self._n_dealt = 0
         self._boards.replies[0] = actions
-        if isinstance(self._boards, InterpretedBoards):
-            advance = self._boards.advance
-        else:
-            assert self._compiled is not None
-            advance = partial(
-                self._engine.step,
-                self._compiled.program,
-                self._boards.state,
-                self._boards.seen,
-                self._boards.replies,
-            )
-        self._n_dealt = advance(self._deck, self._n_dealt, self._horizon, self._mode)
+        self._n_dealt = self._boards.advance(self._deck, self._n_dealt, self._horizon, self._mode)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -218,16 +205,9 @@ class HiddenRulesVectorEnv(
             "_stalemate": present,
         }
         if self.reveal:
-            infos["permitted"] = self._permitted()
+            infos["permitted"] = self._boards.permitted()
             infos["_permitted"] = present
         return infos
-
-    def _permitted(self) -> npt.NDArray[np.int8]:
-        """Return which attempts the rule would accept now."""
-        if isinstance(self._boards, InterpretedBoards):
-            return self._boards.permitted()
-        assert self._compiled is not None
-        return self._engine.permitted_attempts(self._compiled, self._boards)
 
     def _add_final(self, infos: dict[str, Any]) -> None:
         """Add what the episodes that ended in this step ended with, as Gymnasium lays it out."""

@@ -18,7 +18,7 @@ from gnomon._version import __version__
 from gnomon.errors import LeaderboardError
 from gnomon.experiments.folder.card import read_card
 from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import score_trial
+from gnomon.experiments.scoring.trial_scores import score_trial
 
 __all__ = ["Packed", "entry_of", "pack_run", "refusal_of", "submit", "wait_for_verdict"]
 

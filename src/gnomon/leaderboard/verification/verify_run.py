@@ -21,7 +21,7 @@ from gnomon.errors import GnomonError, LeaderboardError, visible
 from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry
 from gnomon.experiments.folder.journal import TrialRecord, read_journal
 from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import score_trial
+from gnomon.experiments.scoring.trial_scores import score_trial
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.verification.attempt_rows import Fault, attempt_rows, check_columns
 from gnomon.leaderboard.verification.replay import first_difference, replay

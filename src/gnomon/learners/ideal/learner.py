@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.learners.base import Learner, Observation, Transition
-from gnomon.learners.baselines import note_failure
+from gnomon.learners.fixed_players import note_failure
 from gnomon.learners.ideal.hypotheses import check_palettes
 from gnomon.learners.uniform_numbers import Draws
 

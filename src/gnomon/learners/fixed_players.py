@@ -1,4 +1,4 @@
-"""Baselines, which learn nothing: at random, at random without repeating a failure, and perfect.
+"""Fixed players, which learn nothing: at random, without repeating a failure, and perfect.
 
 The uniform player is the floor, the frugal one shows what memory alone is worth, and the player
 that is shown the rule is the ceiling.

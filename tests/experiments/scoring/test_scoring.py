@@ -9,6 +9,7 @@ import pytest
 
 from gnomon.errors import UnknownNameError
 from gnomon.experiments import (
+    ATTEMPT_METRICS,
     METRICS,
     ExperimentConfig,
     episode_errors,
@@ -144,3 +145,30 @@ def test_a_failed_trial_is_a_missing_run(tmp_path):
     assert np.isnan(table.frame["score"][1])
     assert cumulated_errors(run_episodes(folder))["uniform", "clockwise"].shape == (1, 2)
     assert len(score_table(folder, "errors_per_episode")) == 2
+
+
+def test_recorded_chances_score_as_a_replay_does(tmp_path):
+    stuck = {"name": "stuck", "text": "(*,pentagon,*,*,0)"}  # an episode without attempts
+    hidden = {"name": "hidden", "text": "(*,*,*,*,[0,1])", "hidden": True}  # without chances
+    learners = ["uniform", {"kind": "linear_dqn", "plays_on": True}]
+    rules = ["clockwise", stuck, hidden]
+    config = ExperimentConfig("chances", rules, learners, trials=2, episodes=4)
+    folder = run(config, tmp_path).folder
+    rule_sets = {rule.name: rule.rule_set for rule in config.rules}
+    for metric in ATTEMPT_METRICS:
+        for count_empty in (True, False):
+            table = score_table(folder, metric, count_empty=count_empty)
+            for learner in table.algorithms:
+                for rule in table.tasks:
+                    replayed = [
+                        score_trial(
+                            folder.log(record),
+                            metric,
+                            count_empty=count_empty,
+                            rule_set=rule_sets[rule],
+                        )
+                        for record in folder.trials()
+                        if (record.learner, record.rule) == (learner, rule)
+                    ]
+                    scored = [score for score in replayed if not math.isnan(score)]
+                    assert table.runs(learner, rule).tolist() == scored, (metric, rule)

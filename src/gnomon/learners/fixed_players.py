@@ -30,13 +30,6 @@ class Uniform(Learner):
 
     Every attempt uses one uniform number. The board must hold a piece.
 
-    Parameters
-    ----------
-    board_spec : BoardSpec
-        Of no consequence.
-    rng : numpy.random.Generator
-        The only source of randomness.
-
     Examples
     --------
     >>> import numpy as np
@@ -80,13 +73,7 @@ class Frugal(Learner):
     and yet needs on average only ``(N + 1) / (G + 1)`` attempts to move a piece when ``G`` of
     ``N`` attempts are permitted, where :class:`gnomon.learners.Uniform` needs ``N / G``.
     What it would score at each attempt of another learner is in :mod:`gnomon.learners.chance`.
-
-    Parameters
-    ----------
-    board_spec : BoardSpec
-        Of no consequence.
-    rng : numpy.random.Generator
-        The only source of randomness; every attempt uses one uniform number.
+    Every attempt uses one uniform number.
 
     References
     ----------
@@ -153,14 +140,8 @@ class RulePlayer(Learner):
     """Make, each time, one of the attempts that the rule permits, all equally probable.
 
     It is shown the answer, so it never errs. What it shows is how many attempts a perfect player
-    needs, and whether a rule can get stuck under such a player.
-
-    Parameters
-    ----------
-    board_spec : BoardSpec
-        Of no consequence.
-    rng : numpy.random.Generator
-        The only source of randomness; every attempt uses one uniform number.
+    needs, and whether a rule can get stuck under such a player. Every attempt uses one uniform
+    number.
 
     Examples
     --------

@@ -196,7 +196,5 @@ class LinearDQN(Learner):
         from gnomon.learners.kernels.linear_dqn import play
         from gnomon.learners.kernels.one_board import play_boards
 
-        if 1 + rule.n_shapes * rule.n_colors != self._memory.best.shape[1]:
-            raise ValueError("expected a rule compiled for the palettes of the learner")
         loop = partial(play, self._settings, self._memory)
-        return play_boards(loop, rule, boards, horizon, self._draws)
+        return play_boards(loop, rule, boards, horizon, self._draws, self._memory.best.shape[1])

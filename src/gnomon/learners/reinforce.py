@@ -135,7 +135,5 @@ class Reinforce(Learner):
         from gnomon.learners.kernels.one_board import play_boards
         from gnomon.learners.kernels.reinforce import play
 
-        if 1 + rule.n_shapes * rule.n_colors != self._policy.chances.shape[0]:
-            raise ValueError("expected a rule compiled for the palettes of the learner")
         loop = partial(play, self._settings, self._policy)
-        return play_boards(loop, rule, boards, horizon, self._draws)
+        return play_boards(loop, rule, boards, horizon, self._draws, self._policy.chances.shape[0])

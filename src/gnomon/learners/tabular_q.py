@@ -156,7 +156,5 @@ class TabularQ(Learner):
         from gnomon.learners.kernels.one_board import play_boards
         from gnomon.learners.kernels.tabular_q import play
 
-        if 1 + rule.n_shapes * rule.n_colors != self._values.shape[1]:
-            raise ValueError("expected a rule compiled for the palettes of the learner")
         loop = partial(play, self._settings, self._values, self._n_attempts)
-        return play_boards(loop, rule, boards, horizon, self._draws)
+        return play_boards(loop, rule, boards, horizon, self._draws, self._values.shape[1])

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ExperimentConfig", "LearnerEntry", "RuleEntry"]
 
+#: Limits of a trial, which decide no attempt.
+_LIMITS = ("trial_timeout_s", "trial_memory_mb")
 _NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -128,8 +130,7 @@ class ExperimentConfig:
     def _fill(self, fields: ExperimentFields, base: Path, *, try_learners: bool = True) -> None:
         """Set what the checked fields say; files are looked for in the folder ``base``."""
         put = object.__setattr__
-        limits = ("trial_timeout_s", "trial_memory_mb")
-        for name in ("name", "trials", "episodes", "horizon", "seed", *limits):
+        for name in ("name", "trials", "episodes", "horizon", "seed", *_LIMITS):
             put(self, name, getattr(fields, name))
         board, predefined = _boards_of(fields, base)
         put(self, "board", board)
@@ -208,10 +209,7 @@ class ExperimentConfig:
 
     def to_record(self) -> dict[str, Any]:
         """Return the experiment as JSON can hold it, with the full texts of its rules."""
-        limits = {
-            "trial_timeout_s": self.trial_timeout_s,
-            "trial_memory_mb": self.trial_memory_mb,
-        }
+        limits = {name: getattr(self, name) for name in _LIMITS}
         return {
             "name": self.name,
             "rules": [rule.to_record() for rule in self.rules],
@@ -228,9 +226,7 @@ class ExperimentConfig:
         """Content hash of what is played; comments in rules and limits of trials do not count."""
         rules = [[r.name, r.hash, *(["hidden"] if r.hidden else [])] for r in self.rules]
         record = self.to_record() | {"rules": rules}
-        for limit in ("trial_timeout_s", "trial_memory_mb"):
-            record.pop(limit, None)
-        return content_hash(record)
+        return content_hash({name: x for name, x in record.items() if name not in _LIMITS})
 
     @property
     def revealed_to(self) -> list[str]:

@@ -51,9 +51,16 @@ Play = Callable[[OneBoard, OpenLog, int, npt.NDArray[np.float64], int, int], tup
 
 
 def play_boards(
-    play: Play, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int, draws: Draws
+    play: Play,
+    rule: CompiledRule,
+    boards: npt.NDArray[np.uint8],
+    horizon: int,
+    draws: Draws,
+    n_codes: int | None = None,
 ) -> TrialLog:
-    """Play each board in turn by a learner's compiled loop."""
+    """Play each board in turn by a learner's compiled loop, made for ``n_codes`` if it matters."""
+    if n_codes not in (None, 1 + rule.n_shapes * rule.n_colors):
+        raise ValueError("expected a rule compiled for the palettes of the learner")
     game, log = one_board(rule, boards), _open_log(len(boards), horizon)
     episode = n_rows = 0
     while episode < len(boards):

@@ -20,7 +20,7 @@ from gnomon.database.migration import (
 from gnomon.database.schema import AuditRecord
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.web.operations.table_transfer import table_digests
+from gnomon.web.table_transfer import table_digests
 from small_season import fill
 
 TABLES = {table.name for table in Base.metadata.sorted_tables}

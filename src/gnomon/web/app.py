@@ -22,7 +22,7 @@ from gnomon.errors import GnomonError
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web import pages
-from gnomon.web.api import entries, hidden_play, moderation, seasons, submissions, tokens
+from gnomon.web.api import administration, hidden_play, seasons, submissions
 from gnomon.web.api.records import Problem, status_of
 from gnomon.web.middleware import HEADERS, Gate
 
@@ -30,12 +30,12 @@ __all__ = ["create_app"]
 
 #: In the order in which their paths are tried.
 _ROUTERS = (
-    moderation.health_router,
+    administration.health_router,
     seasons.router,
-    entries.router,
+    seasons.entries_router,
     submissions.router,
-    tokens.router,
-    moderation.router,
+    administration.router,
+    administration.moderation_router,
     hidden_play.router,
     pages.router,
 )

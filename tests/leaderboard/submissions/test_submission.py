@@ -11,8 +11,8 @@ from gnomon.database.engine import Database
 from gnomon.database.schema import Season
 from gnomon.leaderboard.client.submit_run import Packed
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.web.operations.backup import back_up
-from gnomon.web.operations.export import export_board
+from gnomon.web.backup import back_up
+from gnomon.web.export import export_board
 from small_season import make_account
 from submitted import bearer, play_entry, register, send
 

@@ -44,8 +44,8 @@ from gnomon.web.api.dependencies import (
     WriteSession,
     caller,
 )
-from gnomon.web.api.entries import check_owner
 from gnomon.web.api.records import Reason, SubmissionRecord, TrialRecord
+from gnomon.web.api.seasons import check_owner
 
 __all__ = ["router"]
 

@@ -8,24 +8,20 @@ from importlib import import_module
 
 from fastapi import APIRouter, FastAPI
 
-from gnomon.web.pages.rendering.templating import error_page
+from gnomon.web.pages.templating import error_page
 
 __all__ = ["error_page", "router"]
 
 #: In the order in which their paths are tried.
 _PARTS = (
-    "board.season_pages",
-    "board.submission_pages",
-    "board.replay_page",
-    "board.rule_page",
-    "board.learner_page",
-    "board.submit_pages",
-    "board.moderation_pages",
+    "season_pages",
+    "submission_pages",
+    "rule_page",
+    "learner_page",
+    "submit_pages",
     "account_pages",
-    "play.game_pages",
-    "play.season_game_pages",
-    "play.result_page",
-    "play.study_pages",
+    "game_pages",
+    "study_pages",
 )
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from gnomon.database.engine import Database
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.web.operations.table_transfer import table_digests, transfer
+from gnomon.web.table_transfer import table_digests, transfer
 from private_postgresql import fresh_database
 from small_season import add_submission, fill, make_season
 

@@ -19,7 +19,7 @@ from gnomon.leaderboard.seasons.entry_registration import withdraw_entry
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import withdraw
 from gnomon.web.csv_cells import csv_text, safe_cell
-from gnomon.web.operations.export import export_board
+from gnomon.web.export import export_board
 from small_season import fill, make_season
 
 TABLES = ("seasons", "rules", "entries", "attempts", "submissions", "trials", "audit_log")

@@ -19,15 +19,15 @@ from gnomon.leaderboard.standings.snapshots import board_of
 from gnomon.stats.bootstrap.resamples import median_interval
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import RuleRecord
-from gnomon.web.pages.rendering.charts import intervals, strips
-from gnomon.web.pages.rendering.page_cache import (
+from gnomon.web.pages.charts import intervals, strips
+from gnomon.web.pages.page_cache import (
     BoardState,
     CachedPage,
     CurrentBoard,
     cached_response,
     json_text,
 )
-from gnomon.web.pages.rendering.templating import rendered
+from gnomon.web.pages.templating import rendered
 
 __all__ = ["router"]
 

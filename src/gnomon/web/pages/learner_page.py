@@ -22,15 +22,15 @@ from gnomon.leaderboard.standings.snapshots import COUNTED, board_of
 from gnomon.stats.bootstrap.resamples import median_curve, median_interval
 from gnomon.web.api.dependencies import ReadSession, RowId
 from gnomon.web.api.records import EntryRecord, SubmissionRecord
-from gnomon.web.pages.rendering.charts import Curve, intervals, line_chart
-from gnomon.web.pages.rendering.page_cache import (
+from gnomon.web.pages.charts import Curve, intervals, line_chart
+from gnomon.web.pages.page_cache import (
     BoardState,
     CachedPage,
     CurrentBoard,
     cached_response,
     json_text,
 )
-from gnomon.web.pages.rendering.templating import rendered
+from gnomon.web.pages.templating import rendered
 
 __all__ = ["router"]
 

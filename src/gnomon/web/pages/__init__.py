@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from importlib import import_module
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter
 
 from gnomon.web.pages.templating import error_page
 
@@ -25,14 +23,6 @@ _PARTS = (
 )
 
 
-@asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """End with the server what computes for the pages."""
-    yield
-    if hasattr(app.state, "board"):
-        app.state.board.standings.close()
-
-
-router = APIRouter(lifespan=_lifespan)
+router = APIRouter()
 for _part in _PARTS:
     router.include_router(import_module(f"gnomon.web.pages.{_part}").router)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator, MutableMapping
 from contextlib import ExitStack
@@ -102,7 +103,15 @@ def test_a_length_that_is_none(client: AppClient, length: str) -> None:
     assert answer.status_code == 400
 
 
-def test_what_is_not_announced_is_counted(server: Server, token: str) -> None:
+def test_what_is_not_announced_is_counted(client: AppClient, token: str) -> None:
+    parts = (b"x" * 65536 for _ in range(17))
+    answer = client.post("/api/tokens", content=parts, headers=bearer(token))
+    assert "content-length" not in answer.request.headers
+    assert answer.status_code == 413
+
+
+@pytest.mark.full
+def test_what_is_not_announced_is_not_read_to_its_end(server: Server, token: str) -> None:
     """Chunk by chunk, without a length: stopped at the first byte that is too much."""
     sent = 0
 
@@ -309,6 +318,31 @@ def test_the_count_is_of_all_processes(settings: ServerSettings, database: Datab
     other.close()
 
 
+async def _asked(
+    app: FastAPI, scope: dict[str, Any], headers: dict[str, str], events: list[dict[str, Any]]
+) -> list[MutableMapping[str, Any]]:
+    """Give an application events, and no more after them; return what it says."""
+    said: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return events.pop(0) if events else await asyncio.Future()
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        said.append(message)
+
+    rest = {
+        "asgi": {"version": "3.0"},
+        "raw_path": scope["path"].encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(n.lower().encode(), v.encode()) for n, v in headers.items()],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8080),
+    }
+    await app(scope | rest, receive, send)
+    return said
+
+
 @pytest.mark.parametrize(
     ("headers", "accepted"),
     [
@@ -321,10 +355,7 @@ def test_the_count_is_of_all_processes(settings: ServerSettings, database: Datab
 def test_websockets_pass_the_same_gate(
     settings: ServerSettings, database: Database, headers: dict[str, str], accepted: bool
 ) -> None:
-    import asyncio
-
     app = create_app(settings, database)
-    said: list[MutableMapping[str, Any]] = []
 
     @app.websocket("/api/echo")
     async def echo(socket: WebSocket) -> None:
@@ -334,30 +365,26 @@ def test_websockets_pass_the_same_gate(
     sent = {"Host": "127.0.0.1:8080"} | {
         name: value.format(host="127.0.0.1:8080") for name, value in headers.items()
     }
-    scope = {
-        "type": "websocket",
-        "asgi": {"version": "3.0"},
-        "path": "/api/echo",
-        "raw_path": b"/api/echo",
-        "root_path": "",
-        "scheme": "ws",
-        "query_string": b"",
-        "subprotocols": [],
-        "headers": [(n.lower().encode(), v.encode()) for n, v in sent.items()],
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 8080),
-    }
-
-    async def receive() -> MutableMapping[str, Any]:
-        return {"type": "websocket.connect"}
-
-    async def send(message: MutableMapping[str, Any]) -> None:
-        said.append(message)
-
-    asyncio.run(app(scope, receive, send))
+    scope = {"type": "websocket", "scheme": "ws", "subprotocols": [], "path": "/api/echo"}
+    said = asyncio.run(_asked(app, scope, sent, [{"type": "websocket.connect"}]))
     assert (said[0]["type"] == "websocket.accept") == accepted
 
 
+def test_a_body_that_stops_coming_is_refused(
+    settings: ServerSettings, database: Database, token: str
+) -> None:
+    said = asyncio.run(
+        _asked(
+            create_app(replace(settings, slow_client_s=0.05), database),
+            {"type": "http", "method": "POST", "scheme": "http", "path": "/api/tokens"},
+            {"Host": "127.0.0.1:8080", "Content-Length": "9"} | bearer(token),
+            [{"type": "http.request", "body": b"{", "more_body": True}],
+        )
+    )
+    assert said[0]["status"] == 408
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_slow_clients_are_not_waited_for(settings: ServerSettings, token: str) -> None:
     """A head that never ends is cut off; a body that stops coming is refused; the others go on."""
@@ -385,6 +412,7 @@ def test_slow_clients_are_not_waited_for(settings: ServerSettings, token: str) -
         assert httpx.get(f"{server.url}/api/health", timeout=20).status_code == 200
 
 
+@pytest.mark.full
 def test_the_server_listens_on_loopback_alone(server: Server) -> None:
     assert server.url.startswith("http://127.0.0.1:")
     lines = Path(f"/proc/{server.process.pid}/net/tcp").read_text().splitlines()[1:]

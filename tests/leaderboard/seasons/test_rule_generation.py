@@ -31,6 +31,7 @@ def test_each_compiles_and_has_no_lint(rules):
         assert not lint(parse(rule.text)), rule.text
 
 
+@pytest.mark.full  # the generator looks for stalemates too
 def test_none_can_get_stuck_by_a_search_of_our_own(rules):
     for rule in rules:
         found = find_stalemate(parse(rule.text), max_states=500, rng=np.random.default_rng(99))

@@ -16,6 +16,8 @@ from gnomon.web.export import export_board
 from small_season import make_account
 from submitted import bearer, play_entry, register, send
 
+pytestmark = pytest.mark.usefixtures("programs_here")
+
 PATH = "/api/entries/{}/attempts/1/submission"
 
 

@@ -21,6 +21,8 @@ from submitted import bearer, play_entry, register, send
 
 N = 8
 
+pytestmark = pytest.mark.usefixtures("programs_here")
+
 
 def at_once(deed: Callable[[int], int]) -> Counter[int]:
     """Do something in several threads, and count the statuses."""

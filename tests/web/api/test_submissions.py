@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,27 +29,33 @@ def packed(client: AppClient, season: Season, token: str, tmp_path: Path) -> Pac
     return play_entry(client, 1, tmp_path)
 
 
+Verdict = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
 def verdict(
-    client: AppClient, database: Database, settings: ServerSettings, number: int = 1
-) -> dict[str, Any]:
-    """Let a worker do what is queued, and return the submission."""
-    assert work_on_one(database, settings, "worker")
-    record: dict[str, Any] = client.get(f"/api/submissions/{number}").json()
-    return record
+    client: AppClient, database: Database, settings: ServerSettings, programs_here: None
+) -> Verdict:
+    """Let a worker do what is queued, and return a submission: the first, or that of a number."""
+
+    def worked(number: int = 1) -> dict[str, Any]:
+        assert work_on_one(database, settings, "worker")
+        record: dict[str, Any] = client.get(f"/api/submissions/{number}").json()
+        return record
+
+    return worked
 
 
 def test_an_honest_run_is_verified(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
+    client: AppClient, database: Database, settings: ServerSettings, token: str, packed: Packed
 ) -> None:
+    """By children with their limits, as a server does it."""
     sent = send(client, token, 1, packed)
     assert sent.status_code == 202
     assert sent.json()["state"] == "queued"
     assert sent.json()["ahead"] == 0
-    record = verdict(client, database, settings)
+    assert work_on_one(database, settings, "worker")
+    record = client.get("/api/submissions/1").json()
     assert record["state"] == "verified", record["reason"]
     trials = client.get("/api/submissions/1/trials").json()
     claimed = {(row["rule"], row["trial"]): row["tce"] for row in packed.manifest["totals"]}
@@ -61,11 +68,7 @@ def test_an_honest_run_is_verified(
 
 
 def test_a_flipped_move_is_refused_where_it_stands(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
+    client: AppClient, token: str, packed: Packed, verdict: Verdict
 ) -> None:
     frame = pl.read_parquet(io.BytesIO(packed.log))
     # An accepted one, of a rule that accepts each piece in one bucket alone: a denied attempt may
@@ -78,7 +81,7 @@ def test_a_flipped_move_is_refused_where_it_stands(
     changed = frame.with_columns(pl.Series("bucket", buckets, dtype=frame["bucket"].dtype))
     # All that the attempts come to is told as before.
     assert send(client, token, 1, repacked(packed, changed)).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["state"] == "refused"
     place = (
         f"rule color-match, trial {there['trial']}, episode {there['episode']}, "
@@ -88,82 +91,62 @@ def test_a_flipped_move_is_refused_where_it_stands(
 
 
 def test_edited_totals_are_refused(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
+    client: AppClient, token: str, packed: Packed, verdict: Verdict
 ) -> None:
     packed.manifest["totals"][2]["tce"] -= 1
     assert send(client, token, 1, packed).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["state"] == "refused"
     assert "tce: expected" in record["reason"]
     assert client.get("/api/submissions/1/trials").json() == []
 
 
 def test_a_missing_trial_is_refused(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
+    client: AppClient, token: str, packed: Packed, verdict: Verdict
 ) -> None:
     frame = pl.read_parquet(io.BytesIO(packed.log))
     less = frame.filter(~((pl.col("rule") == "clockwise") & (pl.col("trial") == 1)))
     packed.manifest["totals"] = []
     assert send(client, token, 1, repacked(packed, less)).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["state"] == "refused"
     assert record["reason"].startswith("rule clockwise, trial 1: missing")
 
 
 def test_boards_that_were_not_assigned_are_refused(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
+    client: AppClient, token: str, packed: Packed, verdict: Verdict
 ) -> None:
     # The run of entry 1 is sent for entry 2, whose seed is another: with a config that lies.
     entry = register(client, token, "Another")
     packed.manifest["config"]["seed"] = entry["attempts"][0]["seed"]
     assert send(client, token, 2, packed).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["state"] == "refused"
     assert record["reason"].startswith("rule clockwise, trial 0, episode 0")
     assert "board" in record["reason"]
 
 
 def test_a_run_of_another_config_is_refused(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
+    client: AppClient, token: str, packed: Packed, verdict: Verdict
 ) -> None:
     packed.manifest["config"]["horizon"] = 60
     assert send(client, token, 1, packed).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["reason"] == "not what was assigned: horizon: expected 50, found 60"
 
 
 def test_a_learner_that_was_shown_the_rule_is_refused(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    season: Season,
-    tmp_path: Path,
+    client: AppClient, token: str, season: Season, tmp_path: Path, verdict: Verdict
 ) -> None:
     register(client, token, "Oracle")
     packed = play_entry(client, 1, tmp_path, learner="rule_player")
     assert send(client, token, 1, packed).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["state"] == "refused"
     assert "was shown the rule" in record["reason"]
 
 
+@pytest.mark.usefixtures("programs_here")
 def test_the_same_log_twice_names_the_earlier_submission(
     client: AppClient, token: str, packed: Packed
 ) -> None:
@@ -178,14 +161,10 @@ def test_the_same_log_twice_names_the_earlier_submission(
 
 
 def test_the_same_attempts_packed_otherwise_are_a_repeat(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
+    client: AppClient, database: Database, token: str, packed: Packed, verdict: Verdict
 ) -> None:
     send(client, token, 1, packed)
-    assert verdict(client, database, settings)["state"] == "verified"
+    assert verdict()["state"] == "verified"
     # A second entry with the first one's seed, as no server assigns it.
     register(client, token, "Copy")
     with database.writing() as session:
@@ -195,7 +174,7 @@ def test_the_same_attempts_packed_otherwise_are_a_repeat(
         second.seed = first.seed
     copied = repacked(packed, log_format="csv")
     assert send(client, token, 2, copied).status_code == 202
-    record = verdict(client, database, settings, 2)
+    record = verdict(2)
     assert record["state"] == "refused"
     assert record["reason"] == "every trial is one of submission 1: a repeat"
 
@@ -207,6 +186,7 @@ def test_an_attempt_is_used_up_and_the_next_one_has_other_boards(
     token: str,
     packed: Packed,
     tmp_path: Path,
+    verdict: Verdict,
 ) -> None:
     early = client.post("/api/entries/1/attempts", headers=bearer(token))
     assert early.status_code == 409
@@ -219,19 +199,15 @@ def test_an_attempt_is_used_up_and_the_next_one_has_other_boards(
     packed = play_entry(client, 1, tmp_path / "2", attempt=2)
     assert send(client, token, 1, packed, attempt=2).status_code == 202
     work_on_one(database, settings, "worker")
-    record = verdict(client, database, settings, 2)
+    record = verdict(2)
     assert (record["state"], record["attempt"], record["n_attempts_of_entry"]) == ("verified", 2, 2)
 
 
 def test_a_withdrawal_leaves_a_tombstone(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
+    client: AppClient, database: Database, token: str, packed: Packed, verdict: Verdict
 ) -> None:
     send(client, token, 1, packed)
-    verdict(client, database, settings)
+    verdict()
     stranger = bearer(make_account(database, "eve", "submit"))
     path, why = "/api/submissions/1/withdraw", {"reason": "a bug in my learner"}
     assert client.post(path, json=why, headers=stranger).status_code == 403
@@ -245,14 +221,10 @@ def test_a_withdrawal_leaves_a_tombstone(
 
 
 def test_moderators_refuse_and_verify_again(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
+    client: AppClient, database: Database, token: str, packed: Packed, verdict: Verdict
 ) -> None:
     send(client, token, 1, packed)
-    verdict(client, database, settings)
+    verdict()
     moderator = bearer(make_account(database, "mo", "moderate"))
     path = "/api/submissions/1/refuse"
     assert client.post(path, json={"reason": "x"}, headers=bearer(token)).status_code == 403
@@ -261,17 +233,13 @@ def test_moderators_refuse_and_verify_again(
     assert (record["state"], record["reason"]) == ("refused", "under review")
     record = client.post("/api/submissions/1/requeue", headers=moderator).json()
     assert record["state"] == "queued"
-    assert verdict(client, database, settings)["state"] == "verified"
+    assert verdict()["state"] == "verified"
     with database.reading() as session:
         assert session.scalar(select(func.count()).select_from(VerifiedTrial)) == 4
 
 
 def test_every_change_is_a_new_version_of_the_season(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
+    client: AppClient, token: str, packed: Packed, verdict: Verdict
 ) -> None:
     def version() -> int:
         found: int = client.get("/api/seasons/spring").json()["version"]
@@ -280,19 +248,16 @@ def test_every_change_is_a_new_version_of_the_season(
     versions = [version()]
     send(client, token, 1, packed)
     versions.append(version())
-    verdict(client, database, settings)
+    verdict()
     versions.append(version())
     client.post("/api/submissions/1/withdraw", json={}, headers=bearer(token))
     versions.append(version())
     assert versions == sorted(set(versions))
 
 
+@pytest.mark.usefixtures("programs_here")
 def test_what_is_not_the_announced_log_is_refused_and_the_attempt_stays(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
+    client: AppClient, settings: ServerSettings, token: str, packed: Packed
 ) -> None:
     path = "/api/entries/1/attempts/1/submission"
     client.put(path, json=packed.manifest, headers=bearer(token))
@@ -350,11 +315,7 @@ def test_the_open_division_takes_scores_on_trust_and_says_so(
     ],
 )
 def test_reported_scores_that_cannot_be(
-    client: AppClient,
-    database: Database,
-    token: str,
-    totals: list[dict[str, Any]],
-    expected: str,
+    client: AppClient, database: Database, token: str, totals: list[dict[str, Any]], expected: str
 ) -> None:
     make_season(database, "anything", "open")
     register(client, token, "Mine", "anything")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from gnomon.database.engine import Database
 from gnomon.database.migration import upgrade
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.app import create_app
-from populated_board import populate_two_seasons
+from populated_board import copied, populate_two_seasons
 
 
 @pytest.fixture(scope="session")
@@ -40,5 +39,4 @@ def lively(lively_folder: Path) -> Iterator[AppClient]:
 @pytest.fixture
 def own_settings(lively_folder: Path, tmp_path: Path) -> ServerSettings:
     """Settings of a copy of that board."""
-    shutil.copytree(lively_folder, tmp_path / "own")
-    return ServerSettings(tmp_path / "own")
+    return copied(lively_folder, tmp_path / "own")

@@ -47,6 +47,12 @@ class RemotePlan:
         Its kind and settings; the server is not told.
     seed : int
         Of the learner's own draws. The boards are the server's to draw.
+
+    Examples
+    --------
+    >>> plan = RemotePlan.from_record({"season": "s1", "entry": "Mine", "learner": "uniform"})
+    >>> plan.entry, plan.learner.kind, plan.seed
+    ('Mine', 'uniform', 0)
     """
 
     season: str
@@ -93,7 +99,7 @@ class _PlanFields(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RemoteSummary:
-    """Summary of a call of :func:`play_remotely`.
+    """Summary of a call of :func:`play_remotely`, which needs a leaderboard that runs.
 
     Parameters
     ----------
@@ -122,6 +128,8 @@ def play_remotely(
     progress: Progress | None = None,
 ) -> RemoteSummary:
     """Play the last attempt of an entry, or go on with it.
+
+    It needs a leaderboard that runs, with an open season of the hidden division, and a token.
 
     Parameters
     ----------

@@ -25,12 +25,10 @@ from gnomon.game.board import BoardSpec
 from gnomon.leaderboard.client.remote_connection import Connection, RemoteBoard
 from gnomon.leaderboard.client.remote_learner import attempts_of
 from gnomon.leaderboard.hidden.protocol import MAX_MOVES, AttemptPlay, Move, Reply, TrialState
+from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.learners.registry import is_shown_the_rule, learner_fields
 
 __all__ = ["RemotePlan", "RemoteSummary", "learner_rng", "play_remotely"]
-
-#: What of a season's boards says how they are drawn.
-_BOARD_FIELDS = ("pieces", "shapes", "colors", "shape_palette", "color_palette")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +161,7 @@ def play_remotely(
         entry = board.next_attempt(entry["id"])
     number = max(attempt["number"] for attempt in entry["attempts"])
     play = board.begin(entry["id"], number)
-    spec = BoardSpec(**{k: v for k, v in play.board.items() if k in _BOARD_FIELDS})
+    spec = season_board_spec(play.board)
     connection = board.connect()
     try:
         complete = replace(plan, learner=plan.learner.completed(spec))

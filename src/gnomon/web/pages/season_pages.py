@@ -171,8 +171,6 @@ def standings_html(
     """Show the standings of a season."""
     season = find_season(session, name)
     snapshot = board.standings.get(season.id, season.version)
-    shown = None if snapshot is None else (snapshot.standings.version, snapshot.is_current)
-    key = ("standings", season.id, season.version, shown, metric)
 
     def make() -> str:
         page = standings_page(session, season, snapshot)
@@ -180,7 +178,7 @@ def standings_html(
         drawn = _drawn(page, metric)
         return rendered("board/standings.html", path, page, metric=metric, seed=season.id, **drawn)
 
-    return cached_response(request, board.pages.get(key, make))
+    return cached_response(request, board.page(season, ("standings", metric), make))
 
 
 def _drawn(page: StandingsPage, metric: str) -> dict[str, Any]:
@@ -222,17 +220,14 @@ def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name
     ranked=yes`` makes the ranks again.
     """
     season = find_season(session, name)
-    snapshot = board.standings.get(season.id, season.version)
-    shown = None if snapshot is None else snapshot.standings.version
-    key = ("scores", season.id, season.version, shown)
-    kept = board.pages.get(key, lambda: _text(session, board, season), "text/csv; charset=utf-8")
+
+    def make() -> str:
+        return csv_text(_rows(session, board, season), _COLUMNS)
+
+    kept = board.page(season, ("scores",), make, "text/csv; charset=utf-8")
     answer = cached_response(request, kept)
     answer.headers["Content-Disposition"] = f'attachment; filename="{season.name}-scores.csv"'
     return answer
-
-
-def _text(session: Session, board: BoardState, season: Season) -> str:
-    return csv_text(_rows(session, board, season), _COLUMNS)
 
 
 def _rows(session: Session, board: BoardState, season: Season) -> Iterator[Mapping[str, Any]]:

@@ -16,6 +16,7 @@ from gnomon.game.board import Board, BoardSpec
 from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
+from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.leaderboard.submissions.submission import (
@@ -236,8 +237,7 @@ def replay_page(
     rows = _rows(canonical_path(settings, sha256), rule, trial)
     if rows.is_empty():
         raise Missing(f"submission {number} has no trial {trial} of rule {rule[:64]!r}")
-    record = submission.season.board
-    spec = BoardSpec(**{k: v for k, v in record.items() if k not in ("boards", "order")})
+    spec = season_board_spec(submission.season.board)
     errors = _errors(rows)
     if episode >= len(errors):
         raise Missing(f"expected an episode below {len(errors)}, found {episode}")

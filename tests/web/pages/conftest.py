@@ -16,7 +16,7 @@ from populated_board import copied, populate_two_seasons
 
 
 @pytest.fixture(scope="session")
-def lively_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lively_folder(tmp_path_factory) -> Path:
     """The data folder of a server with two seasons: one replayed, one with hidden rules."""
     folder = tmp_path_factory.mktemp("lively")
     settings = ServerSettings(folder)
@@ -28,7 +28,7 @@ def lively_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def lively(lively_folder: Path) -> Iterator[AppClient]:
+def lively(lively_folder) -> Iterator[AppClient]:
     """A client of that board, for tests that only read."""
     database = Database(ServerSettings(lively_folder).database)
     with AppClient(create_app(ServerSettings(lively_folder), database)) as client:
@@ -37,6 +37,6 @@ def lively(lively_folder: Path) -> Iterator[AppClient]:
 
 
 @pytest.fixture
-def own_settings(lively_folder: Path, tmp_path: Path) -> ServerSettings:
+def own_settings(lively_folder, tmp_path) -> ServerSettings:
     """Settings of a copy of that board."""
     return copied(lively_folder, tmp_path / "own")

@@ -25,6 +25,7 @@ from gnomon.game.board import BoardSpec
 from gnomon.leaderboard.client.remote_connection import Connection, RemoteBoard
 from gnomon.leaderboard.client.remote_learner import attempts_of
 from gnomon.leaderboard.hidden.protocol import MAX_MOVES, AttemptPlay, Move, Reply, TrialState
+from gnomon.leaderboard.refusals import wrong_field
 from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.learners.registry import is_shown_the_rule, learner_fields
 
@@ -75,9 +76,7 @@ class RemotePlan:
         try:
             fields = _PlanFields.model_validate(dict(values))
         except ValidationError as errors:
-            first = errors.errors(include_url=False, include_context=False)[0]
-            where = ", ".join(repr(part) for part in first["loc"] if isinstance(part, str))
-            raise LeaderboardError(f"field {where}: {first['msg']}") from None
+            raise wrong_field(errors) from None
         table = fields.learner if isinstance(fields.learner, dict) else {"kind": fields.learner}
         settings = {name: value for name, value in table.items() if name not in ("kind", "name")}
         kind = table.get("kind")

@@ -21,7 +21,6 @@ from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_text
 from gnomon.leaderboard.accounts.tokens import Caller, Scope, issue_token, revoke_token
 from gnomon.leaderboard.refusals import Missing, NotAllowed
-from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.leaderboard.submissions.submission import find_submission, refuse_later, requeue
 from gnomon.web.api.dependencies import (
     After,
@@ -175,7 +174,7 @@ def verify_again(session: WriteSession, submission: RowId, who: Moderator) -> Su
     found = find_submission(session, submission, lock=True)
     requeue(session, found, by=who.account_id)
     session.flush()
-    return SubmissionRecord.of(found, place_in_queue(session, found.id))
+    return SubmissionRecord.of(found, session)
 
 
 @moderation_router.get("/audit-log")

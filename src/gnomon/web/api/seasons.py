@@ -21,7 +21,6 @@ from gnomon.leaderboard.seasons.entry_registration import (
     register,
     withdraw_entry,
 )
-from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.web.api.dependencies import (
     After,
     Limit,
@@ -68,10 +67,8 @@ def list_submissions(
     """List all submissions of a season with their states, in the order of their ids."""
     found = find_season(session, season)
     rows = select(Submission).where(Submission.season_id == found.id, Submission.id > after)
-    return [
-        SubmissionRecord.of(each, place_in_queue(session, each.id))
-        for each in session.scalars(rows.order_by(Submission.id).limit(limit))
-    ]
+    listed = session.scalars(rows.order_by(Submission.id).limit(limit))
+    return [SubmissionRecord.of(each, session) for each in listed]
 
 
 entries_router = APIRouter(prefix="/api", tags=["entries"])

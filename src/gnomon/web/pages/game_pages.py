@@ -153,19 +153,56 @@ def begun(request: Request, database: Database, settings: ServerSettings, puzzle
     most = settings.max_play_sessions_per_hour
     with database.noting() as session:
         count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
-        return begin_game(
-            session,
-            puzzle,
-            episodes=puzzle.episodes,
-            horizon=puzzle.horizon,
-            board=puzzle.board,
-        )
+        return begin_game(session, puzzle)
 
 
 def begun_game(database: Database, key: str) -> BegunGame:
     """Return a game that was just begun."""
     with database.reading() as session:
         return BegunGame(key=key, game=_page(find_game(session, key)))
+
+
+# -- a public rule of a season, before the game ----------------------------------------------------
+
+
+def of_season(session: ReadSession, season: Slug, rule: SeasonRuleName) -> Puzzle:
+    """Return the puzzle of an address."""
+    found = find_season(session, season)
+    return puzzle_of(found, find_rule(found, rule))
+
+
+OfSeason = Annotated[Puzzle, Depends(of_season)]
+
+
+@router.get("/play/seasons/{season}/{rule}.json", name="puzzle_json")
+def season_puzzle_json(season: Slug, rule: SeasonRuleName, puzzle: OfSeason) -> PuzzlePage:
+    """Tell how a rule of a season is played."""
+    address = f"seasons/{season}/{rule}"
+    return PuzzlePage(address, puzzle.shown, puzzle.episodes, puzzle.horizon, season)
+
+
+@router.get("/play/seasons/{season}/{rule}", include_in_schema=False)
+def season_puzzle_html(
+    request: Request, season: Slug, rule: SeasonRuleName, puzzle: OfSeason
+) -> Response:
+    """Show what is going to be played."""
+    return html_response(request, "play/puzzle.html", season_puzzle_json(season, rule, puzzle))
+
+
+@router.post("/play/seasons/{season}/{rule}.json", status_code=201, name="begin_json")
+def begin_season_json(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
+) -> BegunGame:
+    """Begin a game."""
+    return begun_game(database, begun(request, database, settings, puzzle))
+
+
+@router.post("/play/seasons/{season}/{rule}", include_in_schema=False)
+def begin_season(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
+) -> Response:
+    """Begin a game, and lead to it."""
+    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
 
 
 # -- the game --------------------------------------------------------------------------------------
@@ -259,44 +296,7 @@ def give_up_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked
     return RedirectResponse(f"/play/games/{key}/result", 303)
 
 
-def of_season(session: ReadSession, season: Slug, rule: SeasonRuleName) -> Puzzle:
-    """Return the puzzle of an address."""
-    found = find_season(session, season)
-    return puzzle_of(found, find_rule(found, rule))
-
-
-OfSeason = Annotated[Puzzle, Depends(of_season)]
-
-
-@router.get("/play/seasons/{season}/{rule}.json", name="puzzle_json")
-def season_puzzle_json(season: Slug, rule: SeasonRuleName, puzzle: OfSeason) -> PuzzlePage:
-    """Tell how a rule of a season is played."""
-    address = f"seasons/{season}/{rule}"
-    return PuzzlePage(address, puzzle.shown, puzzle.episodes, puzzle.horizon, season)
-
-
-@router.get("/play/seasons/{season}/{rule}", include_in_schema=False)
-def season_puzzle_html(
-    request: Request, season: Slug, rule: SeasonRuleName, puzzle: OfSeason
-) -> Response:
-    """Show what is going to be played."""
-    return html_response(request, "play/puzzle.html", season_puzzle_json(season, rule, puzzle))
-
-
-@router.post("/play/seasons/{season}/{rule}.json", status_code=201, name="begin_json")
-def begin_season_json(
-    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
-) -> BegunGame:
-    """Begin a game."""
-    return begun_game(database, begun(request, database, settings, puzzle))
-
-
-@router.post("/play/seasons/{season}/{rule}", include_in_schema=False)
-def begin_season(
-    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
-) -> Response:
-    """Begin a game, and lead to it."""
-    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
+# -- the result ------------------------------------------------------------------------------------
 
 
 #: Who plays here even where learners of the leaderboard were measured: the floor, and the paper's.

@@ -18,7 +18,6 @@ from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
 from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.leaderboard.seasons.entry_registration import find_season
-from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.leaderboard.submissions.submission import (
     find_submission,
     refuse_later,
@@ -51,8 +50,6 @@ router = APIRouter(tags=["pages"])
 
 Reason = Annotated[str, Form(max_length=4000)]
 _PAGE = 100
-#: States that something may still become of.
-_LIVE = ("uploading", "queued", "verifying")
 
 
 @dataclass(frozen=True)
@@ -88,10 +85,7 @@ def submissions_json(session: ReadSession, name: Slug, after: After = 0) -> Subm
         season.name,
         season.title,
         season.division,
-        [
-            SubmissionRecord.of(each, place_in_queue(session, each.id) if _waits(each) else None)
-            for each in shown
-        ],
+        [SubmissionRecord.of(each, session) for each in shown],
         shown[-1].id if len(found) > _PAGE else None,
     )
 
@@ -102,10 +96,6 @@ def submissions_html(
 ) -> Response:
     """Show the submissions of a season."""
     return html_response(request, "board/submissions.html", submissions_json(session, name, after))
-
-
-def _waits(submission: Submission) -> bool:
-    return submission.state in _LIVE
 
 
 @router.get("/submissions/{number}.json")
@@ -120,7 +110,7 @@ def submission_json(session: ReadSession, number: RowId) -> SubmissionPage:
     )
     replayed = found.season.division != "open" and found.state == "verified"
     return SubmissionPage(
-        SubmissionRecord.of(found, place_in_queue(session, found.id) if _waits(found) else None),
+        SubmissionRecord.of(found, session),
         found.season.title,
         found.season.division,
         [TrialRecord.of(trial) for trial in session.scalars(query)],
@@ -361,7 +351,7 @@ def moderation_json(
     )
     return ModerationPage(
         [AuditLine.of(record) for record in found[:_PAGE]],
-        [SubmissionRecord.of(each, place_in_queue(session, each.id)) for each in waiting],
+        [SubmissionRecord.of(each, session) for each in waiting],
         everything,
         found[_PAGE - 1].id if len(found) > _PAGE else None,
     )

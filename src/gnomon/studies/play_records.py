@@ -124,6 +124,7 @@ class Attempt:
         return self.outcome == ACCEPTED
 
 
+# Its docstring is the description in the schema of the interface: an example is at PlaySession.
 @dataclass(frozen=True, slots=True)
 class PlayView:
     """All that a player may see: the board, the attempts so far, and how it is going.
@@ -155,13 +156,6 @@ class PlayView:
         Accepted attempts in a row, up to now.
     mastered : bool
         Whether there were ten in a row at any time.
-
-    Examples
-    --------
-    >>> from gnomon.studies import PlaySession
-    >>> view = PlaySession(Game("Puzzle 1", "(*,*,*,*,0)", seed=3)).view()
-    >>> view.rule, view.state, len(view.pieces), view.errors
-    ('Puzzle 1', 'playing', 9, 0)
     """
 
     rule: str

@@ -29,6 +29,8 @@ class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
     only once this one is over; its ``seed`` is of no consequence. At the horizon a step is
     ``truncated``. Boards that are stuck from the start are passed over.
 
+    It needs a leaderboard that runs, and a trial that :meth:`RemoteBoard.begin` has named.
+
     An environment that is made for a trial that has begun goes on where that is: the first `reset`
     returns the board as it stands.
 

@@ -64,6 +64,12 @@ class Verdict:
         What was expected and what was found; empty if all is well.
     log : TrialLog or None
         The attempts of a trial that is well.
+
+    Examples
+    --------
+    >>> Verdict("dqn", "clockwise", 3, ok=False, reason="missing: it was not played").as_record()
+    {'learner': 'dqn', 'rule': 'clockwise', 'trial': 3, 'ok': False, 'episode': None,
+     'attempt': None, 'reason': 'missing: it was not played'}
     """
 
     learner: str
@@ -215,6 +221,16 @@ def verify_log(
     LeaderboardError
         If it is not a log: a column is missing or holds what it cannot, or there are several
         learners.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gnomon.experiments import ExperimentConfig, run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     log = run(config, out).folder.attempts()
+    >>> [verdict.ok for verdict in verify_log(log, Assignment.of(config))]
+    [True]
     """
     rows = check_columns(frame, of_trials=True)
     names = rows["learner"].unique().to_list()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,18 +17,12 @@ from gnomon.leaderboard.seasons.entry_registration import find_entry
 from gnomon.leaderboard.standings.board_records import LEVEL, Contender, Number, Standing
 from gnomon.leaderboard.standings.compute import score_table
 from gnomon.leaderboard.standings.snapshots import COUNTED, board_of
-from gnomon.stats.bootstrap.resamples import median_curve, median_interval
+from gnomon.stats.bootstrap.resamples import median_curve
 from gnomon.web.api.dependencies import ReadSession, RowId
 from gnomon.web.api.records import EntryRecord, SubmissionRecord
-from gnomon.web.pages.rendering.charts import Curve, intervals, line_chart
-from gnomon.web.pages.rendering.page_cache import (
-    BoardState,
-    CachedPage,
-    CurrentBoard,
-    cached_response,
-    json_text,
-)
-from gnomon.web.pages.rendering.templating import rendered
+from gnomon.web.pages.charts import Curve, intervals, line_chart
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response, json_text
+from gnomon.web.pages.templating import rendered
 
 __all__ = ["router"]
 
@@ -142,8 +134,7 @@ def _rules(
         if not of_rule:
             continue
         errors = [trial.tce for trial in of_rule]
-        ends = median_interval(errors, level=LEVEL, n_resamples=2000, rng=rng)
-        number = Number(*(x if math.isfinite(x) else None for x in map(float, ends)))
+        number = Number.median(errors, rng=rng)
         learned = sum(trial.errors_to_learn is not None for trial in of_rule)
         low, high = ranks.get(rule.name, (None, None))
         hidden = rule.visibility == "hidden"
@@ -198,28 +189,18 @@ def _profiles(
     return [ProfileRecord(p.algorithm, p.tau.tolist(), p.value.tolist()) for p in found]
 
 
-def _kept(
-    session: Session,
-    board: BoardState,
-    entry_id: int,
-    kind: str,
-    make: Callable[[LearnerPage], str],
-) -> CachedPage:
-    """Return the page of an entry as text of a kind, which is made once for each state of it."""
-    entry = find_entry(session, entry_id)
-    snapshot = board.standings.get(entry.season_id, entry.season.version)
-    shown = None if snapshot is None else snapshot.standings.version
-    key = ("entry", kind, entry.id, entry.season.version, shown)
-    media_type = "application/json" if kind == "json" else "text/html; charset=utf-8"
-    return board.pages.get(key, lambda: make(learner_page(session, board, entry)), media_type)
-
-
 @router.get("/entries/{entry_id}.json", response_model=LearnerPage)
 def learner_json(
     request: Request, session: ReadSession, board: CurrentBoard, entry_id: RowId
 ) -> Response:
     """Tell of an entry: its place, its attempts, its errors on each rule."""
-    return cached_response(request, _kept(session, board, entry_id, "json", json_text))
+    entry = find_entry(session, entry_id)
+
+    def make() -> str:
+        return json_text(learner_page(session, board, entry))
+
+    kept = board.page(entry.season, ("entry", entry.id), make, "application/json")
+    return cached_response(request, kept)
 
 
 @router.get("/entries/{entry_id}", include_in_schema=False)
@@ -227,11 +208,13 @@ def learner_html(
     request: Request, session: ReadSession, board: CurrentBoard, entry_id: RowId
 ) -> Response:
     """Show an entry."""
+    entry = find_entry(session, entry_id)
 
-    def make(page: LearnerPage) -> str:
+    def make() -> str:
+        page = learner_page(session, board, entry)
         return rendered("board/learner.html", f"/entries/{entry_id}", page, **_drawn(page))
 
-    return cached_response(request, _kept(session, board, entry_id, "html", make))
+    return cached_response(request, board.page(entry.season, ("entry", entry.id), make))
 
 
 def _drawn(page: LearnerPage) -> dict[str, Any]:

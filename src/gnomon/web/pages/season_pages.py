@@ -1,4 +1,4 @@
-"""Pages of seasons and their standings, and the table of scores as CSV."""
+"""Pages of seasons: standings, the table of scores as CSV, and the methods behind them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from fastapi.responses import PlainTextResponse
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
+from gnomon._version import __version__
 from gnomon.database.schema import Entry, Season, Submission
 from gnomon.leaderboard.seasons.entry_registration import find_season
-from gnomon.leaderboard.standings.board_records import METRICS, Number, Standings
+from gnomon.leaderboard.standings.board_records import LEVEL, METRICS, Number, Standings
 from gnomon.leaderboard.standings.compute import score_table
 from gnomon.leaderboard.standings.snapshots import COUNTED, Snapshot, board_of
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import SeasonRecord
 from gnomon.web.csv_cells import csv_text
-from gnomon.web.pages.rendering.charts import odds_intervals
-from gnomon.web.pages.rendering.page_cache import BoardState, CurrentBoard, cached_response
-from gnomon.web.pages.rendering.templating import rendered
+from gnomon.web.pages.charts import odds_intervals
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response
+from gnomon.web.pages.templating import html_response, rendered
 
 __all__ = ["router"]
 
@@ -170,8 +171,6 @@ def standings_html(
     """Show the standings of a season."""
     season = find_season(session, name)
     snapshot = board.standings.get(season.id, season.version)
-    shown = None if snapshot is None else (snapshot.standings.version, snapshot.is_current)
-    key = ("standings", season.id, season.version, shown, metric)
 
     def make() -> str:
         page = standings_page(session, season, snapshot)
@@ -179,7 +178,7 @@ def standings_html(
         drawn = _drawn(page, metric)
         return rendered("board/standings.html", path, page, metric=metric, seed=season.id, **drawn)
 
-    return cached_response(request, board.pages.get(key, make))
+    return cached_response(request, board.page(season, ("standings", metric), make))
 
 
 def _drawn(page: StandingsPage, metric: str) -> dict[str, Any]:
@@ -221,17 +220,14 @@ def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name
     ranked=yes`` makes the ranks again.
     """
     season = find_season(session, name)
-    snapshot = board.standings.get(season.id, season.version)
-    shown = None if snapshot is None else snapshot.standings.version
-    key = ("scores", season.id, season.version, shown)
-    kept = board.pages.get(key, lambda: _text(session, board, season), "text/csv; charset=utf-8")
+
+    def make() -> str:
+        return csv_text(_rows(session, board, season), _COLUMNS)
+
+    kept = board.page(season, ("scores",), make, "text/csv; charset=utf-8")
     answer = cached_response(request, kept)
     answer.headers["Content-Disposition"] = f'attachment; filename="{season.name}-scores.csv"'
     return answer
-
-
-def _text(session: Session, board: BoardState, season: Season) -> str:
-    return csv_text(_rows(session, board, season), _COLUMNS)
 
 
 def _rows(session: Session, board: BoardState, season: Season) -> Iterator[Mapping[str, Any]]:
@@ -254,3 +250,26 @@ def _rows(session: Session, board: BoardState, season: Season) -> Iterator[Mappi
             "account": accounts[algorithm],
             **_ABOUT,
         }
+
+
+@dataclass(frozen=True)
+class MethodsPage:
+    """The methods of this board, by name, and the version of the program."""
+
+    gnomon: str
+    level: float
+    score: str
+    metrics: tuple[str, ...]
+    ranking: str
+
+
+@router.get("/methods.json")
+def methods_json() -> MethodsPage:
+    """Tell by which methods scores and ranks are made."""
+    return MethodsPage(__version__, LEVEL, "tce", METRICS, "hodge")
+
+
+@router.get("/methods", include_in_schema=False)
+def methods_html(request: Request) -> Response:
+    """Show how scores are made."""
+    return html_response(request, "board/methods.html", methods_json())

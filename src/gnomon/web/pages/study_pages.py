@@ -40,8 +40,8 @@ from gnomon.web.api.dependencies import (
     caller,
 )
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.play.game_pages import Key
-from gnomon.web.pages.rendering.templating import html_response
+from gnomon.web.pages.game_pages import Key
+from gnomon.web.pages.templating import html_response
 
 __all__ = ["router"]
 

@@ -6,20 +6,17 @@ import csv
 import io
 import json
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.database.engine import Database
 from gnomon.database.schema import Account, Entry, Season, Submission
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.seasons.entry_registration import withdraw_entry
-from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import withdraw
 from gnomon.web.csv_cells import csv_text, safe_cell
-from gnomon.web.operations.export import export_board
+from gnomon.web.export import export_board
 from small_season import fill, make_season
 
 TABLES = ("seasons", "rules", "entries", "attempts", "submissions", "trials", "audit_log")
@@ -28,7 +25,7 @@ ATTRIBUTE = '"onmouseover="alert(1)" x="'
 
 
 @pytest.fixture
-def nasty(database: Database, settings: ServerSettings) -> None:
+def nasty(database, settings):
     """A board on which every text that a stranger can give is an attack."""
     fill(database, settings)
     with database.writing() as session:
@@ -47,9 +44,7 @@ def nasty(database: Database, settings: ServerSettings) -> None:
         entries[2].description = "\t=1"
 
 
-def test_every_table_as_json_and_csv(
-    database: Database, settings: ServerSettings, nasty: None, tmp_path: Path
-) -> None:
+def test_every_table_as_json_and_csv(database, settings, nasty, tmp_path):
     out = tmp_path / "out"
     paths = export_board(settings, database, out, logs=True)
     assert all(path.exists() for path in paths)
@@ -64,9 +59,7 @@ def test_every_table_as_json_and_csv(
     assert {type(trial["tce"]) for trial in trials} == {float}
 
 
-def test_no_cell_is_a_formula(
-    database: Database, settings: ServerSettings, nasty: None, tmp_path: Path
-) -> None:
+def test_no_cell_is_a_formula(database, settings, nasty, tmp_path):
     export_board(settings, database, tmp_path / "out")
     texts = ""
     for path in (tmp_path / "out" / "data").glob("*.csv"):
@@ -80,7 +73,7 @@ def test_no_cell_is_a_formula(
 
 
 @given(st.one_of(st.text(), st.integers(), st.floats(allow_nan=False), st.none()))
-def test_numbers_stay_numbers_and_text_stays_text(value: object) -> None:
+def test_numbers_stay_numbers_and_text_stays_text(value):
     cell = safe_cell(value)
     if isinstance(value, str):
         assert cell in (value, "'" + value)
@@ -91,9 +84,7 @@ def test_numbers_stay_numbers_and_text_stays_text(value: object) -> None:
     assert line == [str(cell), "1"]
 
 
-def test_nothing_that_a_stranger_wrote_runs_in_a_page(
-    database: Database, settings: ServerSettings, nasty: None, tmp_path: Path
-) -> None:
+def test_nothing_that_a_stranger_wrote_runs_in_a_page(database, settings, nasty, tmp_path):
     out = tmp_path / "out"
     export_board(settings, database, out)
     pages = list(out.rglob("*.html"))
@@ -111,9 +102,7 @@ def test_nothing_that_a_stranger_wrote_runs_in_a_page(
         assert "noopener" in link, link
 
 
-def test_the_pages_lead_to_each_other_and_to_nothing_else(
-    database: Database, settings: ServerSettings, nasty: None, tmp_path: Path
-) -> None:
+def test_the_pages_lead_to_each_other_and_to_nothing_else(database, settings, nasty, tmp_path):
     out = tmp_path / "out"
     export_board(settings, database, out)
     pages = list(out.rglob("*.html"))
@@ -130,9 +119,7 @@ def test_the_pages_lead_to_each_other_and_to_nothing_else(
     assert list(out.glob("seasons/*/scores.csv"))
 
 
-def test_no_secret_is_exported(
-    database: Database, settings: ServerSettings, nasty: None, tmp_path: Path
-) -> None:
+def test_no_secret_is_exported(database, settings, nasty, tmp_path):
     make_season(database, "secret", "hidden", salt="the salt of it")
     export_board(settings, database, tmp_path / "out", logs=True)
     for path in (tmp_path / "out").rglob("*"):
@@ -145,9 +132,7 @@ def test_no_secret_is_exported(
     assert [(rule["name"], rule["text"]) for rule in hidden] == [("s1-h01", None)]
 
 
-def test_a_folder_with_something_in_it_is_refused(
-    database: Database, settings: ServerSettings, tmp_path: Path
-) -> None:
+def test_a_folder_with_something_in_it_is_refused(database, settings, tmp_path):
     (tmp_path / "x").write_text("")
     with pytest.raises(LeaderboardError, match="expected a new or empty folder"):
         export_board(settings, database, tmp_path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -16,18 +15,11 @@ from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
 from gnomon.leaderboard.standings.board_records import LEVEL, Contender, Number
 from gnomon.leaderboard.standings.compute import score_table
 from gnomon.leaderboard.standings.snapshots import board_of
-from gnomon.stats.bootstrap.resamples import median_interval
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import RuleRecord
-from gnomon.web.pages.rendering.charts import intervals, strips
-from gnomon.web.pages.rendering.page_cache import (
-    BoardState,
-    CachedPage,
-    CurrentBoard,
-    cached_response,
-    json_text,
-)
-from gnomon.web.pages.rendering.templating import rendered
+from gnomon.web.pages.charts import intervals, strips
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response, json_text
+from gnomon.web.pages.templating import rendered
 
 __all__ = ["router"]
 
@@ -97,8 +89,7 @@ def _learners(
     lines = []
     for contender in ranked:
         errors = table.runs(contender.name, rule.name)
-        ends = median_interval(errors, level=LEVEL, n_resamples=2000, rng=rng)
-        number = Number(*(x if math.isfinite(x) else None for x in map(float, ends)))
+        number = Number.median(errors, rng=rng)
         finite = [float(x) for x in errors if math.isfinite(x)]
         lines.append(LearnerLine(contender.entry_id, contender.name, finite, number))
     return sorted(
@@ -106,29 +97,18 @@ def _learners(
     )
 
 
-def _kept(
-    session: Session,
-    board: BoardState,
-    where: tuple[str, str],
-    kind: str,
-    make: Callable[[RulePage], str],
-) -> CachedPage:
-    """Return the page of a rule as text of a kind, which is made once for each state of it."""
-    season = find_season(session, where[0])
-    rule = find_rule(season, where[1])
-    snapshot = board.standings.get(season.id, season.version)
-    shown = None if snapshot is None else snapshot.standings.version
-    key = ("rule", kind, rule.id, season.version, shown)
-    media_type = "application/json" if kind == "json" else "text/html; charset=utf-8"
-    return board.pages.get(key, lambda: make(rule_page(session, board, season, rule)), media_type)
-
-
 @router.get("/seasons/{season}/rules/{name}.json", response_model=RulePage)
 def rule_json(
     request: Request, session: ReadSession, board: CurrentBoard, season: Slug, name: RuleName
 ) -> Response:
     """Tell of a rule: its place among the others, and the errors of every learner."""
-    return cached_response(request, _kept(session, board, (season, name), "json", json_text))
+    found = find_season(session, season)
+    rule = find_rule(found, name)
+
+    def make() -> str:
+        return json_text(rule_page(session, board, found, rule))
+
+    return cached_response(request, board.page(found, ("rule", rule.id), make, "application/json"))
 
 
 @router.get("/seasons/{season}/rules/{name}", include_in_schema=False)
@@ -136,12 +116,15 @@ def rule_html(
     request: Request, session: ReadSession, board: CurrentBoard, season: Slug, name: RuleName
 ) -> Response:
     """Show a rule."""
+    found = find_season(session, season)
+    rule = find_rule(found, name)
 
-    def make(page: RulePage) -> str:
+    def make() -> str:
+        page = rule_page(session, board, found, rule)
         path = f"/seasons/{page.season}/rules/{page.rule.name}"
         return rendered("board/rule.html", path, page, **_drawn(page))
 
-    return cached_response(request, _kept(session, board, (season, name), "html", make))
+    return cached_response(request, board.page(found, ("rule", rule.id), make))
 
 
 def _drawn(page: RulePage) -> dict[str, Any]:

@@ -1,27 +1,41 @@
-"""Pages of human play under ``/play``: puzzles and games; the rule never leaves the server."""
+"""Pages of human play: puzzles of the library or of a season, games, and their results.
+
+The rule never leaves the server.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Form, Path, Request
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi import APIRouter, Depends, Form, Path, Request, Response
+from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.orm import Session
 
 from gnomon.database.engine import Database
+from gnomon.database.schema import StudyAssignment
 from gnomon.errors import UnknownNameError
+from gnomon.experiments.scoring.mastery import attempts_to_master
+from gnomon.game.outcomes import CLEARED
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
-from gnomon.leaderboard.refusals import Missing
+from gnomon.leaderboard.refusals import Conflict, Missing
+from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
 from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.studies.baselines import Yardstick, baseline_curves
 from gnomon.studies.game_store import StoredGame, begin_game, find_game, store_changes
 from gnomon.studies.play_session import Attempt, PlaySession, PlayView
-from gnomon.studies.playable_rules import Puzzle, puzzle_named, puzzles
-from gnomon.web.api.dependencies import CsrfChecked, CurrentSettings, DatabaseOf, ReadSession
+from gnomon.studies.playable_rules import Puzzle, puzzle_named, puzzle_of, puzzles
+from gnomon.studies.study_plan import StudyPlan
+from gnomon.studies.verified_learners import verified_learners
+from gnomon.web.api.dependencies import CsrfChecked, CurrentSettings, DatabaseOf, ReadSession, Slug
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.rendering.page_cache import BoardState, CurrentBoard
-from gnomon.web.pages.rendering.templating import html_response
+from gnomon.web.pages.charts import Curve, line_chart
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard
+from gnomon.web.pages.rule_page import RuleName as SeasonRuleName
+from gnomon.web.pages.templating import html_response
 
 __all__ = ["router"]
 
@@ -139,19 +153,56 @@ def begun(request: Request, database: Database, settings: ServerSettings, puzzle
     most = settings.max_play_sessions_per_hour
     with database.noting() as session:
         count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
-        return begin_game(
-            session,
-            puzzle,
-            episodes=puzzle.episodes,
-            horizon=puzzle.horizon,
-            board=puzzle.board,
-        )
+        return begin_game(session, puzzle)
 
 
 def begun_game(database: Database, key: str) -> BegunGame:
     """Return a game that was just begun."""
     with database.reading() as session:
         return BegunGame(key=key, game=_page(find_game(session, key)))
+
+
+# -- a public rule of a season, before the game ----------------------------------------------------
+
+
+def of_season(session: ReadSession, season: Slug, rule: SeasonRuleName) -> Puzzle:
+    """Return the puzzle of an address."""
+    found = find_season(session, season)
+    return puzzle_of(found, find_rule(found, rule))
+
+
+OfSeason = Annotated[Puzzle, Depends(of_season)]
+
+
+@router.get("/play/seasons/{season}/{rule}.json", name="puzzle_json")
+def season_puzzle_json(season: Slug, rule: SeasonRuleName, puzzle: OfSeason) -> PuzzlePage:
+    """Tell how a rule of a season is played."""
+    address = f"seasons/{season}/{rule}"
+    return PuzzlePage(address, puzzle.shown, puzzle.episodes, puzzle.horizon, season)
+
+
+@router.get("/play/seasons/{season}/{rule}", include_in_schema=False)
+def season_puzzle_html(
+    request: Request, season: Slug, rule: SeasonRuleName, puzzle: OfSeason
+) -> Response:
+    """Show what is going to be played."""
+    return html_response(request, "play/puzzle.html", season_puzzle_json(season, rule, puzzle))
+
+
+@router.post("/play/seasons/{season}/{rule}.json", status_code=201, name="begin_json")
+def begin_season_json(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
+) -> BegunGame:
+    """Begin a game."""
+    return begun_game(database, begun(request, database, settings, puzzle))
+
+
+@router.post("/play/seasons/{season}/{rule}", include_in_schema=False)
+def begin_season(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
+) -> Response:
+    """Begin a game, and lead to it."""
+    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
 
 
 # -- the game --------------------------------------------------------------------------------------
@@ -243,3 +294,95 @@ def give_up_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked
     """End the game, and show what it was worth."""
     give_up_json(board, database, key, None)
     return RedirectResponse(f"/play/games/{key}/result", 303)
+
+
+# -- the result ------------------------------------------------------------------------------------
+
+
+#: Who plays here even where learners of the leaderboard were measured: the floor, and the paper's.
+_BESIDE_MEASURED = ("chance", "network")
+
+
+@dataclass(frozen=True)
+class ResultPage:
+    """A game that is over.
+
+    ``errors`` counts those of each board that was touched; ``cumulated`` adds them up.
+    ``left_off``: the last board was stopped at, so that its errors are not those of a whole one.
+    ``mastered_after`` is the number of attempts before the first ten in a row that were right, null
+    if there were none.
+    ``learners``: those of the leaderboard that were measured on this very rule, with chance and the
+    network of the paper; where there are none, four that play it here. Empty in a study that does
+    not show them.
+    """
+
+    rule: str
+    study: bool
+    errors: list[int]
+    cumulated: list[int]
+    attempts: int
+    moves: int
+    cleared: int
+    left_off: bool
+    mastered_after: int | None
+    learners: list[Yardstick]
+
+
+def result_page(session: ReadSession, key: Key) -> ResultPage:
+    """Return the result of a game."""
+    game = find_game(session, key)
+    if game.session.state != "ended":
+        raise Conflict("expected a game that is over; this one is in progress")
+    played = game.session
+    errors = played.errors_by_board()[: played.n_played]
+    mastered = attempts_to_master([attempt.accepted for attempt in played.attempts])
+    return ResultPage(
+        played.game.rule_name,
+        game.row.assignment_id is not None,
+        errors,
+        list(itertools.accumulate(errors)),
+        len(played.attempts),
+        sum(attempt.accepted for attempt in played.attempts),
+        int((played.log().finish == CLEARED).sum()),
+        played.left_off,
+        int(mastered) if mastered < float("inf") else None,
+        _learners(session, game, len(errors)),
+    )
+
+
+Result = Annotated[ResultPage, Depends(result_page)]
+
+
+def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardstick]:
+    if game.row.assignment_id is not None:
+        assignment = session.get_one(StudyAssignment, game.row.assignment_id)
+        if not StudyPlan.from_record(assignment.study.plan).show_curves:
+            return []
+    # The same for everybody who plays this rule, so that it is computed once.
+    here = baseline_curves(replace(game.session.game, rule_name="", seed=0))
+    measured = verified_learners(session, game.row, game.session.game, n_boards)
+    if measured:
+        here = tuple(each for each in here if each.name in _BESIDE_MEASURED)
+    return [*measured, *(_cut(each, n_boards) for each in here)]
+
+
+def _cut(learner: Yardstick, n: int) -> Yardstick:
+    return replace(learner, median=learner.median[:n], low=learner.low[:n], high=learner.high[:n])
+
+
+@router.get("/play/games/{key}/result.json")
+def result_json(page: Result) -> ResultPage:
+    """Tell what a game was worth, and what the rule would have cost learners."""
+    return page
+
+
+@router.get("/play/games/{key}/result", include_in_schema=False)
+def result_html(request: Request, key: Key, page: Result) -> Response:
+    """Show what a game was worth."""
+    return html_response(request, "play/result.html", page, key=key, chart=_chart(page))
+
+
+def _chart(page: ResultPage) -> Any:
+    curves = [Curve("you", page.cumulated, you=True)]
+    curves += [Curve(each.name, each.median, each.low, each.high) for each in page.learners]
+    return line_chart(curves, x_label="board", y_label="errors so far", log=True)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from gnomon.database.engine import Database
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.web.operations.table_transfer import table_digests, transfer
+from gnomon.web.table_transfer import table_digests, transfer
 from private_postgresql import fresh_database
 from small_season import add_submission, fill, make_season
 
 
-def test_everything_arrives_and_ids_go_on(
-    database: Database, settings: ServerSettings, postgresql: str, tmp_path: Path
-) -> None:
+def test_everything_arrives_and_ids_go_on(database, settings, postgresql, tmp_path):
     fill(database, settings)
     with fresh_database(postgresql) as url:
         target = Database(url if database.is_sqlite else f"sqlite:///{tmp_path / 'new.sqlite'}")
@@ -33,9 +28,7 @@ def test_everything_arrives_and_ids_go_on(
         target.close()
 
 
-def test_a_database_with_rows_is_refused(
-    database: Database, settings: ServerSettings, tmp_path: Path
-) -> None:
+def test_a_database_with_rows_is_refused(database, settings, tmp_path):
     fill(database, settings)
     target = Database(f"sqlite:///{tmp_path / 'new.sqlite'}")
     transfer(database, target)

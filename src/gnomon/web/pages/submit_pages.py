@@ -39,8 +39,8 @@ from gnomon.web.api.dependencies import (
     WriteSession,
     caller,
 )
-from gnomon.web.api.entries import check_owner
-from gnomon.web.pages.rendering.templating import html_response
+from gnomon.web.api.seasons import check_owner
+from gnomon.web.pages.templating import html_response
 
 __all__ = ["router"]
 

@@ -30,7 +30,7 @@ from gnomon.database.schema import Submission
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
-from gnomon.web.operations.table_transfer import copy_tables, row_counts
+from gnomon.web.table_transfer import copy_tables, row_counts
 
 __all__ = ["back_up", "restore"]
 

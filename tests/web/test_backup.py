@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,16 +14,14 @@ from gnomon.database.migration import current_revision
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
-from gnomon.web.operations.backup import back_up, restore
-from gnomon.web.operations.table_transfer import table_digests
+from gnomon.web.backup import back_up, restore
+from gnomon.web.table_transfer import table_digests
 from private_postgresql import fresh_database
 from small_season import add_submission, fill, make_season
 
 
 @pytest.fixture
-def empty_place(
-    settings: ServerSettings, tmp_path: Path, request: pytest.FixtureRequest
-) -> Iterator[ServerSettings]:
+def empty_place(settings, tmp_path, request) -> Iterator[ServerSettings]:
     """Settings of another server of the same kind, that is still to be made."""
     if settings.database_url.startswith("sqlite"):
         yield ServerSettings(tmp_path / "other")
@@ -41,9 +38,7 @@ def digests(settings: ServerSettings) -> dict[str, str]:
     return found
 
 
-def test_restored_to_an_identical_board(
-    database: Database, settings: ServerSettings, empty_place: ServerSettings, tmp_path: Path
-) -> None:
+def test_restored_to_an_identical_board(database, settings, empty_place, tmp_path):
     fill(database, settings)
     record = back_up(settings, database, tmp_path / "backup")
     assert record["logs"] == 3
@@ -64,9 +59,7 @@ def test_restored_to_an_identical_board(
     there.close()
 
 
-def test_a_backup_during_writes_is_whole(
-    database: Database, settings: ServerSettings, empty_place: ServerSettings, tmp_path: Path
-) -> None:
+def test_a_backup_during_writes_is_whole(database, settings, empty_place, tmp_path):
     season = make_season(database, "busy")
     fill(database, settings)
     stop, done = threading.Event(), []
@@ -109,9 +102,7 @@ def test_a_backup_during_writes_is_whole(
     assert found == expected
 
 
-def test_a_damaged_backup_is_refused(
-    database: Database, settings: ServerSettings, empty_place: ServerSettings, tmp_path: Path
-) -> None:
+def test_a_damaged_backup_is_refused(database, settings, empty_place, tmp_path):
     fill(database, settings)
     back_up(settings, database, tmp_path / "backup")
     log = next((tmp_path / "backup" / "evidence").glob("*/*"))
@@ -123,9 +114,7 @@ def test_a_damaged_backup_is_refused(
         restore(tmp_path / "backup", empty_place)
 
 
-def test_a_missing_log_is_told(
-    database: Database, settings: ServerSettings, tmp_path: Path
-) -> None:
+def test_a_missing_log_is_told(database, settings, tmp_path):
     season = make_season(database, "busy")
     fill(database, settings)
     lost = add_submission(database, settings, season, 7)
@@ -134,9 +123,7 @@ def test_a_missing_log_is_told(
         back_up(settings, database, tmp_path / "backup")
 
 
-def test_nothing_is_written_over(
-    database: Database, settings: ServerSettings, tmp_path: Path
-) -> None:
+def test_nothing_is_written_over(database, settings, tmp_path):
     fill(database, settings)
     back_up(settings, database, tmp_path / "backup")
     with pytest.raises(LeaderboardError, match="expected a new or empty folder"):
@@ -148,9 +135,7 @@ def test_nothing_is_written_over(
         restore(tmp_path / "backup", elsewhere)
 
 
-def test_a_backup_of_one_kind_restores_to_the_other(
-    settings: ServerSettings, database: Database, postgresql: str, tmp_path: Path
-) -> None:
+def test_a_backup_of_one_kind_restores_to_the_other(settings, database, postgresql, tmp_path):
     fill(database, settings)
     back_up(settings, database, tmp_path / "backup")
     if database.is_sqlite:
@@ -164,13 +149,7 @@ def test_a_backup_of_one_kind_restores_to_the_other(
         assert digests(other) == digests(settings)
 
 
-def test_an_older_backup_is_brought_up(
-    database: Database,
-    settings: ServerSettings,
-    empty_place: ServerSettings,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-) -> None:
+def test_an_older_backup_is_brought_up(database, settings, empty_place, tmp_path, request):
     fill(database, settings)
     record = back_up(settings, database, tmp_path / "backup")
     newest = request.getfixturevalue("newer_program")

@@ -21,7 +21,7 @@ from gnomon.web.api.dependencies import COOKIE, csrf_token
 
 __all__ = ["error_page", "html_response", "moment", "number", "piece_words", "rendered"]
 
-_STATIC = Path(__file__).parents[1] / "static"
+_STATIC = Path(__file__).with_name("static")
 
 
 def number(value: float | None) -> str:

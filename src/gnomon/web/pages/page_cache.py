@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Annotated, Any
@@ -14,6 +14,7 @@ from fastapi import Depends, Request, Response
 from fastapi.encoders import jsonable_encoder
 from starlette.requests import HTTPConnection
 
+from gnomon.database.schema import Season
 from gnomon.leaderboard.standings.snapshots import StandingsCache
 from gnomon.studies.game_store import PlayedGameCache
 
@@ -96,6 +97,19 @@ class BoardState:
     standings: StandingsCache
     pages: PageCache
     games: PlayedGameCache
+
+    def page(
+        self,
+        season: Season,
+        key: Sequence[Hashable],
+        make: Callable[[], str],
+        media_type: str = "text/html; charset=utf-8",
+    ) -> CachedPage:
+        """Return a page of a season, made once for each state of it and of its standings."""
+        snapshot = self.standings.get(season.id, season.version)
+        shown = snapshot and (snapshot.standings.version, snapshot.is_current)
+        whole = (*key, media_type, season.id, season.version, shown)
+        return self.pages.get(whole, make, media_type)
 
 
 async def board_state(connection: HTTPConnection) -> BoardState:

@@ -13,6 +13,8 @@ from .prediction import predict as predict
 from .preparation import Preparation as Preparation
 from .preparation import prepare as prepare
 from .prepared import PreparedScores as PreparedScores
+from .prepared import Transform as Transform
+from .prepared import transform_of as transform_of
 from .procedures.factor import FactorProcedure as FactorProcedure
 from .procedures.least_squares import PaperProcedure as PaperProcedure
 from .procedures.least_squares import fit_least_squares as fit_least_squares
@@ -30,8 +32,6 @@ from .structure import components as components
 from .structure import correlation_matrix as correlation_matrix
 from .structure import correlations as correlations
 from .structure import single as single
-from .transforms import Transform as Transform
-from .transforms import transform_of as transform_of
 from .validation import HeldOut as HeldOut
 from .validation import cross_validate as cross_validate
 from .validation import nested_error as nested_error

@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon._io.atomic_file import write_atomically
-from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.transforms import transform_of
+from gnomon.distill.prepared import PreparedScores, transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 
@@ -144,7 +143,7 @@ class SubsetModel:
     weights : tuple of float
     intercept : float
     transform : str
-        See :func:`gnomon.distill.transforms.transform_of`.
+        See :func:`gnomon.distill.prepared.transform_of`.
     target : str
         What is predicted: ``median``, or the name of a task.
     n_rows : int

@@ -10,8 +10,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from gnomon.distill.prepared import PreparedScores, References, check_tasks
-from gnomon.distill.transforms import Transform, transform_of
+from gnomon.distill.prepared import PreparedScores, References, Transform, check_tasks, transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
 from gnomon.scores.table import FloatArray, ScoreTable
 

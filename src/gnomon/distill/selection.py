@@ -12,11 +12,10 @@ import numpy as np
 
 from gnomon.distill.models import Procedure, SubsetModel
 from gnomon.distill.preparation import PreparationOptions, prepare
-from gnomon.distill.prepared import PreparedScores, check_groups
+from gnomon.distill.prepared import PreparedScores, check_groups, transform_of
 from gnomon.distill.procedures.least_squares import PaperProcedure
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.folds import Folds
-from gnomon.distill.transforms import transform_of
 from gnomon.distill.work import Progress, completed
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor

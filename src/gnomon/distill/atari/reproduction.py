@@ -13,10 +13,10 @@ from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
 
 import numpy as np
 
-from gnomon.distill.atari.costs import PUBLISHED_COSTS, run_cost
+from gnomon.distill.atari.agent_scores import case_study
 from gnomon.distill.atari.facts import published_constants, published_models, published_table
 from gnomon.distill.atari.paper import Paper, selected_sets
-from gnomon.distill.atari.scores import case_study
+from gnomon.distill.atari.run_costs import PUBLISHED_COSTS, run_cost
 from gnomon.distill.evaluation import explained, fairness_tests
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures.least_squares import PaperProcedure

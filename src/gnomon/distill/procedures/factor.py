@@ -345,7 +345,7 @@ def _given(covariance: FloatArray, forced: list[int], free: list[int]) -> FloatA
 
 
 def _enumerate(gram: FloatArray, size: int, n_best: int) -> list[list[int]]:
-    from gnomon.distill.search.kernels import gram_search
+    from gnomon.distill.search.subset_kernels import gram_search
 
     n = len(gram) - 1
     n_best = min(n_best, comb(n, size))

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnomon.distill.models import Procedure, SubsetModel
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.prepared import PreparedScores, transform_of
 from gnomon.distill.search.plan import free_tasks
-from gnomon.distill.transforms import transform_of
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor

@@ -173,7 +173,7 @@ def search_piece(piece: Piece) -> Part:
 
 
 def _fold_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[object, ...]) -> int:
-    from gnomon.distill.search.kernels import (
+    from gnomon.distill.search.subset_kernels import (
         eliminated,
         fold_products,
         fold_search,
@@ -194,7 +194,7 @@ def _fold_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[objec
 
 
 def _gram_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[object, ...]) -> int:
-    from gnomon.distill.search.kernels import eliminated, gram_search, scaled
+    from gnomon.distill.search.subset_kernels import eliminated, gram_search, scaled
 
     unit = scaled(z)
     gram = (unit.T @ unit)[:, :, np.newaxis]

@@ -17,7 +17,7 @@ from numba import njit
 
 from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.search.kernels import KERNEL_OPTIONS, TOLERANCE, scaled
+from gnomon.distill.search.subset_kernels import KERNEL_OPTIONS, TOLERANCE, scaled
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.results import Results, recorded

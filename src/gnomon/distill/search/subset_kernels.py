@@ -281,7 +281,7 @@ def gram_search(
 ) -> int:
     """Search the least residual sums of squares of one Gram matrix, times `scale`, below `limit`.
 
-    As the kernel of :func:`gnomon.distill.search.kernels.fold_search`, with training products
+    As the kernel of :func:`gnomon.distill.search.subset_kernels.fold_search`, with training products
     alone: the last two tasks are a loop over contiguous numbers.
     """
     n = a_top.shape[0] - 1

@@ -352,7 +352,7 @@ def _enumerate(gram: FloatArray, size: int, n_best: int) -> list[list[int]]:
     values, picks = np.empty(n_best), np.empty((n_best, size), dtype=np.int32)
     no_class, no_step = np.zeros(n, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     where = (no_class, no_step, 0, 0, 0, size, 0, n, values, picks, 0)
-    count = gram_search(gram, gram[-1, -1], 1.0, np.inf, *where)
+    count = gram_search(gram, gram[-1, -1], 1.0, np.inf, where)
     order = np.argsort(values[:count], kind="stable")
     return [picks[i].tolist() for i in order]
 

@@ -140,7 +140,9 @@ def test_the_harness_of_language_models(gnomon, tmp_path):
     assert errors["factor"] < errors["irt-2"] < errors["irt-1"]
 
 
-@pytest.mark.parametrize("who", [("--workers", "2"), ("--scheduler", "local")])
+@pytest.mark.parametrize(
+    "who", [("--workers", "2"), pytest.param(("--scheduler", "local"), marks=pytest.mark.full)]
+)
 @pytest.mark.parametrize("procedure", ["factor", "paper"])
 def test_whoever_does_the_pieces(gnomon, suite, who, procedure):
     if "--scheduler" in who:

@@ -275,7 +275,7 @@ def fairness(
     >>> [(t.a, t.b) for t in fairness(table, size=2, transform="identity").where(measure="bias")]
     [('low', 'middle'), ('low', 'high'), ('middle', 'high')]
     """
-    chooser = procedure if isinstance(procedure, Procedure) else procedure_of(procedure)
+    chooser = procedure_of(procedure)
     with recorded() as notes:
         data = prepare(scores, **preparation)
         subset = _subset(data, task, size, chooser, progress)
@@ -294,8 +294,7 @@ def _subset(
 ) -> tuple[str, ...]:
     """Return the tasks that were named, or those that a procedure chooses."""
     if not tasks:
-        chooser = procedure if isinstance(procedure, Procedure) else procedure_of(procedure)
-        return chooser.choose(data, size, progress=progress)[0]
+        return procedure_of(procedure).choose(data, size, progress=progress)[0]
     data.columns(tasks)
     if len(set(tasks)) < len(tasks):
         raise ScoreDataError(f"expected different tasks, found {', '.join(tasks)}")

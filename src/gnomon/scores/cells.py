@@ -10,7 +10,7 @@ import polars as pl
 
 from gnomon.errors import counted, listed
 
-__all__ = ["Cells", "gaps", "uneven_runs"]
+__all__ = ["Cells", "gaps", "runs_in_words", "uneven_runs"]
 
 #: Names that a line shows before it says that there are more.
 MOST_NAMES = 8
@@ -82,6 +82,21 @@ def _places(column: pl.Series, names: Sequence[str]) -> npt.NDArray[np.int64]:
     codes = pl.DataFrame([pl.Series("name", names, pl.String), numbers])
     found = column.to_frame("name").join(codes, on="name", how="left", maintain_order="left")
     return found["place"].to_numpy().copy()
+
+
+def runs_in_words(run_counts: _Counts) -> str:
+    """Return how many runs there are of each algorithm on a task; nothing if there are none.
+
+    Examples
+    --------
+    >>> runs_in_words(np.array([[2, 3], [0, 3]]))
+    '2 to 3 runs'
+    """
+    counts = run_counts[run_counts > 0]
+    if not counts.size:
+        return ""
+    least, most = int(counts.min()), int(counts.max())
+    return f"{least} to {most} runs" if least < most else counted(most, "run")
 
 
 def gaps(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:

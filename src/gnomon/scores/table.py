@@ -16,7 +16,7 @@ import polars as pl
 
 from gnomon._io.tables import html_table
 from gnomon.errors import ScoreDataError, UnknownNameError, counted
-from gnomon.scores.cells import Cells, gaps, uneven_runs
+from gnomon.scores.cells import Cells, gaps, runs_in_words, uneven_runs
 from gnomon.scores.scale import Normalization
 from gnomon.scores.tidy import (
     SPECIAL,
@@ -426,21 +426,13 @@ class ScoreTable:
 
     def _heading(self) -> str:
         """Return how much there is, of what, on which scale."""
-        direction = "higher" if self.higher_is_better else "lower"
-        unit = f", {self.unit}" if self.unit else ""
-        scale = f", normalised by {self.normalization.name}" if self.normalization else ""
-        n_algorithms, n_tasks = len(self.algorithms), len(self.tasks)
-        head = (
-            f"{counted(len(self), 'score')} ({self.metric}{unit}, {direction} is better{scale}): "
-            f"{counted(n_algorithms, 'algorithm')}, {counted(n_tasks, 'task')}"
-        )
-        counts = self.run_counts[self.run_counts > 0]
-        if self.n_steps > 1 or not counts.size:
-            return f"{head}, {self.n_steps} steps" if self.n_steps > 1 else head
-        least, most = int(counts.min()), int(counts.max())
-        return (
-            f"{head}, {least} to {most} runs" if least < most else f"{head}, {counted(most, 'run')}"
-        )
+        direction = "higher is better" if self.higher_is_better else "lower is better"
+        if self.normalization:
+            direction += f", normalised by {self.normalization.name}"
+        scale = ", ".join(filter(None, [self.metric, self.unit, direction]))
+        runs = f"{self.n_steps} steps" if self.n_steps > 1 else runs_in_words(self.run_counts)
+        kinds = counted(len(self.algorithms), "algorithm"), counted(len(self.tasks), "task")
+        return f"{counted(len(self), 'score')} ({scale}): {', '.join(filter(None, [*kinds, runs]))}"
 
     __str__ = describe
 
@@ -467,8 +459,9 @@ class ScoreTable:
 
     def _check_names(self, algorithms: Iterable[str] = (), tasks: Iterable[str] = ()) -> None:
         """Refuse a name that is not in the table."""
-        known = {"algorithm": self.algorithms, "task": self.tasks}
-        for kind, names in (("algorithm", algorithms), ("task", tasks)):
-            for name in names:
-                if name not in known[kind]:
-                    raise UnknownNameError(kind, name, known[kind])
+        for name in algorithms:
+            if name not in self.algorithms:
+                raise UnknownNameError("algorithm", name, self.algorithms)
+        for name in tasks:
+            if name not in self.tasks:
+                raise UnknownNameError("task", name, self.tasks)

@@ -131,6 +131,7 @@ def test_processes_find_the_same(make_scores):
     assert np.array_equal(together.errors, alone.errors)
 
 
+@pytest.mark.full
 def test_a_cluster_finds_the_same(make_scores):
     pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
     from gnomon.execution.dask_cluster import cluster_executor

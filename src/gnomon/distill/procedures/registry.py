@@ -106,8 +106,8 @@ PROCEDURES: Mapping[str, Procedure] = {
 }
 
 
-def procedure_of(name: str, *, n_folds: int = 10) -> Procedure:
-    """Return the procedure of a name.
+def procedure_of(name: str | Procedure, *, n_folds: int = 10) -> Procedure:
+    """Return the procedure of a name; one of one's own as it is.
 
     ``factor`` is ours and the default; ``paper`` is what the Atari-5 paper states, ``paper-code``
     what its code does, ``complete`` the paper's with complete tasks only; ``auto`` chooses among
@@ -115,7 +115,7 @@ def procedure_of(name: str, *, n_folds: int = 10) -> Procedure:
 
     Parameters
     ----------
-    name : str
+    name : str or Procedure
     n_folds : int
         Of the cross-validation by which the paper's procedures choose, and ``auto`` between some.
 
@@ -129,6 +129,8 @@ def procedure_of(name: str, *, n_folds: int = 10) -> Procedure:
     >>> procedure_of("paper", n_folds=5).folds.n_folds
     5
     """
+    if isinstance(name, Procedure):
+        return name
     if name not in PROCEDURES:
         raise UnknownNameError("procedure", name, PROCEDURES)
     procedure = PROCEDURES[name]

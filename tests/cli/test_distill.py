@@ -141,10 +141,15 @@ def test_the_harness_of_language_models(gnomon, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "who", [("--workers", "2"), pytest.param(("--scheduler", "local"), marks=pytest.mark.full)]
+    ("procedure", "who"),
+    [
+        ("factor", ("--workers", "2")),
+        pytest.param("paper", ("--workers", "2"), marks=pytest.mark.full),
+        pytest.param("factor", ("--scheduler", "local"), marks=pytest.mark.full),
+        pytest.param("paper", ("--scheduler", "local"), marks=pytest.mark.full),
+    ],
 )
-@pytest.mark.parametrize("procedure", ["factor", "paper"])
-def test_whoever_does_the_pieces(gnomon, suite, who, procedure):
+def test_whoever_does_the_pieces(gnomon, suite, procedure, who):
     if "--scheduler" in who:
         pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
     words = ("distill", suite, "--size", "3", "--transform", "identity", "--top", "4", "--json")

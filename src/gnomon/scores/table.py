@@ -15,8 +15,8 @@ import numpy.typing as npt
 import polars as pl
 
 from gnomon._io.tables import html_table
-from gnomon.errors import ScoreDataError, UnknownNameError, counted
-from gnomon.scores.cells import Cells, gaps, runs_in_words, uneven_runs
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.cells import Cells, contents
 from gnomon.scores.scale import Normalization
 from gnomon.scores.tidy import (
     SPECIAL,
@@ -297,8 +297,7 @@ class ScoreTable:
 
     def tasks_of(self, algorithm: str) -> tuple[str, ...]:
         """Return the tasks on which an algorithm has at least one score, in the table's order."""
-        self._check_names([algorithm])
-        return tuple(task for task in self.tasks if (algorithm, task) in self._cells)
+        return self.shared_tasks([algorithm])
 
     def shared_tasks(self, algorithms: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return the tasks on which every one of the algorithms has at least one score."""
@@ -414,25 +413,7 @@ class ScoreTable:
 
     def describe(self) -> str:
         """Return what the table holds and what is missing in it, one fact a line."""
-        last = self.last_step() if self.n_steps > 1 else self
-        lines = [self._heading()]
-        n_missing = int(last.effective_scores()["score"].is_nan().sum())
-        if n_missing:
-            lines.append(f"{counted(n_missing, 'missing run')} (empty score)")
-        if "censored" in last.frame.columns and last.frame["censored"].any():
-            lines.append(counted(int(last.frame["censored"].sum()), "censored run"))
-        cells = last.algorithms, last.tasks, last.run_counts
-        return "\n".join([*lines, *gaps(*cells), *uneven_runs(*cells)])
-
-    def _heading(self) -> str:
-        """Return how much there is, of what, on which scale."""
-        direction = "higher is better" if self.higher_is_better else "lower is better"
-        if self.normalization:
-            direction += f", normalised by {self.normalization.name}"
-        scale = ", ".join(filter(None, [self.metric, self.unit, direction]))
-        runs = f"{self.n_steps} steps" if self.n_steps > 1 else runs_in_words(self.run_counts)
-        kinds = counted(len(self.algorithms), "algorithm"), counted(len(self.tasks), "task")
-        return f"{counted(len(self), 'score')} ({scale}): {', '.join(filter(None, [*kinds, runs]))}"
+        return contents(self)
 
     __str__ = describe
 
@@ -459,9 +440,8 @@ class ScoreTable:
 
     def _check_names(self, algorithms: Iterable[str] = (), tasks: Iterable[str] = ()) -> None:
         """Refuse a name that is not in the table."""
-        for name in algorithms:
-            if name not in self.algorithms:
-                raise UnknownNameError("algorithm", name, self.algorithms)
-        for name in tasks:
-            if name not in self.tasks:
-                raise UnknownNameError("task", name, self.tasks)
+        asked = ("algorithm", algorithms, self.algorithms), ("task", tasks, self.tasks)
+        for kind, names, known in asked:
+            for name in names:
+                if name not in known:
+                    raise UnknownNameError(kind, name, known)

@@ -6,7 +6,6 @@ from .distillation import sizes as sizes
 from .evaluation import ExplainedTasks as ExplainedTasks
 from .evaluation import explained as explained
 from .evaluation import fairness as fairness
-from .models import Procedure as Procedure
 from .models import SubsetModel as SubsetModel
 from .models import SummaryEstimate as SummaryEstimate
 from .prediction import predict as predict
@@ -18,6 +17,7 @@ from .prepared import transform_of as transform_of
 from .procedures.factor import FactorProcedure as FactorProcedure
 from .procedures.least_squares import PaperProcedure as PaperProcedure
 from .procedures.least_squares import fit_least_squares as fit_least_squares
+from .procedures.procedure import Procedure as Procedure
 from .procedures.registry import PROCEDURES as PROCEDURES
 from .procedures.registry import procedure_of as procedure_of
 from .search.folds import Folds as Folds

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
-from gnomon.distill.models import Procedure, SubsetModel
+from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores, check_groups, check_target
+from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.validation import HeldOut, OrderAgreement, Outer, cross_validate, nested_error

@@ -9,10 +9,11 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.models import Procedure, SubsetModel
+from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures.least_squares import fit_least_squares
+from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.validation import HeldOut, cross_validate
 from gnomon.distill.work import Progress

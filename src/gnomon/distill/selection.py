@@ -10,10 +10,11 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from gnomon.distill.models import Procedure, SubsetModel
+from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores, check_groups, transform_of
 from gnomon.distill.procedures.least_squares import PaperProcedure
+from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.work import Progress, completed

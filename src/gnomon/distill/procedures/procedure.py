@@ -78,7 +78,7 @@ class Procedure(ABC):
 
     @abstractmethod
     def choose(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Subsets:
-        """Return the best subsets, best first; `options` are the fields of :class:`ChoiceSettings`."""
+        """Return the best subsets, best first; for the options see :class:`ChoiceSettings`."""
 
     @abstractmethod
     def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:

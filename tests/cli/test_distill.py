@@ -140,9 +140,16 @@ def test_the_harness_of_language_models(gnomon, tmp_path):
     assert errors["factor"] < errors["irt-2"] < errors["irt-1"]
 
 
-@pytest.mark.parametrize("who", [("--workers", "2"), ("--scheduler", "local")])
-@pytest.mark.parametrize("procedure", ["factor", "paper"])
-def test_whoever_does_the_pieces(gnomon, suite, who, procedure):
+@pytest.mark.parametrize(
+    ("procedure", "who"),
+    [
+        ("factor", ("--workers", "2")),
+        pytest.param("paper", ("--workers", "2"), marks=pytest.mark.full),
+        pytest.param("factor", ("--scheduler", "local"), marks=pytest.mark.full),
+        pytest.param("paper", ("--scheduler", "local"), marks=pytest.mark.full),
+    ],
+)
+def test_whoever_does_the_pieces(gnomon, suite, procedure, who):
     if "--scheduler" in who:
         pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
     words = ("distill", suite, "--size", "3", "--transform", "identity", "--top", "4", "--json")

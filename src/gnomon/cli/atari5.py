@@ -134,7 +134,7 @@ def _agents(source: Path | None, game: Names, where: Names) -> Mapping[str, Mapp
     """Return the raw scores of each agent by game, of a file and of options."""
     agents: dict[str, Mapping[str, float]] = {}
     if source is not None:
-        from gnomon.distill.atari.scores import raw_scores
+        from gnomon.distill.atari.agent_scores import raw_scores
         from gnomon.scores import read_scores
 
         agents |= raw_scores(read_scores(source, where=conditions(where)))

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from gnomon.distill.transforms import Transform
+from gnomon.distill.prepared import Transform
 from gnomon.plot.style import (
     FULL_WIDTH,
     GRID,

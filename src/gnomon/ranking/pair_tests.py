@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -20,10 +20,9 @@ from gnomon.ranking.tournament import (
     ground_weights,
     require_meetings,
 )
-from gnomon.results import Results, made_by, recorded
+from gnomon.results import FieldRecord, Results, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.rank_tests import holm
-from gnomon.stats.estimates import finite_or_none
 
 __all__ = ["PairComparison", "PairComparisons", "compare_pairs", "rank_sum_distribution"]
 
@@ -37,8 +36,8 @@ MOST_STEPS = 100_000
 LARGEST_RATIO = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class PairComparison:
+@dataclass(frozen=True)
+class PairComparison(FieldRecord):
     """One contestant against another: P(better), ease ratio and Mann-Whitney test.
 
     Parameters
@@ -78,7 +77,7 @@ class PairComparison:
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields as a mapping fit for JSON; ``ground`` only where there is one."""
-        fields = {name: finite_or_none(value) for name, value in asdict(self).items()}
+        fields = super().as_record()
         return {name: fields[name] for name in fields if name != "ground" or self.ground}
 
 

@@ -110,10 +110,7 @@ def run_cost(
 class RunCosts(Results[RunCost]):
     """What runs on so many games cost."""
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is counted."""
-        return ("One run each, without tuning; carbon at 0.92 pounds a kWh (USA, 2019).",)
+    notes = ("One run each, without tuning; carbon at 0.92 pounds a kWh (USA, 2019).",)
 
 
 def cost(

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from numba import njit
 __all__ = [
     "KERNEL_OPTIONS",
     "TOLERANCE",
+    "Where",
     "eliminated",
     "fold_products",
     "fold_search",
@@ -42,6 +43,10 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 I32 = npt.NDArray[np.int32]
 
+#: What a kernel searches: all subsets of `size` members whose first member lies in [first, last).
+#: classes, step, start, goal, n_gapped (see above), size, first, last; then the heap of the least
+#: errors and their subsets: values, picks, and how many it holds.
+Where: TypeAlias = tuple[I64, I64, int, int, int, int, int, int, F64, I32, int]
 #: Columns are scaled to length one; a task whose residual is shorter is collinear, and left out.
 TOLERANCE = 1e-11
 #: What a division may do (no exception), and what a sum may do (any order, fused).
@@ -104,28 +109,12 @@ def fold_search(lanes: int) -> Callable[..., int]:
     """Return the kernel for cross-validated errors with so many lanes."""
 
     @njit(**KERNEL_OPTIONS)
-    def search_folds(
-        a_top: F64,
-        t_top: F64,
-        tyy_top: F64,
-        weights: F64,
-        classes: I64,
-        step: I64,
-        start: int,
-        goal: int,
-        n_gapped: int,
-        size: int,
-        first: int,
-        last: int,
-        values: F64,
-        picks: I32,
-        count: int,
-    ) -> int:
-        """Search all subsets of `size` members whose first member lies in [first, last).
+    def search_folds(a_top: F64, t_top: F64, tyy_top: F64, weights: F64, where: Where) -> int:
+        """Search for the least cross-validated errors; return how many the heap holds.
 
-        a_top, t_top are (n + 1, n + 1, lanes), the target last; upper triangles are read. The least
-        errors go to the heap (values, picks); returns how many it holds.
+        a_top, t_top are (n + 1, n + 1, lanes), the target last; upper triangles are read.
         """
+        classes, step, start, goal, n_gapped, size, first, last, values, picks, count = where
         n = a_top.shape[0] - 1
         depth = max(size - 1, 1)
         a = np.empty((depth, (n + 1) * (n + 1), lanes))
@@ -262,28 +251,13 @@ def fold_search(lanes: int) -> Callable[..., int]:
 
 
 @njit(**KERNEL_OPTIONS)
-def gram_search(
-    a_top: F64,
-    yy_top: float,
-    scale: float,
-    limit: float,
-    classes: I64,
-    step: I64,
-    start: int,
-    goal: int,
-    n_gapped: int,
-    size: int,
-    first: int,
-    last: int,
-    values: F64,
-    picks: I32,
-    count: int,
-) -> int:
+def gram_search(a_top: F64, yy_top: float, scale: float, limit: float, where: Where) -> int:
     """Search the least residual sums of squares of one Gram matrix, times `scale`, below `limit`.
 
-    As the kernel of :func:`gnomon.distill.search.kernels.fold_search`, with training products
-    alone: the last two tasks are a loop over contiguous numbers.
+    As the kernel of :func:`fold_search`, with training products alone: the last two tasks are a
+    loop over contiguous numbers.
     """
+    classes, step, start, goal, n_gapped, size, first, last, values, picks, count = where
     n = a_top.shape[0] - 1
     depth = max(size - 1, 1)
     a = np.empty((depth, (n + 1) * (n + 1)))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gnomon.distill.atari.costs import PUBLISHED_COSTS, Machine, run_cost
+from gnomon.distill.atari.run_costs import PUBLISHED_COSTS, Machine, run_cost
 
 
 def test_costs_are_proportional():

@@ -209,6 +209,7 @@ def n_recorded(path: Path) -> int:
         return 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("workers", "scheduler"), [(1, ""), (2, "processes"), (2, "")])
 def test_kill_9_loses_the_trials_in_flight_at_most(tmp_path, workers, scheduler):
     """A real process is killed in the middle; what it had recorded is kept, byte for byte."""

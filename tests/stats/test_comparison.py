@@ -74,6 +74,7 @@ def test_any_metric_can_be_compared():
     assert (found.method, found.n_resamples) == ("scaled_bootstrap", 2000)
 
 
+@pytest.mark.full
 def test_size_of_the_tests_under_no_difference():
     """A binomial test: no more than 5 % false findings, with 4 runs."""
     draws = np.random.default_rng(5)

@@ -11,6 +11,7 @@ def rng():
     return np.random.default_rng(0)
 
 
+@pytest.mark.full
 def test_the_error_of_all_looks_is_that_of_the_whole():
     assert (1 - sequential_levels([3, 5, 10], level=0.9)).sum() == pytest.approx(0.1)
     draws = np.random.default_rng(8)

@@ -52,6 +52,7 @@ def test_misuse():
         interval_widths([[1.0], [2.0]], "probability_of_improvement", runs=[2], rng=rng())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("metric", ["median", "probability_of_improvement", "iqm"])
 def test_power_grows_with_runs_and_with_the_difference(metric):
     x = rng().normal(size=(30, 7))

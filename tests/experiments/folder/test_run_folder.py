@@ -210,6 +210,7 @@ def test_a_run_that_begins_just_now_is_not_taken_for_half_a_one(tmp_path, monkey
         RunFolder.create(path, CONFIG)
 
 
+@pytest.mark.full
 def test_of_many_that_begin_at_once_one_plays(tmp_path):
     """Real processes: each plays, or skips what another has played, or says that one is there."""
     (tmp_path / "small.toml").write_text(

@@ -30,6 +30,7 @@ def test_a_known_curve_is_found_again(p0):
     assert curve.n_attempts == 3000
 
 
+@pytest.mark.full
 def test_no_curve_on_a_grid_is_more_likely():
     accepted, chance = simulate(120, 0.25, seed=4)
     curve = fit_learning_curve(accepted, chance)

@@ -106,6 +106,7 @@ def test_they_agree_on_orders(
     assert_same_game(rule_set, board, attempts)
 
 
+@pytest.mark.full
 @settings(max_examples=500)
 @given(rule_sets(), boards(), some_attempts)
 def test_they_agree_on_the_whole_language(

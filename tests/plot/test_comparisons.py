@@ -5,7 +5,7 @@ import math
 from matplotlib.colors import to_hex
 
 from gnomon.plot import pairwise_rows, pairwise_table
-from gnomon.plot.comparisons import evidence_level
+from gnomon.plot.heat_maps import evidence_level
 from gnomon.plot.style import LEVELS
 from gnomon.stats import PairwiseTest, mann_whitney_table
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gnomon.distill.structure import Edge
-from gnomon.plot.correlation_graph import correlation_graph, stress_layout
+from gnomon.plot import correlation_graph
+from gnomon.plot.graphs import stress_layout
 
 EDGES = [Edge("u", "v", 0.9, 40), Edge("v", "w", 0.7, 40), Edge("x", "y", -0.8, 40)]
 

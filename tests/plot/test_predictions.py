@@ -4,7 +4,7 @@ import numpy as np
 
 from gnomon.distill import transform_of
 from gnomon.plot import error_strips, predicted_against_true
-from gnomon.plot.predictions import prediction_rows
+from gnomon.plot.subsets import prediction_rows
 
 LOG = transform_of("log")
 

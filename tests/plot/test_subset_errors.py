@@ -6,7 +6,7 @@ import pytest
 from gnomon.distill import sizes
 from gnomon.distill.search.pareto import ParetoPoint
 from gnomon.plot import error_by_size_curves, pareto_front_plot
-from gnomon.plot.subset_errors import pareto_rows, size_rows
+from gnomon.plot.subsets import pareto_rows, size_rows
 from gnomon.scores import ScoreTable
 
 

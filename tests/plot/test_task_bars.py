@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gnomon.plot.style import MUTED, SERIES
-from gnomon.plot.task_bars import category_colors, task_bars
+from gnomon.plot import task_bars
+from gnomon.plot.style import MUTED, SERIES, category_colors
 
 
 def test_bars_have_the_values_in_order():

@@ -10,8 +10,8 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.distill import Names, named_numbers
+from gnomon.cli.options import Where, conditions
 from gnomon.cli.progress import progress_bar
-from gnomon.cli.score_options import Where, conditions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

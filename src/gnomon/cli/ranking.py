@@ -9,9 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.cli.option_groups import with_groups
-from gnomon.cli.progress import waiting
-from gnomon.cli.score_options import (
+from gnomon.cli.options import (
     Latex,
     Level,
     NormalizedScores,
@@ -19,7 +17,9 @@ from gnomon.cli.score_options import (
     Seed,
     ShowOptions,
     Source,
+    with_groups,
 )
+from gnomon.cli.progress import waiting
 from gnomon.errors import GnomonError
 
 if TYPE_CHECKING:

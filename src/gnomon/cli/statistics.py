@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.option_groups import with_groups
-from gnomon.cli.score_options import (
+from gnomon.cli.options import (
     DrawOptions,
     Gamma,
     Level,
@@ -26,6 +25,7 @@ from gnomon.cli.score_options import (
     scores_of,
     scores_or_summaries,
     summaries_of,
+    with_groups,
 )
 
 __all__ = ["compare", "curves", "estimate", "plan", "profile"]

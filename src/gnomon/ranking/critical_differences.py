@@ -95,7 +95,7 @@ class CriticalDifference(Results[MeanRank]):
     groups: tuple[tuple[str, ...], ...]
     p_values: FloatArray
 
-    drawn_by: ClassVar[str | None] = "gnomon.plot.critical_difference:draw_critical_difference"
+    drawn_by: ClassVar[str | None] = "gnomon.plot.ranks:draw_critical_difference"
 
     @property
     def names(self) -> tuple[str, ...]:

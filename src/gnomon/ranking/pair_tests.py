@@ -99,7 +99,7 @@ class PairComparisons(Results[PairComparison]):
 
     tournament: Tournament
 
-    drawn_by: ClassVar[str | None] = "gnomon.plot.ease:draw_pairs"
+    drawn_by: ClassVar[str | None] = "gnomon.plot.heat_maps:draw_pairs"
     columns: ClassVar[tuple[str, ...]] = (
         "a", "b", "probability", "ease_ratio", "n_grounds", "p_value", "p_adjusted",
     )  # fmt: skip

@@ -128,7 +128,7 @@ class Ranking(Results[Ranked]):
     decisions: tuple[Decision, ...]
     components: tuple[tuple[str, ...], ...]
 
-    drawn_by: ClassVar[str | None] = "gnomon.plot.rank_intervals:draw_ranking"
+    drawn_by: ClassVar[str | None] = "gnomon.plot.ranks:draw_ranking"
 
     @cached_property
     def names(self) -> tuple[str, ...]:

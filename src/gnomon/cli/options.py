@@ -1,12 +1,17 @@
-"""Options of the verbs that read scores: where they come from, how results are shown."""
+"""Options that several verbs share: how scores are read, drawn from and shown.
+
+A group of options is one parameter of a verb, a data class, each field an option.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -18,10 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DrawOptions",
-    "FigureFile",
     "Gamma",
     "Level",
-    "LowerIsBetter",
     "Method",
     "Normalize",
     "NormalizedScores",
@@ -33,16 +36,14 @@ __all__ = [
     "Seed",
     "ShowOptions",
     "Source",
-    "StepColumn",
     "Where",
     "conditions",
-    "is_summary",
     "normalized",
     "scores_of",
     "scores_or_summaries",
     "summaries_of",
+    "with_groups",
 ]
-
 
 LEAST_LEVEL = 1e-6
 
@@ -67,22 +68,6 @@ Source = Annotated[
 Where = Annotated[
     list[str] | None, typer.Option(help="COLUMN=VALUE: only such rows of a score file.")
 ]
-StepColumn = Annotated[
-    str | None, typer.Option(help="The column of a score file to read as the step.")
-]
-Column = Annotated[
-    list[str] | None,
-    typer.Option(help="NAME=COLUMN: what a column is called, as in algorithm=Name."),
-]
-Format = Annotated[
-    str | None, typer.Option("--format", help="The format of the scores, if it is not recognised.")
-]
-LowerIsBetter = Annotated[
-    bool, typer.Option("--lower-is-better", help="Low scores of a score file are good.")
-]
-LeaveEmpty = Annotated[
-    bool, typer.Option("--leave-out-empty-cells", help="Attempts on empty cells are no errors.")
-]
 Score = Annotated[
     str | None, typer.Option(help="Which score of a run folder; tce, if none is named.")
 ]
@@ -98,7 +83,6 @@ Normalize = Annotated[
     typer.Option(help="min-max, random-human (Atari), percentile or reference:ALGORITHM."),
 ]
 Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")]
-FigureFile = Annotated[Path | None, typer.Option(help="Draw to this file: .svg, .png or .pdf.")]
 Only = Annotated[
     list[str] | None, typer.Option("--algorithm", help="Only these algorithms; repeatable.")
 ]
@@ -111,12 +95,24 @@ Resampling = Literal["runs", "runs_and_tasks"]
 class ReadOptions:
     """How scores are read."""
 
-    leave_out_empty_cells: LeaveEmpty = False
+    leave_out_empty_cells: Annotated[
+        bool, typer.Option("--leave-out-empty-cells", help="Attempts on empty cells are no errors.")
+    ] = False
     where: Where = None
-    column: Column = None
-    step_column: StepColumn = None
-    lower_is_better: LowerIsBetter = False
-    format: Format = None
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=COLUMN: what a column is called, as in algorithm=Name."),
+    ] = None
+    step_column: Annotated[
+        str | None, typer.Option(help="The column of a score file to read as the step.")
+    ] = None
+    lower_is_better: Annotated[
+        bool, typer.Option("--lower-is-better", help="Low scores of a score file are good.")
+    ] = False
+    format: Annotated[
+        str | None,
+        typer.Option("--format", help="The format of the scores, if it is not recognised."),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -158,7 +154,9 @@ class ShowOptions:
     """How what was found is shown."""
 
     latex: Latex = False
-    figure: FigureFile = None
+    figure: Annotated[Path | None, typer.Option(help="Draw to this file: .svg, .png or .pdf.")] = (
+        None
+    )
 
 
 def scores_of(
@@ -172,19 +170,12 @@ def scores_of(
         metric=metric,
         default_metric=default_metric,
         where=conditions(options.where),
-        columns=_column_names(options),
+        columns=conditions(options.column, "--column", "NAME=COLUMN"),
         step_column=options.step_column,
         higher_is_better=False if options.lower_is_better else None,
         format=options.format,
         count_empty=not options.leave_out_empty_cells,
     )
-
-
-def is_summary(source: Path) -> bool:
-    """Return whether a file has means and standard deviations instead of runs."""
-    from gnomon.scores.readers.summaries import holds_summaries
-
-    return holds_summaries(source)
 
 
 def scores_or_summaries(
@@ -199,7 +190,9 @@ def scores_or_summaries(
 
     `needs_runs` says which options are set that summaries cannot serve.
     """
-    if not is_summary(source):
+    from gnomon.scores.readers.summaries import holds_summaries
+
+    if not holds_summaries(source):
         return scores.last(source, reading), metrics, method
     asked = [name for name, is_set in needs_runs.items() if is_set]
     if method not in ("auto", "small_sample"):
@@ -216,7 +209,9 @@ def summaries_of(
     source: Path, reading: ReadOptions, keep_apart: str | None, algorithms: list[str] | None
 ) -> SummaryTable | None:
     """Return a file of means and standard deviations; None if the source is none."""
-    if not is_summary(source):
+    from gnomon.scores.readers.summaries import holds_summaries
+
+    if not holds_summaries(source):
         return None
     found = _summaries(source, reading, keep_apart)
     return found if algorithms is None else found.select(algorithms)
@@ -236,12 +231,11 @@ def _stand_ins(source: Path, options: ReadOptions, normalize: str | None) -> Sco
 def _summaries(source: Path, options: ReadOptions, keep_apart: str | None = None) -> SummaryTable:
     from gnomon.scores import read_summaries
 
-    where, columns = conditions(options.where), _column_names(options)
+    where, columns = (
+        conditions(options.where),
+        conditions(options.column, "--column", "NAME=COLUMN"),
+    )
     return read_summaries(source, where=where, columns=columns, keep_apart=keep_apart)
-
-
-def _column_names(options: ReadOptions) -> dict[str, str]:
-    return conditions(options.column, "--column", "NAME=COLUMN")
 
 
 def conditions(
@@ -264,3 +258,53 @@ def normalized(table: ScoreTable, name: str | None) -> ScoreTable:
     from gnomon.scores.normalization import normalize
 
     return normalize(table, name)
+
+
+def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return the verb with an option for each field of those parameters that are data classes.
+
+    The verb itself is called with the data classes.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Colors:
+    ...     ink: str = "black"
+    ...     paper: str = "white"
+    >>> def draw(what: str, colors: Colors) -> None:
+    ...     print(what, colors.ink, colors.paper)
+    >>> with_groups(draw)(what="a line", ink="blue", paper="white")
+    a line blue white
+    """
+    hints = get_type_hints(verb, include_extras=True)
+    groups = {
+        name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)
+    }
+
+    @functools.wraps(verb)
+    def spread(**values: Any) -> None:
+        for name, group in groups.items():
+            own = {field.name: values.pop(field.name) for field in fields(group)}
+            values[name] = group(**own)
+        verb(**values)
+
+    parameters = list(_parameters(verb, hints))
+    spread.__annotations__ = {p.name: p.annotation for p in parameters}
+    # inspect.signature() honours the attribute, which the type of a function does not declare.
+    spread.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return spread
+
+
+def _parameters(verb: Callable[..., None], hints: dict[str, Any]) -> Iterator[Parameter]:
+    """Yield what the command line sees: the parameters of the verb, and the fields of groups."""
+    for parameter in signature(verb).parameters.values():
+        hint = hints[parameter.name]
+        if not is_dataclass(hint):
+            yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint)
+            continue
+        of_fields = get_type_hints(hint, include_extras=True)
+        for field in fields(hint):
+            default = Parameter.empty if field.default is MISSING else field.default
+            kind = Parameter.KEYWORD_ONLY
+            yield Parameter(field.name, kind, default=default, annotation=of_fields[field.name])

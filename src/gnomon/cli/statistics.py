@@ -77,7 +77,13 @@ def compare(
     paired: Annotated[
         bool, typer.Option("--paired", help="Runs with the same label share a seed.")
     ] = False,
-    correction: Annotated[Literal["holm", "max_t"], typer.Option(help="Over all pairs.")] = "holm",
+    correction: Annotated[
+        Literal["holm", "studentized_range", "permutation", "max_t"],
+        typer.Option(
+            help="Over all pairs: p-values; intervals that hold together; or whether algorithms are "
+            "the same (max_t: as studentized_range)."
+        ),
+    ] = "holm",
     method: Annotated[
         Literal["auto", "small_sample", "percentile"], typer.Option(help="How intervals are made.")
     ] = "auto",
@@ -89,15 +95,20 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Compare two algorithms, or all pairs: differences with intervals and tests."""
-    if a is not None and correction == "max_t":
-        raise typer.BadParameter("--correction max_t is for all pairs, found two algorithms")
+    if a is not None and correction != "holm":
+        raise typer.BadParameter(
+            f"--correction {correction} is for all pairs, found two algorithms"
+        )
     if a is None and per_task:
         raise typer.BadParameter("--per-task needs two algorithms, A and B")
     from gnomon import stats
     from gnomon.stats.comparisons.comparison import chosen_pair
 
     with answering("compare", as_json=as_json) as answer:
-        runs_only = {"--paired": paired, "--correction max_t": correction == "max_t"}
+        if correction == "max_t":
+            answer.warn("--correction max_t is now studentized_range; the old name goes in 0.3")
+            correction = "studentized_range"
+        runs_only = {"--paired": paired, f"--correction {correction}": correction != "holm"}
         table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
         options = draws.arguments() | {"paired": paired, "method": by}
         if wanted:

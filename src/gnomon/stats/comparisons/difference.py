@@ -17,6 +17,7 @@ on Atari at 3 to 10 runs, where this covers 97 to 100 %.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +57,8 @@ class DifferenceOptions:
     method: str
     n_resamples: int
     keys: tuple[np.uint64, np.uint64]
+    #: Influences with variances moderated over a table, to judge the difference by.
+    moderated: tuple[Influences, Influences] | None = None
 
     def small(self, x: Strata, y: Strata) -> bool:
         """Return whether the small-sample method is to be used."""
@@ -118,9 +121,10 @@ def _delta_difference(
     x: Strata, y: Strata, metric: Metric, options: DifferenceOptions, value: float
 ) -> tuple[Interval, float] | None:
     """Return the delta-t interval and test, if the metric has finite influences."""
-    parts = _influences(x, y, metric, options.higher_is_better)
+    parts = options.moderated or _influences(x, y, metric, options.higher_is_better)
     if parts is None:
         return None
+    name = "delta_t" if options.moderated is None else "moderated_t"
     if options.paired:
         pairs = parts[0].values - parts[1].values
         error = delta_error(Influences(Strata(pairs, x.starts), pairs))
@@ -133,13 +137,13 @@ def _delta_difference(
     if metric.name == IMPROVEMENT and half > 0.0:
         low, high = max(low, 0.0), min(high, 1.0)
     if half > 0.0 and (center - neutral) * (value - neutral) <= 0.0:
-        return Interval(low, high, "delta_t"), 1.0  # not even the sign is known
-    return Interval(low, high, "delta_t"), error.p_value(center - neutral)
+        return Interval(low, high, name), 1.0  # not even the sign is known
+    return Interval(low, high, name), error.p_value(center - neutral)
 
 
 def _influences(
     x: Strata, y: Strata, metric: Metric, higher_is_better: bool
-) -> list[Influences] | None:
+) -> Sequence[Influences] | None:
     """Return how the difference moves with both algorithms' scores, if a formula says."""
     if metric.name == IMPROVEMENT:
         won = placements(x, y, higher_is_better=higher_is_better)

@@ -186,7 +186,7 @@ def test_what_the_corrections_cannot_have_is_refused():
         flat[1] = 0.5
         with pytest.raises(ScoreDataError, match=r"scores that vary in every .* of a1 do not"):
             compare_all(table(flat), "mean", correction=correction)
-    with pytest.raises(ValueError, match="expected a correction holm, .*, found 'bonferroni'"):
+    with pytest.raises(ValueError, match=r"expected a correction holm, .*, found 'bonferroni'"):
         compare_all(x, "mean", correction="bonferroni")
 
 

@@ -43,8 +43,12 @@ def estimate(
     per_task: Annotated[bool, typer.Option("--per-task", help="For each task by itself.")] = False,
     method: Annotated[Method, typer.Option(help="How intervals are made.")] = "auto",
     resampling: Annotated[
-        Resampling, typer.Option(help="Whether tasks are drawn too, as a sample of their kind.")
+        Resampling, typer.Option(help="Whether tasks are a sample too, of tasks like these.")
     ] = "runs",
+    variances: Annotated[
+        Literal["own", "table"],
+        typer.Option(help="An algorithm's own, or moderated over all those of the table."),
+    ] = "own",
     *,
     scores: NormalizedScores,
     draws: DrawOptions,
@@ -61,6 +65,7 @@ def estimate(
         runs_only = {"--per-task": per_task, "--resampling": resampling != "runs"}
         table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
         options = draws.arguments() | {"method": by, "resampling": resampling}
+        options["variances"] = variances
         answer.show(estimated(table, wanted, per_task=per_task, **options), **vars(showing))
 
 
@@ -80,8 +85,8 @@ def compare(
     correction: Annotated[
         Literal["holm", "studentized_range", "permutation", "max_t"],
         typer.Option(
-            help="Over all pairs: p-values; intervals that hold together; or whether algorithms are "
-            "the same (max_t: as studentized_range)."
+            help="Over all pairs: p-values; intervals that hold together; or whether algorithms "
+            "are the same (max_t: as studentized_range)."
         ),
     ] = "holm",
     method: Annotated[

@@ -18,12 +18,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.metrics import Metric
 from gnomon.stats.small_sample import Influences, task_variances
 from gnomon.stats.strata import Strata
 
-__all__ = ["PRIOR_DF", "TableVariances", "moderated_variances"]
+__all__ = ["PRIOR_DF", "TableVariances", "expect_table", "moderated_variances"]
 
 #: Weight of the prior, in degrees of freedom.
 PRIOR_DF = 2.0
@@ -66,6 +67,26 @@ def moderated_variances(variances: FloatArray, dfs: FloatArray) -> FloatArray:
         drawn = (PRIOR_DF * prior + dfs * np.where(known, variances, 0.0)) / (PRIOR_DF + dfs)
     alone = n_known - known < 1
     return np.where(alone, own, drawn)
+
+
+def expect_table(scores: ScoreTable, method: str, over: str) -> None:
+    """Refuse variances of the table where there are none, or where nothing takes them.
+
+    Raises
+    ------
+    ScoreDataError
+        There is one algorithm alone; or the method is none for few runs; or the estimates are not
+        over ``runs`` of fixed tasks.
+    """
+    fault = None
+    if len(scores.algorithms) < 2:
+        fault = f"expected two algorithms or more, found {scores.algorithms[0]} alone"
+    elif method not in ("auto", "small_sample"):
+        fault = f"expected the method small_sample, found {method}"
+    elif over != "runs":
+        fault = f"expected estimates over runs of all tasks, found {over}"
+    if fault is not None:
+        raise ScoreDataError(f"variances of the table: {fault}")
 
 
 class TableVariances:

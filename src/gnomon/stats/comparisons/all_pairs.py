@@ -19,6 +19,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError
 from gnomon.results import generator, recorded
 from gnomon.scores.table import ScoreTable
+from gnomon.stats.cautions import LARGE_SHARE, warn
 from gnomon.stats.comparisons.comparison import (
     IMPROVEMENT,
     Comparison,
@@ -32,7 +33,7 @@ from gnomon.stats.comparisons.comparison import (
 )
 from gnomon.stats.comparisons.permutation import largest_of_permuted
 from gnomon.stats.comparisons.studentized_range import range_cdf, range_quantile
-from gnomon.stats.estimates import LARGE_SHARE, shared_tasks, warn
+from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.metrics import Metric, Metrics
 from gnomon.stats.moderated_variances import TableVariances
 from gnomon.stats.small_sample import delta_error
@@ -208,8 +209,8 @@ class _Table:
                 ruled[task] = ruled.get(task, 0) + 1
         for task, n in ruled.items():
             warn(
-                f"{metric.name}: in {n} of {len(self.pairs)} pairs more than half of the variance is "
-                f"that of one task, {task}; their intervals may be too short"
+                f"{metric.name}: in {n} of {len(self.pairs)} pairs more than half of the variance "
+                f"is that of one task, {task}; their intervals may be too short"
             )
 
     def _holds(self, metric: Metric) -> bool:
@@ -253,8 +254,8 @@ class _Table:
         seen, largest, own = largest_of_permuted(self.scores, metric, tasks, self.how)
         n = self.how.n_resamples + 1
         warn(
-            f"{metric.name}: p-values by permutation say whether algorithms are the same, in spread "
-            "too, and not whether their means are equal"
+            f"{metric.name}: p-values by permutation say whether algorithms are the same, in "
+            "spread too, and not whether their means are equal"
         )
         return [
             replace(

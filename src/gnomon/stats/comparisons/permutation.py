@@ -1,4 +1,4 @@
-"""Permutation of runs between algorithms inside each task: are all algorithms the same?
+"""Permutation of runs between algorithms inside each task, to test that all are the same.
 
 Exact if they are, whatever the shape of the scores; no test of equal means where spreads differ.
 """

@@ -188,7 +188,7 @@ def curves(
     source: Source,
     metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
     summary: Annotated[
-        Literal["area", "best", "final", "time_to_threshold"] | None,
+        Literal["area", "best", "best_corrected", "final", "time_to_threshold"] | None,
         typer.Option(help="One number about each curve instead of the curve."),
     ] = None,
     threshold: Annotated[float | None, typer.Option(help="For time_to_threshold.")] = None,
@@ -208,8 +208,6 @@ def curves(
     as_json: JsonOption = False,
 ) -> None:
     """Show metrics along the steps of training, with bands, or numbers about whole curves."""
-    if summary is not None and method not in ("auto", "percentile"):
-        raise typer.BadParameter(f"--summary has percentile intervals, found --method {method}")
     if threshold is not None and summary != "time_to_threshold":
         raise typer.BadParameter("--threshold is for --summary time_to_threshold")
     from gnomon.stats import curves as curves_of
@@ -222,7 +220,9 @@ def curves(
         found = (
             curves_of(table, wanted, method=method, step=step.replace("_", " "), **options)
             if summary is None
-            else curves_of(table, wanted, summary=summary, threshold=threshold, **options)
+            else curves_of(
+                table, wanted, summary=summary, threshold=threshold, method=method, **options
+            )
         )
         answer.show(found, **vars(showing))
 

@@ -22,6 +22,9 @@ from gnomon.stats.subsampling import Subsamples, subsample_table
 
 __all__ = ["Plan", "SequentialResult", "Way", "plan", "sequential_compare", "sequential_levels"]
 
+#: Before so many runs two clusters of a task's runs cannot be seen: all may lie in one.
+SEEN_RUNS = 5
+
 
 @dataclass(frozen=True, slots=True)
 class SequentialResult:
@@ -323,6 +326,11 @@ def sequential_compare(
 ) -> SequentialResult:
     """Compare two algorithms look by look and stop when decided, the error controlled.
 
+    A look before 5 runs decides only what it would decide without any one of the tasks, so with one
+    task it decides nothing: runs that fall in two clusters may all lie in one of them, and then
+    show no variance. Where one such task rules the comparison, looks at 2, 4 and 8 runs would else
+    err in 15 % of all studies instead of 5.
+
     Parameters
     ----------
     table : ScoreTable
@@ -352,20 +360,31 @@ def sequential_compare(
     tasks = shared_tasks(table, (a, b))
     made = min(table.runs(name, task).size for name in (a, b) for task in tasks)
     result = None
+
+    def compared(part: ScoreTable, level: float) -> Comparison:
+        how = {"level": level, "gamma": gamma, "method": "small_sample", "rng": rng}
+        return compare(part, a, b, [metric], **how)[0]
+
     for n, own in zip(looks, sequential_levels(looks, level=level), strict=True):
         if n > made:
             break
         part = _first_runs(table, (a, b), tasks, n)
-        (found,) = compare(
-            part, a, b, [metric], level=float(own), gamma=gamma, method="small_sample", rng=rng
-        )
-        decided = found.p_value <= 1.0 - float(own)
+        found = compared(part, float(own))
+        decided = _decides(found)
+        if decided and n < SEEN_RUNS:
+            rests = (part.select(tasks=[t for t in tasks if t != one]) for one in tasks)
+            decided = len(tasks) > 1 and all(_decides(compared(r, float(own))) for r in rests)
         result = SequentialResult(decided, n, found)
         if decided:
             return result
     if result is None:
         raise ScoreDataError(f"expected {looks[0]} runs per task at the first look, found {made}")
     return result
+
+
+def _decides(found: Comparison) -> bool:
+    """Return whether a comparison finds a difference at its level."""
+    return found.p_value <= 1.0 - found.level
 
 
 def _first_runs(

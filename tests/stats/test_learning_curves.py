@@ -122,7 +122,7 @@ def test_which_summaries_have_resamples_and_what_they_say():
     (area,) = curves(ScoreTable.from_arrays({"a": many}), "mean", summary="area")
     assert area.method == "percentile"
     assert "area of the aggregate curve" in str(curves(TABLE, "mean", summary="area"))
-    with pytest.raises(ScoreDataError, match="a summary of a curve has intervals by auto, .*d bca"):
+    with pytest.raises(ScoreDataError, match="has intervals by auto, small_sample or perce"):
         curves(TABLE, "mean", summary="area", method="bca")
 
 
@@ -146,7 +146,7 @@ def test_coverage_of_summaries(n_runs):
     shape = np.minimum(np.arange(8) / 4, 1.0)
     true = height[:, None] * shape
     truth = {"area": np.trapezoid(true.mean(axis=0)) / 7, "final": height.mean()}
-    held, n = dict.fromkeys(truth, 0), 400
+    held, n = dict.fromkeys(truth, 0), 200
     for _ in range(n):
         noise = draws.normal(size=(n_runs, 8, 1)) + 0.5 * draws.normal(size=(n_runs, 8, 8))
         table = ScoreTable.from_arrays({"a": true + 0.3 * height[:, None] * noise})

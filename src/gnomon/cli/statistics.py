@@ -255,20 +255,24 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Say how many runs are needed to tell algorithms apart, or what fewer would have said."""
+    from gnomon.cli.progress import progress_bar
     from gnomon.stats import plan as planned
 
     with answering("plan", as_json=as_json) as answer:
-        found = planned(
-            scores.last(source, reading),
-            a,
-            b,
-            metric,
-            way=way,
-            runs=runs,
-            power=power,
-            n_simulations=simulations,
-            level=level,
-            gamma=gamma,
-            rng=seed,
-        )
+        table = scores.last(source, reading)
+        with progress_bar("planning") as progress:
+            found = planned(
+                table,
+                a,
+                b,
+                metric,
+                way=way,
+                runs=runs,
+                power=power,
+                n_simulations=simulations,
+                level=level,
+                gamma=gamma,
+                rng=seed,
+                progress=progress,
+            )
         answer.show(found, **vars(showing))

@@ -33,8 +33,9 @@ from gnomon.stats.strata import Strata
 __all__ = [
     "IMPROVEMENT",
     "DifferenceOptions",
+    "difference_ends",
+    "difference_error",
     "difference_of",
-    "finds_difference",
     "has_closed_form",
     "interval_and_test",
     "median_difference_ends",
@@ -45,6 +46,9 @@ __all__ = [
 
 #: The metric that is no difference: see :mod:`gnomon.stats.comparisons.improvement`.
 IMPROVEMENT = "probability_of_improvement"
+
+#: The normal probability of lying below one standard deviation.
+NORMAL_TAIL = 0.8413447460685429
 
 
 @dataclass(frozen=True)
@@ -154,17 +158,34 @@ def _influences(
     return [one for one in found if one is not None] if None not in found else None
 
 
-def finds_difference(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> bool:
-    """Return whether the interval of the difference excludes that there is none."""
-    value, neutral = difference_of(x, y, metric, options), neutral_value(metric)
+def difference_ends(
+    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions
+) -> tuple[float, float]:
+    """Return the ends of the interval of the difference alone."""
+    value = difference_of(x, y, metric, options)
     if options.small(x, y) and _has_profile(x, y, metric):
         # The p-value of this one is found by many intervals, and is not wanted here.
         correlation = _correlation(x, y, options)
-        low, high = median_difference_ends(x, y, options.level, correlation)
-    else:
-        interval, _ = interval_and_test(x, y, metric, options, value)
-        low, high = interval.low, interval.high
-    return bool(low > neutral or high < neutral)
+        return median_difference_ends(x, y, options.level, correlation)
+    interval, _ = interval_and_test(x, y, metric, options, value)
+    return interval.low, interval.high
+
+
+def difference_error(
+    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions
+) -> tuple[float, float]:
+    """Return the standard error of a difference and its degrees of freedom.
+
+    That of two medians is the half width of their normal interval, with those of their means.
+    """
+    if _has_profile(x, y, metric):
+        low, high = median_difference_ends(x, y, 2.0 * NORMAL_TAIL - 1.0)
+        parts: Sequence[Influences] = [Influences(s, s.values) for s in (x, y)]
+        return (high - low) / 2.0, delta_error(*parts).df
+    found = _influences(x, y, metric, options.higher_is_better)
+    assert found is not None, "planning takes metrics with a closed form, of finite runs"
+    error = delta_error(*found)
+    return math.sqrt(error.variance), error.df
 
 
 def _has_profile(x: Strata, y: Strata, metric: Metric) -> bool:

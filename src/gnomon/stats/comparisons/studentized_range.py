@@ -1,7 +1,8 @@
-"""The distribution of the studentized range: the widest of all differences of k means.
+"""Distributions over an estimated standard deviation: studentized range, noncentral Student's t.
 
-Of k independent normal means, over a standard deviation with its own chi-square error (Games and
-Howell 1976 use it where variances differ, with Satterthwaite's degrees of freedom for each pair).
+The studentized range is the widest difference of k independent normal means over a standard
+deviation with its own chi-square error (Games and Howell 1976 use it where variances differ, with
+Satterthwaite's degrees of freedom for each pair).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from gnomon.scores.table import FloatArray
 
-__all__ = ["range_cdf", "range_quantile"]
+__all__ = ["noncentrality", "range_cdf", "range_quantile"]
 
 #: Nodes of the two integrals, over the lowest mean and over the standard deviation: exact to 1e-7
 #: from one degree of freedom on, in a twentieth of the time that SciPy takes for a quantile.
@@ -71,6 +72,37 @@ def range_quantile(level: float, n_means: int, df: float) -> float:
         high *= 2.0
     root = optimize.brentq(lambda q: range_cdf(q, n_means, df) - level, 0.0, high, xtol=1e-9)
     return float(root)
+
+
+def noncentrality(t: float, df: float, share: float) -> float:
+    """Return the noncentrality at which that share of Student's t values lies below `t`.
+
+    It is a confidence limit of a difference in units of its standard error, from the t that was
+    seen: the lower one for a share near 1, the upper one for a share near 0.
+
+    Parameters
+    ----------
+    t, df : float
+        Student's t and its degrees of freedom.
+    share : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    With many degrees of freedom it is the normal one:
+
+    >>> round(noncentrality(3.0, 1e6, 0.975), 2)
+    1.04
+    """
+    from scipy import optimize, special
+
+    deviations, weights = _deviations(df)
+
+    def excess(center: float) -> float:
+        return float(weights @ special.ndtr(t * deviations - center)) - share
+
+    reach = abs(t) * float(deviations.max()) + 10.0
+    return float(optimize.brentq(excess, -reach, reach, xtol=1e-9))
 
 
 @lru_cache(maxsize=64)

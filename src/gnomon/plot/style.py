@@ -52,7 +52,6 @@ __all__ = [
     "mark_numbers",
     "new_drawing",
     "number",
-    "p_value",
     "series_style",
     "svg_text",
 ]
@@ -280,20 +279,3 @@ def number(value: float) -> str:
     if value == round(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
-
-
-def p_value(p: float) -> str:
-    """Return a p-value with a bound instead of needless digits.
-
-    Examples
-    --------
-    >>> [p_value(p) for p in (1e-9, 0.0042, 0.3, 0.9999, float("nan"))]
-    ['< 0.001', '0.004', '0.30', '> 0.99', 'not estimable']
-    """
-    if math.isnan(p):
-        return "not estimable"
-    if p < 0.001:
-        return "< 0.001"
-    if p > 0.99:
-        return "> 0.99"
-    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gnomon._io.tables import p_value
 from gnomon.errors import ScoreDataError
 from gnomon.ranking.contest import By, Contest, contest_of, ground_of
 from gnomon.ranking.ranks.tie_groups import group_letters, group_numbers, tie_groups
@@ -139,7 +140,7 @@ class CriticalDifference(Results[MeanRank]):
         """What was compared, and the test that all are alike."""
         notes = (
             f"Compared by {self.compared}.",
-            f"Friedman's test that all are alike: p = {self[0].friedman_p:.3g}",
+            f"Friedman's test that all are alike: p {p_value(self[0].friedman_p, '= ')}",
         )
         if self[0].test != "nemenyi":
             return notes

@@ -10,6 +10,7 @@ from .normalization import normalize_min_max as normalize_min_max
 from .normalization import normalize_percentile as normalize_percentile
 from .normalization import normalize_random_human as normalize_random_human
 from .normalization import normalize_reference as normalize_reference
+from .normalization import with_left_out as with_left_out
 from .plausibility import own_scales as own_scales
 from .plausibility import suspicions as suspicions
 from .readers.array_files import read_arrays as read_arrays
@@ -61,5 +62,6 @@ __all__ = [
     "read_summaries",
     "read_wide_table",
     "suspicions",
+    "with_left_out",
     "write_scores",
 ]

@@ -35,6 +35,7 @@ __all__ = [
     "normalize_percentile",
     "normalize_random_human",
     "normalize_reference",
+    "with_left_out",
 ]
 
 #: What :func:`normalize` knows by name.
@@ -55,7 +56,8 @@ def normalize(table: ScoreTable, name: str) -> ScoreTable:
     Warns
     -----
     DegenerateScoresWarning
-        Tasks without random and human scores are left out.
+        Tasks without random and human scores are left out of means; ranks keep them
+        (:func:`with_left_out`).
 
     Raises
     ------
@@ -74,23 +76,53 @@ def normalize(table: ScoreTable, name: str) -> ScoreTable:
     if kind == "reference" and algorithm:
         return normalize_reference(table, algorithm)
     if name == "random-human":
-        return normalize_random_human(_with_baselines(table))
+        return _by_baselines(table)
     known = {"min-max": normalize_min_max, "percentile": normalize_percentile}
     if name not in known:
         raise UnknownNameError("normalization", name, NORMALIZATIONS)
     return known[name](table)
 
 
-def _with_baselines(table: ScoreTable) -> ScoreTable:
-    """Return the table of the Atari games that have baselines, and say which have none."""
+def _by_baselines(table: ScoreTable) -> ScoreTable:
+    """Return the Atari games that have baselines, normalised, and say which have none."""
     atari = atari_baselines()
     unknown = [task for task in table.tasks if atari_name(task) not in atari]
     if not unknown or len(unknown) == len(table.tasks):
+        return normalize_random_human(table)
+    warnings.warn(
+        f"random-human: {len(unknown)} of {len(table.tasks)} tasks left out of means, without "
+        f"baselines: {listed(unknown)}; ranks keep them",
+        DegenerateScoresWarning,
+        stacklevel=3,
+    )
+    kept = [task for task in table.tasks if task not in unknown]
+    scaled = normalize_random_human(table.select(tasks=kept))
+    assert scaled.normalization is not None
+    left_out = table.frame.filter(pl.col("task").is_in(unknown))
+    return replace(scaled, normalization=replace(scaled.normalization, left_out=left_out))
+
+
+def with_left_out(table: ScoreTable) -> ScoreTable:
+    """Return a table with the raw scores of the tasks that normalising left out, for ranks alone.
+
+    Within each task higher is better, as on all others; between tasks scores do not compare.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[14.6, 3.0]]}, tasks=["Pong", "Chess"])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     scaled = normalize(table, "random-human")
+    >>> scaled.tasks, with_left_out(scaled).tasks
+    (('Pong',), ('Pong', 'Chess'))
+    """
+    record = table.normalization
+    if record is None or record.left_out is None:
         return table
-    shown = listed(unknown)
-    message = f"random-human: {len(unknown)} of {len(table.tasks)} tasks left out, without "
-    warnings.warn(f"{message}baselines: {shown}", DegenerateScoresWarning, stacklevel=3)
-    return table.select(tasks=[task for task in table.tasks if task not in unknown])
+    rows = record.left_out.filter(pl.col("algorithm").is_in(table.algorithms))
+    if not record.higher_is_better:
+        rows = rows.with_columns(-pl.col("score"))
+    return replace(table, frame=pl.concat([table.frame, rows.select(table.frame.columns)]))
 
 
 def normalize_by(
@@ -298,6 +330,9 @@ def denormalize(table: ScoreTable) -> ScoreTable:
     if record.pools and "censored" in back.frame.columns:
         # The percentiles of censored runs were those of an infinite score.
         back = replace(back, frame=back.frame.with_columns(censored=pl.col("score").is_infinite()))
+    if record.left_out is not None:
+        rows = record.left_out.filter(pl.col("algorithm").is_in(table.algorithms))
+        back = replace(back, frame=pl.concat([back.frame, rows.select(back.frame.columns)]))
     return replace(back, provenance=(*table.provenance, f"{record.name} undone"))
 
 

@@ -103,7 +103,7 @@ def test_mean_ranks_by_either_test(tmp_path):
     text = run(*view, "nemenyi", "--figure", picture)
     assert "nemenyi, 14 tasks, 95%" in text
     assert "it depends on who else is in the table" in text
-    assert "Compared by P(better) on each task." in text
+    assert "Compared by P(better) on each task; one distance for 3 pairs. The tasks" in text
     assert picture.read_text(encoding="utf-8").startswith("<?xml")
     assert "3 algorithms" in run(*view, "nemenyi", "--by", "task")
 

@@ -1,3 +1,4 @@
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -243,3 +244,60 @@ def test_permutation_is_exact_for_equal_algorithms():
             found = compare_all(x, "mean", correction="permutation", n_resamples=99, rng=draws)
         false += any(one.p_adjusted <= 0.05 for one in found)
     assert stats.binomtest(false, n, 0.05, "greater").pvalue > 0.01, false
+
+
+def test_what_is_claimed_and_what_is_corrected_together_is_said():
+    scores = table(rng().normal(size=(4, 5, 12)))
+    found = compare_all(scores, ["mean", "iqm"])
+    assert found.notes == (
+        "mean, iqm: by how much a is better, in units of the score; a few tasks may decide it.",
+        "gnomon rank counts wins against everybody and may separate other pairs: gnomon audit "
+        "names them.",
+        "p_adjusted: Holm's correction over 6 pairs, for each of 2 metrics by itself.",
+    )
+    # Of each metric by itself: asked alone it says the same.
+    assert found.where(metric="iqm") == compare_all(scores, "iqm").records
+    better = "probability_of_improvement"
+    assert compare_all(scores, better).notes[0] == (
+        f"{better}: how often a run of a beats one of b on the same task; by how much does not "
+        "count."
+    )
+    for correction, words in (
+        ("studentized_range", "the studentized range, or Holm's correction where a warning says"),
+        ("permutation", "the largest difference of permuted runs over 6 pairs"),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateScoresWarning)
+            found = compare_all(scores, "mean", correction=correction, n_resamples=50)
+        assert found.settings["family"].startswith(words), correction
+
+
+def test_formulas_are_taken_where_resamples_could_separate_none_of_so_many_pairs():
+    draws = rng()
+    far = table(draws.normal(size=(12, 20, 2)) + 9.0 * np.arange(12)[:, None, None])
+    found = compare_all(far, "mean", n_resamples=200)
+    assert {one.n_resamples for one in found} == {0}
+    assert all(one.p_adjusted < 0.05 for one in found)
+    few = compare_all(far.select(algorithms=["a0", "a1"]), "mean", n_resamples=200)
+    assert few[0].n_resamples == 200
+    with pytest.warns(DegenerateScoresWarning, match="give no p-value below 0.01, which corrected"):
+        asked = compare_all(far, "mean", method="percentile", n_resamples=200)
+    assert all(one.p_adjusted > 0.05 for one in asked)
+    assert asked.warnings[-1].endswith(
+        "over 66 pairs is above 0.05: none can be separated; take 2,640 resamples (--resamples) or "
+        "more"
+    )
+
+
+def test_one_censored_algorithm_leaves_the_others_compared():
+    x = suite(3)
+    rows = [
+        {"algorithm": f"a{i}", "task": t, "run": r, "score": s, "censored": bool(np.isinf(s))}
+        for i, runs in enumerate(np.where(np.arange(3)[:, None, None] == 2, np.inf, x))
+        for r, one in enumerate(runs)
+        for t, s in enumerate(one.tolist())
+    ]
+    scores = ScoreTable.from_records(rows, higher_is_better=False)
+    with pytest.warns(DegenerateScoresWarning, match="censored"):
+        found = compare_all(scores, "mean")
+    assert [np.isnan(one.p_value) for one in found] == [False, True, True]

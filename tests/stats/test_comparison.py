@@ -159,3 +159,16 @@ def test_censored_runs_have_no_simultaneous_intervals():
     table = ScoreTable.from_records(rows)
     with pytest.raises(ScoreDataError, match="mean: studentized_range needs finite scores; some"):
         compare_all(table, "mean", correction="studentized_range", rng=rng())
+
+
+def test_what_was_corrected_together_is_said():
+    scores = ScoreTable.from_arrays({"a": [[3, 1], [4, 2]], "b": [[1, 1], [2, 4]]})
+    assert compare(scores, "a", "b", "mean").settings["family"] == "not corrected, one test"
+    several = compare(scores, "a", "b", ["mean", "iqm"])
+    assert several.notes[-1] == "p_adjusted: not corrected, one test for each metric."
+    tasks = compare(scores, "a", "b", ["mean", "iqm"], per_task=True)
+    assert tasks.notes[-1] == (
+        "p_adjusted: Holm's correction over 2 tasks, for each of 2 metrics by itself; of all tasks "
+        "together, not corrected."
+    )
+    assert not any("gnomon rank" in note for note in tasks.notes)  # two alone have no places

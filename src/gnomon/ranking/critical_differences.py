@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon._io.tables import p_value
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, counted
 from gnomon.ranking.contest import By, Contest, contest_of, ground_of
 from gnomon.ranking.ranks.tie_groups import group_letters, group_numbers, tie_groups
 from gnomon.ranking.ratings.pooled import task_ranks
@@ -138,8 +138,11 @@ class CriticalDifference(Results[MeanRank]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What was compared, and the test that all are alike."""
+        n_pairs = counted(len(self) * (len(self) - 1) // 2, "pair")
+        by = "one distance for" if self[0].test == "nemenyi" else "Holm's correction over"
         notes = (
-            f"Compared by {self.compared}.",
+            f"Compared by {self.compared}; {by} {n_pairs}. The {ground_of(self.by)}s are the "
+            "sample: gnomon rank takes the runs, and may separate other pairs.",
             f"Friedman's test that all are alike: p {p_value(self[0].friedman_p, '= ')}",
         )
         if self[0].test != "nemenyi":

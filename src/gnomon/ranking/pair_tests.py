@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.ranking.contest import By, Contest, contest_of
+from gnomon.errors import counted
+from gnomon.ranking.contest import By, Contest, contest_of, ground_of
 from gnomon.ranking.tournament import (
     Tournament,
     Weights,
@@ -107,7 +108,25 @@ class PairComparisons(Results[PairComparison]):
     @property
     def title(self) -> str:
         """The test, and what corrects it for their number."""
-        return f"{self.settings['alternative']} Mann-Whitney tests, Holm's correction"
+        over = counted(len({(one.a, one.b) for one in self}), "pair")
+        grounds = {one.ground for one in self} - {None}
+        if grounds:
+            over = f"all {len(self)} tests of {over} on {counted(len(grounds), self._ground)}"
+        return f"{self.settings['alternative']} Mann-Whitney tests, Holm's correction over {over}"
+
+    @property
+    def _ground(self) -> str:
+        return ground_of(self.settings["by"])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the probability claims."""
+        harder = self.settings["by"] == "task"
+        better = "is harder than" if harder else "beats"
+        return (
+            f"probability: how often a run of a {better} one of b on the same {self._ground}; by "
+            "how much does not count.",
+        )
 
 
 def compare_pairs(

@@ -16,7 +16,7 @@ from itertools import combinations
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, counted
 from gnomon.results import generator, recorded
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import LARGE_SHARE, warn
@@ -66,8 +66,11 @@ def compare_all(
 
     Parameters
     ----------
-    scores, metrics, paired, level, method, n_resamples, gamma, rng
+    scores, metrics, paired, level, n_resamples, gamma, rng
         As in :func:`~gnomon.stats.comparisons.comparison.compare`.
+    method : str
+        As there; ``auto`` takes formulas also where so few resamples give no p-value that is small
+        enough to separate any of so many pairs.
     correction : str
         ``holm``: p-values by Holm's steps, each interval at `level` by itself;
         ``studentized_range``: intervals that hold together at `level`, and their p-values (Games
@@ -111,7 +114,36 @@ def compare_all(
         table = _Table(scores, how)
         for metric in metrics_to_compare(metrics, gamma, scores.higher_is_better):
             found += table.compared(metric, correction)
-    return Comparisons(tuple(found), how.settings(rng, scores, correction), tuple(notes))
+    settings = how.settings(rng, scores, correction, _family(found, correction))
+    return Comparisons(tuple(found), settings, tuple(notes))
+
+
+def _family(found: Sequence[Comparison], correction: Correction) -> str:
+    """Say which p-values of all pairs were corrected together, and by what."""
+    by = {
+        "holm": "Holm's correction",
+        "studentized_range": "the studentized range, or Holm's correction where a warning says so,",
+        "permutation": "the largest difference of permuted runs",
+    }[correction]
+    n_metrics = len({one.metric for one in found})
+    pairs = counted(len(found) // n_metrics, "pair")
+    each = "" if n_metrics == 1 else f", for each of {n_metrics} metrics by itself"
+    return f"{by} over {pairs}{each}"
+
+
+def _least_p(n_resamples: int) -> float:
+    """Return the least two-sided p-value that resamples can give."""
+    return 2.0 / (n_resamples + 1)
+
+
+def _fine_enough(how: ComparisonSettings, metric: Metric, n_pairs: int) -> ComparisonSettings:
+    """Return the settings, by formulas where resamples could separate none of so many pairs."""
+    # The profile intervals of medians would take minutes.
+    has_formula = metric.influence is not None or metric.name == IMPROVEMENT
+    too_coarse = n_pairs * _least_p(how.n_resamples) > 1.0 - how.level
+    if how.method == "auto" and has_formula and too_coarse:
+        return replace(how, method="small_sample")
+    return how
 
 
 def _present(correction: str) -> Correction:
@@ -144,6 +176,7 @@ class _Table:
         if correction != "holm":
             self._check(metric, correction)
         several = len(self.scores.algorithms) > 2 and not self.how.paired
+        how = _fine_enough(self.how, metric, len(self.pairs))
         found = corrected(
             [
                 one
@@ -154,13 +187,14 @@ class _Table:
                     b,
                     [metric],
                     False,
-                    self.how,
+                    how,
                     self.variances if several else None,
                 )
             ]
         )
         if any(one.method == "moderated_t" for one in found):
             self._name_doubts(metric)
+        self._name_coarse(metric, found)
         if correction == "studentized_range" and self._holds(metric):
             return [self._simultaneous(metric, one) for one in found]
         return self._permuted(metric, found) if correction == "permutation" else found
@@ -203,6 +237,8 @@ class _Table:
         for a, b in self.pairs:
             tasks = self._tasks((a, b))
             of = self.variances.influences(metric, tasks)
+            if a not in of or b not in of:  # some of its runs are censored
+                continue
             shares = np.add.reduce(np.split(delta_error(of[a], of[b]).shares, 2))
             if len(tasks) > 2 and shares.max() > LARGE_SHARE:
                 task = tasks[int(np.argmax(shares))]
@@ -211,6 +247,19 @@ class _Table:
             warn(
                 f"{metric.name}: in {n} of {len(self.pairs)} pairs more than half of the variance "
                 f"is that of one task, {task}; their intervals may be too short"
+            )
+
+    def _name_coarse(self, metric: Metric, found: Sequence[Comparison]) -> None:
+        """Say that resamples are too few for any pair to be separated after correction."""
+        tested = [one for one in found if not math.isnan(one.p_value)]
+        drawn = tested and all(one.n_resamples for one in tested)
+        least, alpha = _least_p(self.how.n_resamples), 1.0 - self.how.level
+        if drawn and len(tested) * least > alpha:
+            needed = math.ceil(2.0 * len(tested) / alpha)
+            warn(
+                f"{metric.name}: {self.how.n_resamples:,} resamples give no p-value below "
+                f"{least:.2g}, which corrected over {len(tested)} pairs is above {alpha:.2g}: none "
+                f"can be separated; take {needed:,} resamples (--resamples) or more"
             )
 
     def _holds(self, metric: Metric) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import ScoreDataError, UnknownNameError, counted
 from gnomon.results import Results, Row, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import draw_key
@@ -62,7 +62,8 @@ class Comparison:
     p_value : float
         Two-sided, that there is no difference.
     p_adjusted : float
-        Corrected for the comparisons made together.
+        Corrected for the comparisons made together; the results' notes, and ``family`` of their
+        settings, say which these are.
     level : float
         Confidence level of the interval.
     method : str
@@ -120,9 +121,38 @@ class Comparisons(Results[Comparison]):
         """How to read the values."""
         return "a minus b, or the probability that a is better"
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What each metric claims, and which p-values were corrected together."""
+        family = self.settings.get("family")
+        return (*_claims(self), *([f"p_adjusted: {family}."] if family else []))
+
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         of_tasks = any(row["task"] is not None for row in rows)
         return [name for name in self.columns if of_tasks or name != "task"]
+
+
+def _claims(found: Sequence[Comparison]) -> list[str]:
+    """Say of which question each metric is the answer, as verbs that ask another may disagree."""
+    metrics = dict.fromkeys(one.metric for one in found)
+    sizes = [metric for metric in metrics if metric != IMPROVEMENT]
+    claims = []
+    if sizes:
+        claims.append(
+            f"{', '.join(sizes)}: by how much a is better, in units of the score; a few tasks may "
+            "decide it."
+        )
+    if IMPROVEMENT in metrics:
+        claims.append(
+            f"{IMPROVEMENT}: how often a run of a beats one of b on the same task; by how much "
+            "does not count."
+        )
+    if len({(one.a, one.b) for one in found}) > 1:
+        claims.append(
+            "gnomon rank counts wins against everybody and may separate other pairs: gnomon audit "
+            "names them."
+        )
+    return claims
 
 
 def compare(
@@ -150,7 +180,8 @@ def compare(
     metrics : str, Metric or sequence of them
         As in :func:`~gnomon.stats.estimates.estimate`, and ``probability_of_improvement``.
     per_task : bool
-        Whether to compare on each task too; p-values are then corrected over tasks (Holm).
+        Whether to compare on each task too; p-values of tasks are then corrected over tasks, for
+        each metric by itself (Holm); that of all tasks together is not corrected.
     paired : bool
         Whether runs with the same label are pairs (the same seed): pairs are kept together.
     level : float
@@ -195,7 +226,20 @@ def compare(
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     with recorded() as notes:
         found = tuple(compared_pair(scores, a, b, metric_list(metrics), per_task, how))
-    return Comparisons(found, how.settings(rng, scores, correction="holm"), tuple(notes))
+    family = _family(found)
+    settings = how.settings(rng, scores, correction="holm", family=family)
+    return Comparisons(found, settings, tuple(notes))
+
+
+def _family(found: Sequence[Comparison]) -> str:
+    """Say which p-values of two algorithms were corrected together."""
+    n_tasks = len({one.task for one in found} - {None})
+    n_metrics = len({one.metric for one in found})
+    if n_tasks:
+        each = "" if n_metrics == 1 else f", for each of {n_metrics} metrics by itself"
+        tasks = counted(n_tasks, "task")
+        return f"Holm's correction over {tasks}{each}; of all tasks together, not corrected"
+    return "not corrected, " + ("one test" if n_metrics == 1 else "one test for each metric")
 
 
 def chosen_pair(scores: ScoreTable, a: str | None, b: str | None) -> tuple[str, str] | None:
@@ -230,13 +274,21 @@ class ComparisonSettings:
     rng: np.random.Generator
 
     def settings(
-        self, rng: np.random.Generator | int | None, scores: ScoreTable, correction: Correction
+        self,
+        rng: np.random.Generator | int | None,
+        scores: ScoreTable,
+        correction: Correction,
+        family: str,
     ) -> dict[str, Any]:
-        """Return what the results say of how they were made."""
+        """Return what the results say of how they were made.
+
+        `family` says in words which p-values were corrected together.
+        """
         return made_by(
             rng,
             scale=scores.scale,
             correction=correction,
+            family=family,
             paired=self.paired,
             level=self.level,
             method=self.method,

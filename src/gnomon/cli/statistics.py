@@ -53,8 +53,8 @@ def estimate(
     as_json: JsonOption = False,
 ) -> None:
     """Estimate summaries of every algorithm, with intervals."""
-    if per_task and (showing.figure is not None or method != "auto" or resampling != "runs"):
-        raise typer.BadParameter("--per-task goes without --figure, --method and --resampling")
+    if per_task and (method != "auto" or resampling != "runs"):
+        raise typer.BadParameter("--per-task goes without --method and --resampling")
     from gnomon.stats import estimate as estimated
 
     with answering("estimate", as_json=as_json) as answer:

@@ -40,6 +40,7 @@ __all__ = [
     "Influences",
     "delta_error",
     "delta_interval",
+    "locally_moderated_variances",
     "median_profile_interval",
     "noise_floor",
     "task_variances",
@@ -284,6 +285,11 @@ def median_profile_interval(strata: Strata, level: float) -> tuple[float, float]
     Moving task t to c costs ``((8v+1)/(8v+3))**2 v log(1 + ((c - m)/se)**2/v)``, the squared normal
     score of a t deviate with v degrees of freedom (Wallace 1959).
 
+    The costs may sum to the quantile of chi-square with one degree of freedom over
+    ``sqrt(1 + n/3)``, n being about how many tasks lie within a standard error of the median M:
+    ``sqrt(pi) sum p (1 - p)``, p the normal probability that a task is below M. Where many are,
+    their errors average out.
+
     Where the task means are dense it covers more than asked (98-100 % for 95 %). It cannot work
     where the median sits at the end of a tight cluster of tasks next to a wide gap, with noise
     larger than the spread inside the cluster.
@@ -297,31 +303,61 @@ def median_profile_interval(strata: Strata, level: float) -> tuple[float, float]
     """
     from scipy import special
 
-    means, (errors, dfs) = strata.task_means, _moderated_errors(strata)
-    critical = float(special.chdtri(1.0, 1.0 - level))
-    n = means.size
+    means, n = strata.task_means, strata.n_tasks
+    variances, dfs = locally_moderated_variances(strata, prior_factor=PRIOR_FACTOR)
+    errors = np.sqrt(variances / strata.counts)
+    crowd = _tasks_near_the_median(means, errors)
+    critical = float(special.chdtri(1.0, 1.0 - level)) / math.sqrt(1.0 + crowd / 3.0)
     ranks = [(n + 1) // 2] if n % 2 else [n // 2, n // 2 + 1]
     highs = [_upper_end(means, errors, dfs, rank, critical) for rank in ranks]
     lows = [-_upper_end(-means, errors, dfs, n + 1 - rank, critical) for rank in ranks]
     return float(np.mean(lows)), float(np.mean(highs))
 
 
-def _moderated_errors(strata: Strata) -> tuple[FloatArray, FloatArray]:
-    """Return the standard error of each task's mean and its degrees of freedom."""
+def locally_moderated_variances(
+    strata: Strata, *, prior_factor: float = 1.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return the variance of each task's runs, moderated by the tasks nearest in mean score.
+
+    The prior is the mean variance of the :data:`WINDOW` tasks nearest in mean, itself among them,
+    and weighs as much as :data:`PRIOR_DF` degrees of freedom.
+
+    Parameters
+    ----------
+    strata : Strata
+        Finite scores.
+    prior_factor : float
+        What to multiply the prior by.
+
+    Returns
+    -------
+    variances, dfs : ndarray of float, shape (tasks,)
+        0 where neither the task nor one near it varies; and the degrees of freedom.
+    """
     own_df = (strata.counts - 1).astype(np.float64)
     own = task_variances(strata, strata.values)
     order = np.argsort(strata.task_means, kind="stable")
-    n = order.size
-    width = min(WINDOW, n)
-    prior = np.empty(n)
-    for place, task in enumerate(order):
-        begin = min(max(place - width // 2, 0), n - width)
-        near = order[begin : begin + width]
-        if not own_df[near].any():
-            near = order
-        prior[task] = PRIOR_FACTOR * np.average(own[near], weights=own_df[near])
+    width = min(WINDOW, order.size)
+    begins = np.clip(np.arange(order.size) - width // 2, 0, order.size - width)
+    near = order[begins[:, None] + np.arange(width)]
+    weights, everywhere = own_df[near].sum(axis=1), max(float(own_df.sum()), 1.0)
+    # Among tasks of a single run there is nothing to go by but all the others.
+    overall = float(own @ own_df) / everywhere
+    nearby = (own * own_df)[near].sum(axis=1) / np.maximum(weights, 1.0)
+    prior = np.empty(order.size)
+    prior[order] = prior_factor * np.where(weights > 0.0, nearby, overall)
     dfs = PRIOR_DF + own_df
-    return np.sqrt((PRIOR_DF * prior + own_df * own) / dfs / strata.counts), dfs
+    return (PRIOR_DF * prior + own_df * own) / dfs, dfs
+
+
+def _tasks_near_the_median(means: FloatArray, errors: FloatArray) -> float:
+    """Return about how many tasks lie within a standard error of the median."""
+    from scipy import special
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above = special.ndtr((np.median(means) - means) / errors)
+    crowd = math.sqrt(math.pi) * (above * (1.0 - above))
+    return float(crowd[errors > 0.0].sum())
 
 
 def _upper_end(

@@ -7,21 +7,22 @@ its nominal 95 % covers 83-89 % for means and 70 % for medians on Atari scores.
 standard error is that of a mean of independent strata, and the quantile that of Student's t with
 Satterthwaite's degrees of freedom (the smaller of those from the influences and from the raw
 scores, since skewed noise needs the reserve). Where the metric cuts scores off, a task shows at
-least the variance that noise of its own spread would, with tails as real runs have them. Where the
-metric trims whole scores, fewer than its share, the interval lies around what the exact share would
-give, as infinitely many runs do.
+least the variance that noise of its own spread would, with tails as real runs have them, and for a
+gap up to the worst one that was seen. Where the metric trims whole scores, fewer than its share,
+the interval lies around what the exact share would give, as infinitely many runs do.
 
 The median over tasks of the task means has an interval of its own, by the likelihood of an order
 statistic. Its error comes from the gaps between the true task means near the middle, where no
 resampling can see it. So the upper end is the highest c for which moving enough tasks up to c costs
-less log-likelihood than a chi-square quantile. Variances are moderated by those of the tasks
+less log-likelihood than a chi-square quantile, lowered where tasks are dense. Variances are moderated by those of the tasks
 nearest in score.
 
 Runs may be ragged: a task with a single run borrows its variance from the others.
 
 Where it fails: no few runs can show an event that did not happen in them, such as a rare collapse
-of a task that else scores far above the target (the optimality gap then covers 85 to 92 %).
-Averaged over 24 populations, some such among them, nominal 95 % covers 94 to 98 % from 3 runs on.
+of a task that else scores far above the target. A collapse deeper than any run so far is not
+insured: the optimality gap then covers 85 to 92 %. Averaged over 24 populations, some such among
+them, nominal 95 % covers 94 to 98 % from 3 runs on.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def improvement_interval(
         return Interval(low, high, "newcombe"), p_value
     counts = a.counts.tolist(), b.counts.tolist()
     least = sum(
-        _null_variance((share * m * n + 0.5) / (m * n + 1.0), m, n)
+        _share_variance((share * m * n + 0.5) / (m * n + 1.0), m, n)
         for share, m, n in zip(won.per_task.tolist(), *counts, strict=True)
     )
     edge = DeltaError(least / a.n_tasks**2, math.inf, np.full(1, math.nan))
@@ -198,12 +198,12 @@ def _upper_end(value: float, m: int, n: int, z: float) -> float:
     low, high = value, 1.0
     for _ in range(60):
         middle = (low + high) / 2.0
-        inside = (middle - value) ** 2 <= z * z * _null_variance(middle, m, n)
+        inside = (middle - value) ** 2 <= z * z * _share_variance(middle, m, n)
         low, high = (middle, high) if inside else (low, middle)
     return high
 
 
-def _null_variance(theta: float, m: int, n: int) -> float:
+def _share_variance(theta: float, m: int, n: int) -> float:
     """Return the variance of the share of pairs won at a true probability.
 
     That of exponential distributions (Hanley and McNeil 1982), the sizes of both samples taken for

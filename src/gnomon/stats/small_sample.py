@@ -14,8 +14,8 @@ the interval lies around what the exact share would give, as infinitely many run
 The median over tasks of the task means has an interval of its own, by the likelihood of an order
 statistic. Its error comes from the gaps between the true task means near the middle, where no
 resampling can see it. So the upper end is the highest c for which moving enough tasks up to c costs
-less log-likelihood than a chi-square quantile, lowered where tasks are dense. Variances are moderated by those of the tasks
-nearest in score.
+less log-likelihood than a chi-square quantile, lowered where tasks are dense. Variances are
+moderated by those of the tasks nearest in score.
 
 Runs may be ragged: a task with a single run borrows its variance from the others.
 

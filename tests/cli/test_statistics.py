@@ -142,9 +142,10 @@ def test_options_reach_the_statistics(gnomon):
 
 
 def test_a_band_without_width_has_a_word(gnomon):
-    said = gnomon("profile scores.csv")
-    assert "the band has no width where no threshold parts the runs of a task (" in said.err
-    assert gnomon("profile scores.csv --kind ratio").err == ""
+    said = gnomon("profile scores.csv --kind average_score")
+    assert "the band has no width where a threshold parts no resamples (" in said.err
+    for kind in ("run_score", "ratio"):
+        assert gnomon(f"profile scores.csv --kind {kind}").err == ""
     ratios = json.loads(gnomon("profile scores.csv --kind ratio --json").out)
     assert ratios["warnings"] == ["profiles of kind ratio have no band: low and high are empty"]
 

@@ -98,9 +98,10 @@ def test_bad_pairs_have_a_message():
 
 
 def test_bands_without_width_are_named():
-    (text,) = profile(TABLE).warnings
-    assert text.startswith("the band has no width where no threshold parts the runs of a task (")
-    assert profile(TABLE, "ratio").warnings == ()
+    (text,) = profile(TABLE, "average_score").warnings
+    assert text.startswith("the band has no width where a threshold parts no resamples (")
+    for kind in ("run_score", "ratio"):
+        assert profile(TABLE, kind).warnings == ()
 
 
 def test_profiles_of_scores_need_runs():

@@ -192,7 +192,7 @@ def estimate(
     variances : str
         ``own``: each algorithm's; ``table``: moderated over the table's algorithms
         (:mod:`gnomon.stats.moderated_variances`), for the small-sample intervals of means,
-        interquartile means and the like. At 2 runs they are 17 % narrower, from 3 runs on about
+        interquartile means and the like. At 2 runs they are 13 % narrower, from 3 runs on about
         equal; and they depend on who else is in the table.
     n_resamples : int
         Number of resamples.

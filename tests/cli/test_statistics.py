@@ -152,7 +152,7 @@ def test_a_band_without_width_has_a_word(gnomon):
 
 def test_options_that_say_nothing_are_refused(gnomon):
     for command, message in (
-        ("compare scores.csv dqn sac --correction max_t", "is for all pairs"),
+        ("compare scores.csv dqn sac --correction permutation", "is for all pairs"),
         ("curves scores.csv --threshold 3", "is for --summary time_to_threshold"),
         ("curves scores.csv --summary area --threshold 3", "is for --summary time_to_threshold"),
     ):
@@ -197,7 +197,7 @@ def test_summaries_have_means_and_medians(gnomon):
         f"estimate {late} --metric iqm": "iqm: expected a metric that means and standard",
         f"estimate {late} --method bca": "--method bca needs the runs",
         f"estimate {late} --normalize min-max": "min-max needs the runs",
-        f"compare {late} --correction max_t": "--correction max_t needs the runs",
+        f"compare {late} --correction permutation": "--correction permutation needs the runs",
     }.items():
         said = gnomon(command, status=2)
         assert message in said.err

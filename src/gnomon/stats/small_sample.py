@@ -77,6 +77,9 @@ class Influences:
         its definition depends on how many there are.
     bounds : (float, float)
         Between which the metric lies, whatever the scores.
+    moderated : (ndarray of float, ndarray of float), optional
+        Variances of each task's influences and of its scores to take for its own, each of shape
+        (tasks,); see :mod:`gnomon.stats.moderated_variances`.
 
     Examples
     --------
@@ -90,11 +93,23 @@ class Influences:
     floor: FloatArray | None = None
     shift: float = 0.0
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    moderated: tuple[FloatArray, FloatArray] | None = None
+
+    def spreads(self) -> FloatArray:
+        """Return the variance of the influences of each task's runs, or its floor."""
+        own = task_variances(self.strata, self.values)
+        return own if self.floor is None else np.maximum(own, self.floor)
 
     def variances(self) -> FloatArray:
         """Return the variance of each task's mean influence."""
-        own = task_variances(self.strata, self.values)
-        return _of_means(self.strata, own if self.floor is None else np.maximum(own, self.floor))
+        found = self.spreads() if self.moderated is None else self.moderated[0]
+        return _of_means(self.strata, found, filled=self.moderated is not None)
+
+    def raw_variances(self) -> FloatArray:
+        """Return the variance of each task's mean score."""
+        if self.moderated is not None:
+            return _of_means(self.strata, self.moderated[1], filled=True)
+        return _of_means(self.strata, task_variances(self.strata, self.strata.values))
 
 
 def noise_floor(strata: Strata, response: Response) -> FloatArray:
@@ -184,7 +199,7 @@ def delta_error(*parts: Influences) -> DeltaError:
     weights = np.concatenate([np.full(p.strata.n_tasks, p.strata.n_tasks**-2.0) for p in parts])
     dfs = np.concatenate([np.maximum(p.strata.counts - 1, 1) for p in parts])
     variances = np.concatenate([p.variances() for p in parts]) * weights
-    raw = [_of_means(p.strata, task_variances(p.strata, p.strata.values)) for p in parts]
+    raw = [p.raw_variances() for p in parts]
     total = float(variances.sum())
     df = _satterthwaite(variances, dfs)
     with np.errstate(invalid="ignore"):
@@ -194,9 +209,12 @@ def delta_error(*parts: Influences) -> DeltaError:
     return DeltaError(total, min(df, raw_df) if math.isfinite(raw_df) else df, shares)
 
 
-def _of_means(strata: Strata, variances: FloatArray) -> FloatArray:
-    """Return the variance of each task's mean; a single run takes the others' mean variance."""
-    alone = strata.counts == 1
+def _of_means(strata: Strata, variances: FloatArray, *, filled: bool = False) -> FloatArray:
+    """Return the variance of each task's mean; a single run takes the others' mean variance.
+
+    If `filled`, single runs have a variance already, but for those that are NaN.
+    """
+    alone = np.isnan(variances) if filled else strata.counts == 1
     if alone.any():
         dfs = strata.counts - 1
         pooled = float((variances * dfs)[~alone].sum() / dfs.sum()) if not alone.all() else 0.0

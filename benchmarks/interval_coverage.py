@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from multiprocessing import get_context
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,9 @@ RUNS = (2, 3, 5, 10)
 LEVEL = 0.95
 METRICS = ("mean", "median", "iqm", "optimality_gap")
 SEED = 4242
+
+Summary = Literal["area", "final", "best"]
+SUMMARIES: tuple[Summary, ...] = ("area", "final", "best")
 
 Array = npt.NDArray[np.float64]
 
@@ -221,20 +225,19 @@ def _curves(
     """Count coverage of area, final and best of curves that rise for five of ten steps."""
     mean = population.truth().mean(axis=0)
     draw = partial(_curve, population, mean)
-    truth: dict[tuple[str, str], float] = {}
+    truth: dict[tuple[Summary, str], float] = {}
     large = gn.ScoreTable.from_arrays({"a": draw(np.random.default_rng(1), 1001)})
     for summary in ("area", "final", "best"):
         found = gn.curves(
             large, ["mean", "iqm"], summary=summary, method="percentile", n_resamples=2
         )
         truth |= {(summary, e.metric): e.value for e in found}
-    seen: dict[tuple[str, str], list[bool]] = {key: [] for key in truth}
+    seen: dict[tuple[Summary, str], list[bool]] = {key: [] for key in truth}
     for i in range(N_TABLES):
         table = gn.ScoreTable.from_arrays({"a": draw(rng, n_runs)})
-        for summary in ("area", "final", "best"):
-            for e in gn.curves(table, ["mean", "iqm"], summary=summary, rng=i):
-                key = summary, e.metric.removeprefix(f"{summary}(").removesuffix(")")
-                seen[key].append(_held(e.low, e.high, truth[key]))
+        for (summary, metric), true in truth.items():
+            (e,) = gn.curves(table, metric, summary=summary, rng=i)
+            seen[summary, metric].append(_held(e.low, e.high, true))
     for (summary, metric), held in seen.items():
         yield f"curves, {summary} of {metric}, {n_runs} runs", 100 * float(np.mean(held)), np.nan
 

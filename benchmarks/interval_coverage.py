@@ -41,6 +41,8 @@ SEED = 4242
 Summary = Literal["area", "final", "best"]
 SUMMARIES: tuple[Summary, ...] = ("area", "final", "best")
 
+METHODS: dict[str, Literal["auto", "percentile"]] = {"": "auto", "percentile": "percentile"}
+
 Array = npt.NDArray[np.float64]
 
 
@@ -155,7 +157,7 @@ def _aggregates(
     truth = {name: metric_named(name).value(whole) for name in METRICS}
     seen: dict[tuple[str, str], list[tuple[bool, float]]] = {}
     for i, table in enumerate(_tables(population, n_runs, rng)):
-        for kind, method in (("", "auto"), ("percentile", "percentile")):
+        for kind, method in METHODS.items():
             for e in gn.estimate(table, METRICS, method=method, n_resamples=400, rng=i):
                 held = _held(e.low, e.high, truth[e.metric])
                 seen.setdefault((e.metric, kind), []).append((held, e.high - e.low))
@@ -227,11 +229,10 @@ def _curves(
     draw = partial(_curve, population, mean)
     truth: dict[tuple[Summary, str], float] = {}
     large = gn.ScoreTable.from_arrays({"a": draw(np.random.default_rng(1), 1001)})
-    for summary in ("area", "final", "best"):
-        found = gn.curves(
-            large, ["mean", "iqm"], summary=summary, method="percentile", n_resamples=2
-        )
-        truth |= {(summary, e.metric): e.value for e in found}
+    for summary in SUMMARIES:
+        for metric in ("mean", "iqm"):
+            (e,) = gn.curves(large, metric, summary=summary, n_resamples=2)
+            truth[summary, metric] = e.value
     seen: dict[tuple[Summary, str], list[bool]] = {key: [] for key in truth}
     for i in range(N_TABLES):
         table = gn.ScoreTable.from_arrays({"a": draw(rng, n_runs)})

@@ -131,8 +131,20 @@ def test_over_tasks_it_is_the_placements_unless_most_are_won():
     v = theta * q / 12 * (1 + k * q / (1 + q) + k * theta / (1 + theta))
     assert interval.high == 1.0
     assert interval.low == pytest.approx(1 - z * np.sqrt(v / 8))
-    assert p == pytest.approx(2 * stats.norm.sf(0.5 / np.sqrt(v / 8)))
+    rank_sums = 8 * (3 + 4 + 1) / (12 * 12) / 64
+    assert p == pytest.approx(2 * stats.norm.sf((0.5 - 0.5 / 96) / np.sqrt(rank_sums)))
     assert interval.method == "delta_t"
+
+
+def test_tasks_won_outright_claim_no_more_than_the_exact_test():
+    """All runs of one beat all of the other: 2 over the number of ways to deal them out."""
+    for n_tasks in (2, 3, 6):
+        for m, n in ((2, 2), (2, 5), (3, 3), (5, 5), (10, 4)):
+            x = Strata.from_matrix(100.0 + np.arange(m * n_tasks).reshape(m, n_tasks))
+            y = Strata.from_matrix(np.arange(n * n_tasks).reshape(n, n_tasks))
+            interval, p = improvement_interval(x, y, 0.95)
+            assert 0.98 * 2 / special.comb(m + n, m) ** n_tasks <= p, (n_tasks, m, n)
+            assert (interval.low > 0.5) == (p <= 0.05), (n_tasks, m, n)
 
 
 @given(suites)

@@ -95,7 +95,7 @@ CASES = {
     "profile scores.csv --kind likelihood": "algorithm kind tau value low high",
     "curves curves.csv": "algorithm metric step value low high",
     "curves curves.csv --summary area": ESTIMATE,
-    "plan scores.csv dqn sac --simulations 20": "a b metric runs power",
+    "plan scores.csv dqn sac --simulations 20": "a b metric runs power low high assured",
     "plan scores.csv --way subsample": "algorithm metric runs value mean median low high",
 }  # fmt: skip
 
@@ -157,6 +157,22 @@ def test_options_that_say_nothing_are_refused(gnomon):
         ("curves scores.csv --summary area --threshold 3", "is for --summary time_to_threshold"),
     ):
         assert message in gnomon(command, status=2).err
+
+
+def test_simultaneous_intervals_and_their_old_name(gnomon):
+    new = records(gnomon("compare scores.csv --metric mean --correction studentized_range --json"))
+    said = gnomon("compare scores.csv --metric mean --correction max_t --json")
+    assert records(said) == new
+    assert "max_t is now studentized_range; the old name goes in 0.3" in said.out
+    assert {r["method"] for r in new} == {"studentized_range"}
+
+
+def test_variances_of_the_table_are_said(gnomon):
+    said = gnomon("estimate scores.csv --metric mean --variances table")
+    assert "an algorithm's interval depends on which others are in it" in said.err
+    for option in ("--method bca", "--per-task"):
+        refused = gnomon(f"estimate scores.csv --variances table {option}", status=2)
+        assert "variances of the table: expected" in refused.err
 
 
 def test_profiles_at_thresholds(gnomon):

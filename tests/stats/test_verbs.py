@@ -81,10 +81,10 @@ def test_a_verb_says_what_it_was_given():
 def test_plans_name_the_runs_that_are_needed():
     far = ScoreTable.from_arrays({"a": SCORES["dqn"], "b": SCORES["sac"] + 5.0})
     assert plan(far, "a", "b", runs=[3, 5], n_simulations=10).notes == (
-        "a, b (iqm): power 0.8 takes 3 runs",
+        "a, b (iqm): power 0.8 takes 3 runs (95%: 3 to 3); with 3 runs 80% of pilots reach it",
     )
     near = plan(TABLE, runs=[3], n_simulations=10, power=1.0)
-    assert all(note.endswith("power 1 takes more than 3 runs") for note in near.notes)
+    assert all("power 1 takes more than 3 runs (95%: " in note for note in near.notes)
 
 
 def test_bad_pairs_have_a_message():

@@ -124,13 +124,13 @@ class TableVariances:
         parts: dict[str, Influences] = {}
         places = {}
         for name in self._scores.algorithms:
-            own = [i for i, task in enumerate(tasks) if self._scores.runs(name, task).size]
-            if not own:
+            there = [i for i, task in enumerate(tasks) if self._scores.runs(name, task).size]
+            if not there:
                 continue
-            strata = Strata.from_table(self._scores, name, [tasks[i] for i in own])
+            strata = Strata.from_table(self._scores, name, [tasks[i] for i in there])
             found = metric.influences(strata)
             if found is not None:
-                parts[name], places[name] = found, np.array(own)
+                parts[name], places[name] = found, np.array(there)
         shape = len(parts), len(tasks)
         own, raw, dfs = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         for i, (name, part) in enumerate(parts.items()):

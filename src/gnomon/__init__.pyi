@@ -40,6 +40,7 @@ from .stats import curves as curves
 from .stats import estimate as estimate
 from .stats import plan as plan
 from .stats import profile as profile
+from .stats import tolerance as tolerance
 
 __all__ = [
     "Board",
@@ -83,5 +84,6 @@ __all__ = [
     "score",
     "scores",
     "stats",
+    "tolerance",
     "verify",
 ]

@@ -20,6 +20,7 @@ __all__ = [
     "DrawOptions",
     "FigureFile",
     "Gamma",
+    "Latex",
     "Level",
     "LowerIsBetter",
     "Method",
@@ -41,6 +42,7 @@ __all__ = [
     "scores_of",
     "scores_or_summaries",
     "summaries_of",
+    "weights_of",
 ]
 
 
@@ -264,3 +266,18 @@ def normalized(table: ScoreTable, name: str | None) -> ScoreTable:
     from gnomon.scores.normalization import normalize
 
     return normalize(table, name)
+
+
+def weights_of(text: str, table: ScoreTable) -> Mapping[str, float] | str:
+    """Return the weights of tasks: an attribute of the table as it is, or what a file says."""
+    if text in table.attributes:
+        return text
+    if not Path(text).exists():
+        known = ", ".join(table.attributes) or "none"
+        raise ScoreDataError(
+            f"--weights {text}: expected a CSV file of task, weight, or a column of the scores "
+            f"that tells families ({known}); found neither"
+        )
+    from gnomon.cli.distill import named_numbers
+
+    return {task: w for task, (w,) in named_numbers(Path(text), "task", ["weight"]).items()}

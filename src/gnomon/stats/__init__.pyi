@@ -22,6 +22,9 @@ from .comparisons.effects import hedges_g as hedges_g
 from .comparisons.effects import permutation_test as permutation_test
 from .comparisons.effects import task_tests as task_tests
 from .comparisons.effects import violation_ratio as violation_ratio
+from .comparisons.equivalence import Equivalence as Equivalence
+from .comparisons.equivalence import Equivalences as Equivalences
+from .comparisons.equivalence import equivalence as equivalence
 from .comparisons.improvement import Placements as Placements
 from .comparisons.improvement import placements as placements
 from .comparisons.improvement import probability_of_improvement as probability_of_improvement
@@ -72,6 +75,19 @@ from .profiles.kinds import profile as profile
 from .profiles.performance import Profile as Profile
 from .profiles.performance import performance_profiles as performance_profiles
 from .profiles.performance import thresholds as thresholds
+from .robustness.task_weights import WeightedComparison as WeightedComparison
+from .robustness.task_weights import WeightedComparisons as WeightedComparisons
+from .robustness.task_weights import compare_weighted as compare_weighted
+from .robustness.task_weights import estimate_weighted as estimate_weighted
+from .robustness.task_weights import task_weights as task_weights
+from .robustness.task_weights import turning_share as turning_share
+from .robustness.tolerance import Tolerance as Tolerance
+from .robustness.tolerance import Tolerances as Tolerances
+from .robustness.tolerance import normal_factor as normal_factor
+from .robustness.tolerance import runs_for_tolerance as runs_for_tolerance
+from .robustness.tolerance import share_of_range as share_of_range
+from .robustness.tolerance import tolerance as tolerance
+from .robustness.tolerance import tolerance_ranks as tolerance_ranks
 from .small_sample import DeltaError as DeltaError
 from .small_sample import Influences as Influences
 from .small_sample import delta_error as delta_error
@@ -91,6 +107,8 @@ __all__ = [
     "Curves",
     "DeltaError",
     "DifficultyOrder",
+    "Equivalence",
+    "Equivalences",
     "Estimate",
     "Estimates",
     "Influences",
@@ -107,6 +125,10 @@ __all__ = [
     "SequentialResult",
     "Strata",
     "Subsamples",
+    "Tolerance",
+    "Tolerances",
+    "WeightedComparison",
+    "WeightedComparisons",
     "almost_stochastic_order",
     "average_score_profile",
     "basic",
@@ -115,6 +137,7 @@ __all__ = [
     "cliffs_delta",
     "compare",
     "compare_all",
+    "compare_weighted",
     "curves",
     "delta_error",
     "delta_interval",
@@ -122,7 +145,9 @@ __all__ = [
     "difficulty_progress",
     "distance_profiles",
     "draw_key",
+    "equivalence",
     "estimate",
+    "estimate_weighted",
     "exact_band",
     "hedges_g",
     "holm",
@@ -138,6 +163,7 @@ __all__ = [
     "median_interval",
     "median_profile_interval",
     "metric_named",
+    "normal_factor",
     "optimality_gap",
     "percentile",
     "percentile_interval",
@@ -153,10 +179,12 @@ __all__ = [
     "ratio_profiles",
     "ratios_to_best",
     "run_score_profile",
+    "runs_for_tolerance",
     "runs_needed",
     "sequential_compare",
     "sequential_levels",
     "share_above",
+    "share_of_range",
     "simultaneous_band",
     "stand_in_runs",
     "studentized",
@@ -165,7 +193,11 @@ __all__ = [
     "summarize_runs",
     "task_iqm",
     "task_tests",
+    "task_weights",
     "thresholds",
+    "tolerance",
+    "tolerance_ranks",
     "trimmed_mean",
+    "turning_share",
     "violation_ratio",
 ]

@@ -323,3 +323,29 @@ def test_weights_are_a_file_or_a_column_of_families(gnomon):
     }
     for command, message in wrong.items():
         assert message in gnomon(command, status=2).err
+
+
+def test_sensitivity_takes_columns_names_or_a_run(gnomon):
+    draws = np.random.default_rng(0)
+    rows = [("ppo", f"t{t}", 10 * k + r, draws.normal(k * (1 - t), 0.1), k)
+            for k in range(3) for t in range(2) for r in range(3)]  # fmt: skip
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    Path("sweep.csv").write_text("algorithm,task,run,score,rate\n" + text)
+    found = records(gnomon("sensitivity sweep.csv --setting rate --json"))
+    assert [r["measure"] for r in found] == [
+        "tuned_per_task", "tuned_across_tasks", "sensitivity", "effective_dimensionality",
+    ]  # fmt: skip
+    assert (found[3]["value"], found[3]["chosen"], found[3]["optimism"]) == (1, "rate", None)
+    assert "optimism" in gnomon("sensitivity sweep.csv --setting rate").out
+    assert (
+        "or in columns (settings=[...] or --setting"
+        in gnomon("sensitivity sweep.csv", status=2).err
+    )
+    Path("sweep.toml").write_text(
+        'name = "sweep"\nrules = ["clockwise"]\ntrials = 2\nepisodes = 3\n[[learners]]\n'
+        'kind = "linear_dqn"\n[learners.grid]\ngamma = [0.0, 0.9]\n'
+    )
+    gnomon("run sweep.toml --out run")
+    found = records(gnomon("sensitivity run --resamples 10 --json"))
+    assert {r["algorithm"] for r in found} == {"linear_dqn"}
+    assert found[0]["n_settings"] == 2

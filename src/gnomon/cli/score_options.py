@@ -41,6 +41,7 @@ __all__ = [
     "normalized",
     "scores_of",
     "scores_or_summaries",
+    "settings_of",
     "summaries_of",
     "weights_of",
 ]
@@ -281,3 +282,13 @@ def weights_of(text: str, table: ScoreTable) -> Mapping[str, float] | str:
     from gnomon.cli.distill import named_numbers
 
     return {task: w for task, (w,) in named_numbers(Path(text), "task", ["weight"]).items()}
+
+
+def settings_of(source: Path) -> Mapping[str, Mapping[str, Any]] | None:
+    """Return the settings of each learner of a run folder, by its kind; None of a file."""
+    if not source.is_dir():
+        return None
+    from gnomon.experiments import RunFolder
+
+    learners = RunFolder.open(source).config.learners
+    return {one.name: {"learner": one.kind, **one.params} for one in learners}

@@ -27,12 +27,13 @@ from gnomon.cli.score_options import (
     normalized,
     scores_of,
     scores_or_summaries,
+    settings_of,
     summaries_of,
     weights_of,
 )
 from gnomon.results import Results
 
-__all__ = ["compare", "curves", "estimate", "plan", "profile", "tolerance"]
+__all__ = ["compare", "curves", "estimate", "plan", "profile", "sensitivity", "tolerance"]
 
 First = Annotated[str | None, typer.Argument(help="An algorithm; without it, all pairs.")]
 Second = Annotated[str | None, typer.Argument(help="The one to compare it with.")]
@@ -332,4 +333,41 @@ def tolerance(
     with answering("tolerance", as_json=as_json) as answer:
         table = scores.last(source, reading, algorithm)
         found = tolerances(table, share=share, level=level, side=side, method=method)
+        answer.show(found, latex=latex)
+
+
+@with_groups
+def sensitivity(
+    source: Source,
+    setting: Annotated[
+        list[str] | None, typer.Option(help="A column that is a hyper-parameter; repeatable.")
+    ] = None,
+    learner: Annotated[
+        str, typer.Option(help="The column that tells learners apart, if there are several.")
+    ] = "learner",
+    share: Annotated[float, typer.Option(help="Share of the peak to reach by tuning.")] = 0.95,
+    resamples: Annotated[int, typer.Option(min=1, help="Draws of runs to hold out.")] = 500,
+    algorithm: Only = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    *,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    latex: Latex = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how learners depend on their hyper-parameters, and how lucky the best setting is."""
+    from gnomon.stats import sensitivity as sensitivities
+
+    with answering("sensitivity", as_json=as_json) as answer:
+        table = scores.last(source, reading, algorithm)
+        found = sensitivities(
+            table,
+            setting or settings_of(source),
+            learner=learner,
+            share=share,
+            level=level,
+            n_resamples=resamples,
+            rng=seed,
+        )
         answer.show(found, latex=latex)

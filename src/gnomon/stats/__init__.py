@@ -21,7 +21,8 @@ How many runs does it take?
     looks while runs are made.
 Does it depend on what was chosen?
     :func:`estimate_weighted` and :func:`compare_weighted` weight tasks, and say how little would
-    turn a difference; :func:`tolerance` says where single runs lie.
+    turn a difference; :func:`tolerance` says where single runs lie, :func:`sensitivity` what is
+    owed to hyper-parameters and to the luck of the best setting.
 What it is made of
     arrays of shape (runs, tasks) or :class:`Strata`; aggregates (:func:`mean`,
     :func:`interquartile_mean`, ...); :class:`Resamples`; intervals (:func:`percentile`,

@@ -75,6 +75,9 @@ from .profiles.kinds import profile as profile
 from .profiles.performance import Profile as Profile
 from .profiles.performance import performance_profiles as performance_profiles
 from .profiles.performance import thresholds as thresholds
+from .robustness.sensitivity import Sensitivities as Sensitivities
+from .robustness.sensitivity import Sensitivity as Sensitivity
+from .robustness.sensitivity import sensitivity as sensitivity
 from .robustness.task_weights import WeightedComparison as WeightedComparison
 from .robustness.task_weights import WeightedComparisons as WeightedComparisons
 from .robustness.task_weights import compare_weighted as compare_weighted
@@ -122,6 +125,8 @@ __all__ = [
     "Profile",
     "Profiles",
     "Resamples",
+    "Sensitivities",
+    "Sensitivity",
     "SequentialResult",
     "Strata",
     "Subsamples",
@@ -181,6 +186,7 @@ __all__ = [
     "run_score_profile",
     "runs_for_tolerance",
     "runs_needed",
+    "sensitivity",
     "sequential_compare",
     "sequential_levels",
     "share_above",

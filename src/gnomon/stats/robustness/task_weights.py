@@ -417,10 +417,10 @@ def turning_share(weights: FloatArray, differences: FloatArray) -> float:
     0.3333333333333333
     """
     mean = float(weights @ differences)
-    if abs(mean) <= ROUNDING * float(weights @ np.abs(differences)):
-        return 0.0
     if not math.isfinite(mean):
         return math.nan
+    if abs(mean) <= ROUNDING * float(weights @ np.abs(differences)):
+        return 0.0
     d = differences * math.copysign(1.0, mean)
     if d.min() >= 0.0:
         return math.nan

@@ -99,11 +99,11 @@ class Tolerances(Results[Tolerance]):
     >>> from gnomon.stats import tolerance
     >>> scores = ScoreTable.from_arrays({"dqn": np.arange(50.0)[:, None]})
     >>> print(tolerance(scores))
-    score of single runs: at least 90 % of them lie from low to high, with confidence 95 %
+    score: 90 % of runs lie between, with confidence 95 %
     <BLANKLINE>
      algorithm   task     low   high   n_runs   runs_needed   range_share
      ────────────────────────────────────────────────────────────────────
-     dqn         task_0     0     49       50            46        0.9087
+     dqn         task_0     0     49       50            46        0.9086
     """
 
     columns = ("algorithm", "task", "low", "high", "n_runs", "runs_needed", "range_share")
@@ -113,8 +113,8 @@ class Tolerances(Results[Tolerance]):
         """Which share of what, and how surely."""
         share, level = self.settings["share"], self.settings["level"]
         return (
-            f"{self.settings['scale']} of single runs: at least {100 * share:g} % of them lie "
-            f"from low to high, with confidence {100 * level:g} %"
+            f"{self.settings['scale']}: {100 * share:g} % of runs lie between, with confidence "
+            f"{100 * level:g} %"
         )
 
 

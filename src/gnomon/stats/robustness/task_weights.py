@@ -164,6 +164,11 @@ def task_weights(scores: ScoreTable, weights: Weights) -> dict[str, float]:
     >>> task_weights(scores, "family")
     {'pong': 0.25, 'qbert': 0.25, 'cartpole': 0.5}
     """
+    return _shares(scores, _told(scores, weights))
+
+
+def _shares(scores: ScoreTable, weights: Weights) -> dict[str, float]:
+    """Return the weights of a table's tasks, which sum to 1; those of others do not count."""
     if isinstance(weights, str):
         return _family_weights(_families(scores, weights))
     missing = [task for task in scores.tasks if task not in weights]
@@ -173,22 +178,19 @@ def task_weights(scores: ScoreTable, weights: Weights) -> dict[str, float]:
     if wrong:
         found = ", ".join(f"{task} {weights[task]:g}" for task in wrong[:3])
         raise ScoreDataError(f"weights: expected numbers of at least 0, found {found}")
-    weights = _known(scores, weights)
     total = math.fsum(weights[task] for task in scores.tasks)
     if total == 0.0:
         raise ScoreDataError("weights: expected one above 0, found 0 for every task")
     return {task: weights[task] / total for task in scores.tasks}
 
 
-def _known(scores: ScoreTable, weights: Weights, *, tell: bool = True) -> Weights:
-    """Return the weights of those tasks that a table has."""
-    if isinstance(weights, str):
-        return weights
-    unknown = [task for task in weights if task not in scores.tasks]
-    if unknown and tell:
+def _told(scores: ScoreTable, weights: Weights) -> Weights:
+    """Return the weights, and say which are of tasks that the table does not have."""
+    unknown = [] if isinstance(weights, str) else [t for t in weights if t not in scores.tasks]
+    if unknown:
         shown = listed(unknown)
         warn(f"weights of {counted(len(unknown), 'task')} not used, no score is of them: {shown}")
-    return {task: weight for task, weight in weights.items() if task not in unknown}
+    return weights
 
 
 def _families(scores: ScoreTable, column: str) -> dict[str, str]:
@@ -259,7 +261,7 @@ def estimate_weighted(
     """
     with recorded() as notes:
         kept = scores.select(tasks=shared_tasks(scores))
-        shares = task_weights(kept, _known(scores, weights))
+        shares = _shares(kept, _told(scores, weights))
         found = estimate(
             _weighted(kept, shares),
             "mean",
@@ -328,11 +330,11 @@ def compare_weighted(
     options |= {"n_resamples": n_resamples, "rng": generator(rng)}
     found: list[tuple[Comparison, dict[str, Any]]] = []
     with recorded() as notes:
-        given = _known(scores, weights)
+        given = _told(scores, weights)
         for pair in pairs:
             both = scores.select(algorithms=pair)
             kept = both.select(tasks=shared_tasks(both))
-            shares = task_weights(kept, _known(kept, given, tell=False))
+            shares = _shares(kept, given)
             compared = compare(_weighted(kept, shares), *pair, "mean", **options)
             families = _families(kept, by) if by else None
             found.append((compared[0], _dependence(kept, pair, shares, families)))
@@ -355,9 +357,11 @@ def _dependence(
 ) -> dict[str, Any]:
     """Return the fields that say how the difference depends on the weights."""
     w = np.array([weights[task] for task in scores.tasks])
-    means = [[float(np.mean(scores.runs(x, task))) for task in scores.tasks] for x in pair]
+    of_a, of_b = (
+        np.array([scores.runs(name, task).mean() for task in scores.tasks]) for name in pair
+    )
     with np.errstate(invalid="ignore"):
-        d = np.subtract(*means)
+        d = of_a - of_b
     left_out = dict(_left_out(scores.tasks, families, w, d))
     least = min(left_out, key=lambda name: left_out[name], default=None)
     most = max(left_out, key=lambda name: left_out[name], default=None)

@@ -163,6 +163,12 @@ def test_the_same_rng_gives_the_same_answer():
     )
 
 
+def test_no_p_value_is_smaller_than_resamples_can_show():
+    scores = pair(runs=22)
+    (one,) = equivalence(scores, "a", "b", margin=99.0, metrics="mean", n_resamples=99)
+    assert one.p_equivalence == pytest.approx(0.01)
+
+
 @pytest.mark.full
 def test_a_difference_at_the_margin_is_called_equivalent_in_one_of_twenty():
     trials, called = 1500, 0

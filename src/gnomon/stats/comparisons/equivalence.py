@@ -185,7 +185,7 @@ def equivalence(
 
     Notes
     -----
-    p-values below 1e-9 are given as that.
+    p-values below 1e-9 are given as that, those from n resamples as at least 1 / (n + 1).
 
     Examples
     --------
@@ -251,6 +251,8 @@ def _tested(found: Comparison, margin: float, ends: Ends) -> Equivalence:
     if math.isfinite(found.low) and math.isfinite(found.high):
         low, high = ends(1.0 - found.level)
         p_value = _p_value(found.value, least, most, ends)
+        if found.n_resamples:  # which show no smaller one
+            p_value = max(p_value, 1.0 / (found.n_resamples + 1))
     shared = {name: value for name, value in asdict(found).items() if name in _SHARED}
     return Equivalence(
         **shared,

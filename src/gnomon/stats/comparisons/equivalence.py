@@ -118,9 +118,11 @@ class Equivalences(Results[Equivalence]):
     def title(self) -> str:
         """Between which differences algorithms count as equally good."""
         margin, level = self.settings["margin"], self.settings["level"]
+        of_probability = any(one.metric == IMPROVEMENT for one in self)
+        what, neutral = ("P(a better)", 0.5) if of_probability else ("a minus b", 0.0)
         return (
-            f"equivalent: a minus b surely between {-margin:g} and {margin:g}, by the "
-            f"{100 * (2 * level - 1):g} % interval"
+            f"equivalent: {what} surely between {neutral - margin:g} and {neutral + margin:g}, by "
+            f"the {100 * (2 * level - 1):g} % interval"
         )
 
     @property

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed
-from gnomon.results import FieldRecord, Results, generator, recorded
+from gnomon.results import FieldRecord, Results, Row, generator, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.comparison import Comparison, SmallMethod, compare
 from gnomon.stats.comparisons.rank_tests import holm
@@ -121,6 +121,10 @@ class WeightedComparisons(Results[WeightedComparison]):
     def title(self) -> str:
         """How to read the values."""
         return "a minus b, weighted means over tasks"
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        known = any(row["family_value"] is not None for row in rows)
+        return [name for name in self.columns if known or name != "family_value"]
 
     @property
     def notes(self) -> tuple[str, ...]:

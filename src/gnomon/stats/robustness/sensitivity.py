@@ -15,9 +15,10 @@ good settings by 30 % if it scored the choice by all runs, and overstate it by 4
 were not drawn.
 
 Draws share most of their runs, so their errors go together; twice the variance of a mean of as many
-runs stands for that. In simulations of 6 and 30 settings on 5 tasks, equally good ones and others,
-the interval of nominally 95 % of what a choice is worth covers 96 to 100 % with 2 to 5 runs, 90 to
-99 % with 10, and with 20 runs 96 to 98 % or, of equally good settings, 79 to 91 %.
+runs stands for that. In simulations of 6 and 30 settings on 5 tasks the interval of nominally 95 %
+of what a choice is worth covers 95 to 100 % with 2 to 5 runs, 91 to 98 % with 10, and with 20 runs
+95 to 98 % or, where all settings are equally good, 80 to 91 % (``python -m benchmarks
+held_out_coverage``).
 """
 
 from __future__ import annotations

@@ -145,8 +145,8 @@ def compare(
         )
     if a is None and per_task:
         raise typer.BadParameter("--per-task needs two algorithms, A and B")
-    if equivalence is not None and correction == "max_t":
-        raise typer.BadParameter("--equivalence corrects by holm, found --correction max_t")
+    if equivalence is not None and correction != "holm":
+        raise typer.BadParameter(f"--equivalence corrects by holm, found --correction {correction}")
     others = {"--equivalence": equivalence is not None, "--correction": correction != "holm"}
     _check_weights(weights, metric, {"--per-task": per_task, **others})
     from gnomon import stats

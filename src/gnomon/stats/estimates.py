@@ -233,7 +233,7 @@ def estimate(
     >>> for e in estimate(scores, ["iqm", "median"]):
     ...     print(f"{e.metric}: {e.value:.3f} [{e.low:.3f}, {e.high:.3f}] {e.method}")
     iqm: 0.487 [0.355, 0.620] delta_t
-    median: 0.487 [0.344, 0.631] profile_likelihood
+    median: 0.487 [0.359, 0.616] profile_likelihood
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")

@@ -49,11 +49,15 @@ def test_tasks_with_two_clusters_are_named():
     x[:3, 1] += 90
     x[:, 0] *= 60
     table = ScoreTable.from_arrays({"a": x})
+    share = x[:, 1].var() / x.var(axis=0).sum()
     said = [text for text in estimate(table, ["mean", "iqm"]).warnings if "clusters" in text]
     assert said == [
-        "a: runs fall in two clusters on 1 of 4 tasks (task_1); intervals may be too short where "
-        "few runs are in one of them"
+        "a: runs fall in two clusters on 1 of 4 tasks (task_1), with "
+        f"{share:.0%} of the variance; intervals may be too short where few runs are in one of them"
     ]
+    x[:, 0] *= 20  # beside which the clusters do not matter
+    found = estimate(ScoreTable.from_arrays({"a": x}), "mean")
+    assert not any("clusters" in text for text in found.warnings)
 
 
 def test_variances_of_the_table():

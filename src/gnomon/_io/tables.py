@@ -15,7 +15,7 @@ __all__ = ["html_table", "latex_table", "p_value", "text_table"]
 Record = Mapping[str, Any]
 
 #: Columns of p-values, which no table gives more digits of than they bear.
-P_VALUES = ("p_value", "p_adjusted")
+P_VALUES = ("p_value", "p_adjusted", "p_equivalence")
 #: Below this a p-value is a bound: tails so thin are those of the model rather than of the data.
 LEAST_P = 1e-4
 

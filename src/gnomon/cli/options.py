@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DrawOptions",
     "Gamma",
+    "Latex",
     "Level",
     "Method",
     "Normalize",
@@ -41,7 +42,9 @@ __all__ = [
     "normalized",
     "scores_of",
     "scores_or_summaries",
+    "settings_of",
     "summaries_of",
+    "weights_of",
     "with_groups",
 ]
 
@@ -308,3 +311,28 @@ def _parameters(verb: Callable[..., None], hints: dict[str, Any]) -> Iterator[Pa
             default = Parameter.empty if field.default is MISSING else field.default
             kind = Parameter.KEYWORD_ONLY
             yield Parameter(field.name, kind, default=default, annotation=of_fields[field.name])
+
+
+def weights_of(text: str, table: ScoreTable) -> Mapping[str, float] | str:
+    """Return the weights of tasks: an attribute of the table as it is, or what a file says."""
+    if text in table.attributes:
+        return text
+    if not Path(text).exists():
+        known = ", ".join(table.attributes) or "none"
+        raise ScoreDataError(
+            f"--weights {text}: expected a CSV file of task, weight, or a column of the scores "
+            f"that tells families ({known}); found neither"
+        )
+    from gnomon.cli.distill import named_numbers
+
+    return {task: w for task, (w,) in named_numbers(Path(text), "task", ["weight"]).items()}
+
+
+def settings_of(source: Path) -> Mapping[str, Mapping[str, Any]] | None:
+    """Return the settings of each learner of a run folder, by its kind; None of a file."""
+    if not source.is_dir():
+        return None
+    from gnomon.experiments import RunFolder
+
+    learners = RunFolder.open(source).config.learners
+    return {one.name: {"learner": one.kind, **one.params} for one in learners}

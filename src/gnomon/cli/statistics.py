@@ -1,8 +1,9 @@
-"""The statistics verbs: ``gnomon estimate``, ``compare``, ``profile``, ``curves`` and ``plan``."""
+"""The statistics verbs: ``gnomon estimate``, ``compare``, ``profile``, ``curves``, ``plan`` ..."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -10,6 +11,7 @@ from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import (
     DrawOptions,
     Gamma,
+    Latex,
     Level,
     Method,
     Normalize,
@@ -24,14 +26,39 @@ from gnomon.cli.options import (
     normalized,
     scores_of,
     scores_or_summaries,
+    settings_of,
     summaries_of,
+    weights_of,
     with_groups,
 )
+from gnomon.results import Results
 
-__all__ = ["compare", "curves", "estimate", "plan", "profile"]
+__all__ = ["compare", "curves", "estimate", "plan", "profile", "sensitivity", "tolerance"]
 
 First = Annotated[str | None, typer.Argument(help="An algorithm; without it, all pairs.")]
 Second = Annotated[str | None, typer.Argument(help="The one to compare it with.")]
+
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        help="Weights of tasks: a CSV file (task, weight), or a column whose values are families "
+        "of equal weight."
+    ),
+]
+
+
+def _check_weights(
+    weights: str | None, metrics: Sequence[str] | None, others: Mapping[str, bool]
+) -> None:
+    """Refuse what a weighted mean has not."""
+    unlike = [option for option, is_set in others.items() if is_set]
+    if weights is not None and unlike:
+        raise typer.BadParameter(f"--weights goes without {unlike[0]}")
+    if weights is not None and metrics not in (None, ["mean"]):
+        found = ", ".join(metrics or ())
+        raise typer.BadParameter(
+            f"--weights is for the mean, which alone is defined; found {found}"
+        )
 
 
 @with_groups
@@ -49,6 +76,7 @@ def estimate(
         Literal["own", "table"],
         typer.Option(help="An algorithm's own, or moderated over all those of the table."),
     ] = "own",
+    weights: Weights = None,
     *,
     scores: NormalizedScores,
     draws: DrawOptions,
@@ -57,16 +85,23 @@ def estimate(
     as_json: JsonOption = False,
 ) -> None:
     """Estimate summaries of every algorithm, with intervals."""
-    if per_task and (showing.figure is not None or method != "auto" or resampling != "runs"):
-        raise typer.BadParameter("--per-task goes without --figure, --method and --resampling")
-    from gnomon.stats import estimate as estimated
+    if per_task and (method != "auto" or resampling != "runs"):
+        raise typer.BadParameter("--per-task goes without --method and --resampling")
+    own = {"--resampling": resampling != "runs", "--variances": variances != "own"}
+    _check_weights(weights, metric, {"--per-task": per_task, **own})
+    from gnomon import stats
 
     with answering("estimate", as_json=as_json) as answer:
         runs_only = {"--per-task": per_task, "--resampling": resampling != "runs"}
         table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
-        options = draws.arguments() | {"method": by, "resampling": resampling}
-        options["variances"] = variances
-        answer.show(estimated(table, wanted, per_task=per_task, **options), **vars(showing))
+        options = draws.arguments() | {"method": by}
+        if weights is None:
+            options |= {"per_task": per_task, "resampling": resampling, "variances": variances}
+            found = stats.estimate(table, wanted, **options)
+        else:
+            del options["gamma"]
+            found = stats.estimate_weighted(table, weights_of(weights, table), **options)
+        answer.show(found, **vars(showing))
 
 
 @with_groups
@@ -92,6 +127,10 @@ def compare(
     method: Annotated[
         Literal["auto", "small_sample", "percentile"], typer.Option(help="How intervals are made.")
     ] = "auto",
+    equivalence: Annotated[
+        float | None, typer.Option(help="Largest difference that does not matter: test for less.")
+    ] = None,
+    weights: Weights = None,
     *,
     scores: NormalizedScores,
     draws: DrawOptions,
@@ -106,6 +145,10 @@ def compare(
         )
     if a is None and per_task:
         raise typer.BadParameter("--per-task needs two algorithms, A and B")
+    if equivalence is not None and correction != "holm":
+        raise typer.BadParameter(f"--equivalence corrects by holm, found --correction {correction}")
+    others = {"--equivalence": equivalence is not None, "--correction": correction != "holm"}
+    _check_weights(weights, metric, {"--per-task": per_task, **others})
     from gnomon import stats
     from gnomon.stats.comparisons.comparison import chosen_pair
 
@@ -119,11 +162,18 @@ def compare(
         if wanted:
             options["metrics"] = wanted
         pair = chosen_pair(table, a, b)
-        found = (
-            stats.compare_all(table, correction=correction, **options)
-            if pair is None
-            else stats.compare(table, *pair, per_task=per_task, **options)
-        )
+        found: Results[Any]
+        if weights is not None:
+            options = {k: v for k, v in options.items() if k not in ("gamma", "metrics")}
+            by_task = weights_of(weights, table)
+            found = stats.compare_weighted(table, by_task, *(pair or ()), **options)
+        elif equivalence is not None:
+            options |= {"margin": equivalence, "per_task": per_task}
+            found = stats.equivalence(table, *(pair or ()), **options)
+        elif pair is None:
+            found = stats.compare_all(table, correction=correction, **options)
+        else:
+            found = stats.compare(table, *pair, per_task=per_task, **options)
         answer.show(found, **vars(showing))
 
 
@@ -276,3 +326,68 @@ def plan(
                 progress=progress,
             )
         answer.show(found, **vars(showing))
+
+
+@with_groups
+def tolerance(
+    source: Source,
+    share: Annotated[float, typer.Option(help="Share of all runs to hold.")] = 0.9,
+    side: Annotated[
+        Literal["two-sided", "lower", "upper"], typer.Option(help="Which ends are wanted.")
+    ] = "two-sided",
+    method: Annotated[
+        Literal["order", "normal"],
+        typer.Option(help="By order statistics, or by mean and deviation for normal scores."),
+    ] = "order",
+    algorithm: Only = None,
+    level: Level = 0.95,
+    *,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    latex: Latex = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say between which scores a share of single runs lies."""
+    from gnomon.stats import tolerance as tolerances
+
+    with answering("tolerance", as_json=as_json) as answer:
+        table = scores.last(source, reading, algorithm)
+        found = tolerances(table, share=share, level=level, side=side, method=method)
+        answer.show(found, latex=latex)
+
+
+@with_groups
+def sensitivity(
+    source: Source,
+    setting: Annotated[
+        list[str] | None, typer.Option(help="A column that is a hyper-parameter; repeatable.")
+    ] = None,
+    learner: Annotated[
+        str, typer.Option(help="The column that tells learners apart, if there are several.")
+    ] = "learner",
+    share: Annotated[float, typer.Option(help="Share of the peak to reach by tuning.")] = 0.95,
+    resamples: Annotated[int, typer.Option(min=1, help="Draws of runs to hold out.")] = 500,
+    algorithm: Only = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    *,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    latex: Latex = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how learners depend on their hyper-parameters, and how lucky the best setting is."""
+    from gnomon.stats import sensitivity as sensitivities
+
+    with answering("sensitivity", as_json=as_json) as answer:
+        table = scores.last(source, reading, algorithm)
+        found = sensitivities(
+            table,
+            setting or settings_of(source),
+            learner=learner,
+            share=share,
+            level=level,
+            n_resamples=resamples,
+            rng=seed,
+        )
+        answer.show(found, latex=latex)

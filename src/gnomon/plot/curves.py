@@ -23,6 +23,7 @@ from gnomon.plot.style import (
     INK,
     PAPER,
     SIZE,
+    FloatArray,
     SeriesStyle,
     axes_for,
     band_alpha,
@@ -46,7 +47,9 @@ __all__ = [
     "sample_efficiency_curves",
 ]
 
-FloatArray = npt.NDArray[np.float64]
+
+#: Curves of more steps than this have no marker at each.
+MOST_MARKED = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,10 +342,6 @@ def median_rows(curves: Sequence[MedianCurve]) -> tuple[Mapping[str, float | str
         for c in curves
         for episode in range(c.values.size)
     )
-
-
-#: Curves of more steps than this have no marker at each.
-MOST_MARKED = 25
 
 
 def sample_efficiency_curves(

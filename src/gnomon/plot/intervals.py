@@ -42,6 +42,8 @@ __all__ = [
     "separated",
 ]
 
+#: Room for one comparison, in inches.
+LINE = 0.34
 #: More panels than this do not fit on a page.
 MOST_PANELS = 30
 #: What to call a metric in front of a reader.
@@ -186,10 +188,6 @@ def interval_rows(estimates: Sequence[Estimate]) -> tuple[Mapping[str, Any], ...
     2.5
     """
     return tuple(estimate.as_record() for estimate in estimates)
-
-
-#: Room for one row, in inches.
-LINE = 0.34
 
 
 def separated(comparison: Comparison) -> bool:

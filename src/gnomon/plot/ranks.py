@@ -47,6 +47,14 @@ __all__ = [
 
 #: Where ranks and brackets stand beside the panel, and how far apart brackets are, in inches.
 RANKS, BRACKETS, LANE = 0.2, 0.9, 0.2
+#: Width of a lane, as a share of the drawing, and how many there are at most.
+RUNG_LANE, MOST_LANES = 0.05, 9
+#: Length of the line of ranks at least, in inches.
+LEAST_LINE = 4.5
+#: Distances of its ticks; of all but the last there are at most eight.
+STEPS = (1, 2, 5, 10, 20, 50)
+#: Room for one line of text, in inches.
+LINE = 0.3
 #: More than this do not fit on a page.
 MOST_ROWS = 60
 
@@ -161,10 +169,6 @@ def ranking_rows(ranking: Ranking) -> tuple[Mapping[str, Any], ...]:
     )
 
 
-#: Width of a lane, as a share of the drawing, and how many there are at most.
-LANE, MOST_LANES = 0.05, 9
-
-
 def difficulty_ladder(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     """Draw contestants as rungs at the height of their rating, with intervals: hardest on top.
 
@@ -201,9 +205,9 @@ def difficulty_ladder(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     gap = (high - low + 2 * air) / (height * 0.82) * 0.19
     labels = spread(ranking.ratings[rows], gap=gap)
     lanes = _lanes(ranking, [int(row) for row in rows], gap / 4.0)
-    right = 0.1 + LANE * max(lanes, default=0)
+    right = 0.1 + RUNG_LANE * max(lanes, default=0)
     for row, lane, at in zip(rows, lanes, labels, strict=True):
-        x, rating = 0.05 + LANE * lane, float(ranking.ratings[row])
+        x, rating = 0.05 + RUNG_LANE * lane, float(ranking.ratings[row])
         if np.isfinite(ranking.low[row]):
             ax.vlines(
                 x, ranking.low[row], ranking.high[row], color=SERIES[0], linewidth=5, alpha=0.3
@@ -234,14 +238,6 @@ def _lanes(ranking: Ranking, rows: Sequence[int], gap: float) -> list[int]:
         reached[lane : lane + 1] = [float(min(ends))]
         lanes.append(lane)
     return lanes
-
-
-#: Room for one line of text, in inches.
-LINE = 0.3
-#: Length of the line of ranks at least, in inches.
-LEAST_LINE = 4.5
-#: Distances of its ticks; of all but the last there are at most eight.
-STEPS = (1, 2, 5, 10, 20, 50)
 
 
 def draw_critical_difference(found: CriticalDifference, ax: Axes | None = None) -> Figure | Axes:

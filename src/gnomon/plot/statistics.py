@@ -64,7 +64,8 @@ def estimate_figure(estimates: Sequence[Estimate], scale: str) -> Figure:
         drawing = interval_panels(estimates, xlabel=scale)
     level = estimates[0].level
     panels = {(one.task, one.metric) for one in estimates}
-    panel = "metric" if len({task for task, _ in panels}) == 1 else "task and metric"
+    n_tasks, n_metrics = (len({panel[i] for panel in panels}) for i in (0, 1))
+    panel = "metric" if n_tasks == 1 else "task" if n_metrics == 1 else "task and metric"
     drawn = len(drawing.axes)
     some = f" The first {drawn} of {len(panels)} are drawn." if drawn < len(panels) else ""
     return Figure(

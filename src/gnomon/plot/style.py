@@ -41,6 +41,7 @@ __all__ = [
     "SERIES",
     "SIZE",
     "THEME",
+    "FloatArray",
     "SeriesStyle",
     "axes_for",
     "band_alpha",

@@ -49,6 +49,8 @@ __all__ = [
     "task_bars",
 ]
 
+#: Height of a bar of a task with its gap, in inches.
+ROW = 0.185
 #: Scores at which an axis may be marked, if differences are ratios.
 _DECADES = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5, 1e6)
 
@@ -305,10 +307,6 @@ def pareto_front_plot(front: Sequence[ParetoPoint], *, ax: Axes | None = None) -
 def pareto_rows(front: Sequence[ParetoPoint]) -> tuple[Mapping[str, Any], ...]:
     """Return the numbers of :func:`pareto_front_plot`."""
     return tuple({"cost": p.cost, "cv_mse": p.cv_mse, "tasks": " ".join(p.tasks)} for p in front)
-
-
-#: Height of a bar with its gap, in inches.
-ROW = 0.185
 
 
 def task_bars(

@@ -16,7 +16,7 @@ import numpy as np
 from gnomon.errors import DegenerateScoresWarning, listed
 from gnomon.scores.table import FloatArray
 from gnomon.stats.metrics import Metric
-from gnomon.stats.small_sample import Influences, delta_error
+from gnomon.stats.small_sample import Influences, delta_error, task_variances
 from gnomon.stats.strata import Strata
 from gnomon.stats.task_samples import FAR, farthest_task
 
@@ -35,6 +35,9 @@ __all__ = [
 
 #: A task with more than this share of the variance is named in a warning.
 LARGE_SHARE = 0.5
+#: Tasks with two clusters are named if they have this share of the variance together: with less
+#: they do little to an interval, and of many tasks some look so by chance.
+SHARE_THAT_MATTERS = 0.25
 #: Runs from which on two clusters can be seen, and the share within them below which they are: that
 #: of one normal sample in a hundred.
 CLUSTER_RUNS = (5, 7, 10, 20)
@@ -83,12 +86,18 @@ def name_large_share(
 
 
 def name_two_clusters(strata: Strata, tasks: Sequence[str], algorithm: str) -> None:
-    """Say on which of several tasks runs fall in two clusters: an interval needs runs in both."""
-    split = [task for task, x in zip(tasks, strata.per_task(), strict=True) if in_two_clusters(x)]
-    if split and len(tasks) > 1:
+    """Say on which tasks runs fall in two clusters, if these tasks matter to a mean."""
+    split = np.array([in_two_clusters(x) for x in strata.per_task()])
+    if len(tasks) == 1 or not split.any():
+        return
+    variances = task_variances(strata, strata.values) / strata.counts
+    share = np.nansum(variances[split]) / np.nansum(variances)
+    if share >= SHARE_THAT_MATTERS:
+        named = [task for task, one in zip(tasks, split, strict=True) if one]
         warn(
-            f"{algorithm}: runs fall in two clusters on {len(split)} of {len(tasks)} tasks "
-            f"({listed(split)}); intervals may be too short where few runs are in one of them"
+            f"{algorithm}: runs fall in two clusters on {len(named)} of {len(tasks)} tasks "
+            f"({listed(named)}), with {share:.0%} of the variance; intervals may be too short "
+            "where few runs are in one of them"
         )
 
 

@@ -233,7 +233,7 @@ def _weights(steps: FloatArray) -> FloatArray:
     weights = np.zeros(steps.size)
     weights[:-1] += widths / 2.0
     weights[1:] += widths / 2.0
-    return weights / (steps[-1] - steps[0])
+    return np.asarray(weights / (steps[-1] - steps[0]))
 
 
 def _checked(options: SummaryOptions, interval: Interval) -> tuple[Interval, str | None]:

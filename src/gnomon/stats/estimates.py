@@ -192,7 +192,7 @@ def estimate(
     variances : str
         ``own``: each algorithm's; ``table``: moderated over the table's algorithms
         (:mod:`gnomon.stats.moderated_variances`), for the small-sample intervals of means,
-        interquartile means and the like. At 2 runs they are 17 % narrower, from 3 runs on about
+        interquartile means and the like. At 2 runs they are 13 % narrower, from 3 runs on about
         equal; and they depend on who else is in the table.
     n_resamples : int
         Number of resamples.
@@ -233,7 +233,7 @@ def estimate(
     >>> for e in estimate(scores, ["iqm", "median"]):
     ...     print(f"{e.metric}: {e.value:.3f} [{e.low:.3f}, {e.high:.3f}] {e.method}")
     iqm: 0.487 [0.355, 0.620] delta_t
-    median: 0.487 [0.344, 0.631] profile_likelihood
+    median: 0.487 [0.359, 0.616] profile_likelihood
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")

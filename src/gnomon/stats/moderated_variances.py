@@ -6,9 +6,10 @@ the task over the algorithms, times how much more the algorithm varies than they
 counts as :data:`PRIOR_DF` runs; the degrees of freedom stay those of the algorithm's own runs,
 since tasks whose variances are no multiples of each other would else be believed too soon.
 
-Measured on the mean: at 2 runs intervals are 17 % narrower at no loss of coverage, from 3 on about
-equal; over all pairs of algorithms the tests find more at a smaller error. What fails is a pattern
-of spreads over tasks that is one algorithm's own.
+Measured on the mean in nine populations: at 2 runs intervals are 13 % narrower and hold 96.3 % of
+nominally 95, at 3 runs 2 % narrower, from 5 on equal; over all pairs of algorithms the tests find
+more at a smaller error. A pattern of spreads over tasks that is one algorithm's own makes its
+intervals wider.
 """
 
 from __future__ import annotations
@@ -123,13 +124,13 @@ class TableVariances:
         parts: dict[str, Influences] = {}
         places = {}
         for name in self._scores.algorithms:
-            own = [i for i, task in enumerate(tasks) if self._scores.runs(name, task).size]
-            if not own:
+            there = [i for i, task in enumerate(tasks) if self._scores.runs(name, task).size]
+            if not there:
                 continue
-            strata = Strata.from_table(self._scores, name, [tasks[i] for i in own])
+            strata = Strata.from_table(self._scores, name, [tasks[i] for i in there])
             found = metric.influences(strata)
             if found is not None:
-                parts[name], places[name] = found, np.array(own)
+                parts[name], places[name] = found, np.array(there)
         shape = len(parts), len(tasks)
         own, raw, dfs = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         for i, (name, part) in enumerate(parts.items()):

@@ -131,7 +131,7 @@ def plan(
     level: float = 0.95,
     gamma: float | None = None,
     rng: np.random.Generator | int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Plan:
     """Say how many runs are needed to tell algorithms apart, or what fewer would have said.
 
@@ -241,7 +241,7 @@ def _n_records(scores: ScoreTable, way: Way, counts: Sequence[int]) -> int:
 
 
 def _watched(
-    found: Iterable[Any], total: int, progress: Callable[[int, int], None] | None
+    found: Iterable[Any], total: int, progress: Callable[[int, int], object] | None
 ) -> Iterator[Any]:
     """Yield records, and tell how many there are."""
     for done, record in enumerate(found, start=1):
@@ -407,8 +407,9 @@ def sequential_compare(
     result = None
 
     def compared(part: ScoreTable, level: float) -> Comparison:
-        how = {"level": level, "gamma": gamma, "method": "small_sample", "rng": rng}
-        return compare(part, a, b, [metric], **how)[0]
+        return compare(
+            part, a, b, [metric], level=level, gamma=gamma, method="small_sample", rng=rng
+        )[0]
 
     for n, own in zip(looks, sequential_levels(looks, level=level), strict=True):
         if n > made:

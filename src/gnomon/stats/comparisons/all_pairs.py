@@ -2,8 +2,9 @@
 
 With few runs the standard errors are those of delta-t with variances moderated over the table
 (:mod:`gnomon.stats.moderated_variances`): many pairs look for the one whose variance happens to
-come out small. Measured with 3, 5 and 10 runs on tables without any difference, Holm's correction
-then errs in at most 6 % of the tables for means, and in at most 8 % for interquartile means.
+come out small. On tables of eight populations without any difference, with 2 to 10 runs, Holm's
+correction then errs in 2.4 % of the tables for means and in 2.3 % for interquartile means, in the
+worst cell in 4.7 and 6.0 % (with own variances in 62 and 13).
 """
 
 from __future__ import annotations

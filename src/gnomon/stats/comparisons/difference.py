@@ -24,7 +24,11 @@ import numpy as np
 
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.resamples import Resamples
-from gnomon.stats.comparisons.improvement import placements, resampled_improvement
+from gnomon.stats.comparisons.improvement import (
+    improvement_interval,
+    placements,
+    resampled_improvement,
+)
 from gnomon.stats.intervals import FEW_RUNS, Interval, percentile
 from gnomon.stats.metrics import Metric, metric_named
 from gnomon.stats.small_sample import Influences, delta_error, median_profile_interval
@@ -69,6 +73,10 @@ class DifferenceOptions:
         few = min(x.counts.min(), y.counts.min()) < FEW_RUNS
         return self.method == "small_sample" or (self.method == "auto" and bool(few))
 
+    def closed(self, x: Strata, y: Strata) -> bool:
+        """Return whether the probability of improvement has its closed form: always on one task."""
+        return self.small(x, y) or (self.method == "auto" and x.n_tasks == 1)
+
     def paired_keys(self) -> tuple[np.uint64, np.uint64]:
         """Return the keys of both algorithms' draws: one and the same for pairs."""
         return (self.keys[0], self.keys[0]) if self.paired else self.keys
@@ -96,6 +104,8 @@ def interval_and_test(
 ) -> tuple[Interval, float]:
     """Return the interval of a difference, and the two-sided p-value of there being none."""
     neutral = neutral_value(metric)
+    if metric.name == IMPROVEMENT and not options.paired and options.closed(x, y):
+        return improvement_interval(x, y, options.level, higher_is_better=options.higher_is_better)
     if options.small(x, y):
         if _has_profile(x, y, metric):
             return median_difference_interval(

@@ -78,4 +78,5 @@ def _studentized(parts: Sequence[Strata], metric: Metric) -> FloatArray:
     errors = (variances / counts).sum(axis=1) / counts.shape[1] ** 2
     a, b = np.array(list(combinations(range(len(parts)), 2))).T
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nan_to_num(np.abs(values[a] - values[b]) / np.sqrt(errors[a] + errors[b]))
+        studentized = np.abs(values[a] - values[b]) / np.sqrt(errors[a] + errors[b])
+    return np.asarray(np.nan_to_num(studentized))

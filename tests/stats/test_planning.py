@@ -4,7 +4,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
-from gnomon.stats import sequential_compare, sequential_levels
+from gnomon.stats import plan, sequential_compare, sequential_levels
 
 
 def rng():
@@ -82,3 +82,14 @@ def test_censored_runs_are_looked_at():
     result = sequential_compare(table, "a", "b", "iqm", looks=[4, 8], rng=rng())
     assert result.runs == 8
     assert np.isfinite(result.comparison.low)
+
+
+def test_the_looks_of_a_sequential_plan_say_over_what_they_are_corrected():
+    scores = {"a": rng().normal(0.0, 1.0, (8, 3)), "b": rng().normal(9.0, 1.0, (8, 3))}
+    found = plan(ScoreTable.from_arrays(scores), "a", "b", "mean", way="sequential", runs=[4, 8])
+    assert found.notes == (
+        "p_value: of the look, whose level is its share of the error of all looks; not corrected "
+        "over metrics",
+    )
+    assert "each look has its own level" in found.figure().caption
+    assert "< 0.0001" in str(found)

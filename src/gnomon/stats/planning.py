@@ -115,6 +115,11 @@ class Plan(Results[PowerPoint | IntervalWidth | Subsamples | SequentialResult]):
                     f"with {assured} runs {ASSURANCE:.0%} of pilots reach it"
                 )
             found.append(text)
+        if self.settings.get("way") == "sequential":
+            found.append(
+                "p_value: of the look, whose level is its share of the error of all looks; not "
+                "corrected over metrics"
+            )
         return tuple(found)
 
 

@@ -70,8 +70,8 @@ def scores_report(
     >>> table = ScoreTable.from_arrays({a: rng.normal(size=(5, 3)) for a in ("dqn", "sac")})
     >>> page = scores_report(table, "scores.csv", n_resamples=100)
     >>> [section.name for section in page.sections]
-    ['table', 'estimates', 'profile', 'improvement', 'ranks', 'methods', 'metrics', 'agreement', 'pool',
-    'runs', 'cycles']
+    ['table', 'estimates', 'profile', 'improvement', 'ranks', 'methods', 'metrics', 'agreement',
+    'pool', 'runs', 'cycles']
     """
     last = table.last_step()
     scaled = last if last.normalization is not None else scaled_by_task(last)

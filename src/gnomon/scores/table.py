@@ -434,9 +434,11 @@ class ScoreTable:
             f"{counted(len(self), 'score')} ({self.metric}{unit}, {direction} is better{scale}): "
             f"{counted(n_algorithms, 'algorithm')}, {counted(n_tasks, 'task')}"
         )
+        if self.n_steps > 1:
+            return f"{head}, {self.n_steps} steps"
         counts = self.run_counts[self.run_counts > 0]
-        if self.n_steps > 1 or not counts.size:
-            return f"{head}, {self.n_steps} steps" if self.n_steps > 1 else head
+        if not counts.size:
+            return head
         least, most = int(counts.min()), int(counts.max())
         return (
             f"{head}, {least} to {most} runs" if least < most else f"{head}, {counted(most, 'run')}"

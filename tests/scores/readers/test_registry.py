@@ -24,6 +24,10 @@ SOURCES = {
     "arrays": {"spr.json": json.dumps({"Alien": [1.0, 2.0]})},
     "papers-with-code": {"p.json": json.dumps([{"task": "x", "datasets": []}])},
     "leaderboard-export": {"data/trials.json": "[]"},
+    "wandb-chart": {"chart.csv": '"Step","dqn - return","dqn - return__MIN"\n"0","1","1"\n'},
+    "tracker-table": {"runs.csv": '"Name","State","algo","return"\n"dqn-0","finished","dqn","1"\n'},
+    "openrlbenchmark": {"o.csv": ",org/rl/dqn ({})\nPong-v5,19.0 ± 0.7\n"},
+    "pivot": {"pivot.csv": "seed,dqn,ppo\n0,1,2\n"},
     "game-log": {"results.csv": "#.nickname,rule_name,trial_id\n"},
     "run-folder": {"run.json": "{}"},
 }

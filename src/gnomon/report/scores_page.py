@@ -18,7 +18,8 @@ from gnomon.results import Results, noted
 from gnomon.stats import compare_all, curves, profile
 
 if TYPE_CHECKING:
-    from gnomon.scores.table import ScoreTable
+    from gnomon.scores.common_steps import at_common_step
+from gnomon.scores.table import ScoreTable
 
 __all__ = ["scores_report"]
 
@@ -73,7 +74,7 @@ def scores_report(
     ['table', 'estimates', 'profile', 'improvement', 'ranks', 'methods', 'metrics', 'pool', 'runs',
     'cycles']
     """
-    last = table.last_step()
+    last = at_common_step(table)
     scaled = last if last.normalization is not None else scaled_by_task(last)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.quantiles import quantiles
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key, median_replicates
@@ -255,6 +256,7 @@ def _of_aggregates(
     """Yield the estimates over all tasks that the algorithms share."""
     wanted = metrics_for(metrics, gamma=how.gamma, higher_is_better=scores.higher_is_better)
     tasks = shared_tasks(scores)
+    warn_of_unlike_scales(scores.select(tasks=tasks), [metric.name for metric in wanted])
     for algorithm in scores.algorithms:
         strata = Strata.from_table(scores, algorithm, tasks)
         if how.gamma is not None and any(metric.name == "optimality_gap" for metric in wanted):

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.scores.common_steps import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.estimates import Estimate, Estimates, finite_or_none, shared_tasks, warn
@@ -126,6 +128,7 @@ def curves(
     method: Method = ...,
     n_resamples: int = ...,
     gamma: float | None = ...,
+    grid: Grid = ...,
     step: str = ...,
     rng: np.random.Generator | int | None = ...,
 ) -> Curves: ...
@@ -139,6 +142,7 @@ def curves(
     level: float = ...,
     n_resamples: int = ...,
     gamma: float | None = ...,
+    grid: Grid = ...,
     rng: np.random.Generator | int | None = ...,
 ) -> Estimates: ...
 def curves(
@@ -151,10 +155,14 @@ def curves(
     method: Method = "auto",
     n_resamples: int = 2000,
     gamma: float | None = None,
+    grid: Grid = None,
     step: str = "step",
     rng: np.random.Generator | int | None = None,
 ) -> Curves | Estimates:
-    """Return metrics at every step that all runs of an algorithm have, or a number about the curve.
+    """Return metrics at every step that the runs of an algorithm share, or a number on the curve.
+
+    A run that ends early is part of the curve as far as it goes; a step is shown while at least
+    half of the runs on each task go on.
 
     Parameters
     ----------
@@ -176,6 +184,9 @@ def curves(
         Number of resamples.
     gamma : float, optional
         Target of the optimality gap.
+    grid : int or "shared", optional
+        As many evenly spaced steps, or those that runs share, as in
+        :func:`gnomon.scores.on_grid`; if not given, a grid where runs do not share steps.
     step : str
         What a step is called in a figure.
     rng : numpy.random.Generator or int, optional
@@ -190,13 +201,14 @@ def curves(
     Raises
     ------
     ScoreDataError
-        The table has no steps, an algorithm has no step that all its runs share, or a threshold is
-        missing.
+        The table has no steps, an algorithm has no step that all its runs share, a threshold is
+        missing, or areas are asked for of runs on a task that end at different steps.
 
     Warns
     -----
     DegenerateScoresWarning
-        Tasks or steps are left out because some run lacks them; or something is not estimable at
+        Runs do not share steps, and a grid is used; runs end early; tasks or steps are left out
+        because some run lacks them; or something is not estimable at
         some steps: a band from one run per task or from scores that do not vary, a metric of
         infinite scores.
 
@@ -215,6 +227,9 @@ def curves(
     draws = generator(rng)
     settings = made_by(rng, scale=scores.scale, level=level, n_resamples=n_resamples, gamma=gamma)
     with recorded() as notes:
+        if summary == "area":
+            refuse_unequal_lengths(scores)
+        scores = on_grid(scores, grid)
         if summary is None:
             drawn = tuple(_aggregate(scores, wanted, level, method, n_resamples, draws))
         else:
@@ -283,8 +298,14 @@ def _along(
     return values, np.stack(drawn, axis=1)
 
 
-def _strata_by_step(table: ScoreTable) -> dict[str, tuple[FloatArray, list[Strata]]]:
-    """Return for each algorithm its common steps and its scores at each of them."""
+def _strata_by_step(
+    table: ScoreTable, *, complete: bool = False
+) -> dict[str, tuple[FloatArray, list[Strata]]]:
+    """Return for each algorithm its common steps and its scores at each of them.
+
+    With `complete` only steps that every run has; else those that all runs have which have not
+    ended, as long as half of each task's runs go on.
+    """
     if table.n_steps < 2:
         raise ScoreDataError("expected a table with several steps for curves; found one")
     tasks = shared_tasks(table.last_step())
@@ -295,19 +316,30 @@ def _strata_by_step(table: ScoreTable) -> dict[str, tuple[FloatArray, list[Strat
         for steps, _ in curves[1:]:
             common = np.intersect1d(common, steps)
         at_common = [scores[:, np.isin(steps, common)] for steps, scores in curves]
-        # A run without any of these scores is a missing run; a step that some run lacks goes.
+        # A run without any of these scores is a missing run.
         at_common = [scores[~np.isnan(scores).all(axis=1)] for scores in at_common]
-        complete = ~np.any([np.isnan(scores).any(axis=0) for scores in at_common], axis=0)
+        shown = np.all([_shown(scores, complete=complete) for scores in at_common], axis=0)
         n_all = np.unique(np.concatenate([steps for steps, _ in curves])).size
-        if not complete.any():
+        if not shown.any():
             raise ScoreDataError(f"{algorithm}: expected a step that all runs have; found none")
-        if complete.sum() < n_all:
-            warn(f"{algorithm}: {n_all - complete.sum()} of {n_all} steps left out, not all runs "
+        if shown.sum() < n_all:
+            warn(f"{algorithm}: {n_all - shown.sum()} of {n_all} steps left out, not all runs "
                  "have them")  # fmt: skip
-        kept = np.flatnonzero(complete)
-        strata = [Strata.from_runs([scores[:, i] for scores in at_common]) for i in kept]
+        kept = np.flatnonzero(shown)
+        if not complete and (early := early_ends(table, algorithm, common[kept[-1]])):
+            warn(early)
+        strata = [Strata.from_runs([x[~np.isnan(x[:, i]), i] for x in at_common]) for i in kept]
         found[algorithm] = (common[kept], strata)
     return found
+
+
+def _shown(scores: FloatArray, *, complete: bool) -> npt.NDArray[np.bool_]:
+    """Return at which steps the runs of a task, (runs, steps), are to be shown."""
+    there = ~np.isnan(scores)
+    if complete:
+        return np.asarray(there.all(axis=0))
+    goes_on = there[:, ::-1].cumsum(axis=1)[:, ::-1] > 0
+    return np.asarray((there | ~goes_on).all(axis=0) & (2 * there.sum(axis=0) >= len(there)))
 
 
 def _summarized(
@@ -321,7 +353,7 @@ def _summarized(
     rng: np.random.Generator,
 ) -> Iterator[Estimate]:
     """Yield one number about each algorithm's aggregate curve, whole runs resampled."""
-    for algorithm, (steps, at_steps) in _strata_by_step(table).items():
+    for algorithm, (steps, at_steps) in _strata_by_step(table, complete=True).items():
         value, replicates = _along(at_steps, metric, n_resamples, draw_key(rng))
         drawn = percentile(reduce(steps, replicates), level)
         interval, fault = _checked(summary, threshold, drawn)
@@ -377,6 +409,8 @@ def summarize_runs(
     array([ 1., inf])
     """
     reduce = _summary(summary, threshold, table.higher_is_better)
+    if summary == "area":
+        refuse_unequal_lengths(table)
     records = []
     for algorithm in table.algorithms:
         for task in table.tasks:

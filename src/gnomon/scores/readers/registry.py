@@ -47,6 +47,8 @@ BUILT_IN = (
     "gnomon.scores.readers.openrlbenchmark:OPENRLBENCHMARK",
     "gnomon.scores.readers.tracker_charts:WANDB_CHART",
     "gnomon.scores.readers.tracker_tables:TRACKER_TABLE",
+    "gnomon.scores.readers.tensorboard_csv:TENSORBOARD_CSV",
+    "gnomon.scores.readers.evaluations:EVALUATIONS",
     "gnomon.scores.readers.pivots:PIVOT",
     "gnomon.scores.readers.lm_eval:LM_EVAL",
     "gnomon.scores.readers.monitors:MONITORS",
@@ -292,7 +294,8 @@ def _recognised(path: Path, wanted: ReadRequest) -> Reader:
             f"{path}: recognised as {names}; expected one format: "
             f"name it, as format={found[0].name!r} (--format {found[0].name})"
         )
-    found = found or [reader for reader in every if reader.is_general and reader.recognises(path)]
+    general = [reader for reader in every if reader.is_general]
+    found = found or [reader for reader in general if reader.recognises(path)]
     if not found and not path.exists():
         raise ScoreDataError(f"{path}: expected a file of scores; there is none")
     if not found:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import generator, recorded
+from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.comparisons.comparison import (
@@ -77,6 +78,7 @@ def compare_all(
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     found: list[Comparison] = []
     with recorded() as notes:
+        warn_of_unlike_scales(scores, metric_list(metrics))
         for metric in metric_list(metrics):
             if correction == "max_t":
                 found += _max_t(scores, metric, how)

@@ -1,5 +1,5 @@
 from .common_steps import at_common_step as at_common_step
-from .common_steps import on_grid as on_grid
+from .curve_grid import on_grid as on_grid
 from .datasets import available_datasets as available_datasets
 from .datasets import load_scores as load_scores
 from .datasets import measured_provenance as measured_provenance

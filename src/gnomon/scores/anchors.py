@@ -14,6 +14,7 @@ of best play, and its games have no greatest score.
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -106,7 +107,7 @@ def read_anchors(path: Path, table: ScoreTable) -> Anchors:
     Raises
     ------
     ScoreDataError
-        A column is missing, a cell is no number, or a task is there twice.
+        A column is missing, a cell holds what is no number, or a task is there twice.
 
     Examples
     --------
@@ -132,11 +133,13 @@ def read_anchors(path: Path, table: ScoreTable) -> Anchors:
             raise origin.error_at([at], "task", f"expected each task once, found {task!r} again")
         numbers = [reported_number(row[name]) for name in pair]
         for name, number in zip(pair, numbers, strict=True):
-            if number is None or number != number:
-                raise origin.error_at([at], name, f"expected a number, found {row[name] or ''!r}")
+            if number is None:
+                raise origin.error_at([at], name, f"expected a number, found {row[name]!r}")
         zero, one = (number for number in numbers if number is not None)
         is_turned = pair == ("low", "high") and not table.higher_is_better
+        # A cell may be empty: such a task has no anchors.
         found[task] = (one, zero) if is_turned else (zero, one)
+    found = {task: ends for task, ends in found.items() if not math.isnan(sum(ends))}
     exact = {task: found[task] for task in table.tasks if task in found}
     if exact:
         return exact

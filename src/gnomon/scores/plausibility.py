@@ -27,8 +27,8 @@ MANY = 50
 #: Beyond how many times as high scores on one task as on another, they are on scales of their own:
 #: rates of success seldom are, points of different games nearly always.
 FAR = 100
-#: Summaries that add up scores of different tasks, or hold them against one target.
-_SUMMED = ("mean", "iqm", "median", "optimality_gap")
+#: Summaries that add up scores of different tasks.
+_SUMMED = ("mean", "iqm", "median")
 #: Names that a line shows before it says that there are more.
 MOST_NAMES = 8
 
@@ -150,7 +150,10 @@ def unlike_scales(table: ScoreTable, metrics: Sequence[str]) -> str | None:
     'raw scores on scales of their own (median 19.0 on Pong, 60,000 on Atlan'
     """
     summed = [name for name in metrics if name in _SUMMED]
-    if table.normalization is not None or table.unit is not None or not summed:
+    gap = ["optimality_gap holds all against one target"] if "optimality_gap" in metrics else []
+    means = [f"{joined(summed)} tell how tasks of large scores went"] if summed else []
+    faults = [*means, *gap]
+    if table.normalization is not None or table.unit is not None or not faults:
         return None
     ends = _ends(table)
     # Rates and shares, up to 1, are on one scale however small some are.
@@ -159,8 +162,7 @@ def unlike_scales(table: ScoreTable, metrics: Sequence[str]) -> str | None:
     (low_task, low), (high_task, high) = ends
     return (
         f"raw scores on scales of their own (median {_shown(low)} on {low_task}, {_shown(high)} "
-        f"on {high_task}): {joined(summed)} over tasks say{'s' if len(summed) == 1 else ''} "
-        "little but how the largest do; --normalize puts all on one scale"
+        f"on {high_task}): {' and '.join(faults)}; --normalize puts all on one scale"
     )
 
 

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.scores.plausibility import warn_of_suspicions
@@ -140,8 +140,9 @@ def _error_of(content: dict[str, Any], task: str, key: str) -> dict[str, float]:
     name, _, of_filter = key.partition(",")
     error = _mapping(content, "results")[task].get(f"{name}_stderr,{of_filter}")
     items = _mapping(_mapping(content, "n-samples"), task).get("effective")
-    known = _is_number(error) and _is_number(items)
-    return {"stderr": float(error), "n_items": int(items)} if known else {}
+    if not (_is_number(error) and _is_number(items)):
+        return {}
+    return {"stderr": float(error), "n_items": int(items)}
 
 
 def _warn_of_limit(content: dict[str, Any], tasks: Mapping[str, float], path: Path) -> None:
@@ -153,7 +154,7 @@ def _warn_of_limit(content: dict[str, Any], tasks: Mapping[str, float], path: Pa
         warnings.warn(message, DegenerateScoresWarning, stacklevel=3)
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

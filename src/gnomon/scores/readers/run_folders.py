@@ -62,7 +62,9 @@ def key_of_file(file: Path, folder: Path, ending: str, task: str | None = None) 
     return algorithm, place, run
 
 
-def by_run(files: Sequence[Path], folder: Path, ending: str) -> Iterator[tuple[RunKey, Path]]:
+def by_run(
+    files: Sequence[Path], folder: Path, ending: str
+) -> Iterator[tuple[tuple[str, str, int | str], Path]]:
     """Yield each file with its key; of two files of one run the second is refused."""
     seen: dict[RunKey, Path] = {}
     for file in files:

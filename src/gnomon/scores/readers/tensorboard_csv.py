@@ -98,7 +98,7 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     files = _scalars(files_below(path, ".csv"))
     if not files:
         raise ScoreDataError(f"{path}: expected ALGORITHM/TASK/RUN.csv in it; found none")
-    paths = {**dict(by_run(files, path, ".csv"))}
+    paths: dict[tuple[str, str, int | str], Path] = dict(by_run(files, path, ".csv"))
     return read_tensorboard_csv(paths, higher_is_better=wanted.is_higher_better)
 
 

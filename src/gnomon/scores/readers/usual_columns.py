@@ -79,17 +79,19 @@ def usual_columns(
             continue
         candidates = [x for x in raw.columns if role_of(x) == role and x not in named.values()]
         exact = [name for name in candidates if name == role]
-        first, *others = exact or candidates or [None]
-        for other in others:
-            if first is not None and not raw[first].equals(raw[other]):
+        candidates = exact or candidates
+        if not candidates:
+            continue
+        first = candidates[0]
+        for other in candidates[1:]:
+            if not raw[first].equals(raw[other]):
                 option = "--step-column" if role == "step" else f"--column {role}="
                 pick = f"{option} {first}" if role == "step" else f"{option}{first}"
                 raise origin.error(
                     f"columns {first!r} and {other!r} may both be the {role}; "
                     f"{pick} chooses the first"
                 )
-        if first is not None:
-            found[role] = first
+        found[role] = first
     return found
 
 

@@ -9,7 +9,7 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.option_groups import with_groups
-from gnomon.cli.score_options import ReadOptions, Score, Source, scores_of
+from gnomon.cli.score_options import ReadOptions, Source, scores_of
 from gnomon.errors import ScoreDataError
 
 __all__ = ["score"]
@@ -18,7 +18,10 @@ __all__ = ["score"]
 @with_groups
 def score(
     source: Source,
-    metric: Score = None,
+    metric: Annotated[
+        str | None,
+        typer.Option("--metric", "--score", help="Which score; tce of a run, if none is named."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
     *,
     reading: ReadOptions,

@@ -151,7 +151,8 @@ def unlike_scales(table: ScoreTable, metrics: Sequence[str]) -> str | None:
     """
     summed = [name for name in metrics if name in _SUMMED]
     gap = ["optimality_gap holds all against one target"] if "optimality_gap" in metrics else []
-    means = [f"{joined(summed)} tell how tasks of large scores went"] if summed else []
+    verb = "tells" if len(summed) == 1 else "tell"
+    means = [f"{joined(summed)} {verb} how tasks of large scores went"] if summed else []
     faults = [*means, *gap]
     if table.normalization is not None or table.unit is not None or not faults:
         return None

@@ -13,7 +13,7 @@ import polars as pl
 
 from gnomon.errors import joined, listed, shortened
 from gnomon.scores.readers.reported_number import reported_number
-from gnomon.scores.tidy import SPECIAL, Origin, missing_columns
+from gnomon.scores.tidy import SPECIAL, Origin
 
 __all__ = ["USUAL", "chosen_score", "role_of", "short_name", "usual_columns"]
 
@@ -138,7 +138,8 @@ def chosen_score(
     if len(metrics) == 1:
         return metrics[0]
     if not metrics:
-        raise missing_columns(raw, origin)
+        shown = shortened(", ".join(raw.columns), 200)
+        raise origin.error(f"expected a column of numbers for the score, found none among {shown}")
     shown = shortened(joined(metrics[:6]) + (", ..." if len(metrics) > 6 else ""), 160)
     raise origin.error(f"expected one score; found {shown}: --score {metrics[0]} names the first")
 

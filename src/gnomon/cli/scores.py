@@ -9,7 +9,7 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.option_groups import with_groups
-from gnomon.cli.score_options import ReadOptions, Source, scores_of
+from gnomon.cli.score_options import Normalize, ReadOptions, Source, normalized, scores_of
 from gnomon.errors import ScoreDataError
 
 __all__ = ["score"]
@@ -22,6 +22,7 @@ def score(
         str | None,
         typer.Option("--metric", "--score", help="Which score; tce of a run, if none is named."),
     ] = None,
+    normalize: Normalize = None,
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
     *,
     reading: ReadOptions,
@@ -29,7 +30,7 @@ def score(
 ) -> None:
     """Turn the attempts of a run into scores, one for each trial."""
     with answering("score", as_json=as_json) as answer:
-        table = scores_of(source, metric, reading)
+        table = normalized(scores_of(source, metric, reading), normalize)
         # Whether attempts on empty cells are errors stands here, for a table of errors.
         origin = "; ".join(table.provenance)
         if out is not None:

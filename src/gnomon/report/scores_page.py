@@ -15,11 +15,11 @@ from gnomon.ranking.audits.audit_table import TITLES
 from gnomon.report.audit_page import audit_report
 from gnomon.report.page import Answer, Report, Section
 from gnomon.results import Results, noted
+from gnomon.scores import at_common_step
 from gnomon.stats import compare_all, curves, profile
 
 if TYPE_CHECKING:
-    from gnomon.scores.common_steps import at_common_step
-from gnomon.scores.table import ScoreTable
+    from gnomon.scores.table import ScoreTable
 
 __all__ = ["scores_report"]
 

@@ -23,6 +23,7 @@ __all__ = [
     "curve_runs",
     "in_words",
     "is_short",
+    "run_ends",
     "run_names",
     "say",
     "up_to",
@@ -60,14 +61,26 @@ class CurveRun:
 
 def curve_runs(table: ScoreTable) -> list[CurveRun]:
     """Return the runs of a table with steps that have any score, in the order of the table."""
-    frame = table.frame.with_columns(score=table.effective_scores()["score"])
+    frame = table.effective_scores().filter(~pl.col("score").is_nan())
+    frame = frame.sort("step", maintain_order=True)
     found = []
     for key, rows in frame.partition_by(KEYS, as_dict=True, maintain_order=True).items():
-        rows = rows.filter(~pl.col("score").is_nan()).sort("step")
-        if len(rows):
-            steps = rows["step"].cast(pl.Float64).to_numpy()
-            found.append(CurveRun((key[0], key[1], key[2]), rows, steps, rows["score"].to_numpy()))
-    return found
+        steps = rows["step"].cast(pl.Float64).to_numpy()
+        found.append(CurveRun((key[0], key[1], key[2]), rows, steps, rows["score"].to_numpy()))
+    place = {
+        key: at
+        for at, key in enumerate(table.frame.select(KEYS).unique(maintain_order=True).rows())
+    }
+    return sorted(found, key=lambda run: place[run.key])
+
+
+def run_ends(table: ScoreTable) -> pl.DataFrame:
+    """Return the first and the last step of each run with a score, and the number of its scores."""
+    frame = table.effective_scores().filter(~pl.col("score").is_nan())
+    step = pl.col("step").cast(pl.Float64)
+    return frame.group_by(KEYS, maintain_order=True).agg(
+        first=step.min(), last=step.max(), size=pl.len()
+    )
 
 
 def at_common_step(table: ScoreTable, step: float | None = None) -> ScoreTable:
@@ -105,6 +118,8 @@ def at_common_step(table: ScoreTable, step: float | None = None) -> ScoreTable:
         if step is None:
             return table
         raise ScoreDataError("expected a column 'step' to select by; found none")
+    if step is None and _end_alike(table):
+        return table.last_step()
     runs = curve_runs(table)
     if step is not None:
         return _at(
@@ -116,6 +131,14 @@ def at_common_step(table: ScoreTable, step: float | None = None) -> ScoreTable:
     ends = {task: min(r.steps[-1] for r in alike) for task, alike in by_task(runs).items()}
     _refuse_late_starts(runs, ends)
     return _at(table, runs, ends, "last step that all runs of a task reach", _say_short)
+
+
+def _end_alike(table: ScoreTable) -> bool:
+    """Return whether all runs of a task end with a score at one step, as mostly."""
+    if bool(table.effective_scores()["score"].is_nan().any()):
+        return False
+    ends = run_ends(table).group_by("task").agg(least=pl.min("last"), most=pl.max("last"))
+    return bool((ends["least"] == ends["most"]).all())
 
 
 def by_task(runs: Sequence[CurveRun]) -> dict[str, list[CurveRun]]:

@@ -22,6 +22,7 @@ from gnomon.scores.common_steps import (
     curve_runs,
     in_words,
     is_short,
+    run_ends,
     say,
 )
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -78,9 +79,9 @@ def on_grid(table: ScoreTable, grid: Grid = None) -> ScoreTable:
         raise ScoreDataError(f"expected a grid of at least 2 steps, found {grid}")
     if grid == "shared" or table.n_steps < 2:
         return table
-    runs = curve_runs(table)
-    if grid is None and _share_steps(runs):
+    if grid is None and _share_steps(table):
         return table
+    runs = curve_runs(table)
     if "censored" in table.frame.columns and bool(table.frame["censored"].any()):
         return table  # what never came cannot be interpolated
     every = np.unique(np.concatenate([run.steps for run in runs]))
@@ -114,12 +115,18 @@ def _even(
     return parts, f"grid of {n} steps, {how}"
 
 
-def _share_steps(runs: Sequence[CurveRun]) -> bool:
+def _share_steps(table: ScoreTable) -> bool:
     """Return whether runs of an algorithm have the same steps as long as they go on."""
-    for algorithm in dict.fromkeys(run.key[0] for run in runs):
-        own = [run.steps for run in runs if run.key[0] == algorithm]
-        every = np.unique(np.concatenate(own))
-        if any(x.size != np.sum((every >= x[0]) & (every <= x[-1])) for x in own):
+    frame = table.effective_scores().filter(~pl.col("score").is_nan())
+    steps = frame.select("algorithm", pl.col("step").cast(pl.Float64)).unique()
+    every = dict(steps.group_by("algorithm").agg("step").iter_rows())
+    ordered = {name: np.sort(np.asarray(found)) for name, found in every.items()}
+    for name, of_name in run_ends(table).group_by("algorithm"):
+        own = ordered[str(name[0])]
+        inside = np.searchsorted(own, of_name["last"], "right") - np.searchsorted(
+            own, of_name["first"], "left"
+        )
+        if (inside != of_name["size"].to_numpy()).any():
             return False
     return True
 
@@ -183,21 +190,19 @@ def early_ends(table: ScoreTable, algorithm: str, shown_to: float = np.inf) -> s
     >>> early_ends(ScoreTable.from_arrays({"dqn": x}, steps=[0, 10, 20]), "dqn")
     'dqn run 1 on task_0 ends at 10 of 20: beyond, the curve is of the others'
     """
-    runs = curve_runs(table.select(algorithms=[algorithm]))
-    whole = by_task(runs)
-    longest = {task: max(r.steps[-1] for r in alike) for task, alike in whole.items()}
-    short = [run for run in runs if is_short(run.steps[-1], min(longest[run.key[1]], shown_to))]
-    if not short:
+    ends = run_ends(table.select(algorithms=[algorithm]))
+    goal = pl.min_horizontal(pl.col("last").max().over("task"), pl.lit(float(shown_to)))
+    ends = ends.with_columns(goal=goal)
+    short = ends.filter(pl.col("last") < pl.col("goal") - SHORT * pl.col("goal").abs())
+    if not len(short):
         return None
-    first = short[0]
-    end, goal = first.steps[-1], longest[first.key[1]]
-    if len(short) == 1:
-        where = f"{first.name} ends at {in_words(end)} of {in_words(goal)}"
-        return f"{where}: beyond, the curve is of the others"
+    names = [f"{algorithm} run {run} on {task}" for task, run in short.select("task", "run").rows()]
+    where = f"at {in_words(short['last'][0])} of {in_words(short['goal'][0])}"
+    if len(names) == 1:
+        return f"{names[0]} ends {where}: beyond, the curve is of the others"
     return (
-        f"{len(short)} runs of {algorithm} end early "
-        f"({first.name} at {in_words(end)} of {in_words(goal)}, "
-        f"{listed([run.name for run in short[1:]], 3)}): beyond, the curve is of the others"
+        f"{len(names)} runs of {algorithm} end early ({names[0]} {where}, {listed(names[1:], 3)}): "
+        "beyond, the curve is of the others"
     )
 
 
@@ -209,12 +214,16 @@ def refuse_unequal_lengths(table: ScoreTable) -> None:
     ScoreDataError
         Runs on a task end at steps that differ by more than 2 %.
     """
-    for alike in by_task(curve_runs(table)).values():
-        longest, shortest = (pick(alike, key=lambda r: r.steps[-1]) for pick in (max, min))
-        least, most = shortest.steps[-1], longest.steps[-1]
+    for (task,), alike in run_ends(table).group_by("task", maintain_order=True):
+        ordered = alike.sort("last", maintain_order=True)
+        least, most = float(ordered["last"][0]), float(ordered["last"][-1])
         if is_short(least, most):
+            shortest, longest = (
+                f"{row['algorithm']} run {row['run']} on {task}"
+                for row in (ordered.row(0, named=True), ordered.row(-1, named=True))
+            )
             raise ScoreDataError(
-                f"areas over unequal lengths do not compare: {shortest.name} ends at "
-                f"{in_words(least)}, {longest.name} at {in_words(most)}; --at {least:.0f} cuts all "
-                f"there, --at {most:.0f} leaves out the runs that fall short"
+                f"areas over unequal lengths do not compare: {shortest} ends at {in_words(least)}, "
+                f"{longest} at {in_words(most)}; --at {least:.0f} cuts all there, --at {most:.0f} "
+                "leaves out the runs that fall short"
             )

@@ -178,6 +178,19 @@ WRONG = {
         ": the first column has no heading: rows may be algorithms and columns tasks, or the other "
         "way round: --columns-are tasks or --columns-are algorithms chooses",
     ),
+    "one curve": (
+        "step,return\n0,1\n10,2\n",
+        {},
+        ": beside 'step' the column return may be that of an algorithm or of a run: --columns-are "
+        "algorithms or --columns-are runs chooses",
+    ),
+    "rows of numbers": (
+        "x,y,z\n0,1,2\n1,2,3\n",
+        {},
+        ": column 'x' holds numbers: rows may be steps (--step-column x), runs (--column run=x) or "
+        "algorithms (--column algorithm=x); one of these, and --columns-are algorithms, tasks or "
+        "runs, chooses",
+    ),
     "steps that repeat": (
         "algorithm,task,run,frames,score\na,t,0,0,1\na,t,0,10,2\n",
         {},
@@ -234,6 +247,10 @@ def test_what_a_refusal_names_is_taken(tmp_path):
         ("steps by what", {"columns_are": "algorithms"}, 2),
         ("numbers as headings", {"columns_are": "tasks"}, 2),
         ("no heading", {"columns_are": "tasks"}, 2),
+        ("one curve", {"columns_are": "runs"}, 2),
+        ("rows of numbers", {"columns": {"step": "x"}, "columns_are": "runs"}, 4),
+        ("rows of numbers", {"columns": {"algorithm": "x"}, "columns_are": "tasks"}, 4),
+        ("tasks or scores", {"metric": "return"}, 1),
         ("steps that repeat", {"step_column": "frames"}, 2),
     ]:
         path.write_text(WRONG[name][0])

@@ -17,6 +17,7 @@ from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import header_names, read_csv
 from gnomon.scores.readers.registry import ColumnsAre, Reader, ReadRequest
 from gnomon.scores.readers.reported_number import reported_number
+from gnomon.scores.readers.tidy_files import TIDY
 from gnomon.scores.readers.usual_columns import role_of, usual_columns
 from gnomon.scores.readers.wide_table import ALGORITHMS
 from gnomon.scores.table import ScoreTable
@@ -27,6 +28,9 @@ __all__ = ["PIVOT"]
 _ROLES = ("algorithm", "task", "run", "step")
 #: What a column of a pivot is called, and what one column of it is.
 _ONE: dict[ColumnsAre, str] = {"algorithms": "algorithm", "tasks": "task", "runs": "run"}
+#: What a column of steps is called in a table that has no other columns but curves.
+_STEPS = ("steps", "frames", "total_frames", "env_steps", "iteration", "iterations", "epoch",
+          "epochs", "episode", "episodes")  # fmt: skip
 _SEED = re.compile(r"(?:seed|run)[\s_-]*\d+", re.IGNORECASE)
 #: A first column without a heading, as data frames write their index.
 _INDEX = "index"
@@ -58,11 +62,15 @@ def _are_pivot(names: list[str]) -> bool:
     """Return whether headings are those of seeds or steps and two more columns at least."""
     roles = [_role(name) for name in names]
     values = [name for name, role in zip(names, roles, strict=True) if role is None and name]
-    if len(values) < 2 or "score" in names or {"algorithm", "task"} <= set(roles):
+    if not values or "score" in names or {"algorithm", "task"} <= set(roles):
         return False
     if "run" in roles or "step" in roles:
         return roles[0] is not None
-    return roles[0] == "algorithm" and (_are_seeds(values) or all(x.isdigit() for x in values))
+    return (
+        len(values) > 1
+        and roles[0] == "algorithm"
+        and (_are_seeds(values) or all(x.isdigit() for x in values))
+    )
 
 
 def _role(heading: str) -> str | None:
@@ -70,6 +78,8 @@ def _role(heading: str) -> str | None:
     role = role_of(heading)
     if role == "run" and heading.isupper():
         return None
+    if role is None and heading.lower() in _STEPS:
+        return "step"
     return "algorithm" if role is None and heading.lower() in ALGORITHMS else role
 
 
@@ -78,8 +88,10 @@ def _are_seeds(values: list[str]) -> bool:
 
 
 def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+    if wanted.columns and wanted.columns_are is None:
+        return TIDY.read(path, wanted)  # whoever names columns has another reading
     raw, origin = read_csv(path, unnamed=_INDEX)
-    columns = _columns(raw, origin)
+    columns = _columns(raw, wanted, origin)
     values = [name for name in raw.columns if name not in columns.values()]
     if _INDEX in values and wanted.columns_are is None and not columns:
         raise origin.error(
@@ -107,18 +119,25 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     return warn_of_suspicions(table)
 
 
-def _columns(raw: pl.DataFrame, origin: Origin) -> dict[str, str]:
+def _columns(raw: pl.DataFrame, wanted: ReadRequest, origin: Origin) -> dict[str, str]:
     """Return the columns that tell what a row is."""
-    other = [name for name in raw.columns if role_of(name) is None and _role(name) == "algorithm"]
-    found = usual_columns(raw, {}, _ROLES, origin)
-    return {"algorithm": other[0]} | found if other else found
+    named = dict(wanted.columns)
+    for name in raw.columns:
+        role = _role(name)
+        if role in ("algorithm", "step") and role_of(name) is None and name not in named.values():
+            named.setdefault(role, name)
+    for theirs in named.values():
+        if theirs not in raw.columns:
+            raise origin.error(f"no column {theirs!r}; found {listed(raw.columns, 12)}")
+    found = usual_columns(raw, named, _ROLES, origin)
+    return {role: name for role, name in found.items() if role in wanted.columns or _role(name)}
 
 
 def _meaning(columns: dict[str, str], values: list[str], origin: Origin) -> ColumnsAre:
     """Return what the columns are by their headings; refuse those that may be two things."""
     if _are_seeds(values) and "run" not in columns:
         return "runs"
-    shown = listed(values, 4)
+    shown = f"the columns {listed(values, 4)}" if len(values) > 1 else f"the column {values[0]}"
     rows = joined([repr(name) for name in columns.values()])
     if "step" in columns:
         one, other = ("algorithms", "runs") if "run" not in columns else ("algorithms", "tasks")
@@ -132,11 +151,14 @@ def _meaning(columns: dict[str, str], values: list[str], origin: Origin) -> Colu
         other = one
     if one == other:
         raise origin.error(
-            f"beside {rows} the columns {shown} may be {one}, or different scores: "
+            f"beside {rows} {shown} may be {one}, or different scores: "
             f"--columns-are {one}, or --score {values[0]}, chooses"
         )
+    meant = f"{one} or {other}"
+    if len(values) == 1:
+        meant = f"that of an algorithm or of a {'run' if 'runs' in (one, other) else 'task'}"
     raise origin.error(
-        f"beside {rows} the columns {shown} may be {one} or {other}: "
+        f"beside {rows} {shown} may be {meant}: "
         f"--columns-are {one} or --columns-are {other} chooses"
     )
 
@@ -163,6 +185,6 @@ PIVOT = Reader(
     "a table with a row a seed or a step and a column an algorithm, task or run",
     recognises=_recognises,
     read=_read,
-    takes=frozenset({"columns_are"}),
+    takes=frozenset({"columns", "columns_are"}),
     is_general=True,
 )

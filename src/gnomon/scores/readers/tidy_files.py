@@ -93,6 +93,8 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
             "take these, and read_summaries reads them"
         )
     renamed = renamed_columns(raw, named, origin)
+    if is_column:
+        renamed = _with_single(renamed, path)
     if not set(REQUIRED) <= set(renamed.columns):
         raise missing_columns(raw, origin, named)
     raw = renamed
@@ -126,6 +128,21 @@ def _named(raw: pl.DataFrame, wanted: ReadRequest, origin: Origin) -> dict[str, 
         named["score"] = wanted.metric
     absent = [x for x in ("algorithm", "task", "run") if x not in (*raw.columns, *named)]
     return named | usual_columns(raw, named, absent, origin)
+
+
+def _with_single(raw: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Return rows with the name of the file for an algorithm or a task that no column tells.
+
+    Only where the score is named: else a table of tasks may look so.
+    """
+    absent = [name for name in ("algorithm", "task") if name not in raw.columns]
+    if len(absent) != 1 or "run" not in raw.columns:
+        return raw
+    message = (
+        f"{path.name}: no column names the {absent[0]}: all rows are read as of one, {path.stem!r}"
+    )
+    warnings.warn(message, DegenerateScoresWarning, stacklevel=5)
+    return raw.with_columns(pl.lit(path.stem).alias(absent[0]))
 
 
 def _say_usual(path: Path, named: dict[str, str], wanted: ReadRequest) -> None:

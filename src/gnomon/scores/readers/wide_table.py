@@ -95,6 +95,7 @@ def read_wide_table(
     if not _are_wide(raw.columns):
         raise origin.error("expected a column for each task; found one named score or task")
     layout = None if raw.width < 2 or raw.is_empty() else wide_layout(raw, origin)
+    _refuse_numbers(raw, layout, origin)
     cells = numbers(raw.drop(layout.names)) if layout else {}
     columns = [
         name for name in numeric(cells) if not (is_no_task(name) or tells_runs(name, cells[name]))
@@ -120,6 +121,20 @@ def read_wide_table(
         provenance=(f"read from {path.name} ({' x '.join(f'{key}s' for key in keys)})",),
     )
     return warn_of_suspicions(table)
+
+
+def _refuse_numbers(raw: pl.DataFrame, layout: WideLayout | None, origin: Origin) -> None:
+    """Refuse rows that are named by numbers alone, which may be steps or seeds."""
+    if layout is None or _plain(layout.names) in ALGORITHMS + TASKS:
+        return
+    names = layout.names
+    found = [reported_number(text) for text in raw[names]]
+    if None not in found:
+        raise origin.error(
+            f"column {names!r} holds numbers: rows may be steps (--step-column {names}), runs "
+            f"(--column run={names}) or algorithms (--column algorithm={names}); one of these, and "
+            "--columns-are algorithms, tasks or runs, chooses"
+        )
 
 
 def _are_wide(headings: Sequence[str]) -> bool:

@@ -77,13 +77,12 @@ class SuiteScores(ReadOptions):
     def prepared(self) -> PreparedScores:
         """Return the scores of a file, or of a data set as its authors prepare it."""
         from gnomon.distill import prepare
-        from gnomon.scores.common_steps import at_common_step
         from gnomon.scores.datasets import DATASETS
 
         if self.source in DATASETS and not Path(self.source).exists():
             return self._data_set(self.source)
         return prepare(
-            at_common_step(scores_of(Path(self.source), self.score, self)),
+            scores_of(Path(self.source), self.score, self),
             transform=self.transform,
             summary=self.summary,
             references=references_of(self.references),

@@ -177,11 +177,10 @@ def predict(
     """Predict the summary of algorithms from the few tasks of a saved model, with intervals."""
     from gnomon.distill import SubsetModel
     from gnomon.distill import predict as predicted
-    from gnomon.scores.common_steps import at_common_step
 
     with answering("suite predict", as_json=as_json) as answer:
         fitted, ends = SubsetModel.load(model), references_of(references)
-        table = at_common_step(scores_of(source, score, reading))
+        table = scores_of(source, score, reading)
         answer.show(predicted(fitted, table, references=ends, level=level))
 
 

@@ -245,7 +245,7 @@ class ScoreTable:
         if self.n_steps > 1:
             raise ScoreDataError(
                 f"the table holds {self.n_steps} steps of each run; "
-                "expected one: take last_step() or at_step(...)"
+                "expected one: take last_step(), at_step(...) or gnomon.scores.at_common_step"
             )
         rows = self.effective_scores().select("algorithm", "task", "run", "score")
         return Cells(rows.filter(~pl.col("score").is_nan()), self.algorithms, self.tasks)

@@ -398,7 +398,11 @@ class ScoreTable:
                 names = list(names)
                 self._check_names(**{f"{column}s": names})
                 frame = frame.filter(pl.col(column).is_in(names))
-        return replace(self, frame=frame)
+        scale = self.normalization
+        if scale is not None and (tasks is not None or where):
+            # Of the tasks that had no scale none was asked for.
+            scale = replace(scale, left_out=None)
+        return replace(self, frame=frame, normalization=scale)
 
     @property
     def scale(self) -> str:

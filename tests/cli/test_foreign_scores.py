@@ -71,7 +71,7 @@ def test_areas_of_unequal_lengths_are_refused(gnomon, curves):
     area = ("curves", "curves.csv", "--summary", "area", "--metric", "mean")
     said = gnomon(*area)
     assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
-    assert "areas over unequal lengths do not compare: dqn run 2 on chess ends at 10" in said.err
+    assert "areas of unequal lengths do not compare: dqn run 2 on chess ends at 10" in said.err
     assert gnomon(*area, "--at", "10").status == 0
     left_out = gnomon(*area, "--at", "30")
     assert left_out.status == 0

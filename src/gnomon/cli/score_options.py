@@ -92,7 +92,8 @@ LeaveEmpty = Annotated[
     bool, typer.Option("--leave-out-empty-cells", help="Attempts on empty cells are no errors.")
 ]
 Score = Annotated[
-    str | None, typer.Option(help="Which score of a run folder; tce, if none is named.")
+    str | None,
+    typer.Option(help="Which score, or column of a file; tce of a run, if none is named."),
 ]
 Level = Annotated[float, typer.Option(help="Confidence level.", callback=_checked_level)]
 Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")]

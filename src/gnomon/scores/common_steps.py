@@ -31,6 +31,8 @@ __all__ = [
 
 #: A run ends early if it lacks more than this share of the longest one's steps.
 SHORT = 0.02
+#: And so much of the way from one of its steps to the next.
+ALMOST = 0.99
 KEYS = ("algorithm", "task", "run")
 
 
@@ -48,6 +50,11 @@ class CurveRun:
         """What a message calls the run."""
         algorithm, task, run = self.key
         return f"{algorithm} run {run} on {task}"
+
+    @property
+    def spacing(self) -> float:
+        """How far the run's steps are apart, on average."""
+        return float(self.steps[-1] - self.steps[0]) / max(self.steps.size - 1, 1)
 
     def at(self, step: float) -> float:
         """Return the score at a step: its own, else on the line between two; NaN outside."""
@@ -75,12 +82,14 @@ def curve_runs(table: ScoreTable) -> list[CurveRun]:
 
 
 def run_ends(table: ScoreTable) -> pl.DataFrame:
-    """Return the first and the last step of each run with a score, and the number of its scores."""
+    """Return first and last step of each run with a score, number and spacing of its scores."""
     frame = table.effective_scores().filter(~pl.col("score").is_nan())
     step = pl.col("step").cast(pl.Float64)
-    return frame.group_by(KEYS, maintain_order=True).agg(
+    ends = frame.group_by(KEYS, maintain_order=True).agg(
         first=step.min(), last=step.max(), size=pl.len()
     )
+    apart = (pl.col("last") - pl.col("first")) / pl.max_horizontal(pl.col("size") - 1, 1)
+    return ends.with_columns(spacing=apart)
 
 
 def at_common_step(table: ScoreTable, step: float | None = None) -> ScoreTable:
@@ -186,7 +195,7 @@ def _say_short(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
     differing = [task for task, end in ends.items() if end < longest[task]]
     if not differing:
         return
-    short = [run for run in runs if is_short(run.steps[-1], longest[run.key[1]])]
+    short = [r for r in runs if is_short(r.steps[-1], longest[r.key[1]], r.spacing)]
     choose = "--last takes the end of each run, --at STEP another step"
     if short:
         task = short[0].key[1]
@@ -237,9 +246,9 @@ def _refuse_late_starts(runs: Sequence[CurveRun], ends: dict[str, float]) -> Non
             )
 
 
-def is_short(end: float, longest: float) -> bool:
-    """Return whether a run that ends there falls short of the longest."""
-    return bool(end < longest - SHORT * abs(longest))
+def is_short(end: float, longest: float, spacing: float = 0.0) -> bool:
+    """Return whether a run that ends there falls short of the longest by a step of it or more."""
+    return bool(end < longest - max(SHORT * abs(longest), ALMOST * spacing))
 
 
 def run_names(some: Sequence[CurveRun], every: Sequence[CurveRun]) -> list[str]:
@@ -270,7 +279,7 @@ def up_to(table: ScoreTable, step: float) -> ScoreTable:
         Runs fell short of it; they are named.
     """
     runs = curve_runs(table)
-    kept = {run.key for run in runs if not is_short(run.steps[-1], step)}
+    kept = {run.key for run in runs if not is_short(run.steps[-1], step, run.spacing)}
     short = [run for run in runs if run.key not in kept]
     if not kept:
         reached = max((run.steps[-1] for run in runs), default=float("nan"))

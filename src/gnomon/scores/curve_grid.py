@@ -15,6 +15,7 @@ import polars as pl
 
 from gnomon.errors import ScoreDataError, listed
 from gnomon.scores.common_steps import (
+    ALMOST,
     KEYS,
     SHORT,
     CurveRun,
@@ -193,7 +194,8 @@ def early_ends(table: ScoreTable, algorithm: str, shown_to: float = np.inf) -> s
     ends = run_ends(table.select(algorithms=[algorithm]))
     goal = pl.min_horizontal(pl.col("last").max().over("task"), pl.lit(float(shown_to)))
     ends = ends.with_columns(goal=goal)
-    short = ends.filter(pl.col("last") < pl.col("goal") - SHORT * pl.col("goal").abs())
+    slack = pl.max_horizontal(SHORT * pl.col("goal").abs(), ALMOST * pl.col("spacing"))
+    short = ends.filter(pl.col("last") < pl.col("goal") - slack)
     if not len(short):
         return None
     names = [f"{algorithm} run {run} on {task}" for task, run in short.select("task", "run").rows()]
@@ -206,24 +208,24 @@ def early_ends(table: ScoreTable, algorithm: str, shown_to: float = np.inf) -> s
     )
 
 
-def refuse_unequal_lengths(table: ScoreTable) -> None:
-    """Refuse curves of unequal lengths, of which areas do not compare.
+def refuse_unequal_lengths(table: ScoreTable, what: str = "areas") -> None:
+    """Refuse curves of unequal lengths, of which areas, last and best scores do not compare.
 
     Raises
     ------
     ScoreDataError
-        Runs on a task end at steps that differ by more than 2 %.
+        Runs on a task end at steps that differ by more than 2 %, and by a step.
     """
     for (task,), alike in run_ends(table).group_by("task", maintain_order=True):
         ordered = alike.sort("last", maintain_order=True)
         least, most = float(ordered["last"][0]), float(ordered["last"][-1])
-        if is_short(least, most):
+        if is_short(least, most, float(ordered["spacing"][0])):
             shortest, longest = (
                 f"{row['algorithm']} run {row['run']} on {task}"
                 for row in (ordered.row(0, named=True), ordered.row(-1, named=True))
             )
             raise ScoreDataError(
-                f"areas over unequal lengths do not compare: {shortest} ends at {in_words(least)}, "
+                f"{what} of unequal lengths do not compare: {shortest} ends at {in_words(least)}, "
                 f"{longest} at {in_words(most)}; --at {least:.0f} cuts all there, --at {most:.0f} "
                 "leaves out the runs that fall short"
             )

@@ -29,6 +29,8 @@ __all__ = ["Curve", "CurveSummary", "Curves", "curves", "summarize_runs"]
 
 CurveSummary = Literal["area", "best", "final", "time_to_threshold"]
 
+#: Numbers that depend on how long a curve is, in the plural.
+_OF_LENGTH = {"area": "areas", "best": "best scores", "final": "final scores"}
 #: Steps that people see of a curve.
 MOST_STEPS = 12
 
@@ -202,7 +204,8 @@ def curves(
     ------
     ScoreDataError
         The table has no steps, an algorithm has no step that all its runs share, a threshold is
-        missing, or areas are asked for of runs on a task that end at different steps.
+        missing, or runs on a task end at different steps and their areas, best or final scores are
+        wanted.
 
     Warns
     -----
@@ -227,8 +230,8 @@ def curves(
     draws = generator(rng)
     settings = made_by(rng, scale=scores.scale, level=level, n_resamples=n_resamples, gamma=gamma)
     with recorded() as notes:
-        if summary == "area":
-            refuse_unequal_lengths(scores)
+        if summary in _OF_LENGTH:
+            refuse_unequal_lengths(scores, _OF_LENGTH[summary])
         scores = on_grid(scores, grid)
         if summary is None:
             drawn = tuple(_aggregate(scores, wanted, level, method, n_resamples, draws))
@@ -409,8 +412,8 @@ def summarize_runs(
     array([ 1., inf])
     """
     reduce = _summary(summary, threshold, table.higher_is_better)
-    if summary == "area":
-        refuse_unequal_lengths(table)
+    if summary in _OF_LENGTH:
+        refuse_unequal_lengths(table, _OF_LENGTH[summary])
     records = []
     for algorithm in table.algorithms:
         for task in table.tasks:

@@ -186,13 +186,33 @@ def test_a_threshold_never_reached_is_censored():
     assert "24 censored runs" in times.describe()
 
 
-def test_steps_that_some_run_lacks_are_left_out_aloud():
+def test_a_run_that_ends_early_does_not_erase_the_others():
     x = X.copy()
     x[2, 1, 5:] = np.nan
+    table = ScoreTable.from_arrays({"a": x})
+    with pytest.warns(DegenerateScoresWarning, match="a run 2 on task_1 ends at 4 of 7: beyond"):
+        (curve,) = curves(table, "mean", rng=rng())
+    assert curve.step.tolist() == list(range(8))
+    np.testing.assert_allclose(curve.value, np.nanmean(x, axis=0).mean(axis=0))
+    with pytest.raises(ScoreDataError, match="areas of unequal lengths do not compare: a"):
+        curves(table, "mean", summary="area", rng=rng())
+    x[:4, 1, 5:] = np.nan
     table = ScoreTable.from_arrays({"a": x})
     with pytest.warns(DegenerateScoresWarning, match="a: 3 of 8 steps left out, not all runs"):
         (curve,) = curves(table, rng=rng())
     assert curve.step.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_steps_that_some_run_lacks_between_others_are_left_out_aloud():
+    x = X.copy()
+    x[2, 1, 5] = np.nan
+    table = ScoreTable.from_arrays({"a": x})
+    with pytest.warns(DegenerateScoresWarning, match="a: 1 of 8 steps left out, not all runs"):
+        (curve,) = curves(table, grid="shared", rng=rng())
+    assert curve.step.tolist() == [0, 1, 2, 3, 4, 6, 7]
+    with pytest.warns(DegenerateScoresWarning, match="do not share all their steps: gaps between"):
+        (curve,) = curves(table, rng=rng())
+    assert curve.step.tolist() == list(range(8))
 
 
 def test_one_run_has_no_band():

@@ -40,7 +40,7 @@ def two_humped(draws, n_runs):
 
 
 def test_an_early_look_does_not_decide_by_one_task():
-    x = 0.1 * rng().normal(size=(2, 8, 6))
+    x = 5.0 + 0.1 * rng().normal(size=(2, 8, 6))
     x[0, :, 2] += 9.0
     table = ScoreTable.from_arrays({"a": x[0], "b": x[1]})
     early = sequential_compare(table, "a", "b", "mean", looks=[4, 8], rng=rng())

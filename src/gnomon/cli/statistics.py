@@ -251,6 +251,13 @@ def curves(
         ),
     ] = None,
     normalize: Normalize = None,
+    at: Annotated[
+        float | None, typer.Option(help="The step at which curves end; shorter runs are left out.")
+    ] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option(help="Number of evenly spaced steps, or shared: those that all runs have."),
+    ] = None,
     *,
     draws: DrawOptions,
     reading: ReadOptions,
@@ -260,12 +267,14 @@ def curves(
     """Show metrics along the steps of training, with bands, or numbers about whole curves."""
     if threshold is not None and summary != "time_to_threshold":
         raise typer.BadParameter("--threshold is for --summary time_to_threshold")
+    from gnomon.scores.common_steps import up_to
     from gnomon.stats import curves as curves_of
 
     with answering("curves", as_json=as_json) as answer:
         table = scores_of(source, score, reading, default_metric="cumulated_errors")
-        table = normalized(table.select(algorithms=algorithm), normalize)
-        wanted, options = metric or "iqm", draws.arguments()
+        table = table.select(algorithms=algorithm)
+        table = normalized(table if at is None else up_to(table, at), normalize)
+        wanted, options = metric or "iqm", draws.arguments() | {"grid": _grid(grid)}
         step = reading.step_column or ("episode" if source.is_dir() else "step")
         found = (
             curves_of(table, wanted, method=method, step=step.replace("_", " "), **options)
@@ -275,6 +284,17 @@ def curves(
             )
         )
         answer.show(found, **vars(showing))
+
+
+def _grid(text: str | None) -> int | Literal["shared"] | None:
+    """Return the number of steps, or that there is to be no grid."""
+    if text is None or text == "shared":
+        return text  # type: ignore[return-value]  # mypy does not narrow a str to a literal
+    if not text.isdigit() or int(text) < 2:
+        raise typer.BadParameter(
+            f"expected a number of steps from 2 on, or shared; found {text!r}", param_hint="--grid"
+        )
+    return int(text)
 
 
 @with_groups

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 
@@ -277,7 +278,7 @@ def ground_of(by: By) -> By:
 def contest_of(
     scores: ScoreTable | Contest, by: By = "algorithm", *, scaled: bool = False
 ) -> Contest:
-    """Return a contest as it is, or that of the last score of each run of a table.
+    """Return a contest as it is, or that of a table: of curves at the last step that all reach.
 
     Warns
     -----
@@ -286,7 +287,7 @@ def contest_of(
     """
     if isinstance(scores, Contest):
         return scores
-    table = scores.last_step()
+    table = at_common_step(scores)
     missing = int(table.effective_scores()["score"].is_nan().sum())
     if missing:
         text = f"{missing} of {len(table)} runs have no score and are left out"

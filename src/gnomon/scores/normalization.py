@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -39,7 +40,10 @@ __all__ = [
 ]
 
 #: What :func:`normalize` knows by name.
-NORMALIZATIONS = ("min-max", "random-human", "percentile", "reference:ALGORITHM")
+NORMALIZATIONS = (
+    "min-max", "random-human", "percentile", "reference:ALGORITHM", "FILE",
+    "atari", "procgen-easy", "procgen-hard", "dmc",
+)  # fmt: skip
 
 
 def normalize(table: ScoreTable, name: str) -> ScoreTable:
@@ -50,14 +54,15 @@ def normalize(table: ScoreTable, name: str) -> ScoreTable:
     table : ScoreTable
         Raw scores.
     name : str
-        ``min-max``, ``random-human`` (Atari), ``percentile``, or ``reference:ALGORITHM``, whose
-        mean becomes 1 while a score of 0 remains 0.
+        ``min-max``, ``percentile``, or ``reference:ALGORITHM``, whose mean becomes 1 while a score
+        of 0 remains 0; a suite of :mod:`gnomon.scores.anchors`: ``atari`` (or ``random-human``),
+        ``procgen-easy``, ``procgen-hard``, ``dmc``; or a CSV file with the columns ``task``,
+        ``low`` and ``high``, or ``task``, ``random`` and ``human``.
 
     Warns
     -----
     DegenerateScoresWarning
-        Tasks without random and human scores are left out of means; ranks keep them
-        (:func:`with_left_out`).
+        Tasks without anchors are left out of means; ranks keep them (:func:`with_left_out`).
 
     Raises
     ------
@@ -75,28 +80,43 @@ def normalize(table: ScoreTable, name: str) -> ScoreTable:
     kind, _, algorithm = name.partition(":")
     if kind == "reference" and algorithm:
         return normalize_reference(table, algorithm)
-    if name == "random-human":
-        return _by_baselines(table)
+    from gnomon.scores.anchors import SUITES, anchors_of_suite, read_anchors
+
+    if name in ("random-human", *SUITES):
+        suite = "atari" if name == "random-human" else name
+        return _by_known_anchors(table, anchors_of_suite(suite, table), name)
+    if name.lower().endswith((".csv", ".tsv")):
+        return _by_known_anchors(table, read_anchors(Path(name), table), Path(name).name)
+    if name == "minatar":
+        raise ScoreDataError(
+            "minatar: expected a suite with published scores of random and of best play, and "
+            "MinAtar has none; --normalize FILE names your own (task, low, high)"
+        )
     known = {"min-max": normalize_min_max, "percentile": normalize_percentile}
     if name not in known:
         raise UnknownNameError("normalization", name, NORMALIZATIONS)
     return known[name](table)
 
 
-def _by_baselines(table: ScoreTable) -> ScoreTable:
-    """Return the Atari games that have baselines, normalised, and say which have none."""
-    atari = atari_baselines()
-    unknown = [task for task in table.tasks if atari_name(task) not in atari]
-    if not unknown or len(unknown) == len(table.tasks):
-        return normalize_random_human(table)
+def _by_known_anchors(
+    table: ScoreTable, anchors: Mapping[str, tuple[float, float]], name: str
+) -> ScoreTable:
+    """Return the table of the tasks that have anchors, normalised, and say which have none."""
+    if table.normalization is not None or not anchors:
+        if table.normalization is None:
+            shown = listed(table.tasks, 6)
+            raise ScoreDataError(f"{name}: no scores to normalise any task by; tasks are {shown}")
+        return normalize_by(table, anchors, name=name)
+    unknown = [task for task in table.tasks if task not in anchors]
+    if not unknown:
+        return normalize_by(table, anchors, name=name)
     warnings.warn(
-        f"random-human: {len(unknown)} of {len(table.tasks)} tasks left out of means, without "
+        f"{name}: {len(unknown)} of {len(table.tasks)} tasks left out of means, without "
         f"baselines: {listed(unknown)}; ranks keep them",
         DegenerateScoresWarning,
         stacklevel=3,
     )
-    kept = [task for task in table.tasks if task not in unknown]
-    scaled = normalize_random_human(table.select(tasks=kept))
+    scaled = normalize_by(table.select(tasks=list(anchors)), anchors, name=name)
     assert scaled.normalization is not None
     left_out = table.frame.filter(pl.col("task").is_in(unknown))
     return replace(scaled, normalization=replace(scaled.normalization, left_out=left_out))
@@ -112,7 +132,7 @@ def with_left_out(table: ScoreTable) -> ScoreTable:
     >>> table = ScoreTable.from_arrays({"dqn": [[14.6, 3.0]]}, tasks=["Pong", "Chess"])
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
-    ...     scaled = normalize(table, "random-human")
+    ...     scaled = normalize(table, "atari")
     >>> scaled.tasks, with_left_out(scaled).tasks
     (('Pong',), ('Pong', 'Chess'))
     """

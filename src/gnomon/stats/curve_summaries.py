@@ -21,6 +21,7 @@ from typing import Literal
 import numpy as np
 
 from gnomon.errors import ScoreDataError
+from gnomon.scores.curve_grid import refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.cautions import warn
@@ -38,9 +39,24 @@ from gnomon.stats.metrics import Metric
 from gnomon.stats.small_sample import Influences, delta_interval, task_variances
 from gnomon.stats.strata import Strata
 
-__all__ = ["CurveSummary", "SummaryOptions", "area_influences", "summarize_runs", "summarized"]
+__all__ = [
+    "OF_LENGTH",
+    "CurveSummary",
+    "SummaryOptions",
+    "area_influences",
+    "summarize_runs",
+    "summarized",
+]
 
 CurveSummary = Literal["area", "best", "best_corrected", "final", "time_to_threshold"]
+
+#: Summaries that depend on how long a curve is, in the plural.
+OF_LENGTH: Mapping[str, str] = {
+    "area": "areas",
+    "best": "best scores",
+    "best_corrected": "best scores",
+    "final": "final scores",
+}
 
 #: From steps and curves, (..., steps), to one number about each curve.
 Reduce = Callable[[FloatArray, FloatArray], FloatArray]
@@ -267,6 +283,8 @@ def summarize_runs(
     array([ 1., inf])
     """
     reduce = _reducing(summary, threshold, table.higher_is_better)
+    if summary in OF_LENGTH:
+        refuse_unequal_lengths(table, OF_LENGTH[summary])
     records = []
     for algorithm in table.algorithms:
         for task in table.tasks:

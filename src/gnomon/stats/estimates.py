@@ -11,6 +11,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, listed
 from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.quantiles import quantiles
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key, median_replicates
@@ -283,6 +284,7 @@ def _of_aggregates(
     """Yield the estimates over all tasks that the algorithms share."""
     wanted = metrics_for(metrics, gamma=how.gamma, higher_is_better=scores.higher_is_better)
     tasks = shared_tasks(scores)
+    warn_of_unlike_scales(scores.select(tasks=tasks), [metric.name for metric in wanted])
     over_tasks = how.resampling == "runs_and_tasks"
     if over_tasks:
         check_tasks(len(tasks))

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.scores.curve_grid import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
-from gnomon.stats.curve_summaries import CurveSummary, SummaryOptions, summarized
+from gnomon.stats.curve_summaries import OF_LENGTH, CurveSummary, SummaryOptions, summarized
 from gnomon.stats.estimates import Estimates, finite_or_none, shared_tasks, warn
 from gnomon.stats.intervals import Method, checked, interval_of
 from gnomon.stats.metrics import Metric, Metrics, metrics_for
@@ -122,6 +124,7 @@ def curves(
     method: Method = ...,
     n_resamples: int = ...,
     gamma: float | None = ...,
+    grid: Grid = ...,
     step: str = ...,
     rng: np.random.Generator | int | None = ...,
 ) -> Curves: ...
@@ -136,6 +139,7 @@ def curves(
     method: Method = ...,
     n_resamples: int = ...,
     gamma: float | None = ...,
+    grid: Grid = ...,
     rng: np.random.Generator | int | None = ...,
 ) -> Estimates: ...
 def curves(
@@ -148,10 +152,14 @@ def curves(
     method: Method = "auto",
     n_resamples: int = 2000,
     gamma: float | None = None,
+    grid: Grid = None,
     step: str = "step",
     rng: np.random.Generator | int | None = None,
 ) -> Curves | Estimates:
-    """Return metrics at every step that all runs of an algorithm have, or a number about the curve.
+    """Return metrics at every step that the runs of an algorithm share, or a number on the curve.
+
+    A run that ends early is part of the curve as far as it goes; a step is shown while at least
+    half of the runs on each task go on.
 
     Parameters
     ----------
@@ -175,6 +183,9 @@ def curves(
         Number of resamples.
     gamma : float, optional
         Target of the optimality gap.
+    grid : int or "shared", optional
+        As many evenly spaced steps, or those that runs share, as in
+        :func:`gnomon.scores.on_grid`; if not given, a grid where runs do not share steps.
     step : str
         What a step is called in a figure.
     rng : numpy.random.Generator or int, optional
@@ -189,13 +200,15 @@ def curves(
     Raises
     ------
     ScoreDataError
-        The table has no steps, an algorithm has no step that all its runs share, or a threshold is
-        missing.
+        The table has no steps, an algorithm has no step that all its runs share, a threshold is
+        missing, or runs on a task end at different steps and their areas, best or final scores are
+        wanted.
 
     Warns
     -----
     DegenerateScoresWarning
-        Tasks or steps are left out because some run lacks them; or something is not estimable at
+        Runs do not share steps, and a grid is used; runs end early; tasks or steps are left out
+        because some run lacks them; or something is not estimable at
         some steps: a band from one run per task or from scores that do not vary, a metric of
         infinite scores.
 
@@ -216,13 +229,16 @@ def curves(
     settings["method"] = method
     if summary is None:
         with recorded() as notes:
+            scores = on_grid(scores, grid)
             drawn = tuple(_aggregate(scores, wanted, level, method, n_resamples, draws))
         return Curves(drawn, settings | {"step": step}, tuple(notes))
     options = SummaryOptions(
         summary, threshold, scores.higher_is_better, level, method, n_resamples
     )
     with recorded() as notes:
-        along = _strata_by_step(scores)
+        if summary in OF_LENGTH:
+            refuse_unequal_lengths(scores, OF_LENGTH[summary])
+        along = _strata_by_step(on_grid(scores, grid), complete=True)
         found = [one for metric in wanted for one in summarized(along, metric, options, draws)]
     settings |= {
         "title": f"{summary} of the aggregate curve, which is not that of each run's own",
@@ -273,8 +289,14 @@ def _banded(
     return value, shown.low, shown.high, fault
 
 
-def _strata_by_step(table: ScoreTable) -> dict[str, tuple[FloatArray, list[Strata]]]:
-    """Return for each algorithm its common steps and its scores at each of them."""
+def _strata_by_step(
+    table: ScoreTable, *, complete: bool = False
+) -> dict[str, tuple[FloatArray, list[Strata]]]:
+    """Return for each algorithm its common steps and its scores at each of them.
+
+    With `complete` only steps that every run has; else those that all runs have which have not
+    ended, as long as half of each task's runs go on.
+    """
     if table.n_steps < 2:
         raise ScoreDataError("expected a table with several steps for curves; found one")
     tasks = shared_tasks(table.last_step())
@@ -285,16 +307,27 @@ def _strata_by_step(table: ScoreTable) -> dict[str, tuple[FloatArray, list[Strat
         for steps, _ in curves[1:]:
             common = np.intersect1d(common, steps)
         at_common = [scores[:, np.isin(steps, common)] for steps, scores in curves]
-        # A run without any of these scores is a missing run; a step that some run lacks goes.
+        # A run without any of these scores is a missing run.
         at_common = [scores[~np.isnan(scores).all(axis=1)] for scores in at_common]
-        complete = ~np.any([np.isnan(scores).any(axis=0) for scores in at_common], axis=0)
+        shown = np.all([_shown(scores, complete=complete) for scores in at_common], axis=0)
         n_all = np.unique(np.concatenate([steps for steps, _ in curves])).size
-        if not complete.any():
+        if not shown.any():
             raise ScoreDataError(f"{algorithm}: expected a step that all runs have; found none")
-        if complete.sum() < n_all:
-            warn(f"{algorithm}: {n_all - complete.sum()} of {n_all} steps left out, not all runs "
+        if shown.sum() < n_all:
+            warn(f"{algorithm}: {n_all - shown.sum()} of {n_all} steps left out, not all runs "
                  "have them")  # fmt: skip
-        kept = np.flatnonzero(complete)
-        strata = [Strata.from_runs([scores[:, i] for scores in at_common]) for i in kept]
+        kept = np.flatnonzero(shown)
+        if not complete and (early := early_ends(table, algorithm, common[kept[-1]])):
+            warn(early)
+        strata = [Strata.from_runs([x[~np.isnan(x[:, i]), i] for x in at_common]) for i in kept]
         found[algorithm] = (common[kept], strata)
     return found
+
+
+def _shown(scores: FloatArray, *, complete: bool) -> npt.NDArray[np.bool_]:
+    """Return at which steps the runs of a task, (runs, steps), are to be shown."""
+    there = ~np.isnan(scores)
+    if complete:
+        return np.asarray(there.all(axis=0))
+    goes_on = there[:, ::-1].cumsum(axis=1)[:, ::-1] > 0
+    return np.asarray((there | ~goes_on).all(axis=0) & (2 * there.sum(axis=0) >= len(there)))

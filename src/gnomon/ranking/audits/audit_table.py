@@ -22,6 +22,7 @@ from gnomon.ranking.ranks.ranking import Ranking
 from gnomon.ranking.ratings.method_orders import MethodOrder, PoolEffect, orders_of, pool_effects
 from gnomon.ranking.tournament import Tournament
 from gnomon.results import Results, generator, made_by, noted
+from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.all_pairs import compare_all
@@ -140,8 +141,8 @@ def audit(
     ----------
     scores : ScoreTable
         From anywhere: a paper's table, a leaderboard's dump, runs of one's own. One score for each
-        run; a table with steps is audited at each run's last step. If its scores are normalised,
-        summaries are of these.
+        run; a table with steps is audited at the last one that all runs on a task reach. If its
+        scores are normalised, summaries are of these.
     level : float
         Confidence level of all intervals and decisions.
     n_resamples : int
@@ -169,7 +170,7 @@ def audit(
     >>> next(one.finding for one in found if one.section == "runs")[:42]
     'rainbow and iqn: not separated; about 56 r'
     """
-    table, draws = scores.last_step(), generator(rng)
+    table, draws = at_common_step(scores), generator(rng)
     with noted() as notes:
         contest = Contest.from_table(table)
         ranking = rank(contest, level=level, n_resamples=n_resamples, rng=draws)

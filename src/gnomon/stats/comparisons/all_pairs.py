@@ -19,6 +19,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, counted
 from gnomon.results import generator, recorded
+from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import LARGE_SHARE, warn
 from gnomon.stats.comparisons.comparison import (
@@ -112,8 +113,10 @@ def compare_all(
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     found: list[Comparison] = []
     with recorded() as notes:
+        wanted = metrics_to_compare(metrics, gamma, scores.higher_is_better)
+        warn_of_unlike_scales(scores, [metric.name for metric in wanted])
         table = _Table(scores, how)
-        for metric in metrics_to_compare(metrics, gamma, scores.higher_is_better):
+        for metric in wanted:
             found += table.compared(metric, correction)
     settings = how.settings(rng, scores, correction, _family(found, correction))
     return Comparisons(tuple(found), settings, tuple(notes))

@@ -11,6 +11,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted
 from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import draw_key
 from gnomon.stats.comparisons.difference import (
@@ -225,6 +226,7 @@ def compare(
     chosen_pair(scores, a, b)
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     with recorded() as notes:
+        warn_of_unlike_scales(scores.select(algorithms=[a, b]), metric_list(metrics))
         found = tuple(compared_pair(scores, a, b, metric_list(metrics), per_task, how))
     family = _family(found)
     settings = how.settings(rng, scores, correction="holm", family=family)

@@ -54,7 +54,7 @@ def case_study(how: How) -> CaseStudy:
             "the board is cleared, and the settings of the learner. Two readings are tried: the "
             "default of this package, and one in which all cells are actions, the episode goes "
             "on, gamma is 1 and the target network is renewed every 40 episodes.",
-            f"A curve counts as flat if its last {_ENDS} episodes have less than {_FLAT:.0%} of the "
+            f"A curve counts as flat if its last {_ENDS} episodes have at most {_FLAT:.0%} of the "
             f"errors of its first {_ENDS}.",
         ),
     )

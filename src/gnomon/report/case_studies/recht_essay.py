@@ -1,4 +1,4 @@
-"""Recht 2018, performance profiles: are DQN and handcrafted features equal on Atari?"""
+"""Recht 2018: performance profiles of DQN and of handcrafted features on Atari."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def case_study(how: How) -> CaseStudy:
         (*_claims(equal, unequal), *_at_thresholds()),
         tuple(_figures(equal, unequal)),
         (
-            "The essay prints no numbers, only figures and what they show. The distance of a method "
-            "from the best one of a game is minus the decimal logarithm of a one-sided Welch "
+            "The essay prints no numbers, only figures and what they show. The distance of a "
+            "method from the best one of a game is minus the decimal logarithm of a one-sided Welch "
             "p-value. The published notebook divides by n instead of n squared in the degrees of "
             "freedom, which makes tails too heavy; both readings are given.",
             "Blob-PROST has 24 runs of each game, DQN five.",

@@ -38,7 +38,7 @@ def case_study(how: How) -> CaseStudy:
             "Scores are human-normalised. The figures show the case study of the paper, an "
             f"evaluation with {_FEW} of the 100 runs, with intervals of this package, which hold "
             "their level with few runs; those of the paper (percentile bootstrap) are narrower.",
-            "OTRainbow and SimPLe, which the paper's figures also show, are not among these scores.",
+            "OTRainbow and SimPLe, which the paper's figures also show, are not among the scores.",
         ),
     )
 

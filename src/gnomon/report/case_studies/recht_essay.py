@@ -37,9 +37,9 @@ def case_study(how: How) -> CaseStudy:
         tuple(_figures(equal, unequal)),
         (
             "The essay prints no numbers, only figures and what they show. The distance of a "
-            "method from the best one of a game is minus the decimal logarithm of a one-sided Welch "
-            "p-value. The published notebook divides by n instead of n squared in the degrees of "
-            "freedom, which makes tails too heavy; both readings are given.",
+            "method from the best one of a game is minus the decimal logarithm of a one-sided "
+            "Welch p-value. The published notebook divides by n where n squared belongs, in the degrees "
+            "of freedom, which makes tails too heavy; both readings are given.",
             "Blob-PROST has 24 runs of each game, DQN five.",
         ),
     )

@@ -38,7 +38,7 @@ def case_study(how: How) -> CaseStudy:
         (
             "The essay prints no numbers, only figures and what they show. The distance of a "
             "method from the best one of a game is minus the decimal logarithm of a one-sided "
-            "Welch p-value. The published notebook divides by n where n squared belongs, in the degrees "
+            "Welch p-value. The published notebook divides by n, not by n squared, in the degrees "
             "of freedom, which makes tails too heavy; both readings are given.",
             "Blob-PROST has 24 runs of each game, DQN five.",
         ),

@@ -42,7 +42,7 @@ def _legal_tape(rule: CompiledRule, num_envs: int, n_steps: int) -> tuple[np.nda
     n_dealt = engine.advance(rule, boards, np.full(num_envs, outcomes.RESET), deck)
     tape = np.empty((n_steps, num_envs), dtype=np.int64)
     for actions in tape:
-        mask = engine.permitted_attempts(rule, boards).cumsum(axis=1)
+        mask = boards.permitted().cumsum(axis=1)
         pick = (rng.random(num_envs) * mask[:, -1]).astype(np.int64)
         actions[:] = (mask > pick[:, None]).argmax(axis=1)
         n_dealt = engine.advance(

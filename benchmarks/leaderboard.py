@@ -36,7 +36,7 @@ from gnomon.leaderboard import Assignment, verify_log
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
 from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
-from gnomon.web.operations.backup import back_up
+from gnomon.web.backup import back_up
 from gnomon.web.server import prepare
 
 N_LEARNERS, N_RULES, N_TRIALS = 200, 60, 3

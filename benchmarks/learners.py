@@ -10,7 +10,7 @@ import numpy as np
 import gnomon
 from benchmarks.record import Measurement, best_seconds
 from gnomon.game import DEFAULT_SPEC, draw_boards
-from gnomon.game.registration import SAMPLE_RULES
+from gnomon.game.environments.registration import SAMPLE_RULES
 from gnomon.learners import make_learner, play_trial
 
 

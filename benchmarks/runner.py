@@ -10,7 +10,7 @@ from statistics import median
 
 from benchmarks.record import Measurement, best_seconds
 from gnomon.experiments import ExperimentConfig, RunFolder, run, score_table, trials_of
-from gnomon.game.registration import SAMPLE_RULES
+from gnomon.game.environments.registration import SAMPLE_RULES
 
 N_TRIALS = 100  # of each of the four rules, as in the paper
 N_ROUNDS = 5

@@ -16,7 +16,7 @@ import numpy as np
 
 from gnomon.experiments import load_experiment, run, score_table
 from gnomon.plot import Figure, difficulty_ladder
-from gnomon.plot.rank_intervals import ranking_rows
+from gnomon.plot.ranks import ranking_rows
 from gnomon.plot.style import drawing_of
 from gnomon.ranking import audit, rank
 from gnomon.scores import read_scores

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -31,7 +33,7 @@ from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, keep_by
 from gnomon.leaderboard.verification.verify_submission import trial_record
 from gnomon.rules import load_rule_text, rule_info
 
-__all__ = ["LEARNERS", "populate", "populate_two_seasons"]
+__all__ = ["LEARNERS", "copied", "populate", "populate_two_seasons"]
 
 #: Name on the board, account, learner, and how often it was submitted.
 LEARNERS: Sequence[tuple[str, str, dict[str, Any], int]] = (
@@ -85,6 +87,12 @@ def populate_two_seasons(database: Database, settings: ServerSettings) -> None:
         hidden=("quadrant-clockwise", "stars-first"),
         trials=3,
     )
+
+
+def copied(folder: Path, to: Path) -> ServerSettings:
+    """Copy the data folder of a board; return the settings of the copy."""
+    shutil.copytree(folder, to)
+    return ServerSettings(to)
 
 
 def _season(

@@ -41,7 +41,7 @@ from typing import Any
 import lazy_loader
 
 from gnomon._version import __version__ as __version__
-from gnomon.game.registration import register_environments
+from gnomon.game.environments.registration import register_environments
 
 _attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 

@@ -5,7 +5,6 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,7 +77,7 @@ def test_why_there_is_no_line_is_told():
 
 
 @pytest.fixture
-def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def child(tmp_path, monkeypatch) -> Any:
     """Make a module of a few lines that is run in a limited process."""
     where = [str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, where)))
@@ -95,13 +94,13 @@ def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return make
 
 
-def test_a_child_answers(child: Any) -> None:
+def test_a_child_answers(child):
     module = child("return {'got': request}")
     answer = run_limited(module, {"é": [1]}, timeout_s=30, memory_mb=2048)
     assert answer == {"got": {"é": [1]}}
 
 
-def test_a_child_sees_no_secret(child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_sees_no_secret(child, monkeypatch):
     monkeypatch.setenv("GNOMON_DATABASE_URL", "postgresql://u:hush@h/d")
     monkeypatch.setenv("GNOMON_TOKEN", "gnomon_hush")
     module = child("import os\nreturn dict(os.environ)")
@@ -109,13 +108,13 @@ def test_a_child_sees_no_secret(child: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert "hush" not in json.dumps(told)
 
 
-def test_too_much_memory_is_told(child: Any) -> None:
+def test_too_much_memory_is_told(child):
     module = child("x = bytearray(3 << 30)\nreturn {}")
     with pytest.raises(ProcessFailure, match="it ran out of memory"):
         run_limited(module, {}, timeout_s=30, memory_mb=1024)
 
 
-def test_too_much_time_is_told(child: Any) -> None:
+def test_too_much_time_is_told(child):
     ticks: list[int] = []
     module = child("import time\ntime.sleep(60)\nreturn {}")
     with pytest.raises(ProcessFailure, match=r"it took longer than 1\.5 s"):
@@ -125,13 +124,13 @@ def test_too_much_time_is_told(child: Any) -> None:
     assert len(ticks) >= 3
 
 
-def test_too_much_processor_is_told(child: Any) -> None:
+def test_too_much_processor_is_told(child):
     # A limit of its own, should the one who waits be dead.
     module = child("import resource\nreturn {'cpu': resource.getrlimit(resource.RLIMIT_CPU)}")
     assert run_limited(module, {}, timeout_s=7, memory_mb=1024)["cpu"] == [8, 8]
 
 
-def test_a_crash_is_told(child: Any) -> None:
+def test_a_crash_is_told(child):
     module = child("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
     with pytest.raises(ProcessFailure, match="it was ended by signal 11"):
         run_limited(module, {}, timeout_s=30, memory_mb=1024)

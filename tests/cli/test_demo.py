@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.experiments import RunFolder
-from gnomon.game.registration import SAMPLE_RULES
+from gnomon.game.environments.registration import SAMPLE_RULES
 
 pytestmark = pytest.mark.full  # a minute of play
 

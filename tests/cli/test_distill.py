@@ -100,6 +100,7 @@ def test_bad_input_is_one_line(gnomon, suite, arguments, said):
     assert said in err
 
 
+@pytest.mark.full
 def test_ctrl_c_leaves_nothing_behind(tmp_path):
     rng = np.random.default_rng(0)
     scores = rng.normal(2, 1, (60, 1)) + rng.normal(0, 0.4, (60, 40))
@@ -127,6 +128,7 @@ def test_a_model_and_a_figure_are_written(gnomon, suite, tmp_path):
     assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.full
 def test_the_harness_of_language_models(gnomon, tmp_path):
     """200 models on 57 tasks, as lm-evaluation-harness leaves them in a folder."""
     write_harness_results(language_models(), tmp_path / "out")
@@ -140,9 +142,16 @@ def test_the_harness_of_language_models(gnomon, tmp_path):
     assert errors["factor"] < errors["irt-2"] < errors["irt-1"]
 
 
-@pytest.mark.parametrize("who", [("--workers", "2"), ("--scheduler", "local")])
-@pytest.mark.parametrize("procedure", ["factor", "paper"])
-def test_whoever_does_the_pieces(gnomon, suite, who, procedure):
+@pytest.mark.parametrize(
+    ("procedure", "who"),
+    [
+        ("factor", ("--workers", "2")),
+        pytest.param("paper", ("--workers", "2"), marks=pytest.mark.full),
+        pytest.param("factor", ("--scheduler", "local"), marks=pytest.mark.full),
+        pytest.param("paper", ("--scheduler", "local"), marks=pytest.mark.full),
+    ],
+)
+def test_whoever_does_the_pieces(gnomon, suite, procedure, who):
     if "--scheduler" in who:
         pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
     words = ("distill", suite, "--size", "3", "--transform", "identity", "--top", "4", "--json")

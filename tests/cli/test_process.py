@@ -81,6 +81,7 @@ def test_run_with_workers_and_score(tmp_path):
     assert len(json.loads(said.stdout)["results"]) == 6
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("workers", [["1"], ["2"], ["2", "--scheduler", "processes"]])
 def test_ctrl_c_stops_cleanly_and_the_run_goes_on(tmp_path, workers):
     (tmp_path / "long.toml").write_text(LONG)

@@ -142,16 +142,17 @@ def test_options_reach_the_statistics(gnomon):
 
 
 def test_a_band_without_width_has_a_word(gnomon):
-    said = gnomon("profile scores.csv")
-    assert "the band has no width where no threshold parts the runs of a task (" in said.err
-    assert gnomon("profile scores.csv --kind ratio").err == ""
+    said = gnomon("profile scores.csv --kind average_score")
+    assert "the band has no width where a threshold parts no resamples (" in said.err
+    for kind in ("run_score", "ratio"):
+        assert gnomon(f"profile scores.csv --kind {kind}").err == ""
     ratios = json.loads(gnomon("profile scores.csv --kind ratio --json").out)
     assert ratios["warnings"] == ["profiles of kind ratio have no band: low and high are empty"]
 
 
 def test_options_that_say_nothing_are_refused(gnomon):
     for command, message in (
-        ("compare scores.csv dqn sac --correction max_t", "is for all pairs"),
+        ("compare scores.csv dqn sac --correction permutation", "is for all pairs"),
         ("curves scores.csv --threshold 3", "is for --summary time_to_threshold"),
         ("curves scores.csv --summary area --threshold 3", "is for --summary time_to_threshold"),
     ):
@@ -196,7 +197,7 @@ def test_summaries_have_means_and_medians(gnomon):
         f"estimate {late} --metric iqm": "iqm: expected a metric that means and standard",
         f"estimate {late} --method bca": "--method bca needs the runs",
         f"estimate {late} --normalize min-max": "min-max needs the runs",
-        f"compare {late} --correction max_t": "--correction max_t needs the runs",
+        f"compare {late} --correction permutation": "--correction permutation needs the runs",
     }.items():
         said = gnomon(command, status=2)
         assert message in said.err

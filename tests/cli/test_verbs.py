@@ -135,7 +135,7 @@ def test_a_run_with_failures_says_no(gnomon, monkeypatch):
 
 
 def test_demo_says_the_order_of_difficulty_and_where_the_report_is(gnomon, monkeypatch, tmp_path):
-    from gnomon.experiments import catalogue
+    from gnomon.experiments.config import experiment_library as catalogue
 
     def small(name: str) -> ExperimentConfig:
         assert name == "demo"

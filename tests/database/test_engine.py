@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -23,7 +22,7 @@ def count_up(database: Database, by: int) -> None:
             row.count += 1
 
 
-def test_writers_at_once_lose_nothing(database: Database) -> None:
+def test_writers_at_once_lose_nothing(database):
     """Read, then write: in threads of one process, and over two engines, as two processes have."""
     with database.writing() as session:
         session.add(RateCount(key="x", window=1, count=0))
@@ -38,7 +37,7 @@ def test_writers_at_once_lose_nothing(database: Database) -> None:
     other.close()
 
 
-def test_versions_are_counted_by_the_database(database: Database) -> None:
+def test_versions_are_counted_by_the_database(database):
     season = make_season(database)
 
     def touch() -> None:
@@ -55,7 +54,7 @@ def test_versions_are_counted_by_the_database(database: Database) -> None:
         assert session.get_one(Season, season.id).version == 41
 
 
-def test_an_error_undoes_all_of_it(database: Database) -> None:
+def test_an_error_undoes_all_of_it(database):
     def fail() -> None:
         with database.writing() as session:
             session.add(RateCount(key="x", window=1, count=0))
@@ -72,13 +71,13 @@ def test_an_error_undoes_all_of_it(database: Database) -> None:
     assert time.monotonic() - start < 10
 
 
-def test_a_failed_statement_gives_the_turn_back(database: Database) -> None:
+def test_a_failed_statement_gives_the_turn_back(database):
     with pytest.raises(DBAPIError), database.writing() as session:
         session.execute(text("SELECT * FROM nothing"))
     make_season(database)
 
 
-def test_a_session_that_ends_in_another_thread(database: Database) -> None:
+def test_a_session_that_ends_in_another_thread(database):
     writing = database.writing()
     session = writing.__enter__()
     session.add(RateCount(key="x", window=1, count=7))
@@ -91,7 +90,7 @@ def test_a_session_that_ends_in_another_thread(database: Database) -> None:
         assert session.get_one(RateCount, ("x", 1)).count == 7
 
 
-def test_readers_do_not_wait_for_a_writer(database: Database) -> None:
+def test_readers_do_not_wait_for_a_writer(database):
     season = make_season(database)
     with database.writing() as writer:
         writer.get_one(Season, season.id).touch()
@@ -100,7 +99,7 @@ def test_readers_do_not_wait_for_a_writer(database: Database) -> None:
             assert reader.get_one(Season, season.id).version == 1
 
 
-def test_sqlite_is_set_up_for_it(tmp_path: Path) -> None:
+def test_sqlite_is_set_up_for_it(tmp_path):
     database = Database(f"sqlite:///{tmp_path / 'x.sqlite'}")
     with database.reading() as session:
         found = {

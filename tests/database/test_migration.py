@@ -19,20 +19,19 @@ from gnomon.database.migration import (
 )
 from gnomon.database.schema import AuditRecord
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.web.operations.table_transfer import table_digests
+from gnomon.web.table_transfer import table_digests
 from small_season import fill
 
 TABLES = {table.name for table in Base.metadata.sorted_tables}
 
 
-def test_the_migrations_make_the_very_tables_of_the_program(database: Database) -> None:
+def test_the_migrations_make_the_very_tables_of_the_program(database):
     with database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
 
 
-def test_down_to_nothing_and_up_again(database: Database) -> None:
+def test_down_to_nothing_and_up_again(database):
     assert current_revision(database) == head_revision()
     downgrade(database, "base")
     assert current_revision(database) is None
@@ -42,9 +41,7 @@ def test_down_to_nothing_and_up_again(database: Database) -> None:
     assert set(inspect(database.engine).get_table_names()) == TABLES | {"alembic_version"}
 
 
-def test_a_migration_that_rebuilds_a_table_keeps_every_row(
-    database: Database, settings: ServerSettings, newer_program: str
-) -> None:
+def test_a_migration_that_rebuilds_a_table_keeps_every_row(database, settings, newer_program):
     """SQLite drops the table meanwhile, and rows of others belong to its rows."""
     fill(database, settings)
     with database.engine.begin() as connection:
@@ -59,14 +56,14 @@ def test_a_migration_that_rebuilds_a_table_keeps_every_row(
 @pytest.mark.parametrize(
     "statement", ["UPDATE audit_log SET action = 'x'", "DELETE FROM audit_log"]
 )
-def test_the_audit_log_only_grows(database: Database, statement: str) -> None:
+def test_the_audit_log_only_grows(database, statement):
     with database.writing() as session:
         session.add(AuditRecord(action="test"))
     with pytest.raises(DBAPIError, match="the audit log only grows"), database.writing() as session:
         session.execute(text(statement))
 
 
-def test_a_database_of_another_version_is_refused(database: Database) -> None:
+def test_a_database_of_another_version_is_refused(database):
     downgrade(database, "-1")
     with pytest.raises(LeaderboardError, match="run: gnomon leaderboard migrate"):
         require_head(database)
@@ -75,7 +72,7 @@ def test_a_database_of_another_version_is_refused(database: Database) -> None:
 
 
 @pytest.mark.parametrize("url", ["mysql://x:secret@y/z", "sqlite://", "nonsense"])
-def test_a_database_of_another_kind_is_refused(url: str) -> None:
+def test_a_database_of_another_kind_is_refused(url):
     with pytest.raises(LeaderboardError, match="expected a database as sqlite:///FILE") as raised:
         Database(url)
     assert "secret" not in str(raised.value)

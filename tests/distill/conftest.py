@@ -7,7 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gnomon.distill import PreparedScores, transform_of
+from gnomon.distill import (
+    Distilled,
+    FactorProcedure,
+    HeldOut,
+    PreparedScores,
+    distill,
+    nested_error,
+    transform_of,
+)
 
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"
 
@@ -31,6 +39,19 @@ def paper() -> PreparedScores:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GNOMON_DATA", str(SHARED))
         return paper_scores()
+
+
+@pytest.fixture(scope="session")
+def papers_choice(paper) -> Distilled:
+    """Return what the paper's procedure chooses, and without each group of algorithms in turn."""
+    return distill(paper, size=5, procedure="paper", nested="groups")[0]
+
+
+@pytest.fixture(scope="session")
+def each_left_out(paper) -> HeldOut:
+    """Return what our procedure says of each algorithm without it."""
+    rng = np.random.default_rng(0)
+    return nested_error(paper, FactorProcedure(), 5, outer="algorithms", rng=rng)
 
 
 def made_up(

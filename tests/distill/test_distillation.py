@@ -41,10 +41,9 @@ def test_a_record_has_the_promised_fields(make_scores):
         alone.plot()
 
 
-def test_the_paper_is_told_honestly(paper):
-    best = distill(paper, size=5, procedure="paper", nested="groups")[0]
-    assert best.relative_error == pytest.approx(0.104, abs=5e-4)
-    assert best.nested_relative_error == pytest.approx(0.189, abs=5e-4)
+def test_the_paper_is_told_honestly(papers_choice):
+    assert papers_choice.relative_error == pytest.approx(0.104, abs=5e-4)
+    assert papers_choice.nested_relative_error == pytest.approx(0.189, abs=5e-4)
 
 
 def test_language_models():

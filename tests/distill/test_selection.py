@@ -32,14 +32,30 @@ def test_fold_seeds(paper):
     assert dict(counts.tasks)["battlezone"] == 1.0
 
 
-def test_without_each_paper_in_turn(paper):
+def test_without_each_paper_in_turn(papers_choice):
     """The figures are known from an independent program: Atari-5 in 19 of 31 choices."""
-    counts = stability(paper, size=5, procedure="paper", by="left-out-groups")
+    counts = Stability.of(papers_choice.nested.chosen)
     assert counts.n_models == 31
     shares = dict(counts.sets)
     atari5 = ("battlezone", "doubledunk", "namethisgame", "phoenix", "qbert")
     assert shares[atari5] == pytest.approx(19 / 31)
     assert dict(counts.tasks)["battlezone"] == 1.0
+
+
+@pytest.mark.full
+def test_the_choices_without_each_paper_are_those_of_the_nested_validation(paper, papers_choice):
+    counts = stability(paper, size=5, procedure="paper", by="left-out-groups")
+    assert counts == Stability.of(papers_choice.nested.chosen)
+
+
+def test_without_each_group_in_turn(make_scores):
+    """Each choice is that of the other groups' rows."""
+    data = make_scores(30, 6, families=5)
+    ours = FactorProcedure()
+    counts = stability(data, size=2, by="left-out-groups")
+    groups = np.array(data.groups)
+    chosen = [ours.choose(data.rows(groups != g), 2)[0] for g in np.unique(groups)]
+    assert counts == Stability.of(chosen)
 
 
 def test_two_are_needed_to_leave_one_out(make_scores):

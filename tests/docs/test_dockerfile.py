@@ -116,6 +116,7 @@ def served(data: Path) -> Iterator[str]:
         process.communicate(timeout=40)
 
 
+@pytest.mark.full
 def test_the_health_check_tells_a_server_that_answers_from_one_that_does_not(tmp_path):
     command = listed(dict(instructions(TEXT))["HEALTHCHECK"])
     with served(tmp_path / "data") as url:

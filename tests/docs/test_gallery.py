@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 
+@pytest.mark.full
 def test_the_gallery_is_drawn_by_its_script(tmp_path):
     spec = importlib.util.spec_from_file_location("make_gallery", DOCS / "make_gallery.py")
     script = importlib.util.module_from_spec(spec)

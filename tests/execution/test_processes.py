@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -93,7 +92,7 @@ if __name__ == "__main__":
 """
 
 
-def test_ctrl_c_stops_cleanly(tmp_path: Path):
+def test_ctrl_c_stops_cleanly(tmp_path):
     """The terminal sends the signal to the whole group; only the parent speaks."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
@@ -122,7 +121,7 @@ if __name__ == "__main__":
 """
 
 
-def test_ctrl_c_never_reaches_a_worker_not_even_the_first(tmp_path: Path):
+def test_ctrl_c_never_reaches_a_worker_not_even_the_first(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(BLOCKED)
     said = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)

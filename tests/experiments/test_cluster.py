@@ -14,7 +14,7 @@ import pytest
 
 from gnomon.errors import RunFolderError
 from gnomon.experiments import ExperimentConfig, RunFolder, run
-from gnomon.experiments.card import read_card
+from gnomon.experiments.folder.card import read_card
 
 pytestmark = pytest.mark.full  # a Dask cluster
 

@@ -15,7 +15,7 @@ import pytest
 
 from gnomon.errors import RunFolderError
 from gnomon.experiments import ExperimentConfig, RunFolder, run, status
-from gnomon.experiments.card import read_card
+from gnomon.experiments.folder.card import read_card
 
 pytestmark = pytest.mark.full  # processes are killed, disks are full
 

@@ -16,8 +16,8 @@ import pytest
 from gnomon.errors import NotCompiledWarning
 from gnomon.execution.executor import SerialExecutor
 from gnomon.experiments import ExperimentConfig, RunFolder, Trial, run, runner
-from gnomon.experiments.card import read_card
-from gnomon.experiments.journal import read_journal
+from gnomon.experiments.folder.card import read_card
+from gnomon.experiments.folder.journal import read_journal
 
 LEARNERS = ["uniform", {"kind": "linear_dqn", "learning_rate": 0.03}]
 CONFIG = ExperimentConfig("small", ["clockwise", "b3-then-b1"], LEARNERS, trials=3, episodes=10)
@@ -187,7 +187,7 @@ def test_nothing_is_written_for_a_wrong_number_of_workers(tmp_path):
 SCRIPT = """
 import sys
 import time
-from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.runner import run
 from test_runner_config import KILLED
 def dawdle(n_played, n_to_play):
@@ -197,7 +197,7 @@ if __name__ == "__main__":
     run(KILLED, sys.argv[1], **how, progress=dawdle)
 """
 LONG = """
-from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.config.experiment_config import ExperimentConfig
 KILLED = ExperimentConfig("long", ["clockwise"], ["uniform"], trials=300, episodes=200)
 """
 
@@ -209,6 +209,7 @@ def n_recorded(path: Path) -> int:
         return 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("workers", "scheduler"), [(1, ""), (2, "processes"), (2, "")])
 def test_kill_9_loses_the_trials_in_flight_at_most(tmp_path, workers, scheduler):
     """A real process is killed in the middle; what it had recorded is kept, byte for byte."""

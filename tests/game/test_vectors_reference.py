@@ -82,6 +82,7 @@ def test_selected_episodes(record: dict[str, Any]) -> None:
     replay(record)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not VECTORS.is_dir(), reason="the whole of the recordings is not here")
 @pytest.mark.parametrize("name", FILES)
 def test_all_episodes(name: str) -> None:

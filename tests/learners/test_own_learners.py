@@ -278,7 +278,7 @@ def test_a_package_registers_a_learner_by_an_entry_point(tmp_path):
     )
     (tmp_path / "bandits_of_test.py").write_text(textwrap.dedent(SOURCE))
     code = (
-        "from gnomon.experiments.config import ExperimentConfig as C\n"
+        "from gnomon.experiments.config.experiment_config import ExperimentConfig as C\n"
         "(x,) = C('own', ['clockwise'], [{'kind': 'bandit', 'first': 3}]).learners; print(x)"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.game import compile_rule, draw_boards
+from gnomon.game.interpreted_boards import InterpretedBoards
 from gnomon.learners import LinearDQN, RulePlayer, Uniform, play_trial, trial
 from gnomon.learners.trial import play_unfused
 from gnomon.rules import load_rule, parse
@@ -15,8 +16,8 @@ def test_reference_interpreter_and_engine_give_the_same_trial(rule, make):
     rule_set = load_rule(rule)
     boards = draw_boards(8, rng=np.random.default_rng(0))
     engine = play_unfused(make(rng=np.random.default_rng(1)), compile_rule(rule_set), boards, 60)
-    tables = trial._reference_tables(rule_set, boards, trial.DEFAULT_SPEC)
-    reference = trial._play(make(rng=np.random.default_rng(1)), tables, boards, 60)
+    interpreted = InterpretedBoards(rule_set, trial.DEFAULT_SPEC, 1)
+    reference = trial._play(make(rng=np.random.default_rng(1)), interpreted, boards, 60)
     for field in ("n_attempts", "actions", "outcomes", "finish"):
         assert np.array_equal(getattr(engine, field), getattr(reference, field))
 

@@ -11,10 +11,13 @@ from gnomon.plot import (
     cumulated_error_rows,
     median_curves,
     median_rows,
+    sample_efficiency_curves,
 )
-from gnomon.plot.curves import log_density
+from gnomon.plot.curves import efficiency_rows, log_density
 from gnomon.plot.scales import ErrorScale
 from gnomon.plot.style import series_style
+from gnomon.scores import ScoreTable
+from gnomon.stats import curves as curves_of
 
 ERRORS = np.array([[3.0, 5.0, 5.0], [2.0, 9.0, 40.0], [7.0, 8.0, 8.0]])
 
@@ -111,3 +114,16 @@ def test_rows_are_the_numbers_of_the_figure():
         "high": 6.0,
         "n_trials": 5,
     }
+
+
+def test_curves_and_bands_are_the_estimates():
+    x = np.random.default_rng(0).normal(size=(2, 4, 3, 5)).cumsum(axis=-1)
+    table = ScoreTable.from_arrays({"a": x[0], "b": x[1]})
+    curves = curves_of(table, ["mean"], rng=np.random.default_rng(0))
+    ax = sample_efficiency_curves(curves, xlabel="frames")
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), curves[1].value)
+    assert len(ax.collections) == 2
+    assert ax.get_xlim() == (0.0, 4.0)
+    assert (ax.get_xlabel(), ax.get_title(loc="left")) == ("frames", "mean")
+    assert len(efficiency_rows(curves)) == 10
+    assert sample_efficiency_curves(curves[:1], ax=ax) is ax

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from gnomon.plot import difference_bars, improvement_bars, improvement_heat_map
-from gnomon.plot.comparisons import comparison_rows, separated
+from gnomon.plot.intervals import comparison_rows, separated
 from gnomon.stats import Comparison
 
 NAN = math.nan

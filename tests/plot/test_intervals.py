@@ -1,8 +1,10 @@
 """Dots and bars where the estimates are."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from gnomon.plot import interval_panels, interval_rows
 from gnomon.stats import Estimate
@@ -59,3 +61,25 @@ def test_an_infinite_end_runs_to_the_edge():
 def test_rows_are_the_records_of_the_estimates():
     assert interval_rows(ESTIMATES)[3]["value"] is None
     assert interval_rows(ESTIMATES)[0] == ESTIMATES[0].as_record()
+
+
+def test_tasks_have_a_panel_each_in_lines_of_three():
+    found = [replace(e, task=t) for t in ("maze", "pong", "run", "swim") for e in ESTIMATES[:2]]
+    fig = interval_panels(found, xlabel="errors")
+    assert [ax.get_title(loc="left") for ax in fig.axes] == ["maze", "pong", "run", "swim"]
+    assert [ax.get_xlabel() for ax in fig.axes] == ["", "errors", "errors", "errors"]
+    assert [ax.get_subplotspec().colspan.start for ax in fig.axes] == [0, 1, 2, 0]
+    both = [replace(e, task=t) for t in ("maze", "pong") for e in ESTIMATES]
+    titles = [ax.get_title(loc="left") for ax in interval_panels(both).axes]
+    assert titles[:2] == ["maze, mean", "maze, interquartile mean"]
+    with pytest.raises(ValueError, match="for given axes, found 4 tasks"):
+        interval_panels(found, ax=fig.axes[0])
+
+
+def test_of_many_tasks_the_first_are_drawn():
+    found = [replace(ESTIMATES[0], task=f"t{i}") for i in range(57)]
+    assert len(interval_panels(found).axes) == 30
+    several = [
+        replace(e, task=f"t{i}", metric=m) for i in range(9) for m in "abcd" for e in ESTIMATES
+    ]
+    assert len(interval_panels(several).axes) == 28  # whole tasks

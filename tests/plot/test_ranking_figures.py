@@ -14,11 +14,10 @@ from gnomon.plot import (
     rank_interval_plot,
     tournament_graph,
 )
-from gnomon.plot.critical_difference import critical_difference_rows
-from gnomon.plot.ease import draw_pairs, ease_rows
-from gnomon.plot.rank_intervals import ranking_rows
+from gnomon.plot.graphs import tournament_rows
+from gnomon.plot.heat_maps import draw_pairs, ease_rows
+from gnomon.plot.ranks import critical_difference_rows, ranking_rows
 from gnomon.plot.style import drawing_of, svg_text
-from gnomon.plot.tournament import tournament_rows
 from gnomon.ranking import (
     Contest,
     Tournament,

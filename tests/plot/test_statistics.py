@@ -69,3 +69,13 @@ def test_many_names_stand_beside_the_last_panel():
         found = curves_of(table, ["mean", "iqm"], n_resamples=20)
         axes = found.figure().drawing.axes
         assert [ax.get_legend() is not None for ax in axes] == legends
+
+
+def test_estimates_of_each_task_draw_themselves():
+    found = estimate(TABLE, "mean", per_task=True)
+    figure = found.figure()
+    assert len(figure.drawing.axes) == 8
+    assert "one panel a task." in figure.caption
+    assert len(figure.rows) == 24
+    with pytest.raises(ValueError, match=r"one task for given axes, found 8; where\(task=...\)"):
+        found.plot(ax=figure.drawing.axes[0])

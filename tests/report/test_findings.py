@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gnomon.experiments import ExperimentConfig, RunFolder, score_table
-from gnomon.experiments.run_folder import MANIFEST
-from gnomon.experiments.scoring.scores import cumulated_errors, run_episodes
+from gnomon.experiments.folder.run_folder import MANIFEST
+from gnomon.experiments.scoring.run_scores import cumulated_errors, run_episodes
 from gnomon.report import findings_of
 from gnomon.report.findings import Duel
 from gnomon.stats import difficulty_order, mann_whitney

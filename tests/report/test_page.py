@@ -217,6 +217,7 @@ def test_a_report_that_cannot_be_written_leaves_nothing(lonely_folder, tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 def test_long_names_leave_room_for_what_is_drawn(tmp_path):
     """A drawing without room for its axes is a warning, which is an error here."""
     name = "a name that somebody thought was a very good idea, and 狐 could not disagree"

@@ -91,6 +91,7 @@ def test_what_run_returned_and_its_path_give_one_report(tmp_path):
     assert len({page.read_bytes() for page in pages}) == 1
 
 
+@pytest.mark.full
 def test_the_number_of_processes_changes_no_byte(run_folder, tmp_path, monkeypatch):
     monkeypatch.setattr("gnomon.report.page._MANY", 2)
     pages = [
@@ -102,6 +103,7 @@ def test_the_number_of_processes_changes_no_byte(run_folder, tmp_path, monkeypat
     assert files[0] == files[1]
 
 
+@pytest.mark.full
 def test_figures_of_any_size_are_drawn_by_processes(monkeypatch):
     """Larger than the pipes between the processes hold: none waits for another for ever."""
     monkeypatch.setattr(page, "_MANY", 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from gnomon.experiments import ExperimentConfig, run
-from gnomon.experiments.card import CARD, read_card
+from gnomon.experiments.folder.card import CARD, read_card
 from gnomon.report import report
 from gnomon.report.run_card import session_rows
 

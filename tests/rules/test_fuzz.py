@@ -74,6 +74,7 @@ def test_any_bytes(data, encoding):
     check(data.decode(encoding, errors="replace"))
 
 
+@pytest.mark.full
 @fuzz
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
 def test_words_of_the_language_in_any_order(pieces):
@@ -92,6 +93,7 @@ def mutations(draw) -> str:
     return text
 
 
+@pytest.mark.full
 @fuzz
 @given(mutations())
 def test_real_texts_with_mistakes(text):

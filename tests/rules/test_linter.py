@@ -105,6 +105,7 @@ def test_any_rule_can_be_checked_as_text_and_as_tree(rule_set: RuleSet) -> None:
     assert sorted(as_tree) == sorted(as_text)
 
 
+@pytest.mark.full
 @given(rules.rule_sets(), rules.boards(max_pieces=5), st.data())
 @settings(max_examples=300)
 def test_what_is_said_never_to_happen_never_happens(

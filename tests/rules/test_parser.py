@@ -307,6 +307,7 @@ FRAGMENTS = [
 ]
 
 
+@pytest.mark.full
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=40).map("".join))
 @settings(max_examples=1500)
 def test_any_mixture_of_words_is_a_rule_set_or_a_syntax_error(text: str) -> None:

@@ -22,7 +22,9 @@ STEPS = ScoreTable.from_arrays({n: x[..., None] * np.arange(1.0, 5.0) for n, x i
 VERBS = {
     "estimate": lambda rng: estimate(TABLE, "mean", method="percentile", rng=rng),
     "compare": lambda rng: compare(TABLE, "dqn", "sac", "iqm", method="percentile", rng=rng),
-    "compare_all": lambda rng: compare_all(TABLE, "mean", correction="max_t", rng=rng),
+    "compare_all": lambda rng: compare_all(
+        TABLE, "mean", correction="permutation", n_resamples=50, rng=rng
+    ),
     "improvement": lambda rng: compare_all(TABLE, method="percentile", rng=rng),
     "profile": lambda rng: profile(TABLE, "average_score", rng=rng),
     "permutation": lambda rng: profile(TABLE, "permutation", rng=rng),
@@ -98,9 +100,10 @@ def test_bad_pairs_have_a_message():
 
 
 def test_bands_without_width_are_named():
-    (text,) = profile(TABLE).warnings
-    assert text.startswith("the band has no width where no threshold parts the runs of a task (")
-    assert profile(TABLE, "ratio").warnings == ()
+    (text,) = profile(TABLE, "average_score").warnings
+    assert text.startswith("the band has no width where a threshold parts no resamples (")
+    for kind in ("run_score", "ratio"):
+        assert profile(TABLE, kind).warnings == ()
 
 
 def test_profiles_of_scores_need_runs():

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def test_no_pinned_package_has_a_known_weakness(tmp_path: Path) -> None:
+def test_no_pinned_package_has_a_known_weakness(tmp_path):
     beside = Path(sys.executable).with_name("pip-audit")
     program = str(beside) if beside.exists() else shutil.which("pip-audit")
     if program is None:

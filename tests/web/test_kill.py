@@ -18,9 +18,8 @@ from sqlalchemy import select, text
 
 from gnomon._io.http_client import HttpClient
 from gnomon.database.engine import Database
-from gnomon.database.schema import AuditRecord, Job, Season, Submission, VerifiedTrial
+from gnomon.database.schema import AuditRecord, Job, Submission, VerifiedTrial
 from gnomon.leaderboard import submit, wait_for_verdict
-from gnomon.leaderboard.server_settings import ServerSettings
 from serving import Server, serving
 from submitted import play_entry, register, send
 
@@ -47,9 +46,7 @@ def states(database: Database) -> list[str]:
         return list(session.scalars(select(Submission.state).order_by(Submission.id)))
 
 
-def test_the_worker_is_killed_while_it_verifies(
-    settings: ServerSettings, database: Database, season: Season, token: str, tmp_path: Path
-) -> None:
+def test_the_worker_is_killed_while_it_verifies(settings, database, season, token, tmp_path):
     with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         register(client, token, "Uniform")
         packed = play_entry(client, 1, tmp_path)
@@ -71,9 +68,7 @@ def test_the_worker_is_killed_while_it_verifies(
         assert len(session.scalars(select(VerifiedTrial)).all()) == 4
 
 
-def test_eight_at_once_with_the_server_killed_twice(
-    settings: ServerSettings, database: Database, season: Season, token: str, tmp_path: Path
-) -> None:
+def test_eight_at_once_with_the_server_killed_twice(settings, database, season, token, tmp_path):
     # A worker that dies with the server lets go of its job soon.
     settings = replace(settings, lease_s=3.0, heartbeat_s=0.5, max_job_attempts=10)
     with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator, MutableMapping
 from contextlib import ExitStack
@@ -16,14 +17,13 @@ from starlette.responses import Response
 
 from app_client import AppClient
 from gnomon.database.engine import Database
-from gnomon.database.schema import Season
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
 from gnomon.web.app import create_app
 from gnomon.web.middleware import is_allowed_host
 from gnomon.web.pages.account_pages import sign_in
-from serving import Server, serving
+from serving import serving
 from small_season import make_account
 from submitted import bearer, register
 
@@ -48,13 +48,13 @@ from submitted import bearer, register
         ("", False),
     ],
 )
-def test_hosts(host: str, good: bool) -> None:
+def test_hosts(host, good):
     allowed = (*ServerSettings.allowed_hosts, "*.example.org")
     assert is_allowed_host(host, allowed) == good
 
 
 @pytest.mark.parametrize("path", ["/api/health", "/", "/static/none", "/openapi.json"])
-def test_another_host_is_not_answered(client: AppClient, path: str) -> None:
+def test_another_host_is_not_answered(client, path):
     answer = client.get(path, headers={"Host": "evil.org"})
     assert (answer.status_code, answer.json()["detail"]) == (
         400,
@@ -63,7 +63,7 @@ def test_another_host_is_not_answered(client: AppClient, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/health", "/", "/api/nothing", "/openapi.json"])
-def test_every_answer_bears_the_headers(client: AppClient, path: str) -> None:
+def test_every_answer_bears_the_headers(client, path):
     headers = client.get(path).headers
     policy = headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
@@ -75,9 +75,7 @@ def test_every_answer_bears_the_headers(client: AppClient, path: str) -> None:
     assert "server" not in headers
 
 
-def test_even_a_mistake_of_ours_bears_them_and_tells_nothing(
-    settings: ServerSettings, database: Database
-) -> None:
+def test_even_a_mistake_of_ours_bears_them_and_tells_nothing(settings, database):
     app = create_app(settings, database)
 
     @app.get("/api/broken")
@@ -91,18 +89,26 @@ def test_even_a_mistake_of_ours_bears_them_and_tells_nothing(
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_what_is_announced_as_too_large_is_not_read(client: AppClient, token: str) -> None:
+def test_what_is_announced_as_too_large_is_not_read(client, token):
     big = b"x" * ((1 << 20) + 1)
     assert client.post("/api/tokens", content=big, headers=bearer(token)).status_code == 413
 
 
 @pytest.mark.parametrize("length", ["-1", "x", "1e3", "٣"])
-def test_a_length_that_is_none(client: AppClient, length: str) -> None:
+def test_a_length_that_is_none(client, length):
     answer = client.get("/api/health", headers={"Content-Length": length.encode()})
     assert answer.status_code == 400
 
 
-def test_what_is_not_announced_is_counted(server: Server, token: str) -> None:
+def test_what_is_not_announced_is_counted(client, token):
+    parts = (b"x" * 65536 for _ in range(17))
+    answer = client.post("/api/tokens", content=parts, headers=bearer(token))
+    assert "content-length" not in answer.request.headers
+    assert answer.status_code == 413
+
+
+@pytest.mark.full
+def test_what_is_not_announced_is_not_read_to_its_end(server, token):
     """Chunk by chunk, without a length: stopped at the first byte that is too much."""
     sent = 0
 
@@ -122,9 +128,7 @@ def test_what_is_not_announced_is_counted(server: Server, token: str) -> None:
         assert client.get("/api/health").status_code == 200
 
 
-def test_a_log_is_capped_as_it_comes(
-    settings: ServerSettings, database: Database, season: Season, token: str
-) -> None:
+def test_a_log_is_capped_as_it_comes(settings, database, season, token):
     small = replace(settings, max_upload_bytes=1000)
     with AppClient(create_app(small, database)) as client:
         register(client, token, "x")
@@ -142,9 +146,7 @@ def test_a_log_is_capped_as_it_comes(
 
 
 @pytest.fixture
-def browser(
-    app: FastAPI, database: Database, settings: ServerSettings
-) -> Iterator[tuple[AppClient, str]]:
+def browser(app, database, settings) -> Iterator[tuple[AppClient, str]]:
     """A browser in which ada is signed in, and the text of its cookie."""
     answer = Response()
     sign_in(database, settings, answer, make_account(database, "ada", "submit"), "192.0.2.1")
@@ -153,7 +155,7 @@ def browser(
         yield client, cookie
 
 
-def test_a_forged_request_is_refused(browser: tuple[AppClient, str], season: Season) -> None:
+def test_a_forged_request_is_refused(browser, season):
     client, cookie = browser
     path, entry = "/api/seasons/spring/entries", {"name": "Mine"}
     assert client.get("/api/tokens").status_code == 200
@@ -169,7 +171,7 @@ def test_a_forged_request_is_refused(browser: tuple[AppClient, str], season: Sea
     assert client.post(path, json={"name": "Too"}, headers=other).status_code == 403
 
 
-def test_a_password_is_no_token_of_ours(browser: tuple[AppClient, str], season: Season) -> None:
+def test_a_password_is_no_token_of_ours(browser, season):
     """A browser can be led to send one, beside the cookie."""
     client, _ = browser
     for value in ("Basic YTpi", "Bearer", "nothing"):
@@ -192,8 +194,8 @@ def test_a_password_is_no_token_of_ours(browser: tuple[AppClient, str], season: 
     ],
 )
 def test_a_form_of_another_page_is_refused_even_without_a_cookie(
-    settings: ServerSettings, database: Database, origin: str | None, status: int
-) -> None:
+    settings, database, origin, status
+):
     """Else a stranger's page could sign a reader in as somebody else, or play in his name."""
     public = replace(settings, public_url="https://board.example.org")
     headers = {} if origin is None else {"Origin": origin}
@@ -202,9 +204,7 @@ def test_a_form_of_another_page_is_refused_even_without_a_cookie(
     assert sent.status_code == status
 
 
-def test_a_form_of_another_page_cannot_pass_for_json(
-    browser: tuple[AppClient, str], season: Season
-) -> None:
+def test_a_form_of_another_page_cannot_pass_for_json(browser, season):
     """A foreign form can send text/plain that reads as JSON; it cannot send our header."""
     client, _ = browser
     answer = client.post(
@@ -215,13 +215,13 @@ def test_a_form_of_another_page_cannot_pass_for_json(
     assert answer.status_code == 403
 
 
-def test_no_other_origin_may_read(client: AppClient) -> None:
+def test_no_other_origin_may_read(client):
     answer = client.get("/api/seasons", headers={"Origin": "https://evil.org"})
     assert not [name for name in answer.headers if name.startswith("access-control")]
     assert client.options("/api/seasons").status_code == 405
 
 
-def test_too_many_requests_of_one_address(settings: ServerSettings, database: Database) -> None:
+def test_too_many_requests_of_one_address(settings, database):
     few = replace(settings, requests_per_minute=5, trusted_proxies=("127.0.0.1",))
     with AppClient(create_app(few, database)) as client:
         statuses = [client.get("/api/health").status_code for _ in range(7)]
@@ -234,9 +234,7 @@ def test_too_many_requests_of_one_address(settings: ServerSettings, database: Da
         assert client.get("/api/health", headers=other).status_code == 200
 
 
-def test_the_last_of_several_forwarded_addresses_counts(
-    settings: ServerSettings, database: Database
-) -> None:
+def test_the_last_of_several_forwarded_addresses_counts(settings, database):
     """Some proxies add a header of their own behind the one that a client made up."""
     few = replace(settings, requests_per_minute=5, trusted_proxies=("127.0.0.1",))
     with AppClient(create_app(few, database)) as client:
@@ -248,9 +246,7 @@ def test_the_last_of_several_forwarded_addresses_counts(
     assert 429 in statuses
 
 
-def test_only_a_trusted_proxy_is_believed(
-    settings: ServerSettings, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_a_trusted_proxy_is_believed(settings, database, monkeypatch):
     monkeypatch.setattr("gnomon.web.api.dependencies.MINUTE_S", 10**9)
     few = replace(settings, sign_ins_per_minute=3)
     with AppClient(create_app(few, database)) as client:
@@ -261,13 +257,7 @@ def test_only_a_trusted_proxy_is_believed(
     assert statuses[-1] == 429
 
 
-def test_too_many_submissions_of_one_account(
-    settings: ServerSettings,
-    database: Database,
-    season: Season,
-    token: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_too_many_submissions_of_one_account(settings, database, season, token, monkeypatch):
     monkeypatch.setattr("gnomon.web.api.submissions.HOUR_S", 10**9)
     few = replace(settings, submissions_per_hour=2)
     with AppClient(create_app(few, database)) as client:
@@ -280,9 +270,7 @@ def test_too_many_submissions_of_one_account(
     assert statuses == [200, 200, 429, 429]
 
 
-def test_too_many_things_of_one_account(
-    settings: ServerSettings, database: Database, token: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_things_of_one_account(settings, database, token, monkeypatch):
     monkeypatch.setattr("gnomon.web.api.dependencies.MINUTE_S", 10**9)
     few = replace(settings, writes_per_minute=2)
     other = bearer(make_account(database, "eve", "submit"))
@@ -294,7 +282,7 @@ def test_too_many_things_of_one_account(
         assert client.post("/api/tokens", json={}, headers=other).status_code == 201
 
 
-def test_the_count_is_of_all_processes(settings: ServerSettings, database: Database) -> None:
+def test_the_count_is_of_all_processes(settings, database):
     from gnomon.leaderboard.accounts.rate_limits import count_or_refuse, is_over
 
     other = Database(settings.database)
@@ -309,6 +297,31 @@ def test_the_count_is_of_all_processes(settings: ServerSettings, database: Datab
     other.close()
 
 
+async def _asked(
+    app: FastAPI, scope: dict[str, Any], headers: dict[str, str], events: list[dict[str, Any]]
+) -> list[MutableMapping[str, Any]]:
+    """Give an application events, and no more after them; return what it says."""
+    said: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return events.pop(0) if events else await asyncio.Future()
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        said.append(message)
+
+    rest = {
+        "asgi": {"version": "3.0"},
+        "raw_path": scope["path"].encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(n.lower().encode(), v.encode()) for n, v in headers.items()],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8080),
+    }
+    await app(scope | rest, receive, send)
+    return said
+
+
 @pytest.mark.parametrize(
     ("headers", "accepted"),
     [
@@ -318,13 +331,8 @@ def test_the_count_is_of_all_processes(settings: ServerSettings, database: Datab
         ({"Host": "evil.org"}, False),
     ],
 )
-def test_websockets_pass_the_same_gate(
-    settings: ServerSettings, database: Database, headers: dict[str, str], accepted: bool
-) -> None:
-    import asyncio
-
+def test_websockets_pass_the_same_gate(settings, database, headers, accepted):
     app = create_app(settings, database)
-    said: list[MutableMapping[str, Any]] = []
 
     @app.websocket("/api/echo")
     async def echo(socket: WebSocket) -> None:
@@ -334,32 +342,26 @@ def test_websockets_pass_the_same_gate(
     sent = {"Host": "127.0.0.1:8080"} | {
         name: value.format(host="127.0.0.1:8080") for name, value in headers.items()
     }
-    scope = {
-        "type": "websocket",
-        "asgi": {"version": "3.0"},
-        "path": "/api/echo",
-        "raw_path": b"/api/echo",
-        "root_path": "",
-        "scheme": "ws",
-        "query_string": b"",
-        "subprotocols": [],
-        "headers": [(n.lower().encode(), v.encode()) for n, v in sent.items()],
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 8080),
-    }
-
-    async def receive() -> MutableMapping[str, Any]:
-        return {"type": "websocket.connect"}
-
-    async def send(message: MutableMapping[str, Any]) -> None:
-        said.append(message)
-
-    asyncio.run(app(scope, receive, send))
+    scope = {"type": "websocket", "scheme": "ws", "subprotocols": [], "path": "/api/echo"}
+    said = asyncio.run(_asked(app, scope, sent, [{"type": "websocket.connect"}]))
     assert (said[0]["type"] == "websocket.accept") == accepted
 
 
+def test_a_body_that_stops_coming_is_refused(settings, database, token):
+    said = asyncio.run(
+        _asked(
+            create_app(replace(settings, slow_client_s=0.05), database),
+            {"type": "http", "method": "POST", "scheme": "http", "path": "/api/tokens"},
+            {"Host": "127.0.0.1:8080", "Content-Length": "9"} | bearer(token),
+            [{"type": "http.request", "body": b"{", "more_body": True}],
+        )
+    )
+    assert said[0]["status"] == 408
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_slow_clients_are_not_waited_for(settings: ServerSettings, token: str) -> None:
+def test_slow_clients_are_not_waited_for(settings, token):
     """A head that never ends is cut off; a body that stops coming is refused; the others go on."""
     impatient = replace(settings, slow_client_s=1.0)
     host = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -385,7 +387,8 @@ def test_slow_clients_are_not_waited_for(settings: ServerSettings, token: str) -
         assert httpx.get(f"{server.url}/api/health", timeout=20).status_code == 200
 
 
-def test_the_server_listens_on_loopback_alone(server: Server) -> None:
+@pytest.mark.full
+def test_the_server_listens_on_loopback_alone(server):
     assert server.url.startswith("http://127.0.0.1:")
     lines = Path(f"/proc/{server.process.pid}/net/tcp").read_text().splitlines()[1:]
     port = f"{server.port:04X}"
@@ -393,9 +396,7 @@ def test_the_server_listens_on_loopback_alone(server: Server) -> None:
     assert [each for each in listening if each.endswith(f":{port}")] == [f"0100007F:{port}"]
 
 
-def test_no_link_is_ever_followed(
-    client: AppClient, season: Season, token: str, settings: ServerSettings
-) -> None:
+def test_no_link_is_ever_followed(client, season, token, settings):
     """Whoever reads the page may follow it; the server does not."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

@@ -23,10 +23,10 @@ def named() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("file", "test"), named())
-def test_what_the_page_names_is_there(file: str, test: str) -> None:
+def test_what_the_page_names_is_there(file, test):
     text = (TESTS / file).read_text("utf-8")
     assert f"def {test}(" in text if test else "def test_" in text
 
 
-def test_the_page_names_many() -> None:
+def test_the_page_names_many():
     assert len(named()) > 50

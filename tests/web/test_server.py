@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import httpx
 import pytest
@@ -19,7 +18,7 @@ from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.server_settings import DATABASE_VARIABLE, ServerSettings
 from gnomon.web.server import prepare, serve
 from private_postgresql import fresh_database
-from serving import Server, serving
+from serving import serving
 from submitted import bearer, play_entry, register, send
 
 pytestmark = pytest.mark.full  # servers are started as processes
@@ -27,9 +26,7 @@ pytestmark = pytest.mark.full  # servers are started as processes
 GNOMON = [sys.executable, "-m", "gnomon"]
 
 
-def test_the_first_start_makes_everything_and_tells_one_token(
-    postgresql: str, tmp_path: Path
-) -> None:
+def test_the_first_start_makes_everything_and_tells_one_token(postgresql, tmp_path):
     with fresh_database(postgresql) as url:
         for settings in (ServerSettings(tmp_path / "a"), ServerSettings(tmp_path / "b", url)):
             database, token = prepare(settings)
@@ -41,7 +38,7 @@ def test_the_first_start_makes_everything_and_tells_one_token(
             assert again is None
 
 
-def test_one_command(tmp_path: Path) -> None:
+def test_one_command(tmp_path):
     command = [*GNOMON, "serve", "--data", "board", "--port", "0", "--json"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -67,7 +64,7 @@ def test_one_command(tmp_path: Path) -> None:
     ]
 
 
-def test_no_secret_is_logged(settings: ServerSettings, token: str) -> None:
+def test_no_secret_is_logged(settings, token):
     with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         client.get("/api/tokens", headers=bearer(token))
         client.get(f"/api/tokens?token={token}", headers=bearer(token + "x"))
@@ -80,7 +77,7 @@ def test_no_secret_is_logged(settings: ServerSettings, token: str) -> None:
         assert secret not in log
 
 
-def test_an_error_of_the_database_tells_no_values(database: Database) -> None:
+def test_an_error_of_the_database_tells_no_values(database):
     """They go to the log with its statement, and may be a hidden rule or the hash of a token."""
     query = text("SELECT text FROM nowhere WHERE digest = :digest")
     with pytest.raises(DBAPIError, match="nowhere") as raised, database.reading() as session:
@@ -88,7 +85,7 @@ def test_an_error_of_the_database_tells_no_values(database: Database) -> None:
     assert "s3cret" not in str(raised.value)
 
 
-def test_the_address_of_the_database_is_not_shown(tmp_path: Path) -> None:
+def test_the_address_of_the_database_is_not_shown(tmp_path):
     settings = ServerSettings(tmp_path, "postgresql://board:hush@db.example.org/board")
     assert "hush" not in repr(settings)
     environment = {DATABASE_VARIABLE: settings.database_url}
@@ -97,7 +94,7 @@ def test_the_address_of_the_database_is_not_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["max_body_bytes", "lease_s", "sign_ins_per_minute"])
-def test_settings_that_make_no_sense(name: str, tmp_path: Path) -> None:
+def test_settings_that_make_no_sense(name, tmp_path):
     with pytest.raises(LeaderboardError, match=f"setting '{name}': expected more than 0, found 0"):
         ServerSettings(tmp_path, **{name: 0})
     with pytest.raises(LeaderboardError, match="setting 'heartbeat_s': expected less than"):
@@ -105,17 +102,17 @@ def test_settings_that_make_no_sense(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("database", "newer_program")
-def test_a_database_of_another_version_is_not_served(settings: ServerSettings) -> None:
+def test_a_database_of_another_version_is_not_served(settings):
     with pytest.raises(LeaderboardError, match="run: gnomon leaderboard migrate"):
         prepare(settings)
 
 
-def test_a_port_that_is_taken(server: Server, tmp_path: Path) -> None:
+def test_a_port_that_is_taken(server, tmp_path):
     with pytest.raises(LeaderboardError, match=rf"cannot listen on 127.0.0.1, port {server.port}"):
         serve(ServerSettings(tmp_path / "x"), "127.0.0.1", server.port, on_start=print)
 
 
-def test_the_verbs(server: Server, token: str, tmp_path: Path) -> None:
+def test_the_verbs(server, token, tmp_path):
     """Register, play, verify at home, submit; then token, backup, restore, export, transfer."""
     from small_season import make_season
 
@@ -173,7 +170,7 @@ def test_the_verbs(server: Server, token: str, tmp_path: Path) -> None:
     )
 
 
-def test_a_missing_extra_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_missing_extra_is_told_in_one_line(tmp_path):
     program = (
         "import sys; sys.modules['sqlalchemy'] = None; sys.modules['fastapi'] = None\n"
         "from gnomon.cli import main; sys.argv = ['gnomon', 'serve']; main()"
@@ -194,9 +191,7 @@ def test_a_missing_extra_is_told_in_one_line(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_acknowledged_is_committed(
-    settings: ServerSettings, token: str, season: object, tmp_path: Path
-) -> None:
+def test_what_is_acknowledged_is_committed(settings, token, season, tmp_path):
     """The answer leaves after the commit: kill -9 right behind it loses nothing."""
     for k in range(3):
         with serving(settings, worker=False) as server:

@@ -24,13 +24,10 @@ from gnomon.cli import (
     game,
     leaderboard,
     ranking,
-    report,
     rules,
-    scores,
     statistics,
     study,
     suite,
-    verification,
 )
 from gnomon.errors import GnomonError, visible
 
@@ -50,7 +47,7 @@ app.add_typer(rules.app, name="rules")
 app.command()(experiments.run)
 app.command()(experiments.status)
 app.command()(experiments.export)
-app.command()(scores.score)
+app.command()(experiments.score)
 app.command()(statistics.estimate)
 app.command()(statistics.compare)
 app.command()(statistics.profile)
@@ -65,8 +62,8 @@ app.command()(ranking.audit)
 app.command()(distill.distill)
 app.add_typer(suite.app, name="suite")
 app.add_typer(atari5.atari5, name="atari5")
-app.command()(report.report)
-app.command()(verification.verify)
+app.command()(experiments.report)
+app.command()(experiments.verify)
 app.command()(game.learners)
 app.command()(game.play)
 app.command(context_settings=game.CAPTIVE_CONTEXT)(game.captive)

@@ -10,8 +10,8 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.distill import Names, named_numbers
+from gnomon.cli.options import Where, conditions
 from gnomon.cli.progress import progress_bar
-from gnomon.cli.score_options import Where, conditions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,7 +134,7 @@ def _agents(source: Path | None, game: Names, where: Names) -> Mapping[str, Mapp
     """Return the raw scores of each agent by game, of a file and of options."""
     agents: dict[str, Mapping[str, float]] = {}
     if source is not None:
-        from gnomon.distill.atari.scores import raw_scores
+        from gnomon.distill.atari.agent_scores import raw_scores
         from gnomon.scores import read_scores
 
         agents |= raw_scores(read_scores(source, where=conditions(where)))

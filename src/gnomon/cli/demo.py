@@ -32,7 +32,7 @@ def demo(
     as_json: JsonOption = False,
 ) -> None:
     """Play the four sample rules, estimate how hard each is, and write a report."""
-    from gnomon.experiments.catalogue import load_experiment
+    from gnomon.experiments.config.experiment_library import load_experiment
     from gnomon.report.findings import findings_of
     from gnomon.report.reports import write_report
 

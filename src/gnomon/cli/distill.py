@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.option_groups import with_groups
+from gnomon.cli.options import ReadOptions, Score, scores_of, with_groups
 from gnomon.cli.progress import SearchOptions, announce, check_writable
-from gnomon.cli.score_options import ReadOptions, Score, scores_of
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
@@ -35,14 +34,11 @@ Outer = Literal["folds", "algorithms", "groups", "group-folds", "none"]
 References = Annotated[
     Path | None, typer.Option(help="CSV of task, random, human: scores become 0 to 100.")
 ]
-#: What a figure can be written as.
-_KINDS = (".svg", ".png", ".pdf")
 
 
 def _checked(path: Path | None) -> Path | None:
-    if path is not None and path.suffix.lower() not in _KINDS:
-        named = " or ".join((", ".join(_KINDS[:-1]), _KINDS[-1]))
-        raise ScoreDataError(f"{path}: expected a name that ends in {named}")
+    if path is not None and path.suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise ScoreDataError(f"{path}: expected a name that ends in .svg, .png or .pdf")
     return check_writable(path)
 
 
@@ -157,11 +153,12 @@ def references_of(path: Path | None) -> dict[str, tuple[float, float]] | None:
     """Return the random and the human score of each task, of a file."""
     if path is None:
         return None
-    found = named_numbers(path, "task", ("random", "human"))
-    for task, (random, human) in found.items():
+    found: dict[str, tuple[float, float]] = {}
+    for task, (random, human) in named_numbers(path, "task", ("random", "human")).items():
         if random == human:
             raise ScoreDataError(f"{path}: expected random and human of {task} to differ")
-    return {task: (random, human) for task, (random, human) in found.items()}
+        found[task] = random, human
+    return found
 
 
 def named_numbers(path: Path, key: str, columns: Sequence[str]) -> dict[str, tuple[float, ...]]:

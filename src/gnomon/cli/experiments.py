@@ -1,7 +1,9 @@
-"""``gnomon run``, ``gnomon status`` and ``gnomon export``: playing experiments."""
+"""The verbs of a run: ``gnomon run``, ``status``, ``export``, ``score``, ``verify``, ``report``."""
 
 from __future__ import annotations
 
+import dataclasses
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.errors import ConfigError, counted
+from gnomon.cli.options import Normalize, ReadOptions, Score, Seed, Source, scores_of, with_groups
+from gnomon.errors import ConfigError, ScoreDataError, counted
 
 if TYPE_CHECKING:
-    from gnomon.experiments.config import ExperimentConfig
+    from gnomon.experiments.config.experiment_config import ExperimentConfig
     from gnomon.experiments.runner import RunSummary
 
-__all__ = ["export", "play", "run", "status"]
+__all__ = ["export", "play", "report", "run", "score", "status", "verify"]
 
 _MOST_SHOWN = 10
 
@@ -57,11 +60,9 @@ def run(
     from gnomon.experiments import status as status_of
 
     if server is not None:
-        from gnomon.cli.remote import play_season
-
         if out or learners or trials or episodes or workers != 1 or scheduler or dry_run:
             raise ConfigError("--server: the season says what is played, and keeps the log")
-        play_season(config, server, token, again=again, seed=seed, as_json=as_json)
+        _play_season(config, server, token, again=again, seed=seed, as_json=as_json)
         return
 
     given = {
@@ -106,6 +107,34 @@ def play(
     return summary
 
 
+def _play_season(
+    config: str, server: str, token: str, *, again: bool, seed: int | None, as_json: bool
+) -> None:
+    """Play a hidden season of a leaderboard with a bar; Ctrl-C keeps what has been played."""
+    from gnomon.cli.progress import bar_of
+    from gnomon.leaderboard.client.remote_connection import RemoteBoard
+    from gnomon.leaderboard.client.remote_run import RemotePlan, play_remotely
+
+    with answering("run", as_json=as_json) as answer:
+        plan = RemotePlan.from_toml(config)
+        if seed is not None:
+            plan = dataclasses.replace(plan, seed=seed)
+        board = RemoteBoard(server, token)
+        try:
+            with bar_of("trials") as progress:
+                summary = play_remotely(plan, board, again=again, progress=progress)
+        except KeyboardInterrupt:
+            answer.warn("stopped; what was played is kept, and the same command goes on")
+            raise typer.Exit(130) from None
+        answer.results([dataclasses.asdict(summary)])
+        answer.say(
+            f"{plan.entry}: {summary.done} trials played, {summary.skipped} before, "
+            f"{summary.n_attempts} attempts; season {summary.season}, entry {summary.entry}, "
+            f"attempt {summary.attempt}"
+        )
+        answer.say("the server replays them before they stand on the board")
+
+
 def _warn_of_each(answer: Answer, what: str, trials: Sequence[str]) -> None:
     """Warn of some trials by name, and of the number of the others."""
     for trial in trials[:_MOST_SHOWN]:
@@ -118,7 +147,7 @@ def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer)
     """Say what a run would cost."""
     import shutil
 
-    from gnomon.experiments.costs import forecast
+    from gnomon.experiments.cost_forecast import forecast
 
     costs = forecast(config, out, workers=workers)
     columns = ("learner", "n_to_play", "trial_time_s", "trial_bytes", "source")
@@ -159,9 +188,98 @@ def export(
 ) -> None:
     """Write learning curves for other dashboards: as CSV, or as TensorBoard's event files."""
     from gnomon.experiments.curve_files import write_curves
-    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments.folder.run_folder import RunFolder
 
     with answering("export", as_json=as_json) as answer:
         paths = write_curves(RunFolder.open(folder), out)
         answer.results([{"path": str(path)} for path in paths])
         answer.say(f"{len(paths)} {'file' if len(paths) == 1 else 'files'} written to {out}")
+
+
+@with_groups
+def score(
+    source: Source,
+    metric: Score = None,
+    out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
+    *,
+    reading: ReadOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn the attempts of a run into scores, one for each trial."""
+    with answering("score", as_json=as_json) as answer:
+        table = scores_of(source, metric, reading)
+        # Whether attempts on empty cells are errors stands here, for a table of errors.
+        origin = "; ".join(table.provenance)
+        if out is not None:
+            from gnomon.scores.readers.tidy_files import write_scores
+
+            if not out.parent.is_dir():
+                raise ScoreDataError(f"{out.parent}: expected a folder to write to; there is none")
+            write_scores(table, out)
+            answer.results(table.to_records())
+            answer.say(f"{table.describe()}\n{origin}\nwritten to {out}")
+        else:
+            answer.say(f"{table.scale}; {origin}")
+            answer.records(table.to_records())
+
+
+def verify(
+    run: Annotated[Path, typer.Argument(help="A run folder; or a log, with --assignment.")],
+    assignment: Annotated[
+        Path | None,
+        typer.Option(help="The config that a leaderboard assigned; it must have been played."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play every attempt of a run again, and say where it differs from what the run tells."""
+    from gnomon.leaderboard.verification.verification import verify as verified
+
+    with answering("verify", as_json=as_json) as answer:
+        answer.show(found := verified(run, assignment=assignment))
+    raise typer.Exit(0 if found.ok else 1)
+
+
+def report(
+    source: Annotated[
+        Path,
+        typer.Argument(help="A run folder, a file of scores or a game log.", readable=False),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder; or a .html file, for the page alone. "
+            "Else report/ in the run folder, or NAME-report here."
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option("--score", help="Which score, where there are several.")
+    ] = None,
+    normalize: Normalize = None,
+    seed: Seed = 0,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(help="png or pdf: write each figure as that too; repeatable."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", "-j", min=1, help="Processes; all cores by default.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a report: one page, and each figure with its numbers beside it."""
+    from gnomon.report.reports import report as write
+
+    for kind in also or ():
+        if kind not in ("png", "pdf"):
+            raise typer.BadParameter(f"expected png or pdf, found {kind!r}", param_hint="--also")
+    with answering("report", as_json=as_json) as answer:
+        page = write(
+            source,
+            out,
+            metric=metric,
+            normalize=normalize,
+            seed=seed,
+            also=also or (),
+            workers=workers or len(os.sched_getaffinity(0)),
+        )
+        answer.results([{"path": str(page)}])
+        answer.say(str(page))

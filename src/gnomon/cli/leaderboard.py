@@ -223,7 +223,7 @@ def export(
     """Write the whole board as files: pages in HTML, every table as JSON and CSV."""
     with board_answering("export", data, database, as_json) as (answer, opened):
         from gnomon.leaderboard.server_settings import ServerSettings
-        from gnomon.web.operations.export import export_board
+        from gnomon.web.export import export_board
 
         paths = export_board(ServerSettings(data, database), opened, out, logs=logs)
         answer.results([{"path": str(path)} for path in paths])
@@ -240,7 +240,7 @@ def backup(
     """Back everything up, while the server goes on."""
     with board_answering("backup", data, database, as_json) as (answer, opened):
         from gnomon.leaderboard.server_settings import ServerSettings
-        from gnomon.web.operations.backup import back_up
+        from gnomon.web.backup import back_up
 
         record = back_up(ServerSettings(data, database), opened, out)
         answer.results([record])
@@ -258,7 +258,7 @@ def restore(
     """Make a new server of a backup."""
     with web_extra():
         from gnomon.leaderboard.server_settings import ServerSettings
-        from gnomon.web.operations.backup import restore as restore_backup
+        from gnomon.web.backup import restore as restore_backup
 
         with answering("leaderboard restore", as_json=as_json) as answer:
             record = restore_backup(backup, ServerSettings(data, database))
@@ -281,7 +281,7 @@ def transfer(
     """Move the tables to another database; the server must be stopped."""
     with board_answering("transfer", data, database, as_json) as (answer, opened):
         from gnomon.database.engine import Database
-        from gnomon.web.operations.table_transfer import transfer as copy_all
+        from gnomon.web.table_transfer import transfer as copy_all
 
         target = Database(to)
         try:

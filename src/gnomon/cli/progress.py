@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gnomon.cli.options import Seed
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SearchOptions", "announce", "bar_of", "check_writable", "progress_bar", "waiting"]
 
-Workers = Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")]
-Scheduler = Annotated[
-    str | None, typer.Option(help="A Dask scheduler to search on (tcp://...), or local.")
-]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of all draws.")]
 #: What takes less is not worth a word.
 _SHORT_S = 2.0
 
@@ -38,8 +34,10 @@ _SHORT_S = 2.0
 class SearchOptions:
     """Who does the pieces of a search, and from which seed."""
 
-    workers: Workers = 1
-    scheduler: Scheduler = None
+    workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1
+    scheduler: Annotated[
+        str | None, typer.Option(help="A Dask scheduler to search on (tcp://...), or local.")
+    ] = None
     seed: Seed = 0
 
     @contextmanager
@@ -88,11 +86,7 @@ def _duration(seconds: float) -> str:
     """
     for unit, length, most in (("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600.0, 172_800.0)):
         if seconds < most:
-            return (
-                f"{seconds / length:.1f} {unit}"
-                if unit == "h"
-                else f"{seconds / length:.0f} {unit}"
-            )
+            return f"{seconds / length:.{1 if unit == 'h' else 0}f} {unit}"
     return f"{seconds / 86_400:,.0f} days"
 
 

@@ -9,9 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.cli.option_groups import with_groups
-from gnomon.cli.progress import waiting
-from gnomon.cli.score_options import (
+from gnomon.cli.options import (
     Latex,
     Level,
     NormalizedScores,
@@ -19,7 +17,9 @@ from gnomon.cli.score_options import (
     Seed,
     ShowOptions,
     Source,
+    with_groups,
 )
+from gnomon.cli.progress import waiting
 from gnomon.errors import GnomonError
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _warn_of_scale(answer: Answer, table: ScoreTable) -> None:
 
 def _warn_of_own_scales(answer: Answer, source: Path, table: ScoreTable) -> None:
     """Warn where tasks seem to have scales of their own; a score of the game has one for all."""
-    from gnomon.experiments.run_folder import MANIFEST
+    from gnomon.experiments.folder.run_folder import MANIFEST
     from gnomon.scores.plausibility import own_scales
 
     found = None if (source / MANIFEST).exists() else own_scales(table)

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.option_groups import with_groups
-from gnomon.cli.score_options import (
+from gnomon.cli.options import (
     DrawOptions,
     Gamma,
     Level,
@@ -26,6 +25,7 @@ from gnomon.cli.score_options import (
     scores_of,
     scores_or_summaries,
     summaries_of,
+    with_groups,
 )
 
 __all__ = ["compare", "curves", "estimate", "plan", "profile"]
@@ -43,8 +43,12 @@ def estimate(
     per_task: Annotated[bool, typer.Option("--per-task", help="For each task by itself.")] = False,
     method: Annotated[Method, typer.Option(help="How intervals are made.")] = "auto",
     resampling: Annotated[
-        Resampling, typer.Option(help="Whether tasks are drawn too, as a sample of their kind.")
+        Resampling, typer.Option(help="Whether tasks are a sample too, of tasks like these.")
     ] = "runs",
+    variances: Annotated[
+        Literal["own", "table"],
+        typer.Option(help="An algorithm's own, or moderated over all those of the table."),
+    ] = "own",
     *,
     scores: NormalizedScores,
     draws: DrawOptions,
@@ -53,14 +57,15 @@ def estimate(
     as_json: JsonOption = False,
 ) -> None:
     """Estimate summaries of every algorithm, with intervals."""
-    if per_task and (showing.figure is not None or method != "auto" or resampling != "runs"):
-        raise typer.BadParameter("--per-task goes without --figure, --method and --resampling")
+    if per_task and (method != "auto" or resampling != "runs"):
+        raise typer.BadParameter("--per-task goes without --method and --resampling")
     from gnomon.stats import estimate as estimated
 
     with answering("estimate", as_json=as_json) as answer:
         runs_only = {"--per-task": per_task, "--resampling": resampling != "runs"}
         table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
         options = draws.arguments() | {"method": by, "resampling": resampling}
+        options["variances"] = variances
         answer.show(estimated(table, wanted, per_task=per_task, **options), **vars(showing))
 
 
@@ -77,7 +82,13 @@ def compare(
     paired: Annotated[
         bool, typer.Option("--paired", help="Runs with the same label share a seed.")
     ] = False,
-    correction: Annotated[Literal["holm", "max_t"], typer.Option(help="Over all pairs.")] = "holm",
+    correction: Annotated[
+        Literal["holm", "studentized_range", "permutation", "max_t"],
+        typer.Option(
+            help="Over all pairs: p-values; intervals that hold together; or whether algorithms "
+            "are the same (max_t: as studentized_range)."
+        ),
+    ] = "holm",
     method: Annotated[
         Literal["auto", "small_sample", "percentile"], typer.Option(help="How intervals are made.")
     ] = "auto",
@@ -89,15 +100,20 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Compare two algorithms, or all pairs: differences with intervals and tests."""
-    if a is not None and correction == "max_t":
-        raise typer.BadParameter("--correction max_t is for all pairs, found two algorithms")
+    if a is not None and correction != "holm":
+        raise typer.BadParameter(
+            f"--correction {correction} is for all pairs, found two algorithms"
+        )
     if a is None and per_task:
         raise typer.BadParameter("--per-task needs two algorithms, A and B")
     from gnomon import stats
     from gnomon.stats.comparisons.comparison import chosen_pair
 
     with answering("compare", as_json=as_json) as answer:
-        runs_only = {"--paired": paired, "--correction max_t": correction == "max_t"}
+        if correction == "max_t":
+            answer.warn("--correction max_t is now studentized_range; the old name goes in 0.3")
+            correction = "studentized_range"
+        runs_only = {"--paired": paired, f"--correction {correction}": correction != "holm"}
         table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
         options = draws.arguments() | {"paired": paired, "method": by}
         if wanted:
@@ -172,7 +188,7 @@ def curves(
     source: Source,
     metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
     summary: Annotated[
-        Literal["area", "best", "final", "time_to_threshold"] | None,
+        Literal["area", "best", "best_corrected", "final", "time_to_threshold"] | None,
         typer.Option(help="One number about each curve instead of the curve."),
     ] = None,
     threshold: Annotated[float | None, typer.Option(help="For time_to_threshold.")] = None,
@@ -192,8 +208,6 @@ def curves(
     as_json: JsonOption = False,
 ) -> None:
     """Show metrics along the steps of training, with bands, or numbers about whole curves."""
-    if summary is not None and method not in ("auto", "percentile"):
-        raise typer.BadParameter(f"--summary has percentile intervals, found --method {method}")
     if threshold is not None and summary != "time_to_threshold":
         raise typer.BadParameter("--threshold is for --summary time_to_threshold")
     from gnomon.stats import curves as curves_of
@@ -206,7 +220,9 @@ def curves(
         found = (
             curves_of(table, wanted, method=method, step=step.replace("_", " "), **options)
             if summary is None
-            else curves_of(table, wanted, summary=summary, threshold=threshold, **options)
+            else curves_of(
+                table, wanted, summary=summary, threshold=threshold, method=method, **options
+            )
         )
         answer.show(found, **vars(showing))
 
@@ -239,20 +255,24 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Say how many runs are needed to tell algorithms apart, or what fewer would have said."""
+    from gnomon.cli.progress import progress_bar
     from gnomon.stats import plan as planned
 
     with answering("plan", as_json=as_json) as answer:
-        found = planned(
-            scores.last(source, reading),
-            a,
-            b,
-            metric,
-            way=way,
-            runs=runs,
-            power=power,
-            n_simulations=simulations,
-            level=level,
-            gamma=gamma,
-            rng=seed,
-        )
+        table = scores.last(source, reading)
+        with progress_bar("planning") as progress:
+            found = planned(
+                table,
+                a,
+                b,
+                metric,
+                way=way,
+                runs=runs,
+                power=power,
+                n_simulations=simulations,
+                level=level,
+                gamma=gamma,
+                rng=seed,
+                progress=progress,
+            )
         answer.show(found, **vars(showing))

@@ -12,9 +12,8 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.distill import Names, Picture, References, SuiteScores, named_numbers, references_of
-from gnomon.cli.option_groups import with_groups
+from gnomon.cli.options import Level, ReadOptions, Score, Source, scores_of, with_groups
 from gnomon.cli.progress import SearchOptions, announce, progress_bar
-from gnomon.cli.score_options import Level, ReadOptions, Score, Source, scores_of
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
-from gnomon.distill.models import Procedure, SubsetModel
+from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores, check_groups, check_target
+from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.validation import HeldOut, OrderAgreement, Outer, cross_validate, nested_error
@@ -139,10 +140,7 @@ class Sizes(Distillation):
     columns = ("size", "tasks", "r2", "relative_error", "nested_relative_error", "n_rows")
     drawn_by = "gnomon.plot.distillation:size_figure"
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Nothing: the columns say it."""
-        return ()
+    notes = ()
 
     def as_records(self) -> list[dict[str, Any]]:
         """Return the records, each with its number of tasks first."""
@@ -224,9 +222,7 @@ def distill(
     True
     """
     several = [procedure] if isinstance(procedure, str | Procedure) else procedure
-    chosen = [
-        one if isinstance(one, Procedure) else procedure_of(one, n_folds=folds) for one in several
-    ]
+    chosen = [procedure_of(one, n_folds=folds) for one in several]
     settings: dict[str, Any] = {"size": size, "procedure": [one.name for one in chosen], "top": top}
     settings |= {"nested": nested, "repeats": repeats, "folds": folds, "force": list(force)}
     with recorded() as notes:
@@ -288,15 +284,9 @@ def sizes(
     >>> [round(one.r2, 2) for one in found]
     [0.94, 0.98]
     """
-    chosen = (
-        procedure if isinstance(procedure, Procedure) else procedure_of(procedure, n_folds=folds)
-    )
-    settings: dict[str, Any] = {
-        "most": most,
-        "procedure": chosen.name,
-        "repeats": repeats,
-        "folds": folds,
-    }
+    chosen = procedure_of(procedure, n_folds=folds)
+    settings: dict[str, Any] = {"most": most, "procedure": chosen.name}
+    settings |= {"repeats": repeats, "folds": folds}
     options: dict[str, Any] = {"n_folds": folds, "n_repeats": repeats, "rng": generator(rng)}
     options |= {"executor": executor, "progress": progress}
     with recorded() as notes:
@@ -329,22 +319,12 @@ def best_subsets(
         )
     check_target(data)
     judged = procedure.best(data, size, forced=forced, progress=progress)
-    chosen = judged.choose(
-        data, size, forced=forced, n_best=n_best, executor=executor, progress=progress
-    )
+    work: dict[str, Any] = {"forced": forced, "executor": executor, "progress": progress}
+    chosen = judged.choose(data, size, n_best=n_best, **work)
     nested = None
     if outer is not None:
-        options: dict[str, Any] = {"outer": outer, "n_folds": n_folds, "n_repeats": n_repeats}
-        nested = nested_error(
-            data,
-            procedure,
-            size,
-            forced=forced,
-            rng=rng,
-            executor=executor,
-            progress=progress,
-            **options,
-        )
+        work |= {"outer": outer, "n_folds": n_folds, "n_repeats": n_repeats}
+        nested = nested_error(data, procedure, size, rng=rng, **work)
     return [
         _distilled(data, judged, tasks, rank, n_folds, nested if rank == 1 else None)
         for rank, tasks in enumerate(chosen, start=1)

@@ -9,10 +9,11 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.models import Procedure, SubsetModel
+from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures.least_squares import fit_least_squares
+from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.validation import HeldOut, cross_validate
 from gnomon.distill.work import Progress
@@ -275,7 +276,7 @@ def fairness(
     >>> [(t.a, t.b) for t in fairness(table, size=2, transform="identity").where(measure="bias")]
     [('low', 'middle'), ('low', 'high'), ('middle', 'high')]
     """
-    chooser = procedure if isinstance(procedure, Procedure) else procedure_of(procedure)
+    chooser = procedure_of(procedure)
     with recorded() as notes:
         data = prepare(scores, **preparation)
         subset = _subset(data, task, size, chooser, progress)
@@ -294,8 +295,7 @@ def _subset(
 ) -> tuple[str, ...]:
     """Return the tasks that were named, or those that a procedure chooses."""
     if not tasks:
-        chooser = procedure if isinstance(procedure, Procedure) else procedure_of(procedure)
-        return chooser.choose(data, size, progress=progress)[0]
+        return procedure_of(procedure).choose(data, size, progress=progress)[0]
     data.columns(tasks)
     if len(set(tasks)) < len(tasks):
         raise ScoreDataError(f"expected different tasks, found {', '.join(tasks)}")

@@ -1,33 +1,24 @@
-"""Linear models of a summary score from a few tasks, and the interface of what chooses the tasks.
-
-A model is what distillation gives, keeps as JSON, and predicts with.
-"""
+"""Linear models of a summary score from a few tasks: what is kept as JSON, and predicted with."""
 
 from __future__ import annotations
 
 import json
 import os
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon._io.atomic_file import write_atomically
-from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.transforms import transform_of
+from gnomon.distill.prepared import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 
-if TYPE_CHECKING:
-    from gnomon.distill.work import Progress
-    from gnomon.execution.executor import Executor
-
-__all__ = ["Moments", "Procedure", "SubsetModel", "SummaryEstimate", "non_negative"]
+__all__ = ["Moments", "SubsetModel", "SummaryEstimate", "non_negative"]
 
 
 @dataclass(frozen=True)
@@ -144,7 +135,7 @@ class SubsetModel:
     weights : tuple of float
     intercept : float
     transform : str
-        See :func:`gnomon.distill.transforms.transform_of`.
+        See :func:`gnomon.distill.prepared.transform_of`.
     target : str
         What is predicted: ``median``, or the name of a task.
     n_rows : int
@@ -383,60 +374,3 @@ def _plain(model: SubsetModel) -> dict[str, Any]:
     names = SubsetModel.__dataclass_fields__
     plain = {name: getattr(model, name) for name in names}
     return plain | {"moments": None if model.moments is None else asdict(model.moments)}
-
-
-class Procedure(ABC):
-    """Chooses subsets of tasks, and fits a model to one: what one of one's own derives from.
-
-    Examples
-    --------
-    >>> from gnomon.distill import distill, fit_least_squares
-    >>> from gnomon.scores import load_scores
-    >>> class Alphabetic(Procedure):
-    ...     name = "alphabetic"
-    ...
-    ...     def choose(self, data, size, **options):
-    ...         return (data.candidates[:size],)
-    ...
-    ...     def fit(self, data, tasks):
-    ...         return fit_least_squares(data, tasks)
-    >>> found = distill(
-    ...     load_scores("gohr-full"), procedure=Alphabetic(), transform="identity", summary="mean"
-    ... )
-    >>> found[0].procedure, round(found[0].r2, 2)
-    ('alphabetic', 0.9)
-    """
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What it is called."""
-
-    @abstractmethod
-    def choose(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        n_best: int = 1,
-        executor: Executor | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[tuple[str, ...], ...]:
-        """Return the best subsets, best first."""
-
-    @abstractmethod
-    def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
-        """Return the model of a subset."""
-
-    def best(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        progress: Progress | None = None,
-    ) -> Procedure:
-        """Return the procedure that is to choose here: itself, unless it chooses between some."""
-        del data, size, forced, progress
-        return self

@@ -10,8 +10,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from gnomon.distill.prepared import PreparedScores, References, check_tasks
-from gnomon.distill.transforms import Transform, transform_of
+from gnomon.distill.prepared import PreparedScores, References, Transform, check_tasks, transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
 from gnomon.scores.table import FloatArray, ScoreTable
 
@@ -311,30 +310,18 @@ def half_summaries(
     return smoothed
 
 
-def _median(z: FloatArray) -> FloatArray:
-    return np.asarray(np.median(z, axis=-1))
-
-
-def _mean(z: FloatArray) -> FloatArray:
-    return np.asarray(np.mean(z, axis=-1))
-
-
 def _interquartile_mean(z: FloatArray) -> FloatArray:
     cut = z.shape[-1] // 4
     return np.asarray(np.mean(np.sort(z, axis=-1)[..., cut : z.shape[-1] - cut], axis=-1))
 
 
-def _share_above_human(z: FloatArray) -> FloatArray:
-    return np.asarray(100.0 * np.mean(z > 100.0, axis=-1))
-
-
 #: ``mean_log`` is the mean after the transform; ``above_human`` the percentage of tasks above 100.
 SUMMARIES: Mapping[str, Summary] = {
-    "median": _median,
-    "mean": _mean,
+    "median": lambda z: np.asarray(np.median(z, axis=-1)),
+    "mean": lambda z: np.asarray(np.mean(z, axis=-1)),
     "iqm": _interquartile_mean,
-    "mean_log": _mean,
-    "above_human": _share_above_human,
+    "mean_log": lambda z: np.asarray(np.mean(z, axis=-1)),
+    "above_human": lambda z: np.asarray(100.0 * np.mean(z > 100.0, axis=-1)),
 }
 
 
@@ -344,7 +331,7 @@ def _function(summary: str | Summary, transform: Transform) -> Summary:
     if summary not in SUMMARIES:
         raise UnknownNameError("summary", summary, SUMMARIES)
     if summary == "mean_log":
-        return lambda z: transform.inverse(_mean(transform.forward(z)))
+        return lambda z: transform.inverse(np.asarray(np.mean(transform.forward(z), axis=-1)))
     return SUMMARIES[summary]
 
 

@@ -10,13 +10,13 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from gnomon.distill.models import Procedure, SubsetModel
+from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation import PreparationOptions, prepare
-from gnomon.distill.prepared import PreparedScores, check_groups
+from gnomon.distill.prepared import PreparedScores, check_groups, transform_of
 from gnomon.distill.procedures.least_squares import PaperProcedure
+from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.folds import Folds
-from gnomon.distill.transforms import transform_of
 from gnomon.distill.work import Progress, completed
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
@@ -86,18 +86,15 @@ class Stability(Results[Choice]):
         (('v', 1.0), ('u', 0.6666666666666666), ('w', 0.3333333333333333))
         """
         n = len(chosen)
-        tasks = Counter((task,) for names in chosen for task in names)
-        sets = Counter(tuple(sorted(names)) for names in chosen)
-        records = [
-            *(
-                Choice("task", names, c / n)
-                for names, c in sorted(tasks.items(), key=_by_frequency)
-            ),
-            *(
-                Choice("subset", names, c / n)
-                for names, c in sorted(sets.items(), key=_by_frequency)
-            ),
-        ]
+        counts: dict[Literal["task", "subset"], Counter[tuple[str, ...]]] = {
+            "task": Counter((task,) for names in chosen for task in names),
+            "subset": Counter(tuple(sorted(names)) for names in chosen),
+        }
+        records = (
+            Choice(kind, names, count / n)
+            for kind, counted in counts.items()
+            for names, count in sorted(counted.items(), key=_by_frequency)
+        )
         return cls(tuple(records), n_models=n)
 
     @property
@@ -199,15 +196,9 @@ def stability(
     >>> found.tasks[0]
     ('u', 1.0)
     """
-    chooser = procedure if isinstance(procedure, Procedure) else procedure_of(procedure)
-    if by == "fold-seeds":
-        chooser = PaperProcedure()
-    settings: dict[str, Any] = {
-        "size": size,
-        "procedure": chooser.name,
-        "by": by,
-        "samples": samples,
-    }
+    chooser = PaperProcedure() if by == "fold-seeds" else procedure_of(procedure)
+    settings: dict[str, Any] = {"size": size, "procedure": chooser.name}
+    settings |= {"by": by, "samples": samples}
     with recorded() as notes:
         data = prepare(scores, **preparation)
         if by.endswith("groups"):

@@ -15,10 +15,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.models import Procedure
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.prepared import PreparedScores, Transform
+from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.search.folds import Folds
-from gnomon.distill.transforms import Transform
 from gnomon.distill.work import Progress, completed
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor

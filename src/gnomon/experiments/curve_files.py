@@ -21,9 +21,9 @@ import numpy as np
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import GnomonError
-from gnomon.experiments.journal import TrialRecord
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import episode_errors
+from gnomon.experiments.folder.journal import TrialRecord
+from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.scoring.trial_scores import episode_errors
 from gnomon.game.outcomes import IN_PROGRESS
 
 __all__ = ["write_csv", "write_curves", "write_event_files"]
@@ -67,9 +67,9 @@ def write_csv(folder: RunFolder, path: Path) -> Path:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*_COLUMNS, *_ABOUT])
-    for record in _done(folder):
+    for record, curves in _trials(folder):
         key = (record.learner, record.rule, record.trial)
-        for step, (errors, cumulated, finished) in enumerate(_curves(folder, record), start=1):
+        for step, (errors, cumulated, finished) in enumerate(curves, start=1):
             writer.writerow([*key, step, cumulated, errors, finished, *_ABOUT.values()])
     write_atomically(path, text.getvalue().encode())
     return path
@@ -82,25 +82,22 @@ def write_event_files(folder: RunFolder, out: Path) -> list[Path]:
     played when is not kept. The same trials give the same bytes.
     """
     paths = []
-    for record in _done(folder):
+    for record, curves in _trials(folder):
         place = out / _folder_name(record.learner) / _folder_name(record.rule) / str(record.trial)
         place.mkdir(parents=True, exist_ok=True)
         path = place / "events.out.tfevents.0.gnomon"
-        write_atomically(path, b"".join(map(_framed, _events(_curves(folder, record)))))
+        write_atomically(path, b"".join(map(_framed, _events(curves))))
         paths.append(path)
     return paths
 
 
-def _done(folder: RunFolder) -> list[TrialRecord]:
-    return [record for record in folder.trials() if record.status == "done"]
-
-
-def _curves(folder: RunFolder, record: TrialRecord) -> Iterator[tuple[int, int, int]]:
-    """Yield errors, errors so far, and 1 for finished, of each episode."""
-    log = folder.log(record)
-    errors = episode_errors(log)
-    finished = (log.finish != IN_PROGRESS).astype(int)
-    yield from zip(errors.tolist(), np.cumsum(errors).tolist(), finished.tolist(), strict=True)
+def _trials(folder: RunFolder) -> Iterator[tuple[TrialRecord, Iterable[tuple[int, ...]]]]:
+    """Yield each trial that is done, with errors, errors so far, and 1 for finished, by episode."""
+    for record, trial in folder.outcomes():
+        errors = episode_errors(trial)
+        finished = (trial.finish != IN_PROGRESS).astype(int)
+        columns = (errors, np.cumsum(errors), finished)
+        yield record, zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _folder_name(name: str) -> str:

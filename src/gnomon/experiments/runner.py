@@ -21,10 +21,10 @@ from gnomon.execution.executor import (
     make_executor,
 )
 from gnomon.execution.interrupts import undisturbed
-from gnomon.experiments.card import Session, session
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.journal import Journal, TrialRecord
-from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.experiments.folder.card import Session, session
+from gnomon.experiments.folder.journal import Journal, TrialRecord
+from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.trial import (
     Trial,
     encode_and_keep,

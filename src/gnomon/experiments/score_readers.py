@@ -20,14 +20,14 @@ __all__ = ["GAME_LOG", "RUN_FOLDER"]
 def _is_run_folder(path: Path) -> bool:
     if not path.is_dir():
         return False
-    from gnomon.experiments.run_folder import MANIFEST
+    from gnomon.experiments.folder.run_folder import MANIFEST
 
     return (path / MANIFEST).exists()
 
 
 def _read_run_folder(path: Path, wanted: ReadRequest) -> ScoreTable:
-    from gnomon.experiments.run_folder import RunFolder
-    from gnomon.experiments.scoring.scores import score_table
+    from gnomon.experiments.folder.run_folder import RunFolder
+    from gnomon.experiments.scoring.run_scores import score_table
 
     metric = wanted.metric or wanted.default_metric or "tce"
     return score_table(RunFolder.open(path), metric, count_empty=wanted.count_empty)

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.config_entries import LearnerEntry, RuleEntry, content_hash
-from gnomon.experiments.journal import TrialRecord
-from gnomon.experiments.predefined_boards import PredefinedBoards
+from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry, content_hash
+from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.experiments.config.predefined_boards import PredefinedBoards
+from gnomon.experiments.folder.journal import TrialRecord
 from gnomon.game.board import BoardSpec, draw_boards
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Trial:
     number : int
         Which of the trials of this learner on this rule, from 0.
     episodes, horizon, seed, board, predefined
-        As in :class:`gnomon.experiments.config.ExperimentConfig`.
+        As in :class:`gnomon.experiments.ExperimentConfig`.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def play_and_encode(trial: Trial) -> Encoded:
 
 def prepare() -> None:
     """Load in this process what every trial needs, which takes a second, or many after a change."""
-    from gnomon.experiments.config import ExperimentConfig
+    from gnomon.experiments.config.experiment_config import ExperimentConfig
 
     config = ExperimentConfig("prepare", ["anything-goes"], ["uniform"], trials=1, episodes=1)
     for trial in trials_of(config):

@@ -12,17 +12,17 @@ from .drawing import board_pixels as board_pixels
 from .drawing import board_text as board_text
 from .engine.compiler import CompiledRule as CompiledRule
 from .engine.compiler import compile_rule as compile_rule
-from .env import HiddenRulesEnv as HiddenRulesEnv
+from .environments.env import HiddenRulesEnv as HiddenRulesEnv
+from .environments.vector_env import HiddenRulesVectorEnv as HiddenRulesVectorEnv
+from .environments.wrappers import FullHistory as FullHistory
+from .environments.wrappers import HistoryStack as HistoryStack
+from .environments.wrappers import LastSuccess as LastSuccess
 from .reference import AcceptedMove as AcceptedMove
 from .reference import ReferenceGame as ReferenceGame
 from .rule_check import CheckedRule as CheckedRule
 from .rule_check import check_rule as check_rule
 from .stalemate import StalemateSearch as StalemateSearch
 from .stalemate import find_stalemate as find_stalemate
-from .vector_env import HiddenRulesVectorEnv as HiddenRulesVectorEnv
-from .wrappers import FullHistory as FullHistory
-from .wrappers import HistoryStack as HistoryStack
-from .wrappers import LastSuccess as LastSuccess
 
 __all__ = [
     "BUCKET_PLACES",

@@ -1,12 +1,24 @@
-"""Refusals of a request, by kind; :func:`gnomon.web.api.records.status_of` gives HTTP statuses."""
+"""Refusals of a request or file, by kind; :func:`gnomon.web.api.records.status_of` has statuses."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from gnomon.errors import LeaderboardError
 
-__all__ = ["Conflict", "Kind", "Missing", "NotAllowed", "Refusal", "TooLarge", "TooMany"]
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+__all__ = [
+    "Conflict",
+    "Kind",
+    "Missing",
+    "NotAllowed",
+    "Refusal",
+    "TooLarge",
+    "TooMany",
+    "wrong_field",
+]
 
 Kind = Literal[
     "invalid", "unauthenticated", "not allowed", "missing", "conflict", "too large", "too many"
@@ -58,3 +70,10 @@ class TooMany(Refusal):
     def __init__(self, message: str, retry_after_s: int = 60) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+def wrong_field(errors: ValidationError) -> LeaderboardError:
+    """Return the error that names the first wrong field of a file, and what is wrong with it."""
+    first = errors.errors(include_url=False, include_context=False)[0]
+    where = ", ".join(repr(part) for part in first["loc"] if isinstance(part, str))
+    return LeaderboardError(f"field {where}: {first['msg']}")

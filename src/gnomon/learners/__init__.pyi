@@ -4,7 +4,9 @@ from .base import Observation as Observation
 from .base import Transition as Transition
 from .base import TrialLog as TrialLog
 from .chance import chance_of_success as chance_of_success
-from .frugal import Frugal as Frugal
+from .fixed_players import Frugal as Frugal
+from .fixed_players import RulePlayer as RulePlayer
+from .fixed_players import Uniform as Uniform
 from .ideal.learner import Ideal as Ideal
 from .ideal.regret import Regret as Regret
 from .ideal.regret import regret as regret
@@ -16,12 +18,10 @@ from .registry import learner_fields as learner_fields
 from .registry import learner_kinds as learner_kinds
 from .registry import make_learner as make_learner
 from .reinforce import Reinforce as Reinforce
-from .rule_player import RulePlayer as RulePlayer
 from .settings import LearnerField as LearnerField
 from .settings import Range as Range
 from .tabular_q import TabularQ as TabularQ
 from .trial import play_trial as play_trial
-from .uniform import Uniform as Uniform
 
 __all__ = [
     "Frugal",

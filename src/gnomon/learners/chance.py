@@ -2,7 +2,7 @@
 
 A rule that permits much forgives much: an error rate says little without the rate at which a player
 who knows nothing would have erred on the same boards. This room's two such players are
-:class:`gnomon.learners.uniform.Uniform` and :class:`gnomon.learners.frugal.Frugal`.
+:class:`gnomon.learners.Uniform` and :class:`gnomon.learners.Frugal`.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def count_attempts(
 
     Parameters and errors are those of :func:`chance_of_success`.
     """
-    from gnomon.learners.chance_kernels import count_known
+    from gnomon.learners.kernels.chance import count_known
 
     rule = compiled(rule_set, board_spec)
     if rule is None:
@@ -151,8 +151,8 @@ def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
 def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
     """Count the permitted attempts of a rule that compiles."""
     from gnomon.game.engine.boards_in_play import Boards
-    from gnomon.learners.chance_kernels import count_permitted
-    from gnomon.learners.one_board import deck_of
+    from gnomon.learners.kernels.chance import count_permitted
+    from gnomon.learners.kernels.one_board import deck_of
 
     n_permitted = np.zeros(len(log.actions), dtype=np.int64)
     mask = np.zeros((_SIDE_BY_SIDE, N_CELLS * N_BUCKETS), dtype=np.int8)

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS
 from gnomon.learners.base import Learner, Observation, Transition, TrialLog
-from gnomon.learners.draws import Draws
 from gnomon.learners.linear_models import DQNSettings, blank_memory
 from gnomon.learners.settings import Range
+from gnomon.learners.uniform_numbers import Draws
 
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
@@ -161,7 +161,7 @@ class LinearDQN(Learner):
 
     def act(self, observation: Observation) -> int:
         """Choose the attempt of the greatest value, or any with probability epsilon."""
-        from gnomon.learners.linear_dqn_kernels import choose
+        from gnomon.learners.kernels.linear_dqn import choose
 
         self._row = self._draws.row()
         last = observation.last_number(self._n_colors)
@@ -169,7 +169,7 @@ class LinearDQN(Learner):
 
     def observe(self, transition: Transition) -> None:
         """Store the attempt and take one gradient step."""
-        from gnomon.learners.linear_dqn_kernels import learn
+        from gnomon.learners.kernels.linear_dqn import learn
 
         seen, after = transition.observation, transition.next_observation
         cell, bucket = divmod(transition.action, N_BUCKETS)
@@ -193,10 +193,8 @@ class LinearDQN(Learner):
         self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
     ) -> TrialLog:
         """Play each board in turn, attempt for attempt as act and observe would, but faster."""
-        from gnomon.learners.linear_dqn_kernels import play
-        from gnomon.learners.one_board import play_boards
+        from gnomon.learners.kernels.linear_dqn import play
+        from gnomon.learners.kernels.one_board import play_boards
 
-        if 1 + rule.n_shapes * rule.n_colors != self._memory.best.shape[1]:
-            raise ValueError("expected a rule compiled for the palettes of the learner")
         loop = partial(play, self._settings, self._memory)
-        return play_boards(loop, rule, boards, horizon, self._draws)
+        return play_boards(loop, rule, boards, horizon, self._draws, self._memory.best.shape[1])

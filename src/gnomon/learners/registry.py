@@ -11,7 +11,7 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module, metadata
 from operator import attrgetter
@@ -46,9 +46,9 @@ GROUP = "gnomon.learners"
 
 # Where each kind is, loaded when it is first asked for.
 _BUILT_IN = {
-    "uniform": "gnomon.learners.uniform:Uniform",
-    "frugal": "gnomon.learners.frugal:Frugal",
-    "rule_player": "gnomon.learners.rule_player:RulePlayer",
+    "uniform": "gnomon.learners.fixed_players:Uniform",
+    "frugal": "gnomon.learners.fixed_players:Frugal",
+    "rule_player": "gnomon.learners.fixed_players:RulePlayer",
     "openai_http": "gnomon.learners.external.openai_http:LanguageModel",
     "process": "gnomon.learners.external.process:Process",
     "reinforce": "gnomon.learners.reinforce:Reinforce",
@@ -98,25 +98,15 @@ class LearnerKind:
     def as_record(self) -> dict[str, Any]:
         """Return the fields as a mapping fit for JSON; a type is its name."""
         settings = [
-            {
-                "name": field.name,
+            asdict(field)
+            | {
                 "type": field.type.__name__,
-                "default": field.default,
                 "choices": list(field.choices),
                 "range": None if field.range is None else field.range.expected,
-                "meaning": field.meaning,
             }
             for field in self.settings
         ]
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "origin": self.origin,
-            "version": self.version,
-            "reveal": self.reveal,
-            "description": self.description,
-            "settings": settings,
-        }
+        return asdict(self) | {"settings": settings}
 
 
 class LearnerKinds(Results[LearnerKind]):

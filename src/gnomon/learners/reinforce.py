@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.learners.base import Learner, Observation, Transition, TrialLog
-from gnomon.learners.draws import Draws
 from gnomon.learners.linear_models import PolicySettings, blank_policy
 from gnomon.learners.settings import Range
+from gnomon.learners.uniform_numbers import Draws
 
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
@@ -106,7 +106,7 @@ class Reinforce(Learner):
 
     def act(self, observation: Observation) -> int:
         """Draw an attempt."""
-        from gnomon.learners.reinforce_kernels import choose
+        from gnomon.learners.kernels.reinforce import choose
 
         last = observation.last_number(self._n_colors)
         u = float(self._draws.row()[0])
@@ -114,7 +114,7 @@ class Reinforce(Learner):
 
     def observe(self, transition: Transition) -> None:
         """Add the attempt to the gradient; at the end of the episode, take the step."""
-        from gnomon.learners.reinforce_kernels import end_episode, note
+        from gnomon.learners.kernels.reinforce import end_episode, note
 
         seen = transition.observation
         note(
@@ -132,10 +132,8 @@ class Reinforce(Learner):
         self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
     ) -> TrialLog:
         """Play each board in turn, attempt for attempt as act and observe would, but faster."""
-        from gnomon.learners.one_board import play_boards
-        from gnomon.learners.reinforce_kernels import play
+        from gnomon.learners.kernels.one_board import play_boards
+        from gnomon.learners.kernels.reinforce import play
 
-        if 1 + rule.n_shapes * rule.n_colors != self._policy.chances.shape[0]:
-            raise ValueError("expected a rule compiled for the palettes of the learner")
         loop = partial(play, self._settings, self._policy)
-        return play_boards(loop, rule, boards, horizon, self._draws)
+        return play_boards(loop, rule, boards, horizon, self._draws, self._policy.chances.shape[0])

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS
 from gnomon.learners.base import Learner, Observation, Transition, TrialLog
-from gnomon.learners.draws import Draws
 from gnomon.learners.linear_models import TabularSettings
 from gnomon.learners.settings import Range
+from gnomon.learners.uniform_numbers import Draws
 
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
@@ -123,7 +123,7 @@ class TabularQ(Learner):
 
     def act(self, observation: Observation) -> int:
         """Choose an attempt of the greatest value, or any with probability epsilon."""
-        from gnomon.learners.tabular_q_kernels import choose
+        from gnomon.learners.kernels.tabular_q import choose
 
         last = observation.last_number(self._n_colors)
         row = self._draws.row()
@@ -132,7 +132,7 @@ class TabularQ(Learner):
 
     def observe(self, transition: Transition) -> None:
         """Move the value of the attempt's class towards what it was worth."""
-        from gnomon.learners.tabular_q_kernels import learn
+        from gnomon.learners.kernels.tabular_q import learn
 
         seen, after = transition.observation, transition.next_observation
         cell, bucket = divmod(transition.action, N_BUCKETS)
@@ -153,10 +153,8 @@ class TabularQ(Learner):
         self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
     ) -> TrialLog:
         """Play each board in turn, attempt for attempt as act and observe would, but faster."""
-        from gnomon.learners.one_board import play_boards
-        from gnomon.learners.tabular_q_kernels import play
+        from gnomon.learners.kernels.one_board import play_boards
+        from gnomon.learners.kernels.tabular_q import play
 
-        if 1 + rule.n_shapes * rule.n_colors != self._values.shape[1]:
-            raise ValueError("expected a rule compiled for the palettes of the learner")
         loop = partial(play, self._settings, self._values, self._n_attempts)
-        return play_boards(loop, rule, boards, horizon, self._draws)
+        return play_boards(loop, rule, boards, horizon, self._draws, self._values.shape[1])

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from operator import index
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import NotCompilableError, shortened
-from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, BoardSpec
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gnomon.game.board_views import ACTION
 from gnomon.game.engine.compiler import CompiledRule, compile_rule
-from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, RESET
+from gnomon.game.interpreted_boards import InterpretedBoards
+from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, RESET, Autoreset
 from gnomon.learners.base import FusedLearner, Learner, Observation, Transition, TrialLog
 from gnomon.rules.syntax import RuleSet
 
+if TYPE_CHECKING:
+    from gnomon.game.engine.boards_in_play import Boards
+
 __all__ = ["compiled", "play_trial", "play_unfused"]
-
-
-class _Table(Protocol):
-    """One board in play, whichever interpreter plays it."""
-
-    @property
-    def finish(self) -> int: ...
-
-    def observation(self, *, reveal: bool) -> Observation: ...
-
-    def attempt(self, action: int) -> int: ...
 
 
 def play_trial(
@@ -79,7 +72,7 @@ def play_trial(
         raise ValueError(f"horizon: expected at least 1, found {horizon}")
     rule = compiled(rule_set, board_spec)
     if rule is None:
-        return _play(learner, _reference_tables(rule_set, boards, board_spec), boards, horizon)
+        return _play(learner, InterpretedBoards(rule_set, board_spec, 1), boards, horizon)
     if isinstance(learner, FusedLearner):
         return learner.play_trial(rule, boards, horizon)
     return play_unfused(learner, rule, boards, horizon)
@@ -98,18 +91,25 @@ def play_unfused(
     learner: Learner, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
 ) -> TrialLog:
     """Play a compiled rule by act and observe alone, even if the learner has a loop of its own."""
-    return _play(learner, _engine_tables(rule, boards), boards, horizon)
+    from gnomon.game.engine.boards_in_play import Boards
+
+    return _play(learner, Boards.empty(rule, 1), boards, horizon)
 
 
 def _play(
-    learner: Learner, tables: Iterator[_Table], boards: npt.NDArray[np.uint8], horizon: int
+    learner: Learner,
+    in_play: Boards | InterpretedBoards,
+    boards: npt.NDArray[np.uint8],
+    horizon: int,
 ) -> TrialLog:
-    """Play each table until it is over, or the horizon is reached."""
+    """Play each board until it is over, or the horizon is reached."""
+    table = _Table(in_play)
     actions: list[int] = []
     outcomes: list[int] = []
     n_attempts: list[int] = []
     finish: list[int] = []
-    for table in tables:
+    for board in boards:
+        table.deal(board)
         before = len(actions)
         seen = table.observation(reveal=learner.reveal)
         over = table.finish != 0
@@ -148,19 +148,15 @@ def _action(chosen: object) -> int:
     return action
 
 
-class _EngineTable:
-    """The engine with one board."""
+class _Table:
+    """One board in play, whichever interpreter plays it."""
 
-    def __init__(self, rule: CompiledRule) -> None:
-        from gnomon.game.engine import boards_in_play as engine
-
-        self._engine = engine
-        self._rule = rule
-        self._boards = engine.Boards.empty(rule, 1)
-        self._action = np.zeros(1, dtype=np.int64)
+    def __init__(self, boards: Boards | InterpretedBoards) -> None:
+        self._boards = boards
+        self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
 
     def deal(self, board: npt.NDArray[np.uint8]) -> None:
-        self._deck = np.ascontiguousarray(board.reshape(1, N_CELLS))
+        self._deck[0] = board
         self.attempt(RESET)
 
     @property
@@ -168,65 +164,14 @@ class _EngineTable:
         return int(self._boards.finish[0])
 
     def attempt(self, action: int) -> int:
-        self._action[0] = action
-        self._engine.advance(self._rule, self._boards, self._action, self._deck)
+        self._boards.replies[ACTION] = action
+        self._boards.advance(self._deck, 0, 0, Autoreset.DISABLED)
         return int(self._boards.outcome[0])
 
     def observation(self, *, reveal: bool) -> Observation:
         boards = self._boards
-        permitted = self._engine.permitted_attempts(self._rule, boards)[0] if reveal else None
+        permitted = boards.permitted()[0] if reveal else None
         shape, color, bucket = boards.last[:, 0].tolist()
         return Observation(
             boards.codes[0].copy(), shape, color, bucket, boards.occupied[0].copy(), permitted
         )
-
-
-def _engine_tables(rule: CompiledRule, boards: npt.NDArray[np.uint8]) -> Iterator[_Table]:
-    table = _EngineTable(rule)
-    for board in boards:
-        table.deal(board)
-        yield table
-
-
-class _ReferenceTable:
-    """The reference interpreter with one board, seen as the engine would show it."""
-
-    def __init__(self, rule_set: RuleSet, board: npt.NDArray[np.uint8], spec: BoardSpec) -> None:
-        from gnomon.game.reference import ReferenceGame
-
-        self._game = ReferenceGame(rule_set, Board.from_codes(board, spec))
-        self._codes = board.copy()
-        self._n_colors = len(spec.color_palette)
-        self._last = (0, 0, 0)
-
-    @property
-    def finish(self) -> int:
-        return self._game.finish
-
-    def attempt(self, action: int) -> int:
-        cell, bucket = divmod(action, N_BUCKETS)
-        outcome = self._game.attempt_at(cell + 1, bucket)
-        if outcome == ACCEPTED:
-            shape, color = divmod(int(self._codes[cell]) - 1, self._n_colors)
-            self._codes[cell] = 0
-            self._last = (1 + shape, 1 + color, 1 + bucket)
-        return outcome
-
-    def observation(self, *, reveal: bool) -> Observation:
-        mask = np.repeat(self._codes > 0, N_BUCKETS).astype(np.int8)
-        permitted = self._permitted() if reveal else None
-        return Observation(self._codes.copy(), *self._last, mask, permitted)
-
-    def _permitted(self) -> npt.NDArray[np.int8]:
-        mask = np.zeros(N_CELLS * N_BUCKETS, dtype=np.int8)
-        position = {piece.id: piece.pos for piece in self._game.pieces}
-        for piece_id, bucket in self._game.legal_moves():
-            mask[N_BUCKETS * (position[piece_id] - 1) + bucket] = 1
-        return mask
-
-
-def _reference_tables(
-    rule_set: RuleSet, boards: npt.NDArray[np.uint8], spec: BoardSpec
-) -> Iterator[_Table]:
-    for board in boards:
-        yield _ReferenceTable(rule_set, board, spec)

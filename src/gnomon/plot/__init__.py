@@ -15,7 +15,7 @@ Ranks
     :func:`rank_interval_plot`, :func:`tournament_graph`, :func:`critical_difference_diagram`.
 Smaller suites
     :func:`predicted_against_true`, :func:`error_strips`, :func:`error_by_size_curves`,
-    :func:`pareto_front_plot`.
+    :func:`pareto_front_plot`, :func:`task_bars`, :func:`correlation_graph`.
 Runs of the game
     :func:`cumulated_error_curves`, :func:`median_curves`, :func:`box_plots`,
     :func:`pairwise_table`, :func:`ease_heat_map`, :func:`difficulty_ladder`.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from gnomon.plot.labels import in_lines
+from gnomon.plot.labels import in_lines, name_panel, name_rows
 from gnomon.plot.scales import BrokenScale
 from gnomon.plot.style import (
     FULL_WIDTH,
@@ -116,10 +116,6 @@ def box_plots(
     fig : matplotlib.figure.Figure, optional
         An empty one to draw on.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Examples
     --------
     >>> panels = {"uniform": {"clockwise": [9, 12, 15]}, "dqn": {"clockwise": [3, 4, 8]}}
@@ -130,16 +126,14 @@ def box_plots(
     height = max(HEIGHT, 0.95 + 0.5 * len(order))
     fig = new_drawing(FULL_WIDTH if n > 1 else HALF_WIDTH, height) if fig is None else fig
     axes = fig.subplots(1, n, sharey=True, squeeze=False)[0]
+    numbers = {rule: (series or {}).get(rule, i) for i, rule in enumerate(order)}
     for ax, (learner, rules) in zip(axes, panels.items(), strict=False):
         scale = _scale_of(rules)
-        _panel(
-            ax, rules, {rule: (series or {}).get(rule, i) for i, rule in enumerate(order)}, scale
-        )
+        _panel(ax, rules, numbers, scale)
         if n > 1:
-            ax.set_title(in_lines(learner, 40), loc="left", fontsize=SIZE + 1, color=INK)
+            name_panel(ax, in_lines(learner, 40))
         ax.set_xlabel(scale.label(xlabel))
-    axes[0].set_yticks(range(len(order)), [in_lines(rule) for rule in order], parse_math=False)
-    axes[0].tick_params(axis="y", labelcolor=INK, labelsize=SIZE)
+    name_rows(axes[0], [in_lines(rule) for rule in order])
     # Few rows keep the height of a row, with room around them.
     room = max(0.0, (4 - len(order)) / 2)
     axes[0].set_ylim(len(order) - 0.5 + room, -0.5 - room)
@@ -193,15 +187,10 @@ def _dots(
     if n_infinite:
         ax.plot([scale.high], [row], marker=">", markersize=7, color=color, clip_on=False)
         ax.annotate(
-            f"{n_infinite} of {np.count_nonzero(~np.isnan(values))} never",
-            (scale.high, row),
-            xytext=(7, 0),
-            textcoords="offset points",
-            ha="left",
-            va="center",
-            fontsize=SIZE - 1.5,
-            color=MUTED,
-        )
+            f"{n_infinite} of {np.count_nonzero(~np.isnan(values))} never", (scale.high, row),
+            xytext=(7, 0), textcoords="offset points", ha="left", va="center",
+            fontsize=SIZE - 1.5, color=MUTED,
+        )  # fmt: skip
 
 
 def box_rows(

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Drawing
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from gnomon.plot.intervals import METRIC_NAMES
-from gnomon.plot.labels import in_lines, name_series, spread
+from gnomon.plot.labels import in_lines, name_panel, name_series, spread
 from gnomon.plot.scales import ErrorScale
 from gnomon.plot.style import (
     FULL_WIDTH,
@@ -23,9 +23,13 @@ from gnomon.plot.style import (
     INK,
     PAPER,
     SIZE,
+    FloatArray,
     SeriesStyle,
+    axes_for,
     band_alpha,
+    draw_series,
     dress,
+    mark_numbers,
     new_drawing,
     number,
     series_style,
@@ -43,7 +47,9 @@ __all__ = [
     "sample_efficiency_curves",
 ]
 
-FloatArray = npt.NDArray[np.float64]
+
+#: Curves of more steps than this have no marker at each.
+MOST_MARKED = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +107,6 @@ def cumulated_error_curves(
     fig : matplotlib.figure.Figure, optional
         An empty one to draw on.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Examples
     --------
     >>> drawing = cumulated_error_curves([[3, 5, 5], [2, 4, 9]], label="clockwise")
@@ -127,7 +129,7 @@ def cumulated_error_curves(
     _episode_axis(ax, curves.shape[1])
     scale.apply(ax, "y")
     ax.set_ylabel(scale.label("cumulated errors"))
-    ax.set_title(label, loc="left", fontsize=SIZE + 1, color=INK)
+    name_panel(ax, label)
     _margin(margin, curves[:, -1] if curves.shape[1] else np.empty(0), scale, color)
     fig.align_xlabels([ax, margin])
     return fig
@@ -221,22 +223,16 @@ def median_curves(
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> x = np.array([3.0, 5.0])
     >>> median_curves([MedianCurve("clockwise", x, x - 1, x + 1, 10)]).get_xlabel()
     'episode'
     """
-    if ax is None:
-        ax = new_drawing(HALF_WIDTH, max(HEIGHT, 0.6 + 0.22 * len(curves))).subplots()
+    ax = axes_for(ax, HALF_WIDTH, max(HEIGHT, 0.6 + 0.22 * len(curves)), grid="y")
     parts = [part for c in curves for part in (c.values, c.low, c.high)]
     scale = ErrorScale.fit(np.concatenate(parts) if parts else [])
     n_episodes = max((c.values.size for c in curves), default=1)
-    dress(ax, grid="y")
     styles = [series_style(series[c.label] if series else i) for i, c in enumerate(curves)]
     for style, curve in zip(styles, curves, strict=True):
         episodes = np.arange(1, curve.values.size + 1)
@@ -268,24 +264,13 @@ def _name_ends(
     places = spread((ends - bottom) / (top - bottom), gap=gap, low=0, high=1)
     for (style, _), text, place in zip(named, texts, places, strict=True):
         ax.plot(
-            [1.02, 1.09],
-            [place, place],
-            color=style.color,
-            linestyle=style.dash,
-            linewidth=1.7,
-            transform=ax.transAxes,
-            clip_on=False,
-        )
+            [1.02, 1.09], [place, place], color=style.color, linestyle=style.dash, linewidth=1.7,
+            transform=ax.transAxes, clip_on=False,
+        )  # fmt: skip
         ax.annotate(
-            text,
-            (1.11, float(place)),
-            xycoords="axes fraction",
-            color=INK,
-            fontsize=SIZE - 0.5,
-            va="center",
-            annotation_clip=False,
-            parse_math=False,
-        )
+            text, (1.11, float(place)), xycoords="axes fraction", color=INK, fontsize=SIZE - 0.5,
+            va="center", annotation_clip=False, parse_math=False,
+        )  # fmt: skip
 
 
 def _episode_axis(ax: Axes, n_episodes: int) -> None:
@@ -359,15 +344,11 @@ def median_rows(curves: Sequence[MedianCurve]) -> tuple[Mapping[str, float | str
     )
 
 
-#: Curves of more steps than this have no marker at each.
-MOST_MARKED = 25
-
-
 def sample_efficiency_curves(
     curves: Sequence[Curve],
     *,
     xlabel: str = "step",
-    ylabel: str | None = None,
+    ylabel: str = "",
     series: Mapping[str, int] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -377,16 +358,12 @@ def sample_efficiency_curves(
     ----------
     curves : sequence of Curve
         Of one metric; from :func:`~gnomon.stats.learning_curves.curves`.
-    xlabel, ylabel : str, optional
-        What the axes measure; the metric if not given.
+    xlabel, ylabel : str
+        What the axes measure; the metric stands above them.
     series : mapping from algorithm to int, optional
         Number of each one's style; its place among the curves if not given.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Examples
     --------
@@ -396,33 +373,22 @@ def sample_efficiency_curves(
     >>> sample_efficiency_curves(curves(scores, "mean")).get_title("left")
     'mean'
     """
-    ax = new_drawing(FULL_WIDTH * 0.65, HEIGHT * 1.25).subplots() if ax is None else ax
-    dress(ax, grid="both")
+    ax = axes_for(ax, FULL_WIDTH * 0.65, HEIGHT * 1.25, grid="both")
     for i, curve in enumerate(curves):
         style = series_style(series[curve.algorithm] if series else i)
-        marker = style.marker if curve.step.size <= MOST_MARKED else ""
-        ax.plot(
-            curve.step, curve.value, color=style.color, linestyle=style.dash, linewidth=1.6,
-            label=curve.algorithm, marker=marker, markersize=3.5,
+        draw_series(
+            ax, curve.step, curve.value, style, (curve.low, curve.high),
+            alpha=band_alpha(len(curves)), linewidth=1.6, label=curve.algorithm, markersize=3.5,
+            marker=style.marker if curve.step.size <= MOST_MARKED else "",
         )  # fmt: skip
-        if np.isfinite(curve.low).any():
-            ax.fill_between(
-                curve.step,
-                curve.low,
-                curve.high,
-                color=style.color,
-                linewidth=0,
-                alpha=band_alpha(len(curves)),
-            )
     ends = [(float(c.step[0]), float(c.step[-1])) for c in curves]
     ax.set_xlim(min(e[0] for e in ends), max(e[1] for e in ends))
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 9))))
+    mark_numbers(ax.xaxis, most=5)
+    mark_numbers(ax.yaxis)
     name = curves[0].metric
-    ax.set_title(METRIC_NAMES.get(name, name), loc="left", fontsize=SIZE + 1, color=INK)
+    name_panel(ax, METRIC_NAMES.get(name, name))
     ax.set_xlabel(xlabel)
-    ax.set_ylabel("" if ylabel is None else ylabel)
+    ax.set_ylabel(ylabel)
     name_series(ax, "best")
     return ax
 

@@ -15,22 +15,20 @@ from gnomon.distill.selection import Stability
 from gnomon.distill.structure import Correlations, SingleTasks
 from gnomon.distill.validation import HeldOut
 from gnomon.errors import ScoreDataError
-from gnomon.plot.correlation_graph import correlation_graph
-from gnomon.plot.predictions import (
-    error_strip,
-    error_strips,
-    predicted_against_true,
-    prediction_rows,
-)
+from gnomon.plot.graphs import correlation_graph
 from gnomon.plot.record import Figure
 from gnomon.plot.style import default_settings, drawing_of
-from gnomon.plot.subset_errors import (
+from gnomon.plot.subsets import (
     error_by_size_curves,
+    error_strip,
+    error_strips,
     pareto_front_plot,
     pareto_rows,
+    predicted_against_true,
+    prediction_rows,
     size_rows,
+    task_bars,
 )
-from gnomon.plot.task_bars import task_bars
 from gnomon.scores.table import FloatArray
 
 __all__ = [

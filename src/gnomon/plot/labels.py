@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 
-from gnomon.plot.style import INK, SIZE
+from gnomon.plot.style import INK, MUTED, SIZE
 
-__all__ = ["MOST_INSIDE", "in_lines", "name_series", "spread"]
+__all__ = [
+    "MOST_INSIDE",
+    "in_lines",
+    "name_panel",
+    "name_rows",
+    "name_series",
+    "spread",
+    "write_in_row",
+]
 
 #: More names than this stand beside the axes instead of among the lines.
 MOST_INSIDE = 7
@@ -31,6 +39,26 @@ def name_series(ax: Axes, place: Literal["best", "upper right", "lower right"]) 
         ax.legend(loc=place, **look)
     elif names:
         ax.set_title(names[0], loc="right", fontsize=SIZE, color=INK)
+
+
+def name_rows(ax: Axes, names: Sequence[str], *, top: float = 0.6, size: float = SIZE) -> None:
+    """Write the names of rows beside axes, the first on top with that much room above it."""
+    ax.set_yticks(range(len(names)), names, parse_math=False)
+    ax.tick_params(axis="y", labelcolor=INK, labelsize=size)
+    ax.set_ylim(max(len(names), 1) - 0.4, -top)
+
+
+def name_panel(ax: Axes, name: str) -> None:
+    """Write what a panel shows above its left end."""
+    ax.set_title(name, loc="left", fontsize=SIZE + 1, color=INK)
+
+
+def write_in_row(ax: Axes, row: float, text: str = "not estimable") -> None:
+    """Write in the middle of a row what stands there in place of a number."""
+    ax.text(
+        0.5, row, text, transform=ax.get_yaxis_transform(), ha="center", va="center",
+        style="italic", color=MUTED, fontsize=SIZE - 1,
+    )  # fmt: skip
 
 
 def in_lines(name: str, width: int = 24, most: int = 3) -> str:

@@ -7,15 +7,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import (
-    FixedLocator,
-    FuncFormatter,
-    MaxNLocator,
-    NullLocator,
-    PercentFormatter,
-)
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-from gnomon.plot.labels import name_series
+from gnomon.plot.labels import name_rows, name_series
 from gnomon.plot.style import (
     FULL_WIDTH,
     HALF_WIDTH,
@@ -23,9 +17,8 @@ from gnomon.plot.style import (
     INK,
     MUTED,
     SIZE,
-    dress,
-    new_drawing,
-    number,
+    axes_for,
+    mark_numbers,
     series_style,
 )
 from gnomon.scores.table import FloatArray
@@ -65,10 +58,6 @@ def subsample_distributions(
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> from gnomon.scores import ScoreTable
@@ -80,8 +69,8 @@ def subsample_distributions(
     'mean'
     """
     n = max(len(subsamples), 1)
-    ax = new_drawing(FULL_WIDTH * 0.65, 1.0 + 0.36 * n).subplots() if ax is None else ax
-    dress(ax, grid="x")
+    ax = axes_for(ax, FULL_WIDTH * 0.65, 1.0 + 0.36 * n, grid="x")
+    name_rows(ax, [f"{s.algorithm}, {s.runs} runs" for s in subsamples], size=SIZE - 0.5)
     names = list(dict.fromkeys(one.algorithm for one in subsamples))
     values = np.concatenate([one.draws for one in subsamples])
     values = values[np.isfinite(values)]
@@ -91,10 +80,7 @@ def subsample_distributions(
         _hill(ax, row, one.draws, bins, style.color)
         ax.vlines(one.value, row - FULL, row, color=INK, linewidth=1.3)
     ax.set_ylim(n - 0.7, -1.0)
-    ax.set_yticks(range(len(subsamples)), [f"{s.algorithm}, {s.runs} runs" for s in subsamples])
-    ax.tick_params(axis="y", labelcolor=INK, labelsize=SIZE - 0.5)
-    ax.xaxis.set_major_locator(MaxNLocator(6))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 9))))
+    mark_numbers(ax.xaxis, most=6)
     ax.set_xlabel(subsamples[0].metric if xlabel is None else xlabel)
     return ax
 
@@ -128,10 +114,6 @@ def power_curves(
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> from gnomon.scores import ScoreTable
@@ -141,32 +123,37 @@ def power_curves(
     >>> power_curves(plan(scores, runs=[3, 5], n_simulations=10)).get_ylabel()
     'studies that tell them apart'
     """
-    ax = new_drawing(HALF_WIDTH * 1.2, HEIGHT * 1.1).subplots() if ax is None else ax
-    dress(ax, grid="both")
-    for i, pair in enumerate(dict.fromkeys((p.a, p.b) for p in points)):
-        style = series_style(i)
-        own = sorted((p.runs, p.power) for p in points if (p.a, p.b) == pair)
-        ax.plot(
-            *zip(*own, strict=True), color=style.color, linestyle=style.dash, linewidth=1.6,
-            marker=style.marker, markersize=4.5, label=f"{pair[0]}, {pair[1]}",
-        )  # fmt: skip
-    if wanted is not None:
-        ax.axhline(wanted, color=MUTED, linewidth=1.0, linestyle=":")
-    _runs_axis(ax, {p.runs for p in points})
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for p in points:
+        curves.setdefault(f"{p.a}, {p.b}", []).append((p.runs, p.power))
+    ax = _curves_by_runs({name: sorted(own) for name, own in curves.items()}, wanted, ax)
     ax.set_ylim(-0.02, 1.02)
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     ax.set_ylabel("studies that tell them apart")
-    name_series(ax, "best")
     return ax
 
 
-def _runs_axis(ax: Axes, runs: set[int]) -> None:
-    """Give the x axis the numbers of runs, on a logarithmic scale."""
+def _curves_by_runs(
+    curves: Mapping[str, Sequence[tuple[int, float]]], mark: float | None, ax: Axes | None
+) -> Axes:
+    """Draw shares by the number of runs, a curve a name, and a line at a share to be marked."""
+    ax = axes_for(ax, HALF_WIDTH * 1.2, HEIGHT * 1.1, grid="both")
+    for i, (name, points) in enumerate(curves.items()):
+        style = series_style(i)
+        ax.plot(
+            *zip(*points, strict=True), color=style.color, linestyle=style.dash, linewidth=1.6,
+            marker=style.marker, markersize=4.5, label=name,
+        )  # fmt: skip
+    if mark is not None:
+        ax.axhline(mark, color=MUTED, linewidth=1.0, linestyle=":")
     ax.set_xscale("log")
+    runs = {n for points in curves.values() for n, _ in points}
     ax.xaxis.set_major_locator(FixedLocator(sorted(runs)))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
     ax.set_xlabel("runs per task (log scale)")
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    name_series(ax, "best")
+    return ax
 
 
 def power_rows(points: Sequence[PowerPoint]) -> tuple[Mapping[str, Any], ...]:
@@ -186,10 +173,6 @@ def width_curves(widths: Sequence[IntervalWidth], *, ax: Axes | None = None) -> 
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> from gnomon.scores import ScoreTable
@@ -199,23 +182,14 @@ def width_curves(widths: Sequence[IntervalWidth], *, ax: Axes | None = None) -> 
     >>> len(width_curves(plan(scores, way="widths", n_simulations=10)).get_lines())
     3
     """
-    ax = new_drawing(HALF_WIDTH * 1.2, HEIGHT * 1.1).subplots() if ax is None else ax
-    dress(ax, grid="both")
     several = len({one.metric for one in widths}) > 1
-    for i, (name, metric) in enumerate(dict.fromkeys((w.algorithm, w.metric) for w in widths)):
-        own = [w for w in widths if (w.algorithm, w.metric) == (name, metric)]
-        style = series_style(i)
-        ax.plot(
-            [w.runs for w in own], [w.relative_width for w in own], color=style.color,
-            linestyle=style.dash, linewidth=1.6, marker=style.marker, markersize=4.5,
-            label=f"{name}, {metric}" if several else name,
-        )  # fmt: skip
-    ax.axhline(0.5, color=MUTED, linewidth=1.0, linestyle=":")
-    _runs_axis(ax, {w.runs for w in widths})
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for one in widths:
+        name = f"{one.algorithm}, {one.metric}" if several else one.algorithm
+        curves.setdefault(name, []).append((one.runs, one.relative_width))
+    ax = _curves_by_runs(curves, 0.5, ax)
     ax.set_ylim(bottom=0.0)
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     ax.set_ylabel("width of the interval, of today's")
-    name_series(ax, "best")
     return ax
 
 

@@ -17,10 +17,10 @@ from gnomon.plot.style import (
     HEIGHT,
     MUTED,
     SIZE,
+    axes_for,
     band_alpha,
-    dress,
-    new_drawing,
-    number,
+    draw_series,
+    mark_numbers,
     series_style,
 )
 from gnomon.scores.table import FloatArray
@@ -76,10 +76,6 @@ def profile_curves(
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> from gnomon.scores import ScoreTable
@@ -89,26 +85,16 @@ def profile_curves(
     >>> profile_curves(profile(scores, band="none")).get_xlabel()
     'threshold'
     """
-    ax = new_drawing(FULL_WIDTH * 0.65, HEIGHT * 1.25).subplots() if ax is None else ax
-    dress(ax, grid="both")
+    ax = axes_for(ax, FULL_WIDTH * 0.65, HEIGHT * 1.25, grid="both")
     kind = profiles[0].kind
     distance = kind in ("ratio", *TESTED)
     for i, profile in enumerate(profiles):
         style = series_style(series[profile.algorithm] if series else i)
-        drawn = _DRAWN.get(kind, "default")
-        ax.plot(
-            profile.tau, profile.value, color=style.color, linestyle=style.dash, linewidth=1.8,
-            label=profile.algorithm, drawstyle=drawn,
+        draw_series(
+            ax, profile.tau, profile.value, style, (profile.low, profile.high),
+            alpha=band_alpha(len(profiles)), linewidth=1.8, label=profile.algorithm,
+            drawstyle=_DRAWN.get(kind, "default"),
         )  # fmt: skip
-        if np.isfinite(profile.low).any():
-            ax.fill_between(
-                profile.tau,
-                profile.low,
-                profile.high,
-                color=style.color,
-                linewidth=0,
-                alpha=band_alpha(len(profiles)),
-            )
     _axes_of(ax, kind, profiles)
     known = _LABELS.get(kind, ("", ""))
     ax.set_xlabel(known[0] if xlabel is None else xlabel)
@@ -139,7 +125,7 @@ def _axes_of(ax: Axes, kind: str, profiles: Sequence[Profile]) -> None:
     elif kind != "ratio" and _uneven(tau):
         _stretch(ax, tau)
     else:
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda t, _: number(round(t, 9))))
+        mark_numbers(ax.xaxis)
     ax.axhline(0.5, color=GRID, linewidth=1.2, zorder=0.5)
     ax.tick_params(labelsize=SIZE - 1)
 
@@ -178,7 +164,7 @@ def _stretch(ax: Axes, tau: FloatArray) -> None:
                 ticks.append(value)
     ax.xaxis.set_major_locator(FixedLocator(ticks))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda t, _: number(round(t, 9))))
+    mark_numbers(ax.xaxis)
 
 
 def profile_rows(profiles: Sequence[Profile]) -> tuple[Mapping[str, Any], ...]:

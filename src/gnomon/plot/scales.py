@@ -12,13 +12,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.axis import Axis
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
-from gnomon.plot.style import MUTED, PAPER, number
+from gnomon.plot.style import MUTED, PAPER, FloatArray, mark_numbers
 
 __all__ = ["BrokenScale", "ErrorScale"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +53,10 @@ class ErrorScale:
         low = least - 0.04 if shift else 10 ** (ends[0] - air)
         return cls(float(low), float(10 ** (ends[1] + air) - shift), shift)
 
-    @property
-    def _break(self) -> str:
-        """A longer note stands on a line of its own."""
-        return "\n" if self.shift else " "
-
     def label(self, quantity: str) -> str:
-        """Return the label of the axis: a quantity, and what the scale is."""
-        return f"{quantity}{self._break}({self.note})"
+        """Return the label of the axis: a quantity, and (on its own line if long) the scale."""
+        between = "\n" if self.shift else " "
+        return f"{quantity}{between}({self.note})"
 
     @property
     def note(self) -> str:
@@ -106,10 +101,7 @@ class ErrorScale:
         else:
             ax.set_yscale("function", functions=functions)
             ax.set_ylim(self.low, self.high)
-        target = ax.xaxis if axis == "x" else ax.yaxis
-        target.set_major_locator(FixedLocator(self.ticks()))
-        target.set_minor_locator(NullLocator())
-        target.set_major_formatter(FuncFormatter(_tick))
+        _mark(ax.xaxis if axis == "x" else ax.yaxis, self.ticks())
 
 
 #: Where on the axis, from 0 to 1, the plain part ends and the other begins.
@@ -201,9 +193,7 @@ class BrokenScale:
         """Give the x axis this scale, its limits and its ticks, and mark the break."""
         ax.set_xscale("function", functions=(self.units, self.values))
         ax.set_xlim(self.low, self.high)
-        ax.xaxis.set_major_locator(FixedLocator(self.ticks()))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(FuncFormatter(_tick))
+        _mark(ax.xaxis, self.ticks())
         if self.is_broken:
             _mark_break(ax)
 
@@ -220,17 +210,13 @@ def _mark_break(ax: Axes) -> None:
     strokes += [((at - 0.008, at + 0.008), (-0.025, 0.025), MUTED, 1) for at in (_ENDS, _RESUMES)]
     for x, y, color, width in strokes:
         ax.plot(
-            x,
-            y,
-            color=color,
-            linewidth=width,
-            solid_capstyle="butt",
-            transform=ax.transAxes,
-            clip_on=False,
-            zorder=4,
-        )
+            x, y, color=color, linewidth=width, solid_capstyle="butt", transform=ax.transAxes,
+            clip_on=False, zorder=4,
+        )  # fmt: skip
 
 
-def _tick(value: float, _: int | None) -> str:
-    """Return the label of a tick; no lambda, so that a drawing can be sent to another process."""
-    return number(round(value, 6))
+def _mark(axis: Axis, ticks: list[float]) -> None:
+    """Mark an axis at these values alone."""
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_minor_locator(NullLocator())
+    mark_numbers(axis)

@@ -10,14 +10,16 @@ from collections.abc import Collection, Sequence
 
 from matplotlib.axes import Axes
 
-from gnomon.plot.comparisons import (
+from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
+from gnomon.plot.heat_maps import improvement_heat_map
+from gnomon.plot.intervals import (
+    METRIC_NAMES,
     comparison_rows,
     difference_bars,
     improvement_bars,
-    improvement_heat_map,
+    interval_panels,
+    interval_rows,
 )
-from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
-from gnomon.plot.intervals import METRIC_NAMES, interval_panels, interval_rows
 from gnomon.plot.labels import MOST_INSIDE
 from gnomon.plot.planning import (
     power_curves,
@@ -61,10 +63,15 @@ def estimate_figure(estimates: Sequence[Estimate], scale: str) -> Figure:
     with default_settings():
         drawing = interval_panels(estimates, xlabel=scale)
     level = estimates[0].level
+    panels = {(one.task, one.metric) for one in estimates}
+    n_tasks, n_metrics = (len({panel[i] for panel in panels}) for i in (0, 1))
+    panel = "metric" if n_tasks == 1 else "task" if n_metrics == 1 else "task and metric"
+    drawn = len(drawing.axes)
+    some = f" The first {drawn} of {len(panels)} are drawn." if drawn < len(panels) else ""
     return Figure(
         "estimates",
         "Estimates",
-        f"Dots are estimates, bars their {level:.0%} intervals; one panel a metric.",
+        f"Dots are estimates, bars their {level:.0%} intervals; one panel a {panel}.{some}",
         f"{len(estimates)} estimates of {scale} with intervals",
         drawing,
         interval_rows(estimates),
@@ -73,14 +80,14 @@ def estimate_figure(estimates: Sequence[Estimate], scale: str) -> Figure:
 
 
 def draw_estimates(found: Estimates, ax: Axes | None = None) -> Figure | Axes:
-    """Draw estimates: a panel a metric, or, of one metric, into given axes."""
-    tasks = {one.task for one in found}
-    if len(tasks) > 1:
-        raise ValueError(f"expected estimates of one task, found {len(tasks)}; where(task=...)")
+    """Draw estimates: a panel a metric or a task, or, of one metric and task, into given axes."""
     scale = found.settings.get("scale", "")
     if ax is None:
         return estimate_figure(found, scale)
     _expect_one_metric(found)
+    tasks = {one.task for one in found}
+    if len(tasks) > 1:
+        raise ValueError(f"expected one task for given axes, found {len(tasks)}; where(task=...)")
     interval_panels(found, xlabel=scale, ax=ax)
     return ax
 

@@ -11,16 +11,21 @@ import io
 import math
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib as mpl
 import matplotlib.style
+import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.typing import LineStyleType
 
 __all__ = [
@@ -36,17 +41,24 @@ __all__ = [
     "SERIES",
     "SIZE",
     "THEME",
+    "FloatArray",
     "SeriesStyle",
+    "axes_for",
     "band_alpha",
+    "category_colors",
     "default_settings",
+    "draw_series",
     "drawing_of",
     "dress",
+    "mark_numbers",
     "new_drawing",
     "number",
     "p_value",
     "series_style",
     "svg_text",
 ]
+
+FloatArray = npt.NDArray[np.float64]
 
 INK, MUTED, GRID, PAPER = "#1f2933", "#66727f", "#e3e7ec", "#ffffff"
 
@@ -55,6 +67,8 @@ SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 #: Four steps of one hue, from "no evidence" to "strong evidence".
 LEVELS = ("#eff2f6", "#c3d9ec", "#6ea6d3", "#155a92")
 
+_DARK_SERIES = ("#58abe0", "#ff8b4d", "#2fc598", "#e69cc4", "#f2b632", "#9ad6f7")
+_DARK_LEVELS = ("#222a35", "#1f4564", "#2f7db5", "#9ccbf0")
 #: Colour on light paper -> name of its CSS variable and colour on dark paper.
 THEME: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -62,22 +76,8 @@ THEME: Mapping[str, tuple[str, str]] = MappingProxyType(
         MUTED: ("muted", "#9aa5b3"),
         GRID: ("grid", "#333c49"),
         PAPER: ("paper", "#171c24"),
-        **{
-            light: (f"series-{i}", dark)
-            for i, (light, dark) in enumerate(
-                zip(
-                    SERIES,
-                    ("#58abe0", "#ff8b4d", "#2fc598", "#e69cc4", "#f2b632", "#9ad6f7"),
-                    strict=True,
-                )
-            )
-        },
-        **{
-            light: (f"level-{i}", dark)
-            for i, (light, dark) in enumerate(
-                zip(LEVELS, ("#222a35", "#1f4564", "#2f7db5", "#9ccbf0"), strict=True)
-            )
-        },
+        **{SERIES[i]: (f"series-{i}", dark) for i, dark in enumerate(_DARK_SERIES)},
+        **{LEVELS[i]: (f"level-{i}", dark) for i, dark in enumerate(_DARK_LEVELS)},
     }
 )
 
@@ -118,6 +118,18 @@ def series_style(index: int) -> SeriesStyle:
     )
 
 
+def category_colors(categories: Mapping[str, str]) -> dict[str, str]:
+    """Return a colour for each category, the largest first; of many, the smallest are grey.
+
+    Examples
+    --------
+    >>> category_colors({"pong": "paddle", "boxing": "sports", "tennis": "sports"})
+    {'sports': '#0072b2', 'paddle': '#d55e00'}
+    """
+    counts = sorted(Counter(categories.values()).items(), key=lambda item: (-item[1], item[0]))
+    return {name: SERIES[i] if i < len(SERIES) else MUTED for i, (name, _) in enumerate(counts)}
+
+
 def band_alpha(n_series: int) -> float:
     """Return how opaque the band of each of several series is: the more, the less.
 
@@ -136,10 +148,7 @@ _PLAIN = {"font.family": "DejaVu Sans", "text.parse_math": False}
 @contextmanager
 def default_settings() -> Iterator[None]:
     """Set the user's Matplotlib settings aside for a while, so that they change no report."""
-    with (
-        matplotlib.style.context(["default", _PLAIN]),
-        warnings.catch_warnings(),
-    ):
+    with matplotlib.style.context(["default", _PLAIN]), warnings.catch_warnings():
         # In an SVG letters stay letters, and the reader's fonts have those that ours lacks.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
         yield
@@ -215,6 +224,46 @@ def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
         text.set_fontsize(SIZE)
     ax.title.set_color(INK)
     return ax
+
+
+def axes_for(
+    ax: Axes | None,
+    width: float,
+    height: float,
+    *,
+    grid: Literal["x", "y", "both"] | None = None,
+) -> Axes:
+    """Return the axes given, or those of a new drawing of that size in inches, in the one look."""
+    return dress(new_drawing(width, height).subplots() if ax is None else ax, grid=grid)
+
+
+def draw_series(
+    ax: Axes,
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    style: SeriesStyle,
+    band: tuple[FloatArray, FloatArray],
+    *,
+    alpha: float,
+    **look: Any,
+) -> None:
+    """Draw a line in the style of its series, and below it its band if any of that is finite."""
+    ax.plot(x, y, color=style.color, linestyle=style.dash, **look)
+    if np.isfinite(band[0]).any():
+        ax.fill_between(x, *band, color=style.color, linewidth=0, alpha=alpha)
+
+
+def mark_numbers(*axes: Axis, most: int | None = None) -> None:
+    """Mark axes with numbers as a reader wants them, about so many if that is given."""
+    for axis in axes:
+        if most is not None:
+            axis.set_major_locator(MaxNLocator(most))
+        axis.set_major_formatter(FuncFormatter(_tick))
+
+
+def _tick(value: float, _: int | None) -> str:
+    """Return the label of a tick; no lambda, so that a drawing can be sent to another process."""
+    return number(round(value, 9))
 
 
 def number(value: float) -> str:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["By", "Contest", "SortedRuns", "contest_of"]
+__all__ = ["By", "Contest", "SortedRuns", "contest_of", "ground_of"]
 
 By = Literal["algorithm", "task"]
 IntArray = npt.NDArray[np.int64]
@@ -259,6 +259,11 @@ class Contest:
             for g in grounds
         )
         return Contest(self.names, tuple(self.grounds[g] for g in grounds), samples, self.by)
+
+
+def ground_of(by: By) -> By:
+    """Return what contestants meet on: tasks if they are algorithms, and the other way round."""
+    return "task" if by == "algorithm" else "algorithm"
 
 
 def contest_of(scores: ScoreTable | Contest, by: By = "algorithm") -> Contest:

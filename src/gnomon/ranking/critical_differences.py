@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.contest import By, Contest, contest_of
+from gnomon.ranking.contest import By, Contest, contest_of, ground_of
 from gnomon.ranking.ranks.tie_groups import group_letters, group_numbers, tie_groups
 from gnomon.ranking.ratings.pooled import task_ranks
-from gnomon.results import Results, Row, made_by, recorded
+from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.rank_tests import holm
-from gnomon.stats.estimates import finite_or_none
 
 __all__ = ["CriticalDifference", "MeanRank", "critical_difference", "wilcoxon_p_value"]
 
@@ -30,8 +29,8 @@ EXACT_DIFFERENCES = 26
 MOST_DIGITS = 290
 
 
-@dataclass(frozen=True, slots=True)
-class MeanRank:
+@dataclass(frozen=True)
+class MeanRank(FieldRecord):
     """Mean rank of one contestant over the common tasks, and the test behind its groups.
 
     Parameters
@@ -69,10 +68,6 @@ class MeanRank:
     critical_difference: float
     differences: Differences
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
-        return {name: finite_or_none(value) for name, value in asdict(self).items()}
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CriticalDifference(Results[MeanRank]):
@@ -100,7 +95,7 @@ class CriticalDifference(Results[MeanRank]):
     groups: tuple[tuple[str, ...], ...]
     p_values: FloatArray
 
-    drawn_by: ClassVar[str | None] = "gnomon.plot.critical_difference:draw_critical_difference"
+    drawn_by: ClassVar[str | None] = "gnomon.plot.ranks:draw_critical_difference"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,13 +116,13 @@ class CriticalDifference(Results[MeanRank]):
     @property
     def over(self) -> str:
         """What the mean is taken over, in words."""
-        return f"{self[0].n_tasks} {_ground(self.by)}s"
+        return f"{self[0].n_tasks} {ground_of(self.by)}s"
 
     @property
     def compared(self) -> str:
         """What they were compared by, in words, as they follow ``by``."""
         each, every = ("on each", "on all") if self.by == "algorithm" else ("for each", "for all")
-        ground = _ground(self.by)
+        ground = ground_of(self.by)
         if self[0].differences == "wins":
             return f"P({'better' if self.by == 'algorithm' else 'harder'}) {each} {ground}"
         if self[0].test == "nemenyi":
@@ -161,10 +156,6 @@ class CriticalDifference(Results[MeanRank]):
             }
             for one in self
         ]
-
-
-def _ground(by: By) -> str:
-    return "task" if by == "algorithm" else "algorithm"
 
 
 def critical_difference(
@@ -226,7 +217,7 @@ def critical_difference(
     shared = np.flatnonzero((contest.sizes > 0).all(axis=1))
     if shared.size < 2:
         raise ScoreDataError(
-            f"expected at least two {_ground(contest.by)}s that all share for a critical "
+            f"expected at least two {ground_of(contest.by)}s that all share for a critical "
             f"difference, found {shared.size}"
         )
     if differences is None:

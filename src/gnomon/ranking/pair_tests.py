@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gnomon.ranking.contest import By, Contest, contest_of
 from gnomon.ranking.tournament import (
@@ -20,12 +19,11 @@ from gnomon.ranking.tournament import (
     ground_weights,
     require_meetings,
 )
-from gnomon.results import Results, made_by, recorded
+from gnomon.results import FieldRecord, Results, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.comparisons.rank_tests import holm
-from gnomon.stats.estimates import finite_or_none
+from gnomon.stats.comparisons.rank_tests import doubled_ranks, holm, rank_sum_distribution
 
-__all__ = ["PairComparison", "PairComparisons", "compare_pairs", "rank_sum_distribution"]
+__all__ = ["PairComparison", "PairComparisons", "compare_pairs"]
 
 #: Up to so many pairs of runs, over all common grounds, the p-value is exact, unless
 EXACT_PAIRS = 400
@@ -37,8 +35,8 @@ MOST_STEPS = 100_000
 LARGEST_RATIO = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class PairComparison:
+@dataclass(frozen=True)
+class PairComparison(FieldRecord):
     """One contestant against another: P(better), ease ratio and Mann-Whitney test.
 
     Parameters
@@ -78,7 +76,7 @@ class PairComparison:
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields as a mapping fit for JSON; ``ground`` only where there is one."""
-        fields = {name: finite_or_none(value) for name, value in asdict(self).items()}
+        fields = super().as_record()
         return {name: fields[name] for name in fields if name != "ground" or self.ground}
 
 
@@ -100,7 +98,7 @@ class PairComparisons(Results[PairComparison]):
 
     tournament: Tournament
 
-    drawn_by: ClassVar[str | None] = "gnomon.plot.ease:draw_pairs"
+    drawn_by: ClassVar[str | None] = "gnomon.plot.heat_maps:draw_pairs"
     columns: ClassVar[tuple[str, ...]] = (
         "a", "b", "probability", "ease_ratio", "n_grounds", "p_value", "p_adjusted",
     )  # fmt: skip
@@ -266,7 +264,7 @@ class _NullSums(NamedTuple):
     @classmethod
     def of(cls, x: FloatArray, y: FloatArray, scale: int) -> _NullSums:
         """Count all ways to deal the runs out."""
-        ranks = _doubled_ranks(np.concatenate([x, y]))
+        ranks = doubled_ranks(np.concatenate([x, y]))
         chances = rank_sum_distribution(ranks, x.size)
         sums = np.flatnonzero(chances)
         least, mean = int(sums[0]), x.size * (x.size + y.size + 1)
@@ -307,39 +305,3 @@ def _convolved(whole: FloatArray, shifts: Sequence[int], chances: FloatArray) ->
     for shift, chance in zip(shifts, chances, strict=True):
         found[shift : shift + whole.size] += chance * whole
     return found
-
-
-def _doubled_ranks(values: FloatArray) -> npt.NDArray[np.int64]:
-    """Return twice the ranks, ties sharing theirs: whole numbers."""
-    ordered = np.sort(values)
-    below = np.searchsorted(ordered, values, side="left")
-    return below + np.searchsorted(ordered, values, side="right") + 1
-
-
-def rank_sum_distribution(doubled_ranks: npt.NDArray[np.int64], m: int) -> FloatArray:
-    """Return the probability of each sum of m of these ranks, all choices being equally likely.
-
-    Parameters
-    ----------
-    doubled_ranks : ndarray of int, shape (n,)
-        Twice the ranks, so that shared ones are whole.
-    m : int
-        How many are chosen.
-
-    Returns
-    -------
-    ndarray of float
-        Entry s is the probability of the doubled sum s.
-
-    Examples
-    --------
-    >>> rank_sum_distribution(np.array([2, 4, 6]), 2).nonzero()[0].tolist()
-    [6, 8, 10]
-    """
-    most = int(np.sort(doubled_ranks)[::-1][:m].sum())
-    # ways[k, s]: number of choices of k of the ranks so far that sum to s
-    ways = np.zeros((m + 1, most + 1))
-    ways[0, 0] = 1.0
-    for rank in doubled_ranks:
-        ways[1:, rank:] += ways[:-1, : most + 1 - rank]
-    return np.asarray(ways[m] / ways[m].sum())

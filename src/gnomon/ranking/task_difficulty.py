@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,9 @@ from gnomon.ranking.contest import Contest
 from gnomon.ranking.ranks.resampled_ratings import Edges
 from gnomon.ranking.ratings.hodge import hodge_ratings
 from gnomon.ranking.tournament import Tournament
-from gnomon.results import Results, generator, made_by, recorded
+from gnomon.results import FieldRecord, Results, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import draw_key
-from gnomon.stats.estimates import finite_or_none
 
 __all__ = [
     "DifficultyClass",
@@ -31,7 +30,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class DifficultyClass:
+class DifficultyClass(FieldRecord):
     """A class of difficulty: tasks about as hard as one another for every learner.
 
     Parameters
@@ -62,7 +61,7 @@ class DifficultyClass:
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields as a mapping fit for JSON; the number is called ``class``."""
-        fields = {name: finite_or_none(value) for name, value in asdict(self).items()}
+        fields = super().as_record()
         return {"class": fields.pop("number")} | fields
 
 
@@ -79,18 +78,11 @@ class DifficultyClasses(Results[DifficultyClass]):
     [1, 2]
     """
 
-    @property
-    def title(self) -> str:
-        """What is shown."""
-        return "classes of difficulty, hardest first"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """How to read the stability."""
-        return (
-            "Stability: how much of a class comes back when runs are drawn again; below 0.6 do not "
-            "believe it, from 0.85 on it is stable.",
-        )
+    title = "classes of difficulty, hardest first"
+    notes = (
+        "Stability: how much of a class comes back when runs are drawn again; below 0.6 do not "
+        "believe it, from 0.85 on it is stable.",
+    )
 
 
 def difficulty_classes(
@@ -231,7 +223,7 @@ def _best_jaccard(members: npt.NDArray[np.bool_], labels: npt.NDArray[np.int64])
 
 
 @dataclass(frozen=True)
-class Generality:
+class Generality(FieldRecord):
     """Generality of one algorithm: how much of a suite it learns, and where it is weakest.
 
     Parameters
@@ -269,10 +261,6 @@ class Generality:
     worst_win: float
     worst_task: str | None
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
-        return {name: finite_or_none(value) for name, value in asdict(self).items()}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GeneralityTable(Results[Generality]):
@@ -288,10 +276,7 @@ class GeneralityTable(Results[Generality]):
     ['a', 'b']
     """
 
-    @property
-    def title(self) -> str:
-        """What is shown."""
-        return "generality"
+    title = "generality"
 
 
 def generality(

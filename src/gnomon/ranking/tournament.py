@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.ranking.contest import By, Contest
+from gnomon.errors import ScoreDataError, UnknownNameError, listed
+from gnomon.ranking.contest import By, Contest, ground_of
 from gnomon.scores.table import FloatArray
 
 __all__ = [
@@ -204,9 +204,7 @@ def ground_weights(contest: Contest, weights: Weights, variance: FloatArray) -> 
         return contest.met.astype(np.float64)
     for name in weights:
         if name not in contest.grounds:
-            raise UnknownNameError(
-                "task" if contest.by == "algorithm" else "algorithm", name, contest.grounds
-            )
+            raise UnknownNameError(ground_of(contest.by), name, contest.grounds)
     each = np.array([weights.get(name, 1.0) for name in contest.grounds], dtype=np.float64)
     for weight in each[~((each >= 0.0) & np.isfinite(each))]:
         raise ValueError(f"expected finite weights of 0 or more, found {weight:g}")
@@ -227,8 +225,8 @@ def require_meetings(tournament: Tournament) -> None:
     """
     if tournament.n_edges == 0:
         raise ScoreDataError(
-            f"expected two {tournament.by}s with scores on a common {_ground(tournament)}; found "
-            "none, so there is nothing to order them by"
+            f"expected two {tournament.by}s with scores on a common {ground_of(tournament.by)}; "
+            "found none, so there is nothing to order them by"
         )
 
 
@@ -243,23 +241,16 @@ def require_connection(tournament: Tournament, method: str) -> None:
     require_meetings(tournament)
     if len(tournament.components) > 1:
         raise ScoreDataError(
-            f"{method}: expected {tournament.by}s that common {_ground(tournament)}s connect, as "
-            f"only hodge rates groups by themselves; {not_connected(tournament)}"
+            f"{method}: expected {tournament.by}s that common {ground_of(tournament.by)}s connect, "
+            f"as only hodge rates groups by themselves; {not_connected(tournament)}"
         )
 
 
 def not_connected(tournament: Tournament) -> str:
     """Say which groups no common ground connects."""
     parts = [[tournament.names[i] for i in part] for part in tournament.components]
-    shown = "; ".join(
-        ", ".join(part[:MOST_SHOWN]) + (", ..." if len(part) > MOST_SHOWN else "")
-        for part in parts[:MOST_SHOWN]
-    )
+    shown = "; ".join(listed(part, MOST_SHOWN) for part in parts[:MOST_SHOWN])
     return (
-        f"{len(parts)} groups share no {_ground(tournament)} and cannot be ordered against each "
-        f"other: {shown}" + ("; ..." if len(parts) > MOST_SHOWN else "")
+        f"{len(parts)} groups share no {ground_of(tournament.by)} and cannot be ordered against "
+        f"each other: {shown}" + ("; ..." if len(parts) > MOST_SHOWN else "")
     )
-
-
-def _ground(tournament: Tournament) -> str:
-    return "task" if tournament.by == "algorithm" else "algorithm"

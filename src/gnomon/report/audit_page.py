@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gnomon.errors import counted, joined
-from gnomon.plot.ease import ease_figure
+from gnomon.plot.graphs import tournament_graph, tournament_rows
+from gnomon.plot.heat_maps import ease_figure
 from gnomon.plot.record import Figure
-from gnomon.plot.tournament import tournament_graph, tournament_rows
 from gnomon.ranking import Audit, CriticalDifference, Ranking, Statement
 from gnomon.ranking.audits.audit_table import TITLES
 from gnomon.ranking.audits.statements import NOT_IN_TABLES, scale_in_words

@@ -95,15 +95,9 @@ def _ground(ax: Axes, *, numbers: bool) -> None:
     for bucket, (y, x) in enumerate(BUCKET_PLACES):
         ax.add_patch(Circle((x, y), 0.4, facecolor="#ece4d2", edgecolor=_BUCKET, linewidth=1.4))
         ax.text(
-            x,
-            y,
-            str(bucket),
-            ha="center",
-            va="center_baseline",
-            fontsize=SIZE + 1,
-            color=_BUCKET,
-            fontweight="bold",
-        )
+            x, y, str(bucket), ha="center", va="center_baseline", fontsize=SIZE + 1,
+            color=_BUCKET, fontweight="bold",
+        )  # fmt: skip
 
 
 def _star(x: float, y: float) -> Sequence[tuple[float, float]]:
@@ -129,10 +123,7 @@ def _regular(
 _OUTLINES: Mapping[str, Callable[[float, float], Sequence[tuple[float, float]]]] = {
     "STAR": _star,
     "SQUARE": lambda x, y: [
-        (x - 0.26, y - 0.26),
-        (x + 0.26, y - 0.26),
-        (x + 0.26, y + 0.26),
-        (x - 0.26, y + 0.26),
+        (x + side * 0.26, y + up * 0.26) for side, up in ((-1, -1), (1, -1), (1, 1), (-1, 1))
     ],
     "TRIANGLE": lambda x, y: [(x - 0.34, y - 0.27), (x + 0.34, y - 0.27), (x, y + 0.33)],
 }
@@ -148,12 +139,9 @@ def _draw_piece(ax: Axes, piece: Piece) -> None:
     else:
         outline = _OUTLINES.get(shape, _regular(6, 0.36))
         patch = Polygon(
-            outline(piece.x, piece.y),
-            facecolor=fill,
-            edgecolor=_EDGE,
-            linewidth=0.9,
+            outline(piece.x, piece.y), facecolor=fill, edgecolor=_EDGE, linewidth=0.9,
             joinstyle="round",
-        )
+        )  # fmt: skip
     patch.set_gid(f"piece-{piece.pos}-{piece.id}")
     ax.add_patch(patch)
     if shape != "CIRCLE" and shape not in _OUTLINES:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.experiments.card import read_card
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import (
+from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.experiments.folder.card import read_card
+from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.scoring.run_scores import (
     RunEpisodes,
     cumulated_errors,
     run_episodes,
@@ -154,7 +154,7 @@ class Findings:
     warnings : tuple of str
         What could not be estimated.
     card : mapping
-        What the run folder tells of how it was played; see :mod:`gnomon.experiments.card`.
+        What the run folder tells of how it was played; see :mod:`gnomon.experiments.folder.card`.
 
     Examples
     --------
@@ -217,10 +217,6 @@ def findings_of(
     n_resamples : int
         Number of bootstrap resamples.
 
-    Returns
-    -------
-    Findings
-
     Raises
     ------
     RunFolderError
@@ -242,7 +238,9 @@ def findings_of(
     with noted() as notes:
         episodes = run_episodes(run_folder)
         performances = _performances(run_folder, episodes, level, n_resamples, rng)
-        ends = {learner: _ends(performances, learner) for learner, _ in performances}
+        ends: dict[str, dict[str, FloatArray]] = {}
+        for (learner, rule), x in performances.items():
+            ends.setdefault(learner, {})[rule] = x.ends
         table = score_table(run_folder, "tce", episodes=episodes)
         estimates = _estimates(table, level, n_resamples, rng) if len(ends) > 1 else ()
     return Findings(
@@ -252,9 +250,9 @@ def findings_of(
         n_resamples=n_resamples,
         seed=seed,
         performances=performances,
-        orders={learner: difficulty_order(x, level=level) for learner, x in ends.items()},
-        tests={learner: tuple(mann_whitney_table(x)) for learner, x in ends.items()},
-        separated={learner: _separated(x, level) for learner, x in ends.items()},
+        orders={name: difficulty_order(own, level=level) for name, own in ends.items()},
+        tests={name: tuple(mann_whitney_table(own)) for name, own in ends.items()},
+        separated={name: _separated(own, level) for name, own in ends.items()},
         duels=_duels(ends),
         estimates=estimates,
         failed=_failed(run_folder),
@@ -274,7 +272,11 @@ def _performances(
 ) -> dict[tuple[str, str], Performance]:
     to_learn = score_table(run_folder, "errors_to_learn", episodes=episodes)
     made = {}
-    for (learner, rule), errors in _in_order(run_folder, cumulated_errors(episodes)):
+    played, config = cumulated_errors(episodes), run_folder.config
+    for learner, rule in product([x.name for x in config.learners], [x.name for x in config.rules]):
+        if (learner, rule) not in played:
+            continue
+        errors = played[learner, rule]
         middle, low, high = median_curve(
             errors, level=level, n_resamples=n_resamples, rng=rng, n_threads=os.cpu_count() or 1
         )
@@ -292,21 +294,6 @@ def _performances(
     return made
 
 
-def _in_order(
-    run_folder: RunFolder, errors: Mapping[tuple[str, str], FloatArray]
-) -> list[tuple[tuple[str, str], FloatArray]]:
-    """Return the pairs that were played, learner by learner, in the order of the experiment."""
-    config = run_folder.config
-    pairs = [(x.name, rule.name) for x in config.learners for rule in config.rules]
-    return [(pair, errors[pair]) for pair in pairs if pair in errors]
-
-
-def _ends(
-    performances: Mapping[tuple[str, str], Performance], learner: str
-) -> dict[str, FloatArray]:
-    return {rule: x.ends for (who, rule), x in performances.items() if who == learner}
-
-
 def _estimates(
     table: ScoreTable, level: float, n_resamples: int, rng: np.random.Generator
 ) -> tuple[Estimate, ...]:
@@ -315,14 +302,8 @@ def _estimates(
     table = table.select(algorithms=played)
     if not played or not table.shared_tasks():
         return ()
-    return tuple(_estimated(table, level, n_resamples, rng))
-
-
-def _estimated(
-    table: ScoreTable, level: float, n_resamples: int, rng: np.random.Generator
-) -> list[Estimate]:
     metrics = ("mean", "median", "iqm")
-    return [*estimate(table, metrics, level=level, n_resamples=n_resamples, rng=rng)]
+    return tuple(estimate(table, metrics, level=level, n_resamples=n_resamples, rng=rng))
 
 
 def _duels(ends: Mapping[str, Mapping[str, FloatArray]]) -> tuple[Duel, ...]:

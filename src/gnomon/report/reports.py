@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import gnomon.scores
 from gnomon.errors import GnomonError
-from gnomon.experiments.run_folder import MANIFEST, RunFolder
+from gnomon.experiments.folder.run_folder import MANIFEST, RunFolder
 from gnomon.plot.style import default_settings
 from gnomon.scores import ScoreTable, read_scores
 
@@ -82,7 +82,7 @@ def report(
     Examples
     --------
     >>> import tempfile
-    >>> from gnomon.experiments.config import ExperimentConfig
+    >>> from gnomon.experiments.config.experiment_config import ExperimentConfig
     >>> from gnomon.experiments.runner import run
     >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
     >>> with tempfile.TemporaryDirectory() as out:

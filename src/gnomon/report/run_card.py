@@ -12,7 +12,7 @@ import numpy as np
 
 from gnomon._version import __version__
 from gnomon.errors import counted, joined
-from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.report.findings import Findings
 from gnomon.report.sentences import percent
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from gnomon.errors import counted, joined
-from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.game.board import draw_boards
 from gnomon.plot import (
     Figure,
@@ -22,8 +22,8 @@ from gnomon.plot import (
     pairwise_rows,
     pairwise_table,
 )
-from gnomon.plot.comparisons import MOST_AT_HALF_WIDTH
 from gnomon.plot.curves import MedianCurve
+from gnomon.plot.heat_maps import MOST_AT_HALF_WIDTH
 from gnomon.plot.style import drawing_of, series_style
 from gnomon.report.board_drawing import board_rows, draw_board
 from gnomon.report.findings import Findings, Performance

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, zip_longest
 
 from gnomon.errors import counted
-from gnomon.experiments.scoring.scores import STREAK
+from gnomon.experiments.scoring.trial_scores import STREAK
 from gnomon.plot.style import p_value
 from gnomon.report.findings import Duel, Findings
 from gnomon.report.page import Answer, Report, Section, Table

@@ -67,9 +67,8 @@ def is_literal(clause: Expression | Range) -> bool:
         case Number() | Text() | Range() | Name(parts=(_,)):
             return True
         case ListOf(items=items):
-            return all(
-                isinstance(item, Number | Text) or (isinstance(item, Name) and len(item.parts) == 1)
-                for item in items
+            return not any(isinstance(item, ListOf) for item in items) and all(
+                map(is_literal, items)
             )
     return False
 

@@ -1,8 +1,9 @@
-"""Rows by their cell, one algorithm on one task; and which cells lack runs, in words."""
+"""Cells of a score table: rows by algorithm and task, and what all of them hold, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,10 @@ import polars as pl
 
 from gnomon.errors import counted, listed
 
-__all__ = ["Cells", "gaps", "uneven_runs"]
+if TYPE_CHECKING:
+    from gnomon.scores.table import ScoreTable
+
+__all__ = ["Cells", "contents"]
 
 #: Names that a line shows before it says that there are more.
 MOST_NAMES = 8
@@ -84,12 +88,40 @@ def _places(column: pl.Series, names: Sequence[str]) -> npt.NDArray[np.int64]:
     return found["place"].to_numpy().copy()
 
 
-def gaps(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
+def contents(table: ScoreTable) -> str:
+    """Return what a table holds and what is missing in it, one fact a line."""
+    last = table.last_step()
+    lines = [_heading(table)]
+    n_missing = int(last.effective_scores()["score"].is_nan().sum())
+    if n_missing:
+        lines.append(f"{counted(n_missing, 'missing run')} (empty score)")
+    if "censored" in last.frame.columns and last.frame["censored"].any():
+        lines.append(counted(int(last.frame["censored"].sum()), "censored run"))
+    cells = last.algorithms, last.tasks, last.run_counts
+    return "\n".join([*lines, *_gaps(*cells), *_uneven_runs(*cells)])
+
+
+def _heading(table: ScoreTable) -> str:
+    """Return how much there is, of what, on which scale."""
+    direction = "higher is better" if table.higher_is_better else "lower is better"
+    if table.normalization:
+        direction += f", normalised by {table.normalization.name}"
+    scale = ", ".join(filter(None, [table.metric, table.unit, direction]))
+    kinds = [counted(len(table.algorithms), "algorithm"), counted(len(table.tasks), "task")]
+    if table.n_steps > 1:
+        kinds.append(f"{table.n_steps} steps")
+    elif (counts := table.run_counts[table.run_counts > 0]).size:
+        least, most = int(counts.min()), int(counts.max())
+        kinds.append(f"{least} to {most} runs" if least < most else counted(most, "run"))
+    return f"{counted(len(table), 'score')} ({scale}): {', '.join(kinds)}"
+
+
+def _gaps(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
     """Return a line for each algorithm without a score on some task.
 
     Examples
     --------
-    >>> gaps(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 0]]))
+    >>> _gaps(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 0]]))
     ['b: no score on 1 task (u)']
     """
     lines = []
@@ -101,12 +133,12 @@ def gaps(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -
     return lines
 
 
-def uneven_runs(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
+def _uneven_runs(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
     """Return a line for each algorithm with unequal numbers of runs, or with single ones.
 
     Examples
     --------
-    >>> uneven_runs(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 1]]))
+    >>> _uneven_runs(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 1]]))
     ['b: a single run on 1 task (u), up to 2 on others']
     """
     lines = []

@@ -117,7 +117,7 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
     ``gohr-full``, ``gohr-core-sb3`` and ``gohr-core-sb3-unmasked`` are this project's own
     measurements: learners as algorithms, rules as tasks, with the attribute ``kind`` of the
     learner. Each trial has the scores ``tce`` (the one if none is named), ``errors_to_learn`` and
-    ``skill``, as :mod:`gnomon.experiments.scoring.scores` defines them; a skill that does not
+    ``skill``, as :mod:`gnomon.experiments.scoring` defines them; a skill that does not
     exist, on a rule under which nobody errs, is a missing run.
 
     Parameters

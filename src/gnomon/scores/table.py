@@ -15,8 +15,8 @@ import numpy.typing as npt
 import polars as pl
 
 from gnomon._io.tables import html_table
-from gnomon.errors import ScoreDataError, UnknownNameError, counted
-from gnomon.scores.cells import Cells, gaps, uneven_runs
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.cells import Cells, contents
 from gnomon.scores.scale import Normalization
 from gnomon.scores.tidy import (
     SPECIAL,
@@ -297,8 +297,7 @@ class ScoreTable:
 
     def tasks_of(self, algorithm: str) -> tuple[str, ...]:
         """Return the tasks on which an algorithm has at least one score, in the table's order."""
-        self._check_names([algorithm])
-        return tuple(task for task in self.tasks if (algorithm, task) in self._cells)
+        return self.shared_tasks([algorithm])
 
     def shared_tasks(self, algorithms: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return the tasks on which every one of the algorithms has at least one score."""
@@ -414,33 +413,7 @@ class ScoreTable:
 
     def describe(self) -> str:
         """Return what the table holds and what is missing in it, one fact a line."""
-        last = self.last_step() if self.n_steps > 1 else self
-        lines = [self._heading()]
-        n_missing = int(last.effective_scores()["score"].is_nan().sum())
-        if n_missing:
-            lines.append(f"{counted(n_missing, 'missing run')} (empty score)")
-        if "censored" in last.frame.columns and last.frame["censored"].any():
-            lines.append(counted(int(last.frame["censored"].sum()), "censored run"))
-        cells = last.algorithms, last.tasks, last.run_counts
-        return "\n".join([*lines, *gaps(*cells), *uneven_runs(*cells)])
-
-    def _heading(self) -> str:
-        """Return how much there is, of what, on which scale."""
-        direction = "higher" if self.higher_is_better else "lower"
-        unit = f", {self.unit}" if self.unit else ""
-        scale = f", normalised by {self.normalization.name}" if self.normalization else ""
-        n_algorithms, n_tasks = len(self.algorithms), len(self.tasks)
-        head = (
-            f"{counted(len(self), 'score')} ({self.metric}{unit}, {direction} is better{scale}): "
-            f"{counted(n_algorithms, 'algorithm')}, {counted(n_tasks, 'task')}"
-        )
-        counts = self.run_counts[self.run_counts > 0]
-        if self.n_steps > 1 or not counts.size:
-            return f"{head}, {self.n_steps} steps" if self.n_steps > 1 else head
-        least, most = int(counts.min()), int(counts.max())
-        return (
-            f"{head}, {least} to {most} runs" if least < most else f"{head}, {counted(most, 'run')}"
-        )
+        return contents(self)
 
     __str__ = describe
 
@@ -467,8 +440,8 @@ class ScoreTable:
 
     def _check_names(self, algorithms: Iterable[str] = (), tasks: Iterable[str] = ()) -> None:
         """Refuse a name that is not in the table."""
-        known = {"algorithm": self.algorithms, "task": self.tasks}
-        for kind, names in (("algorithm", algorithms), ("task", tasks)):
+        asked = ("algorithm", algorithms, self.algorithms), ("task", tasks, self.tasks)
+        for kind, names, known in asked:
             for name in names:
-                if name not in known[kind]:
-                    raise UnknownNameError(kind, name, known[kind])
+                if name not in known:
+                    raise UnknownNameError(kind, name, known)

@@ -31,6 +31,7 @@ from .comparisons.rank_tests import difficulty_order as difficulty_order
 from .comparisons.rank_tests import holm as holm
 from .comparisons.rank_tests import mann_whitney as mann_whitney
 from .comparisons.rank_tests import mann_whitney_table as mann_whitney_table
+from .curve_summaries import summarize_runs as summarize_runs
 from .estimates import Estimate as Estimate
 from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
@@ -43,7 +44,6 @@ from .intervals import studentized as studentized
 from .learning_curves import Curve as Curve
 from .learning_curves import Curves as Curves
 from .learning_curves import curves as curves
-from .learning_curves import summarize_runs as summarize_runs
 from .metrics import METRICS as METRICS
 from .metrics import Metric as Metric
 from .metrics import metric_named as metric_named
@@ -58,9 +58,9 @@ from .power import interval_widths as interval_widths
 from .power import power_curve as power_curve
 from .power import runs_needed as runs_needed
 from .profiles.bands import average_score_profile as average_score_profile
-from .profiles.bands import exact_band as exact_band
 from .profiles.bands import run_score_profile as run_score_profile
 from .profiles.bands import simultaneous_band as simultaneous_band
+from .profiles.bands import wilson_band as wilson_band
 from .profiles.distance import distance_profiles as distance_profiles
 from .profiles.distance import likelihood_distances as likelihood_distances
 from .profiles.distance import likelihood_profiles as likelihood_profiles
@@ -123,7 +123,6 @@ __all__ = [
     "distance_profiles",
     "draw_key",
     "estimate",
-    "exact_band",
     "hedges_g",
     "holm",
     "interquartile_mean",
@@ -168,4 +167,5 @@ __all__ = [
     "thresholds",
     "trimmed_mean",
     "violation_ratio",
+    "wilson_band",
 ]

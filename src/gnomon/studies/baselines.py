@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from gnomon.experiments.scoring.scores import episode_errors
+from gnomon.experiments.scoring.trial_scores import episode_errors
 from gnomon.learners import make_learner
 from gnomon.learners.trial import play_trial
 from gnomon.rules.parser import parse
@@ -59,6 +60,20 @@ class Yardstick:
     n_trials: int
     entry_id: int | None = None
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        kind: str,
+        sentence: str,
+        curves: Sequence[npt.ArrayLike],
+        entry_id: int | None = None,
+    ) -> Yardstick:
+        """Return median and quartiles of the curves of a learner, one a trial."""
+        quartiles = np.quantile(np.array(curves, dtype=np.float64), [0.5, 0.25, 0.75], axis=0)
+        median, low, high = map(tuple, quartiles.tolist())
+        return cls(name, kind, sentence, median, low, high, len(curves), entry_id)
+
 
 @lru_cache(maxsize=256)
 def baseline_curves(game: Game, n_trials: int = _TRIALS) -> tuple[Yardstick, ...]:
@@ -91,13 +106,4 @@ def _yardstick(name: str, game: Game, n_trials: int) -> Yardstick:
         learner = make_learner(kind, game.board, rng=rng, **settings)
         log = play_trial(learner, rule_set, boards, horizon=game.horizon, board_spec=game.board)
         curves.append(np.cumsum(episode_errors(log)))
-    low, median, high = np.quantile(np.array(curves, dtype=np.float64), [0.25, 0.5, 0.75], axis=0)
-    return Yardstick(
-        name,
-        kind,
-        sentence,
-        tuple(median.tolist()),
-        tuple(low.tolist()),
-        tuple(high.tolist()),
-        n_trials,
-    )
+    return Yardstick.of(name, kind, sentence, curves)

@@ -51,9 +51,6 @@ def begin_game(
     session: Session,
     puzzle: Puzzle,
     *,
-    episodes: int,
-    horizon: int,
-    board: BoardSpec,
     memory_aid: bool = True,
     assignment: StudyAssignment | None = None,
     series: int = 0,
@@ -61,11 +58,11 @@ def begin_game(
 ) -> str:
     """Create a game, and return the key by which alone it can be found again."""
     key = key or secrets.token_urlsafe(24)
-    spec = {name: list(values) for name, values in asdict(board).items()}
+    spec = {name: list(values) for name, values in asdict(puzzle.board).items()}
     settings = {
         "shown": puzzle.shown,
-        "episodes": episodes,
-        "horizon": horizon,
+        "episodes": puzzle.episodes,
+        "horizon": puzzle.horizon,
         "memory_aid": memory_aid,
         "gave_up": False,
     }

@@ -34,7 +34,16 @@ State = Literal["playing", "board over", "ended"]
 
 
 class PlayError(GnomonError):
-    """Something that cannot be done at this point of a game, such as a move on a cleared board."""
+    """Something that cannot be done at this point of a game, such as a move on a cleared board.
+
+    Examples
+    --------
+    >>> from gnomon.studies import PlaySession
+    >>> PlaySession(Game("any", "(*,*,*,*,*)", seed=1)).next_board()
+    Traceback (most recent call last):
+    gnomon.studies.play_records.PlayError: expected a board that is over, and one to come; this is
+    playing
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,12 @@ class Game:
         Number of attempts after which a board is cut off.
     board : BoardSpec
         How boards are drawn.
+
+    Examples
+    --------
+    >>> game = Game("Puzzle 1", "(*,*,*,*,0)", seed=3)
+    >>> game.episodes, game.horizon
+    (20, 100)
     """
 
     rule_name: str
@@ -85,6 +100,13 @@ class Attempt:
         Seconds since the player saw the board or the reply before.
     at : float
         When, in seconds since 1970, UTC.
+
+    Examples
+    --------
+    >>> from gnomon.studies import PlaySession
+    >>> made = PlaySession(Game("any", "(*,*,*,*,*)", seed=1)).attempt(1, 0)
+    >>> made.episode, made.number, made.outcome, made.accepted
+    (0, 1, 3, False)
     """
 
     episode: int
@@ -102,6 +124,7 @@ class Attempt:
         return self.outcome == ACCEPTED
 
 
+# Its docstring is the description in the schema of the interface: an example is at PlaySession.
 @dataclass(frozen=True, slots=True)
 class PlayView:
     """All that a player may see: the board, the attempts so far, and how it is going.

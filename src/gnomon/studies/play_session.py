@@ -48,7 +48,7 @@ def boards_of(game: Game) -> npt.NDArray[np.uint8]:
     >>> boards.shape, (boards > 0).sum(axis=1).tolist()
     ((3, 36), [9, 9, 9])
     """
-    from gnomon.experiments.config_entries import RuleEntry
+    from gnomon.experiments.config.config_entries import RuleEntry
 
     # As gnomon.experiments.trial deals them, so that a learner can be given the very same boards.
     rule = int(RuleEntry(game.rule_name, game.rule_text).hash[:32], 16)

@@ -16,14 +16,13 @@ from gnomon.database.schema import Season, SeasonRule
 from gnomon.errors import UnknownNameError
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.leaderboard.refusals import NotAllowed
+from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.rules.catalogue import available_rules, load_rule_text
 
 __all__ = ["Puzzle", "puzzle_named", "puzzle_of", "puzzles"]
 
 #: What is played outside of studies: as many boards as one likes, up to so many.
 _EPISODES, _HORIZON = 20, 100
-#: What of a season's board says how boards are drawn.
-_SPEC = ("pieces", "shapes", "colors", "shape_palette", "color_palette")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,5 +105,5 @@ def puzzle_of(season: Season, rule: SeasonRule) -> Puzzle:
         rule.id,
         min(_EPISODES, season.episodes),
         season.horizon,
-        BoardSpec(**{name: season.board[name] for name in _SPEC if name in season.board}),
+        season_board_spec(season.board),
     )

@@ -11,7 +11,7 @@ import datetime
 import hashlib
 import io
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import func, select
@@ -212,10 +212,12 @@ def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) 
     if session.scalar(query) is None:
         begin_game(
             session,
-            _puzzle(session, rules[series], series),
-            episodes=plan.episodes,
-            horizon=plan.horizon,
-            board=plan.board.spec(),
+            replace(
+                _puzzle(session, rules[series], series),
+                episodes=plan.episodes,
+                horizon=plan.horizon,
+                board=plan.board.spec(),
+            ),
             memory_aid=plan.memory_aid,
             assignment=assignment,
             series=series,

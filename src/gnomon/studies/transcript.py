@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from gnomon.experiments.game_logs.rows import TRANSCRIPT
-from gnomon.experiments.scoring.scores import METRICS, score_trial
+from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
 from gnomon.game.board import BUCKET_PLACES
 from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.studies.play_session import Attempt, PlaySession
@@ -38,6 +38,13 @@ class PlayedGame:
         The rule's own name.
     session : PlaySession
         What was played.
+
+    Examples
+    --------
+    >>> from gnomon.studies import Game
+    >>> session = PlaySession(Game("any", "(*,*,*,*,*)", seed=1))
+    >>> PlayedGame("pilot-0001", "a", 0, "anything-goes", session).session.n_boards
+    1
     """
 
     player: str
@@ -52,6 +59,15 @@ def transcript_text(games: Iterable[PlayedGame]) -> str:
 
     The columns are those of the reference game server since version 8.031, so that people and
     learners stand in one table; :func:`gnomon.experiments.game_logs.reader.read_game_log` reads it.
+
+    Examples
+    --------
+    >>> from gnomon.studies import Game
+    >>> session = PlaySession(Game("any", "(*,*,*,*,*)", seed=1))
+    >>> _ = session.attempt(session.view().pieces[0]["cell"], 2)
+    >>> text = transcript_text([PlayedGame("pilot-0001", "a", 0, "anything-goes", session)])
+    >>> text.splitlines()[1].split(",")[:5]
+    ['pilot-0001', 'a', '0', 'anything-goes', '0']
     """
     out = io.StringIO()
     out.write(f"#{TRANSCRIPT}\n")
@@ -103,7 +119,7 @@ def play_scores(
     games : iterable of PlayedGame
         Games without a single attempt are left out.
     metric : str
-        One of :data:`gnomon.experiments.scoring.scores.METRICS` that is one number a trial.
+        One of :data:`gnomon.experiments.METRICS` that is one number a trial.
     by : {"player", "people"}
         Each player is an algorithm with one run, or each a run of the one algorithm ``people``.
 
@@ -117,6 +133,15 @@ def play_scores(
     ------
     ScoreDataError
         There is no game.
+
+    Examples
+    --------
+    >>> from gnomon.studies import Game
+    >>> session = PlaySession(Game("any", "(*,*,*,*,*)", seed=1))
+    >>> _ = session.attempt(session.view().pieces[0]["cell"], 2)
+    >>> table = play_scores([PlayedGame("pilot-0001", "a", 0, "anything-goes", session)])
+    >>> table.runs("pilot-0001", "anything-goes").tolist()
+    [0.0]
     """
     from gnomon.scores.table import ScoreTable
 

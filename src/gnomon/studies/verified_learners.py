@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
@@ -23,7 +22,7 @@ from gnomon.database.schema import (
     VerifiedTrial,
 )
 from gnomon.database.schema import PlaySession as Row
-from gnomon.experiments.config_entries import RuleEntry
+from gnomon.experiments.config.config_entries import RuleEntry
 from gnomon.leaderboard.refusals import NotAllowed
 from gnomon.studies.baselines import Yardstick
 from gnomon.studies.play_records import Game
@@ -63,7 +62,7 @@ def verified_learners(
             if len(curve) >= n_boards:
                 curves[entry, name, season.title].append(curve[:n_boards])
     found = [
-        _yardstick(entry, name, f"on this leaderboard, season {title}", own)
+        Yardstick.of(name, "", f"on this leaderboard, season {title}", own, entry)
         for (entry, name, title), own in curves.items()
         if len(own) >= _FEWEST_TRIALS
     ]
@@ -97,18 +96,4 @@ def _trials_on(rule: SeasonRule) -> Select[int, str, list[Any]]:
         .where(VerifiedTrial.rule_id == rule.id, Submission.state == "verified")
         .where(Entry.withdrawn_at.is_(None))
         .order_by(VerifiedTrial.id)
-    )
-
-
-def _yardstick(entry: int, name: str, sentence: str, curves: list[list[int]]) -> Yardstick:
-    low, median, high = np.quantile(np.array(curves, dtype=np.float64), [0.25, 0.5, 0.75], axis=0)
-    return Yardstick(
-        name,
-        "",
-        sentence,
-        tuple(median.tolist()),
-        tuple(low.tolist()),
-        tuple(high.tolist()),
-        len(curves),
-        entry,
     )

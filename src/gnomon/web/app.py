@@ -5,16 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy.exc import IntegrityError, OperationalError
 from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.routing import BaseRoute
 
 from gnomon._version import __version__
 from gnomon.database.engine import Database
@@ -22,7 +24,7 @@ from gnomon.errors import GnomonError
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web import pages
-from gnomon.web.api import entries, hidden_play, moderation, seasons, submissions, tokens
+from gnomon.web.api import administration, hidden_play, seasons, submissions
 from gnomon.web.api.records import Problem, status_of
 from gnomon.web.middleware import HEADERS, Gate
 
@@ -30,12 +32,12 @@ __all__ = ["create_app"]
 
 #: In the order in which their paths are tried.
 _ROUTERS = (
-    moderation.health_router,
+    administration.health_router,
     seasons.router,
-    entries.router,
+    seasons.entries_router,
     submissions.router,
-    tokens.router,
-    moderation.router,
+    administration.router,
+    administration.moderation_router,
     hidden_play.router,
     pages.router,
 )
@@ -66,6 +68,8 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = AT_ONCE
         yield
+        if hasattr(app.state, "board"):
+            app.state.board.standings.close()
         if database is None:
             opened.close()
 
@@ -76,7 +80,6 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
         # Its pages load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
-        responses=_REFUSALS,
     )
     app.state.settings, app.state.database = settings, opened
     app.add_middleware(Gate, settings=settings)
@@ -86,10 +89,18 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
     app.add_exception_handler(IntegrityError, _collided)
     app.add_exception_handler(OperationalError, _away)
     app.add_exception_handler(Exception, _failed)
-    for router in _ROUTERS:
-        app.include_router(router)
+    app.router.routes.extend(_routes())
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """Return the routes of every application: what they need is found by their signatures, once."""
+    router = APIRouter(responses=_REFUSALS)
+    for each in _ROUTERS:
+        router.include_router(each)
+    return router.routes
 
 
 def _refused(request: Request, error: Exception) -> Response:

@@ -11,7 +11,7 @@ from gnomon.distill.atari import (
     published_models,
     published_table,
 )
-from gnomon.distill.atari.scores import atari_scores
+from gnomon.distill.atari.agent_scores import atari_scores
 from gnomon.errors import UnknownNameError
 
 

@@ -68,3 +68,14 @@ def test_errors_name_what_is_missing(make_scores):
         FactorProcedure().fit(make_scores(), ["t99"])
     with pytest.raises(ScoreDataError, match="at least 3 algorithms"):
         FactorProcedure().choose(make_scores(2), 1)
+
+
+def test_an_option_that_there_is_not_is_refused(make_scores):
+    for name in ("factor", "paper", "irt-1", "auto"):
+        with pytest.raises(TypeError, match="n_bets"):
+            procedure_of(name).choose(make_scores(), 2, n_bets=3)
+
+
+def test_a_procedure_of_ones_own_is_taken_as_it_is():
+    own = FactorProcedure(shrinkage=0.5)
+    assert procedure_of(own, n_folds=3) is own

@@ -34,6 +34,7 @@ def slow_errors(data, tasks, folds):
     return np.mean(means), np.mean((y - x @ w) ** 2)
 
 
+@pytest.mark.full
 def test_scikit_learn_agrees_on_random_subsets(paper):
     """The benchmark does this for 2,000 subsets of all; here are 200, of a few searches."""
     linear = pytest.importorskip("sklearn.linear_model")
@@ -131,6 +132,7 @@ def test_processes_find_the_same(make_scores):
     assert np.array_equal(together.errors, alone.errors)
 
 
+@pytest.mark.full
 def test_a_cluster_finds_the_same(make_scores):
     pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
     from gnomon.execution.dask_cluster import cluster_executor

@@ -152,6 +152,7 @@ async def everybody(port: int) -> int:
     return sum(cleared)
 
 
+@pytest.mark.full
 def test_64_clients_1000_episodes_one_with_garbage_and_one_that_dies():
     with serving() as port:
         assert asyncio.run(everybody(port)) == 62 * 16 + 8
@@ -305,6 +306,7 @@ def test_beyond_this_machine_only_the_own_folder_is_read(tmp_path):
         SocketServer(["clockwise", "3"])
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory from /proc")
 def test_server_as_a_process_in_bounded_memory(tmp_path):
     code = "from gnomon.cli import main; main()"

@@ -24,7 +24,7 @@ from gnomon.game import (
 )
 from gnomon.game.engine import boards_in_play as engine
 from gnomon.game.engine import program
-from gnomon.game.engine.boards_in_play import Boards, advance, permitted_attempts
+from gnomon.game.engine.boards_in_play import Boards, advance
 from gnomon.rules import RuleSet, parse
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
 from strategies_rules import boards, order_rule_sets, paper_rule_sets, rule_sets
@@ -51,11 +51,11 @@ class EngineGame:
 
     def legal(self) -> list[tuple[int, int]]:
         """Legal attempts as (pos, bucket)."""
-        mask = permitted_attempts(self.rule, self.boards)[0]
+        mask = self.boards.permitted()[0]
         return [(1 + a // 4, a % 4) for a in np.flatnonzero(mask).tolist()]
 
     def counters(self) -> str:
-        line, atoms = self.boards.counts_left(0, self.rule)
+        line, atoms = self.boards.counts_left(0)
         shown = ["*" if c < 0 else str(c) for c in (line, *atoms)]
         return f"{shown[0]} / {','.join(shown[1:])}"
 
@@ -106,6 +106,7 @@ def test_they_agree_on_orders(
     assert_same_game(rule_set, board, attempts)
 
 
+@pytest.mark.full
 @settings(max_examples=500)
 @given(rule_sets(), boards(), some_attempts)
 def test_they_agree_on_the_whole_language(
@@ -249,7 +250,7 @@ def random_play(
     n_dealt = advance(rule, play, np.full(num_envs, outcomes.RESET), deck)
     trace = []
     for _ in range(n_steps):
-        legal = permitted_attempts(rule, play)
+        legal = play.permitted()
         actions = rng.integers(0, 144, num_envs)
         greedy = rng.random(num_envs) < 0.6
         actions[greedy] = legal[greedy].argmax(axis=1)
@@ -350,7 +351,7 @@ def test_the_fast_call_is_found_among_what_other_callers_had_compiled() -> None:
         return engine.step(program, state, seen, replies, deck, 0, 0, 0)
 
     another_caller(rule.program, play.state, play.seen, play.replies, deck)
-    call = engine.bound_step(rule, play, deck)
+    call = play.bound_step(deck)
     play.replies[0] = outcomes.RESET
     call()
     assert (play.codes == deck).all()

@@ -5,20 +5,15 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import inspect, select, text
 
-from app_client import AppClient
-from gnomon.database.engine import Database
 from gnomon.database.schema import Account, Entry, VerifiedTrial
 from gnomon.leaderboard.accounts.accounts import make_account as add_account
 from gnomon.leaderboard.accounts.accounts import server_secret, token_for
 from gnomon.leaderboard.refusals import Conflict
-from gnomon.leaderboard.server_settings import ServerSettings
 from small_season import fill
 from submitted import bearer
 
 
-def test_an_erased_account_leaves_scores_and_no_name(
-    client: AppClient, database: Database, settings: ServerSettings, admin_token: str
-) -> None:
+def test_an_erased_account_leaves_scores_and_no_name(client, database, settings, admin_token):
     fill(database, settings)
     with database.writing() as session:
         ada = session.scalars(select(Account).where(Account.name == "ada")).one()
@@ -42,7 +37,7 @@ def test_an_erased_account_leaves_scores_and_no_name(
     assert {entry["account"] for entry in entries} == {f"erased-{number}"}
 
 
-def test_two_accounts_do_not_look_alike(database: Database) -> None:
+def test_two_accounts_do_not_look_alike(database):
     with database.writing() as session:
         add_account(session, "Paypal")
     taken = "is taken, or looks like 'Paypal'"
@@ -50,7 +45,7 @@ def test_two_accounts_do_not_look_alike(database: Database) -> None:
         add_account(session, "Раураl")
 
 
-def test_a_token_on_the_servers_machine(client: AppClient, database: Database) -> None:
+def test_a_token_on_the_servers_machine(client, database):
     first = token_for(database, "Grace", ["submit"])
     second = token_for(database, "grace ", ["moderate"], days=1)
     told = client.get("/api/tokens", headers=bearer(second)).json()
@@ -61,7 +56,7 @@ def test_a_token_on_the_servers_machine(client: AppClient, database: Database) -
     assert client.get("/api/tokens", headers=bearer(first)).status_code == 200
 
 
-def test_a_secret_is_drawn_once(database: Database) -> None:
+def test_a_secret_is_drawn_once(database):
     with database.writing() as session:
         first = server_secret(session)
     with database.writing() as session:

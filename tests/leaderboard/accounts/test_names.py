@@ -22,7 +22,7 @@ from gnomon.leaderboard.refusals import Refusal
         ("a" * 64, "a" * 64),
     ],
 )
-def test_names_in_their_normal_form(given_: str, expected: str) -> None:
+def test_names_in_their_normal_form(given_, expected):
     assert clean_name(given_) == expected
 
 
@@ -44,7 +44,7 @@ def test_names_in_their_normal_form(given_: str, expected: str) -> None:
         ("Z" + 5 * "\u0335", "expected at most 4 marks on a letter"),
     ],
 )
-def test_names_that_are_refused(name: str, expected: str) -> None:
+def test_names_that_are_refused(name, expected):
     with pytest.raises(Refusal, match=expected):
         clean_name(name)
 
@@ -60,17 +60,17 @@ def test_names_that_are_refused(name: str, expected: str) -> None:
         ("Straße", "STRASSE"),
     ],
 )
-def test_names_that_a_reader_would_take_for_the_same(one: str, other: str) -> None:
+def test_names_that_a_reader_would_take_for_the_same(one, other):
     assert name_key(clean_name(one)) == name_key(clean_name(other))
 
 
 @pytest.mark.parametrize(("one", "other"), [("dqn-2", "dqn-3"), ("a", "b"), ("強化", "学習")])
-def test_names_that_differ(one: str, other: str) -> None:
+def test_names_that_differ(one, other):
     assert name_key(one) != name_key(other)
 
 
 @given(st.text())
-def test_whatever_passes_can_be_kept_and_shown(text: str) -> None:
+def test_whatever_passes_can_be_kept_and_shown(text):
     for clean in (clean_name, clean_text):
         with suppress(Refusal):
             cleaned = clean(text)
@@ -98,11 +98,11 @@ def test_whatever_passes_can_be_kept_and_shown(text: str) -> None:
         "https://example.org/" + "x" * 500,
     ],
 )
-def test_links_that_are_refused(link: str) -> None:
+def test_links_that_are_refused(link):
     with pytest.raises(Refusal, match="link: expected"):
         clean_link(link)
 
 
 @pytest.mark.parametrize("link", ["", "http://example.org", "https://example.org:8443/a?b=c#d"])
-def test_links_that_pass(link: str) -> None:
+def test_links_that_pass(link):
     assert clean_link(f" {link} ") == link

@@ -19,7 +19,6 @@ from gnomon.database.schema import Account, BrowserSession, Token
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.accounts import tokens
 from gnomon.leaderboard.refusals import TooMany
-from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.api import dependencies
 from gnomon.web.app import create_app
 from gnomon.web.pages import account_pages
@@ -28,7 +27,7 @@ from small_season import make_account
 from submitted import bearer
 
 
-def test_a_token_has_256_bits_and_only_its_hash_is_kept(database: Database, token: str) -> None:
+def test_a_token_has_256_bits_and_only_its_hash_is_kept(database, token):
     match = re.fullmatch(r"gnomon_[0-9a-f]{16}_([A-Za-z0-9_-]{43})", token)
     assert match is not None
     with database.engine.connect() as connection:
@@ -40,7 +39,7 @@ def test_a_token_has_256_bits_and_only_its_hash_is_kept(database: Database, toke
     assert len({make_account(database, f"a{k}", "submit") for k in range(20)}) == 20
 
 
-def test_the_interface_never_tells_a_secret_again(client: AppClient, admin_token: str) -> None:
+def test_the_interface_never_tells_a_secret_again(client, admin_token):
     made = client.post("/api/accounts", json={"name": "Eve"}, headers=bearer(admin_token))
     assert made.status_code == 201
     secret = made.json()["token"]
@@ -53,9 +52,7 @@ def test_the_interface_never_tells_a_secret_again(client: AppClient, admin_token
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known key", "unknown key"])
-def test_comparison_takes_constant_time(
-    database: Database, token: str, known: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_comparison_takes_constant_time(database, token, known, monkeypatch):
     """One comparison of two hashes of one length, whether or not there is such a token."""
     compared: list[tuple[int, int]] = []
     original = hmac.compare_digest
@@ -75,7 +72,7 @@ def test_comparison_takes_constant_time(
     "change",
     ["", "x", "prefix", "key", "secret", "\u00e9", "gnomon__", "gnomon_\0_x", "gnomon_\ud800_x"],
 )
-def test_what_is_almost_a_token_is_none(database: Database, token: str, change: str) -> None:
+def test_what_is_almost_a_token_is_none(database, token, change):
     prefix, key, secret = token.split("_", 2)
     changed = {
         "prefix": f"gnomom_{key}_{secret}",
@@ -87,7 +84,7 @@ def test_what_is_almost_a_token_is_none(database: Database, token: str, change: 
         assert tokens.caller_of_token(session, changed) is None
 
 
-def test_scopes(client: AppClient, database: Database, token: str, admin_token: str) -> None:
+def test_scopes(client, database, token, admin_token):
     moderator = make_account(database, "mo", "moderate")
     wanted = {"submit": token, "moderate": moderator, "admin": admin_token}
     requests = {
@@ -102,7 +99,7 @@ def test_scopes(client: AppClient, database: Database, token: str, admin_token: 
             assert status == (404 if held in (scope, "admin") else 403), (scope, held)
 
 
-def test_nobody_gives_more_than_he_has(client: AppClient, token: str) -> None:
+def test_nobody_gives_more_than_he_has(client, token):
     more = client.post("/api/tokens", json={"scopes": ["admin"]}, headers=bearer(token))
     assert more.status_code == 403
     same = client.post("/api/tokens", json={"scopes": ["submit"]}, headers=bearer(token))
@@ -111,14 +108,12 @@ def test_nobody_gives_more_than_he_has(client: AppClient, token: str) -> None:
     assert client.delete("/api/tokens/999", headers=bearer(token)).status_code == 404
 
 
-def test_an_unknown_scope_is_refused(database: Database) -> None:
+def test_an_unknown_scope_is_refused(database):
     with pytest.raises(LeaderboardError, match="expected scopes among submit, moderate, admin"):
         make_account(database, "x", "everything")
 
 
-def test_expired_revoked_and_closed(
-    client: AppClient, database: Database, admin_token: str
-) -> None:
+def test_expired_revoked_and_closed(client, database, admin_token):
     def status(text_: str) -> int:
         return client.get("/api/tokens", headers=bearer(text_)).status_code
 
@@ -137,7 +132,7 @@ def test_expired_revoked_and_closed(
     assert [status(each) for each in (late, gone, closed)] == [401] * 3
 
 
-def test_a_browser_ends_with_its_token(database: Database, settings: ServerSettings) -> None:
+def test_a_browser_ends_with_its_token(database, settings):
     text_ = make_account(database, "ada", "submit")
     answer = Response()
     sign_in(database, settings, answer, f"  {text_}\n", "192.0.2.1")
@@ -156,14 +151,14 @@ def test_a_browser_ends_with_its_token(database: Database, settings: ServerSetti
         assert tokens.caller_of_cookie(session, value) is None
 
 
-def test_a_secure_cookie_behind_https(database: Database, settings: ServerSettings) -> None:
+def test_a_secure_cookie_behind_https(database, settings):
     text_ = make_account(database, "ada", "submit")
     answer = Response()
     sign_in(database, replace(settings, secure_cookies=True), answer, text_, "192.0.2.1")
     assert "Secure" in answer.headers["set-cookie"]
 
 
-def test_a_signed_out_browser_is_nobody(database: Database, settings: ServerSettings) -> None:
+def test_a_signed_out_browser_is_nobody(database, settings):
     with database.writing() as session:
         account = Account(name="ada", name_key="ada")
         session.add(account)
@@ -180,14 +175,14 @@ def test_a_signed_out_browser_is_nobody(database: Database, settings: ServerSett
 
 
 @pytest.fixture
-def long_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+def long_minute(monkeypatch):
     """A minute that does not end while a test counts."""
     monkeypatch.setattr(dependencies, "MINUTE_S", 10**9)
     monkeypatch.setattr(account_pages, "MINUTE_S", 10**9)
 
 
 @pytest.mark.usefixtures("long_minute")
-def test_guessing_a_token_is_slow(database: Database, settings: ServerSettings) -> None:
+def test_guessing_a_token_is_slow(database, settings):
     """Ten tries a minute of one address, counted in the database: of every process alike."""
     for _ in range(settings.sign_ins_per_minute):
         with pytest.raises(WrongToken):
@@ -203,7 +198,7 @@ def test_guessing_a_token_is_slow(database: Database, settings: ServerSettings) 
 
 
 @pytest.mark.usefixtures("long_minute")
-def test_guessing_by_the_interface_is_slow(database: Database, settings: ServerSettings) -> None:
+def test_guessing_by_the_interface_is_slow(database, settings):
     good = make_account(database, "ada", "submit")
     with AppClient(create_app(settings, database)) as client:
         statuses = [

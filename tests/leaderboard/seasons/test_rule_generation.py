@@ -31,6 +31,7 @@ def test_each_compiles_and_has_no_lint(rules):
         assert not lint(parse(rule.text)), rule.text
 
 
+@pytest.mark.full  # the generator looks for stalemates too
 def test_none_can_get_stuck_by_a_search_of_our_own(rules):
     for rule in rules:
         found = find_stalemate(parse(rule.text), max_states=500, rng=np.random.default_rng(99))
@@ -65,6 +66,7 @@ def test_the_same_generator_gives_the_same_rules():
     assert first == again != other
 
 
+@pytest.mark.full  # that no two are the same is told above
 def test_rules_that_are_known_are_not_drawn_again():
     narrow = Difficulty(elements=("memory",), n_elements=(1, 1), n_buckets=(2, 2))
     first = generate_rules(2, narrow, rng=np.random.default_rng(5))

@@ -168,6 +168,7 @@ def test_the_gap_is_the_difference_of_two_estimates():
     assert not standings_of(board([20])).has_gap
 
 
+@pytest.mark.full
 def test_the_interval_of_a_difference_covers_it():
     """In 95 of 100 draws, as far as a binomial test with 300 draws can tell."""
     rng, covered, n_draws = np.random.default_rng(0), 0, 300

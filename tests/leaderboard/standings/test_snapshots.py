@@ -125,6 +125,7 @@ def test_a_file_that_is_no_snapshot_is_computed_again(database, settings, season
     assert len(found.standings.ranked) == 2
 
 
+@pytest.mark.full  # it starts a process
 def test_a_large_board_is_shown_as_it_was_while_another_process_computes(
     database, settings, season_id
 ):

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from app_client import AppClient
-from gnomon.database.engine import Database
 from gnomon.database.schema import Submission
-from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path, keep_bytes
 from small_season import fill
 
 
-def test_a_log_comes_back_as_an_attachment(
-    client: AppClient, database: Database, settings: ServerSettings
-) -> None:
+def test_a_log_comes_back_as_an_attachment(client, database, settings):
     """Whatever is in it, and whatever type the sender gave it, no browser shows it as a page."""
     fill(database, settings)
     with database.writing() as session:
@@ -30,9 +25,7 @@ def test_a_log_comes_back_as_an_attachment(
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
 
 
-def test_nothing_in_the_data_folder_is_served(
-    client: AppClient, database: Database, settings: ServerSettings
-) -> None:
+def test_nothing_in_the_data_folder_is_served(client, database, settings):
     fill(database, settings)
     keep_bytes(settings, "ab" * 32, b"the evidence")
     names = ["ab/" + "ab" * 32, "leaderboard.sqlite", "../leaderboard.sqlite", "evidence/ab"]
@@ -44,9 +37,7 @@ def test_nothing_in_the_data_folder_is_served(
                 assert b"evidence" not in answer.content.replace(b"/evidence", b"")
 
 
-def test_other_methods_are_refused(
-    client: AppClient, database: Database, settings: ServerSettings
-) -> None:
+def test_other_methods_are_refused(client, database, settings):
     fill(database, settings)
     for method in ("PUT", "DELETE", "PATCH", "TRACE"):
         assert client.request(method, "/api/seasons/filled").status_code == 405

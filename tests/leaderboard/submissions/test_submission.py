@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from app_client import AppClient
-from gnomon.database.engine import Database
-from gnomon.database.schema import Season
 from gnomon.leaderboard.client.submit_run import Packed
-from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.web.operations.backup import back_up
-from gnomon.web.operations.export import export_board
+from gnomon.web.backup import back_up
+from gnomon.web.export import export_board
 from small_season import make_account
 from submitted import bearer, play_entry, register, send
+
+pytestmark = pytest.mark.usefixtures("programs_here")
 
 PATH = "/api/entries/{}/attempts/1/submission"
 
 
 @pytest.fixture
-def packed(client: AppClient, season: Season, token: str, tmp_path: Path) -> Packed:
+def packed(client, season, token, tmp_path) -> Packed:
     """The run of entry 1, which is announced as submission 1."""
     register(client, token, "Uniform")
     packed = play_entry(client, 1, tmp_path)
@@ -29,9 +25,7 @@ def packed(client: AppClient, season: Season, token: str, tmp_path: Path) -> Pac
     return packed
 
 
-def test_whose_log_comes_first_has_it(
-    client: AppClient, database: Database, token: str, packed: Packed
-) -> None:
+def test_whose_log_comes_first_has_it(client, database, token, packed):
     eve = make_account(database, "eve", "submit")
     register(client, eve, "Eve's")
     assert client.put(PATH.format(2), json=packed.manifest, headers=bearer(eve)).status_code == 200
@@ -45,15 +39,8 @@ def test_whose_log_comes_first_has_it(
 
 @pytest.mark.parametrize("end", ["withdraw", "refuse"])
 def test_a_log_that_never_comes_is_missed_by_nobody(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    admin_token: str,
-    packed: Packed,
-    tmp_path: Path,
-    end: str,
-) -> None:
+    client, database, settings, token, admin_token, packed, tmp_path, end
+):
     who = bearer(token if end == "withdraw" else admin_token)
     ended = client.post(f"/api/submissions/1/{end}", json={"reason": "never mind"}, headers=who)
     assert ended.status_code == 200
@@ -68,18 +55,14 @@ def test_a_log_that_never_comes_is_missed_by_nobody(
     assert send(client, eve, 2, packed).status_code == 202
 
 
-def test_the_number_of_bytes_is_that_of_the_log(
-    client: AppClient, token: str, packed: Packed
-) -> None:
+def test_the_number_of_bytes_is_that_of_the_log(client, token, packed):
     lie = packed.manifest | {"log_bytes": 1}
     client.put(PATH.format(1), json=lie, headers=bearer(token))
     sent = client.put("/api/submissions/1/log", content=packed.log, headers=bearer(token))
     assert sent.json()["log_bytes"] == len(packed.log)
 
 
-def test_more_than_was_announced_is_not_read_to_its_end(
-    client: AppClient, token: str, packed: Packed
-) -> None:
+def test_more_than_was_announced_is_not_read_to_its_end(client, token, packed):
     much = packed.log + bytes(1 << 20)
     sent = client.put("/api/submissions/1/log", content=much, headers=bearer(token))
     assert sent.status_code == 413

@@ -52,7 +52,7 @@ def as_bytes(kind: str) -> bytes:
 
 
 @pytest.mark.parametrize("log_format", ["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"])
-def test_every_format_comes_to_the_same_rows(log_format: str, tmp_path: Path) -> None:
+def test_every_format_comes_to_the_same_rows(log_format, tmp_path):
     kind, _, packed = log_format.partition(".")
     data = as_bytes(kind)
     (tmp_path / "log").write_bytes(gzip.compress(data) if packed else data)
@@ -102,7 +102,7 @@ class Evil:
     ],
     ids=["zip", "pickle", "pickle5", "program", "empty", "bytes", "xml", "yaml", "half parquet"],
 )
-def test_what_is_not_a_log_is_refused_and_never_run(kind: str, data: bytes, expected: str) -> None:
+def test_what_is_not_a_log_is_refused_and_never_run(kind, data, expected):
     with pytest.raises(LeaderboardError, match=expected):
         check_columns(log_files.read_frame(data, kind, CAPS), of_trials=True)
     assert not Path("/tmp/gnomon-was-here").exists()
@@ -111,12 +111,12 @@ def test_what_is_not_a_log_is_refused_and_never_run(kind: str, data: bytes, expe
 @pytest.mark.parametrize(
     "name", ["learner", "rule", "trial", "episode", "attempt", "cell", "bucket", "board"]
 )
-def test_a_missing_column_is_named(name: str) -> None:
+def test_a_missing_column_is_named(name):
     with pytest.raises(LeaderboardError, match=f"missing column '{name}'"):
         check_columns(frame().drop(name), of_trials=True)
 
 
-def test_rows_and_columns_are_capped() -> None:
+def test_rows_and_columns_are_capped():
     data = as_bytes("csv")
     with pytest.raises(LeaderboardError, match="expected at most 2 rows, found 3"):
         log_files.read_frame(data, "csv", CAPS | {"max_rows": 2})
@@ -132,7 +132,7 @@ def test_rows_and_columns_are_capped() -> None:
         log_files.read_frame(wide, "csv", CAPS)
 
 
-def test_few_bytes_that_stand_for_many_rows() -> None:
+def test_few_bytes_that_stand_for_many_rows():
     """A Parquet file may say "the same, a hundred million times"."""
     out = io.BytesIO()
     pl.DataFrame({"a": pl.repeat(0, 20_000_000, dtype=pl.Int64, eager=True)}).write_parquet(out)
@@ -141,7 +141,7 @@ def test_few_bytes_that_stand_for_many_rows() -> None:
         log_files.read_frame(out.getvalue(), "parquet", CAPS)
 
 
-def test_a_gzip_bomb_goes_off_nowhere() -> None:
+def test_a_gzip_bomb_goes_off_nowhere():
     bomb = gzip.compress(bytes(50_000_000))
     assert len(bomb) < 60_000
     with pytest.raises(LeaderboardError, match=r"expected at most \d+ bytes when unpacked"):
@@ -154,7 +154,7 @@ def test_a_gzip_bomb_goes_off_nowhere() -> None:
         log_files.unpacked(members, 1 << 30, 200.0)
 
 
-def test_a_bomb_in_a_bomb_is_one_layer() -> None:
+def test_a_bomb_in_a_bomb_is_one_layer():
     inner = gzip.compress(bytes(1000))
     assert log_files.unpacked(gzip.compress(inner), 10_000, 200.0) == inner
     for data in (inner, zlib.compress(bytes(1000)), zlib.compress(bytes(1000), 9)):
@@ -164,7 +164,7 @@ def test_a_bomb_in_a_bomb_is_one_layer() -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 10, 15])
-def test_a_damaged_gzip_file_is_refused(cut: int) -> None:
+def test_a_damaged_gzip_file_is_refused(cut):
     data = gzip.compress(b"some text that is long enough to be cut")
     with pytest.raises(LeaderboardError, match="damaged or other bytes"):
         log_files.unpacked(data[:-cut], 1000, 200.0)
@@ -174,7 +174,7 @@ def test_a_damaged_gzip_file_is_refused(cut: int) -> None:
         log_files.unpacked(zlib.compress(b"x"), 1000, 200.0)
 
 
-def test_names_of_files_are_ours(tmp_path: Path) -> None:
+def test_names_of_files_are_ours(tmp_path):
     settings = ServerSettings(tmp_path)
     for name in ("../../etc/passwd", "/etc/passwd", "x" * 64, "A" * 64, "", "a" * 63 + "/"):
         with pytest.raises(ValueError, match="expected a SHA-256"):
@@ -182,7 +182,8 @@ def test_names_of_files_are_ours(tmp_path: Path) -> None:
     assert evidence_path(settings, "ab" * 32) == tmp_path / "evidence" / "ab" / ("ab" * 32)
 
 
-def test_reading_is_limited(tmp_path: Path) -> None:
+@pytest.mark.full  # limits of a child, with two gigabytes
+def test_reading_is_limited(tmp_path):
     settings = ServerSettings(tmp_path, intake_memory_mb=1024, max_upload_bytes=1 << 30)
     with receiving(settings) as incoming:
         # A column whose one value is repeated: two gigabytes once it is read.

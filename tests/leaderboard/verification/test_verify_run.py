@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -30,25 +29,25 @@ KEY = ("uniform", "clockwise", 0)
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def played(tmp_path_factory) -> RunFolder:
     return run(CONFIG, tmp_path_factory.mktemp("played") / "run").folder
 
 
 @pytest.fixture
-def folder(played: RunFolder, tmp_path: Path) -> RunFolder:
+def folder(played, tmp_path) -> RunFolder:
     """A copy of the run, to be changed."""
     shutil.copytree(played.path, tmp_path / "run")
     return RunFolder.open(tmp_path / "run")
 
 
 @pytest.fixture(scope="module")
-def shard(played: RunFolder) -> pl.DataFrame:
+def shard(played) -> pl.DataFrame:
     """The rows of the first trial."""
     return played.frame(played.trials()[0])
 
 
 @pytest.fixture(scope="module")
-def log(played: RunFolder) -> pl.DataFrame:
+def log(played) -> pl.DataFrame:
     return played.attempts()
 
 

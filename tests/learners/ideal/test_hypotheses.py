@@ -11,6 +11,7 @@ def space():
     return hypothesis_space(DEFAULT_SPEC)
 
 
+@pytest.mark.full
 def test_the_whole_library_and_ten_thousand_others(space):
     names = {h.name for h in space.hypotheses if h.family == "library"}
     assert names == set(available_rules())

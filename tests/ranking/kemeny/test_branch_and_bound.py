@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from gnomon.ranking import kemeny_order
-from gnomon.ranking.kemeny import dual_bound_kernel
+from gnomon.ranking.kemeny import linear_ordering_kernels
 from gnomon.ranking.kemeny.branch_and_bound import best_order
-from gnomon.ranking.kemeny.dual_bound_kernel import limit_of_middle
 from gnomon.ranking.kemeny.linear_ordering import circle_relaxation, worth
+from gnomon.ranking.kemeny.linear_ordering_kernels import limit_of_middle
 
 
 def most_worth(margins):
@@ -73,7 +73,7 @@ def no_limit(margins, who, taken, ahead, enough, without):
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_hardly_a_limit_the_branches_alone_find_the_best(kind, monkeypatch):
     """So that they are tried in earnest: the weakest limits leave the whole search to them."""
-    monkeypatch.setattr(dual_bound_kernel, "limit_of_middle", no_limit)
+    monkeypatch.setattr(linear_ordering_kernels, "limit_of_middle", no_limit)
     rng = np.random.default_rng(1)
     for n in [3, 4, 5, 6, 7, 8, 9] * 4:
         margins = drawn(kind, n, rng)
@@ -98,7 +98,7 @@ def test_more_than_the_best_is_worth_is_never_claimed(monkeypatch):
     """Stopped anywhere, what is said that no order exceeds is no less than the best."""
     margins = drawn("signs", 11, np.random.default_rng(3))
     best = most_worth(margins)
-    monkeypatch.setattr(dual_bound_kernel, "limit_of_middle", no_limit)
+    monkeypatch.setattr(linear_ordering_kernels, "limit_of_middle", no_limit)
     limits = []
     for ticks in (0, 1, 2, 5, 20, 100, 400):
         clock = itertools.count()

@@ -6,20 +6,16 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
-from fastapi import FastAPI
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from app_client import AppClient
-from gnomon.database.engine import Database
-from gnomon.database.schema import Season
-from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.worker import work
 from submitted import bearer, play_entry, register, send
 
 N = 8
+
+pytestmark = pytest.mark.usefixtures("programs_here")
 
 
 def at_once(deed: Callable[[int], int]) -> Counter[int]:
@@ -34,7 +30,7 @@ def at_once(deed: Callable[[int], int]) -> Counter[int]:
         return Counter(pool.map(one, range(N)))
 
 
-def test_one_name_is_registered_once(client: AppClient, season: Season, token: str) -> None:
+def test_one_name_is_registered_once(client, season, token):
     path = f"/api/seasons/{season.name}/entries"
     for name in ("Ada's", "Bob's", "Eve's"):
         value = {"name": name}
@@ -44,7 +40,7 @@ def test_one_name_is_registered_once(client: AppClient, season: Season, token: s
         assert found == {201: 1, 409: N - 1}
 
 
-def test_one_account_is_made_once(client: AppClient, admin_token: str) -> None:
+def test_one_account_is_made_once(client, admin_token):
     found = at_once(
         lambda _: (
             client.post(
@@ -55,9 +51,7 @@ def test_one_account_is_made_once(client: AppClient, admin_token: str) -> None:
     assert found == {201: 1, 409: N - 1}
 
 
-def test_one_attempt_is_submitted_once_and_followed_by_one(
-    client: AppClient, season: Season, token: str, tmp_path: Path
-) -> None:
+def test_one_attempt_is_submitted_once_and_followed_by_one(client, season, token, tmp_path):
     register(client, token, "Uniform")
     packed = play_entry(client, 1, tmp_path)
     found = at_once(lambda _: send(client, token, 1, packed).status_code)
@@ -70,14 +64,8 @@ def test_one_attempt_is_submitted_once_and_followed_by_one(
 
 
 def test_a_moderator_and_a_worker_never_wait_for_each_other(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    season: Season,
-    token: str,
-    admin_token: str,
-    tmp_path: Path,
-) -> None:
+    client, database, settings, season, token, admin_token, tmp_path
+):
     """PostgreSQL ends one of two who do, after a second; SQLite's writers take turns."""
     for k in (1, 2):
         register(client, token, f"Learner {k}")
@@ -106,9 +94,7 @@ def test_a_moderator_and_a_worker_never_wait_for_each_other(
 
 
 @pytest.mark.parametrize(("error", "status"), [(IntegrityError, 409), (OperationalError, 503)])
-def test_what_the_database_says_is_answered(
-    app: FastAPI, client: AppClient, error: type[IntegrityError | OperationalError], status: int
-) -> None:
+def test_what_the_database_says_is_answered(app, client, error, status):
     @app.get("/api/broken")
     def broken() -> None:
         raise error("SELECT 'secret'", {}, Exception("secret"))

@@ -24,6 +24,8 @@ from remote_play import SECRET_TEXT, begin, hidden_season, move, play_at_random
 from small_season import make_account
 from submitted import bearer, register
 
+pytestmark = pytest.mark.usefixtures("programs_here")
+
 
 @pytest.fixture
 def play(client, database, token):

@@ -8,11 +8,8 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from app_client import AppClient
 from gnomon.database.columns import now
-from gnomon.database.engine import Database
 from gnomon.database.schema import EntryAttempt, Season, SeasonRule, Submission
-from gnomon.leaderboard.server_settings import ServerSettings
 from small_season import add_submission, make_account, make_season
 from submitted import bearer
 
@@ -21,7 +18,7 @@ SECRETS = ("star, *, *", "[0,3]", "peculiar-family", "peculiar-tag", "the salt o
 
 
 @pytest.fixture
-def hidden(database: Database, settings: ServerSettings) -> Season:
+def hidden(database, settings) -> Season:
     """A season whose second rule is hidden, with a submission."""
     make_account(database, "ada", "submit")
     season = make_season(database, "secret", "hidden", salt="the salt of it", commitment="c" * 64)
@@ -53,9 +50,7 @@ def paths_of(app: FastAPI) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("scopes", [(), ("submit",), ("moderate",), ("admin",)], ids=str)
-def test_no_endpoint_tells_a_hidden_rule(
-    app: FastAPI, client: AppClient, database: Database, hidden: Season, scopes: tuple[str, ...]
-) -> None:
+def test_no_endpoint_tells_a_hidden_rule(app, client, database, hidden, scopes):
     headers = bearer(make_account(database, "eve", *scopes)) if scopes else {}
     with database.reading() as session:
         seed = str(session.scalars(select(EntryAttempt.seed)).one())
@@ -71,7 +66,7 @@ def test_no_endpoint_tells_a_hidden_rule(
             assert '"mask"' not in answer.text, path
 
 
-def test_what_is_hidden_is_refused_by_name(client: AppClient, hidden: Season) -> None:
+def test_what_is_hidden_is_refused_by_name(client, hidden):
     assert client.get("/api/entries/1/attempts/1/config").status_code == 403
     log = client.get("/api/submissions/1/log")
     assert (log.status_code, log.json()["detail"]) == (
@@ -85,9 +80,7 @@ def test_what_is_hidden_is_refused_by_name(client: AppClient, hidden: Season) ->
     ]
 
 
-def test_the_commitment_is_told_first_and_the_rest_after_the_reveal(
-    client: AppClient, database: Database, hidden: Season
-) -> None:
+def test_the_commitment_is_told_first_and_the_rest_after_the_reveal(client, database, hidden):
     before = client.get("/api/seasons/secret").json()
     assert (before["commitment"], before["salt"]) == ("c" * 64, None)
     with database.writing() as session:
@@ -98,16 +91,14 @@ def test_the_commitment_is_told_first_and_the_rest_after_the_reveal(
     assert client.get("/api/submissions/1/log").status_code == 200
 
 
-def test_the_schema_has_no_field_for_what_is_permitted(app: FastAPI) -> None:
+def test_the_schema_has_no_field_for_what_is_permitted(app):
     records = app.openapi()["components"]["schemas"].values()
     names = {name for record in records for name in record.get("properties", {})}
     assert len(names) > 50
     assert not names & {"permitted", "legal_moves", "buckets", "mask", "action_mask", "oracle"}
 
 
-def test_a_hidden_seasons_seed_is_kept_and_others_are_told(
-    client: AppClient, database: Database, settings: ServerSettings, hidden: Season
-) -> None:
+def test_a_hidden_seasons_seed_is_kept_and_others_are_told(client, database, settings, hidden):
     assert client.get("/api/entries/1").json()["attempts"][0]["seed"] is None
     add_submission(database, settings, make_season(database), 2)
     assert client.get("/api/entries/2").json()["attempts"][0]["seed"] is not None

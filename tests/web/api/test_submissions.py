@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 import pytest
 from sqlalchemy import func, select
 
-from app_client import AppClient
-from gnomon.database.engine import Database
-from gnomon.database.schema import Season, Submission, VerifiedTrial
+from gnomon.database.schema import Submission, VerifiedTrial
 from gnomon.leaderboard.client.submit_run import Packed
-from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, evidence_path
 from gnomon.leaderboard.submissions.worker import work_on_one
 from small_season import make_account, make_season
@@ -22,33 +19,35 @@ from submitted import bearer, play_entry, register, repacked, send
 
 
 @pytest.fixture
-def packed(client: AppClient, season: Season, token: str, tmp_path: Path) -> Packed:
+def packed(client, season, token, tmp_path) -> Packed:
     """The run of entry 1, a uniform player."""
     assert register(client, token, "Uniform")["id"] == 1
     return play_entry(client, 1, tmp_path)
 
 
-def verdict(
-    client: AppClient, database: Database, settings: ServerSettings, number: int = 1
-) -> dict[str, Any]:
-    """Let a worker do what is queued, and return the submission."""
-    assert work_on_one(database, settings, "worker")
-    record: dict[str, Any] = client.get(f"/api/submissions/{number}").json()
-    return record
+Verdict = Callable[..., dict[str, Any]]
 
 
-def test_an_honest_run_is_verified(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-) -> None:
+@pytest.fixture
+def verdict(client, database, settings, programs_here) -> Verdict:
+    """Let a worker do what is queued, and return a submission: the first, or that of a number."""
+
+    def worked(number: int = 1) -> dict[str, Any]:
+        assert work_on_one(database, settings, "worker")
+        record: dict[str, Any] = client.get(f"/api/submissions/{number}").json()
+        return record
+
+    return worked
+
+
+def test_an_honest_run_is_verified(client, database, settings, token, packed):
+    """By children with their limits, as a server does it."""
     sent = send(client, token, 1, packed)
     assert sent.status_code == 202
     assert sent.json()["state"] == "queued"
     assert sent.json()["ahead"] == 0
-    record = verdict(client, database, settings)
+    assert work_on_one(database, settings, "worker")
+    record = client.get("/api/submissions/1").json()
     assert record["state"] == "verified", record["reason"]
     trials = client.get("/api/submissions/1/trials").json()
     claimed = {(row["rule"], row["trial"]): row["tce"] for row in packed.manifest["totals"]}
@@ -60,13 +59,7 @@ def test_an_honest_run_is_verified(
     assert not work_on_one(database, settings, "worker")
 
 
-def test_a_flipped_move_is_refused_where_it_stands(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-) -> None:
+def test_a_flipped_move_is_refused_where_it_stands(client, token, packed, verdict):
     frame = pl.read_parquet(io.BytesIO(packed.log))
     # An accepted one, of a rule that accepts each piece in one bucket alone: a denied attempt may
     # be denied elsewhere too, and then the log tells of another game that is as true.
@@ -78,7 +71,7 @@ def test_a_flipped_move_is_refused_where_it_stands(
     changed = frame.with_columns(pl.Series("bucket", buckets, dtype=frame["bucket"].dtype))
     # All that the attempts come to is told as before.
     assert send(client, token, 1, repacked(packed, changed)).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["state"] == "refused"
     place = (
         f"rule color-match, trial {there['trial']}, episode {there['episode']}, "
@@ -87,86 +80,54 @@ def test_a_flipped_move_is_refused_where_it_stands(
     assert record["reason"].startswith(place), (record["reason"], place)
 
 
-def test_edited_totals_are_refused(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-) -> None:
+def test_edited_totals_are_refused(client, token, packed, verdict):
     packed.manifest["totals"][2]["tce"] -= 1
     assert send(client, token, 1, packed).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["state"] == "refused"
     assert "tce: expected" in record["reason"]
     assert client.get("/api/submissions/1/trials").json() == []
 
 
-def test_a_missing_trial_is_refused(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-) -> None:
+def test_a_missing_trial_is_refused(client, token, packed, verdict):
     frame = pl.read_parquet(io.BytesIO(packed.log))
     less = frame.filter(~((pl.col("rule") == "clockwise") & (pl.col("trial") == 1)))
     packed.manifest["totals"] = []
     assert send(client, token, 1, repacked(packed, less)).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["state"] == "refused"
     assert record["reason"].startswith("rule clockwise, trial 1: missing")
 
 
-def test_boards_that_were_not_assigned_are_refused(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-) -> None:
+def test_boards_that_were_not_assigned_are_refused(client, token, packed, verdict):
     # The run of entry 1 is sent for entry 2, whose seed is another: with a config that lies.
     entry = register(client, token, "Another")
     packed.manifest["config"]["seed"] = entry["attempts"][0]["seed"]
     assert send(client, token, 2, packed).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["state"] == "refused"
     assert record["reason"].startswith("rule clockwise, trial 0, episode 0")
     assert "board" in record["reason"]
 
 
-def test_a_run_of_another_config_is_refused(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-) -> None:
+def test_a_run_of_another_config_is_refused(client, token, packed, verdict):
     packed.manifest["config"]["horizon"] = 60
     assert send(client, token, 1, packed).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["reason"] == "not what was assigned: horizon: expected 50, found 60"
 
 
-def test_a_learner_that_was_shown_the_rule_is_refused(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    season: Season,
-    tmp_path: Path,
-) -> None:
+def test_a_learner_that_was_shown_the_rule_is_refused(client, token, season, tmp_path, verdict):
     register(client, token, "Oracle")
     packed = play_entry(client, 1, tmp_path, learner="rule_player")
     assert send(client, token, 1, packed).status_code == 202
-    record = verdict(client, database, settings)
+    record = verdict()
     assert record["state"] == "refused"
     assert "was shown the rule" in record["reason"]
 
 
-def test_the_same_log_twice_names_the_earlier_submission(
-    client: AppClient, token: str, packed: Packed
-) -> None:
+@pytest.mark.usefixtures("programs_here")
+def test_the_same_log_twice_names_the_earlier_submission(client, token, packed):
     assert send(client, token, 1, packed).status_code == 202
     # For the same attempt it is the same submission: whoever lost the answer asks again.
     again = send(client, token, 1, packed)
@@ -177,15 +138,9 @@ def test_the_same_log_twice_names_the_earlier_submission(
     assert other.json()["detail"] == "this very log was sent before: submission 1"
 
 
-def test_the_same_attempts_packed_otherwise_are_a_repeat(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-) -> None:
+def test_the_same_attempts_packed_otherwise_are_a_repeat(client, database, token, packed, verdict):
     send(client, token, 1, packed)
-    assert verdict(client, database, settings)["state"] == "verified"
+    assert verdict()["state"] == "verified"
     # A second entry with the first one's seed, as no server assigns it.
     register(client, token, "Copy")
     with database.writing() as session:
@@ -195,19 +150,14 @@ def test_the_same_attempts_packed_otherwise_are_a_repeat(
         second.seed = first.seed
     copied = repacked(packed, log_format="csv")
     assert send(client, token, 2, copied).status_code == 202
-    record = verdict(client, database, settings, 2)
+    record = verdict(2)
     assert record["state"] == "refused"
     assert record["reason"] == "every trial is one of submission 1: a repeat"
 
 
 def test_an_attempt_is_used_up_and_the_next_one_has_other_boards(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-    tmp_path: Path,
-) -> None:
+    client, database, settings, token, packed, tmp_path, verdict
+):
     early = client.post("/api/entries/1/attempts", headers=bearer(token))
     assert early.status_code == 409
     send(client, token, 1, packed)
@@ -219,19 +169,13 @@ def test_an_attempt_is_used_up_and_the_next_one_has_other_boards(
     packed = play_entry(client, 1, tmp_path / "2", attempt=2)
     assert send(client, token, 1, packed, attempt=2).status_code == 202
     work_on_one(database, settings, "worker")
-    record = verdict(client, database, settings, 2)
+    record = verdict(2)
     assert (record["state"], record["attempt"], record["n_attempts_of_entry"]) == ("verified", 2, 2)
 
 
-def test_a_withdrawal_leaves_a_tombstone(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-) -> None:
+def test_a_withdrawal_leaves_a_tombstone(client, database, token, packed, verdict):
     send(client, token, 1, packed)
-    verdict(client, database, settings)
+    verdict()
     stranger = bearer(make_account(database, "eve", "submit"))
     path, why = "/api/submissions/1/withdraw", {"reason": "a bug in my learner"}
     assert client.post(path, json=why, headers=stranger).status_code == 403
@@ -244,15 +188,9 @@ def test_a_withdrawal_leaves_a_tombstone(
     assert actions[-1] == "submission withdrawn"
 
 
-def test_moderators_refuse_and_verify_again(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-) -> None:
+def test_moderators_refuse_and_verify_again(client, database, token, packed, verdict):
     send(client, token, 1, packed)
-    verdict(client, database, settings)
+    verdict()
     moderator = bearer(make_account(database, "mo", "moderate"))
     path = "/api/submissions/1/refuse"
     assert client.post(path, json={"reason": "x"}, headers=bearer(token)).status_code == 403
@@ -261,18 +199,12 @@ def test_moderators_refuse_and_verify_again(
     assert (record["state"], record["reason"]) == ("refused", "under review")
     record = client.post("/api/submissions/1/requeue", headers=moderator).json()
     assert record["state"] == "queued"
-    assert verdict(client, database, settings)["state"] == "verified"
+    assert verdict()["state"] == "verified"
     with database.reading() as session:
         assert session.scalar(select(func.count()).select_from(VerifiedTrial)) == 4
 
 
-def test_every_change_is_a_new_version_of_the_season(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-) -> None:
+def test_every_change_is_a_new_version_of_the_season(client, token, packed, verdict):
     def version() -> int:
         found: int = client.get("/api/seasons/spring").json()["version"]
         return found
@@ -280,20 +212,17 @@ def test_every_change_is_a_new_version_of_the_season(
     versions = [version()]
     send(client, token, 1, packed)
     versions.append(version())
-    verdict(client, database, settings)
+    verdict()
     versions.append(version())
     client.post("/api/submissions/1/withdraw", json={}, headers=bearer(token))
     versions.append(version())
     assert versions == sorted(set(versions))
 
 
+@pytest.mark.usefixtures("programs_here")
 def test_what_is_not_the_announced_log_is_refused_and_the_attempt_stays(
-    client: AppClient,
-    database: Database,
-    settings: ServerSettings,
-    token: str,
-    packed: Packed,
-) -> None:
+    client, settings, token, packed
+):
     path = "/api/entries/1/attempts/1/submission"
     client.put(path, json=packed.manifest, headers=bearer(token))
     for wrong in (packed.log[:-1], b"", packed.log + b"\n"):
@@ -310,9 +239,7 @@ def test_what_is_not_the_announced_log_is_refused_and_the_attempt_stays(
 
 
 @pytest.mark.parametrize("tce", [-1.0, 151.0])
-def test_reported_scores_are_such_as_there_can_be(
-    client: AppClient, database: Database, token: str, tce: float
-) -> None:
+def test_reported_scores_are_such_as_there_can_be(client, database, token, tce):
     """Three episodes of fifty attempts each."""
     make_season(database, "anything", "open")
     register(client, token, "Mine", "anything")
@@ -323,9 +250,7 @@ def test_reported_scores_are_such_as_there_can_be(
     assert "expected a tce from 0 to 150" in answer.json()["detail"]
 
 
-def test_the_open_division_takes_scores_on_trust_and_says_so(
-    client: AppClient, database: Database, token: str
-) -> None:
+def test_the_open_division_takes_scores_on_trust_and_says_so(client, database, token):
     make_season(database, "anything", "open")
     register(client, token, "Mine", "anything")
     totals = [{"rule": "clockwise", "trial": k, "tce": 10.0 + k} for k in range(2)]
@@ -349,13 +274,7 @@ def test_the_open_division_takes_scores_on_trust_and_says_so(
         ([{"rule": "clockwise", "trial": 0}], "expected a tce"),
     ],
 )
-def test_reported_scores_that_cannot_be(
-    client: AppClient,
-    database: Database,
-    token: str,
-    totals: list[dict[str, Any]],
-    expected: str,
-) -> None:
+def test_reported_scores_that_cannot_be(client, database, token, totals, expected):
     make_season(database, "anything", "open")
     register(client, token, "Mine", "anything")
     manifest = {"learner": "Mine", "totals": totals}

@@ -47,7 +47,7 @@ def tokens() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory, tokens: dict[str, str]) -> Iterator[Server]:
+def site(tmp_path_factory, tokens) -> Iterator[Server]:
     """A server with its worker, and a board with life in it."""
     settings = ServerSettings(tmp_path_factory.mktemp("site") / "data")
     settings.data.mkdir()
@@ -63,7 +63,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, tokens: dict[str, str]) -> It
 
 
 @pytest.fixture
-def open_page(browser: sync_api.Browser, site: Server) -> Iterator[Callable[..., sync_api.Page]]:
+def open_page(browser, site) -> Iterator[Callable[..., sync_api.Page]]:
     """Open a page in a browser of its own; whatever it complains of fails the test."""
     contexts = []
     complaints: list[str] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,11 +12,11 @@ from gnomon.database.engine import Database
 from gnomon.database.migration import upgrade
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.app import create_app
-from populated_board import populate_two_seasons
+from populated_board import copied, populate_two_seasons
 
 
 @pytest.fixture(scope="session")
-def lively_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lively_folder(tmp_path_factory) -> Path:
     """The data folder of a server with two seasons: one replayed, one with hidden rules."""
     folder = tmp_path_factory.mktemp("lively")
     settings = ServerSettings(folder)
@@ -29,7 +28,7 @@ def lively_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def lively(lively_folder: Path) -> Iterator[AppClient]:
+def lively(lively_folder) -> Iterator[AppClient]:
     """A client of that board, for tests that only read."""
     database = Database(ServerSettings(lively_folder).database)
     with AppClient(create_app(ServerSettings(lively_folder), database)) as client:
@@ -38,7 +37,6 @@ def lively(lively_folder: Path) -> Iterator[AppClient]:
 
 
 @pytest.fixture
-def own_settings(lively_folder: Path, tmp_path: Path) -> ServerSettings:
+def own_settings(lively_folder, tmp_path) -> ServerSettings:
     """Settings of a copy of that board."""
-    shutil.copytree(lively_folder, tmp_path / "own")
-    return ServerSettings(tmp_path / "own")
+    return copied(lively_folder, tmp_path / "own")

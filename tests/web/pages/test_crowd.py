@@ -10,16 +10,15 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
+from gnomon.database.engine import Database
 from gnomon.database.schema import PlayAttempt
 from gnomon.web.server import _bound
 
 N_PEOPLE, N_MOVES = 60, 4
 
 
-@pytest.fixture
-def database_url(tmp_path):
-    """One SQLite file: there writers take turns, which is what could go wrong."""
-    return f"sqlite:///{tmp_path}/board.sqlite"
+#: There writers take turns, which is what could go wrong.
+on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
@@ -29,27 +28,45 @@ def settings(settings):
     return replace(settings, max_play_sessions_per_hour=10_000)
 
 
+def play(client: httpx.Client, number: int) -> list[int]:
+    """Begin a game and make some attempts in it; return the statuses."""
+    begun = client.post(f"/play/puzzle-{1 + number % 30}.json")
+    answers = [begun.status_code]
+    key, view = begun.json()["key"], begun.json()["game"]["view"]
+    for n in range(N_MOVES):
+        body = {"cell": view["pieces"][0]["cell"], "bucket": n % 4}
+        answer = client.post(f"/play/games/{key}/attempts.json", json=body)
+        answers.append(answer.status_code)
+        view = answer.json()["view"]
+    return answers
+
+
+def check(found: list[list[int]], database: Database) -> None:
+    """Every attempt was answered, and kept."""
+    assert found == [[201, *[200] * N_MOVES]] * len(found)
+    with database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(PlayAttempt)) == len(found) * N_MOVES
+
+
+@on_sqlite
+def test_several_play_at_once_and_every_attempt_is_kept(client, database):
+    with ThreadPoolExecutor(8) as people:
+        check(list(people.map(lambda k: play(client, k), range(8))), database)
+
+
+@on_sqlite
+@pytest.mark.full
 def test_a_crowd_plays_at_once_and_every_attempt_is_kept(server, database):
-    def play(number: int) -> list[int]:
+    def own_client(number: int) -> list[int]:
         with httpx.Client(base_url=server.url, timeout=60) as client:
-            begun = client.post(f"/play/puzzle-{1 + number % 30}.json")
-            answers = [begun.status_code]
-            key, view = begun.json()["key"], begun.json()["game"]["view"]
-            for n in range(N_MOVES):
-                body = {"cell": view["pieces"][0]["cell"], "bucket": n % 4}
-                answer = client.post(f"/play/games/{key}/attempts.json", json=body)
-                answers.append(answer.status_code)
-                view = answer.json()["view"]
-            return answers
+            return play(client, number)
 
     with ThreadPoolExecutor(N_PEOPLE) as people:
-        found = list(people.map(play, range(N_PEOPLE)))
-    assert found == [[201, *[200] * N_MOVES]] * N_PEOPLE
-    with database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(PlayAttempt)) == N_PEOPLE * N_MOVES
+        check(list(people.map(own_client, range(N_PEOPLE))), database)
 
 
 def test_no_answer_waits_for_the_one_before():
     # asyncio turns Nagle's algorithm off for sockets that say they are TCP, and for no others.
     with closing(_bound("127.0.0.1", 0)) as listening:
         assert listening.proto == socket.IPPROTO_TCP
+        assert listening.getsockname()[0] == "127.0.0.1"

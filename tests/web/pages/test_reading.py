@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gnomon.leaderboard.standings.board_records import METRICS
-from gnomon.web.pages.rendering.templating import odds
+from gnomon.web.pages.templating import odds
 
 PAGES = [
     "/",

@@ -12,6 +12,7 @@ from gnomon.database.engine import Database
 from gnomon.database.schema import Account, AuditRecord, Entry, Season, SeasonRule, Submission
 from gnomon.web.api.dependencies import COOKIE
 from gnomon.web.app import create_app
+from populated_board import copied
 from small_season import make_account
 
 EVIL = "\"><script>alert(1)</script>'--{{7*7}}<img src=x onerror=alert(2)>"
@@ -29,10 +30,11 @@ def csrf_of(client, path):
     return found[1]
 
 
-@pytest.fixture
-def evil(own_settings):
+@pytest.fixture(scope="module")
+def evil(lively_folder, tmp_path_factory):
     """A board on which every text that anybody can write tries to be more than a text."""
-    database = Database(own_settings.database)
+    settings = copied(lively_folder, tmp_path_factory.mktemp("evil") / "own")
+    database = Database(settings.database)
     with database.writing() as session:
         for season in session.scalars(select(Season)):
             season.title = season.description = EVIL
@@ -53,7 +55,7 @@ def evil(own_settings):
             submission.warnings = [EVIL]
         session.add(AuditRecord(action=EVIL[:128], subject=EVIL[:128], detail={EVIL: EVIL}))
     token = make_account(database, EVIL[:100], "admin")
-    with AppClient(create_app(own_settings, database)) as client:
+    with AppClient(create_app(settings, database)) as client:
         sign_in(client, token)
         yield client
     database.close()
@@ -125,12 +127,18 @@ FORMS = [
 ]
 
 
-@pytest.fixture
-def admin(own_settings):
+@pytest.fixture(scope="module")
+def admin_settings(lively_folder, tmp_path_factory):
+    """Settings of a copy of the board, which nothing here changes but by signing in."""
+    return copied(lively_folder, tmp_path_factory.mktemp("admin") / "own")
+
+
+@pytest.fixture(scope="module")
+def admin(admin_settings):
     """A browser in which an admin is signed in."""
-    database = Database(own_settings.database)
+    database = Database(admin_settings.database)
     token = make_account(database, "root", "admin")
-    with AppClient(create_app(own_settings, database)) as client:
+    with AppClient(create_app(admin_settings, database)) as client:
         sign_in(client, token)
         yield client
     database.close()
@@ -188,15 +196,15 @@ def test_a_wrong_token_is_told_and_counted(client):
     assert answer.status_code == 429
 
 
-def test_kept_pages_hold_nothing_of_their_reader(admin, own_settings):
+def test_kept_pages_hold_nothing_of_their_reader(admin, admin_settings):
     signed_in = admin.get("/seasons/spring-2026").text
-    with AppClient(create_app(own_settings)) as stranger:
+    with AppClient(create_app(admin_settings)) as stranger:
         assert stranger.get("/seasons/spring-2026").text == signed_in
     assert "root" not in signed_in
 
 
-def test_the_moderator_sees_what_is_not_for_everybody(admin, own_settings):
+def test_the_moderator_sees_what_is_not_for_everybody(admin, admin_settings):
     assert "signed in" in admin.get("/moderation").text
-    with AppClient(create_app(own_settings)) as stranger:
+    with AppClient(create_app(admin_settings)) as stranger:
         assert "signed in" not in stranger.get("/moderation").text
         assert stranger.get("/moderation.json").json()["everything"] is False

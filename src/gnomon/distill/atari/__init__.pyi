@@ -1,5 +1,8 @@
-from .costs import RunCosts as RunCosts
-from .costs import cost as cost
+from .agent_scores import AtariScores as AtariScores
+from .agent_scores import CaseStudy as CaseStudy
+from .agent_scores import case_study as case_study
+from .agent_scores import games as games
+from .agent_scores import score as score
 from .facts import GENRES as GENRES
 from .facts import NAMED_SUBSETS as NAMED_SUBSETS
 from .facts import atari_preparation as atari_preparation
@@ -14,11 +17,8 @@ from .paper import paper_scores as paper_scores
 from .paper import subsets as subsets
 from .reproduction import Reproduction as Reproduction
 from .reproduction import reproduce as reproduce
-from .scores import AtariScores as AtariScores
-from .scores import CaseStudy as CaseStudy
-from .scores import case_study as case_study
-from .scores import games as games
-from .scores import score as score
+from .run_costs import RunCosts as RunCosts
+from .run_costs import cost as cost
 
 __all__ = [
     "GENRES",

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
+from functools import cache
 
 import numpy as np
 
-from gnomon.distill.atari.costs import PUBLISHED_COSTS, run_cost
+from gnomon.distill.atari.agent_scores import case_study
 from gnomon.distill.atari.facts import published_constants, published_models, published_table
 from gnomon.distill.atari.paper import Paper, selected_sets
-from gnomon.distill.atari.scores import case_study
+from gnomon.distill.atari.run_costs import PUBLISHED_COSTS, run_cost
 from gnomon.distill.evaluation import explained, fairness_tests
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures.least_squares import PaperProcedure
@@ -141,9 +142,22 @@ def compared(
     return Comparison(table, item, published, ours, float(ours) == float(published), note)
 
 
-def facts() -> dict[str, str]:
+@cache
+def facts() -> Mapping[str, str]:
     """Return the numbers that the paper's text prints, by item."""
     return {row["item"]: row["published"] for row in published_table("text")}
+
+
+def told(
+    section: str, item: str, fact: str, value: float, note: str = "", *, truncate: bool = False
+) -> Comparison:
+    """Return a number beside that of the paper's text."""
+    return compared(section, item, facts()[fact], value, note, truncate=truncate)
+
+
+def named(section: str, item: str, published: str, ours: str, note: str = "") -> Comparison:
+    """Return a name beside the published one."""
+    return Comparison(section, item, published, ours, published == ours, note)
 
 
 def _table2(paper: Paper) -> Iterator[Comparison]:
@@ -191,20 +205,15 @@ def _tables45(paper: Paper) -> Iterator[Comparison]:
         near = abs(error - float(published)) <= 100 * 2 * 0.0125
         text = rounded(error, published)
         yield Comparison("5", f"{row['algorithm']} error %", published, text, near, note)
-    errors = [float(row["relative_error_percent"]) for row in rows]
-    printed = facts()
-    yield compared(
-        "section 7",
-        "mean error %",
-        printed["case_study_mean_error_percent"],
-        sum(errors) / 4,
-        "of table 4",
-    )
-    rescaled = [float(row["relative_error_percent"]) for row in published_table("table5")[:-1]]
-    published = printed["case_study_rescaled_error_percent"]
-    yield compared("section 7", "mean rescaled error %", published, sum(rescaled) / 3, "of table 5")
-    published = printed["case_study_inversions"]
-    yield compared("section 7", "inversions (C51, IQN)", published, len(study.inversions))
+    error = sum(float(row["relative_error_percent"]) for row in rows) / 4
+    fact = "case_study_mean_error_percent"
+    yield told("section 7", "mean error %", fact, error, "of table 4")
+    rescaled = published_table("table5")[:-1]
+    error = sum(float(row["relative_error_percent"]) for row in rescaled) / 3
+    fact = "case_study_rescaled_error_percent"
+    yield told("section 7", "mean rescaled error %", fact, error, "of table 5")
+    n = len(study.inversions)
+    yield told("section 7", "inversions (C51, IQN)", "case_study_inversions", n)
 
 
 def _slack(row: Mapping[str, str]) -> float:
@@ -224,15 +233,12 @@ def _table6(_: Paper) -> Iterator[Comparison]:
             "6", f"{name} standard USD", standard, cost.cost_standard, _TRUNCATED, truncate=True
         )
         if name == "Agent57":
-            printed = facts()
             note = "615 W for 21,375 h are 13.146 MWh, by the paper's own figures"
-            power = printed["agent57_power_mwh"]
-            yield compared("appendix A", f"{name} power MWh", power, cost.power_kwh / 1000, note)
-            tons = cost.carbon_kg / 907.18474
-            published = printed["agent57_carbon_tons"]
-            yield compared(
-                "appendix A", f"{name} carbon tons", published, tons, "short tons of 2,000 lb"
-            )
+            item, power = f"{name} power MWh", cost.power_kwh / 1000
+            yield told("appendix A", item, "agent57_power_mwh", power, note)
+            item, tons = f"{name} carbon tons", cost.carbon_kg / 907.18474
+            note = "short tons of 2,000 lb"
+            yield told("appendix A", item, "agent57_carbon_tons", tons, note)
 
 
 def _table8(paper: Paper) -> Iterator[Comparison]:
@@ -280,20 +286,19 @@ def _selection(paper: Paper) -> Iterator[Comparison]:
     for name, model in published_models().items():
         published, ours = " ".join(sorted(model.tasks)), " ".join(sorted(found[name]))
         note = "by the rule of the paper's code" if name == "Atari-10" else ""
-        yield Comparison("section 4.3", name, published, ours, published == ours, note)
+        yield named("section 4.3", name, published, ours, note)
     data = paper.data
     stated = _stated_ten(data, found["Atari-5"], found["Atari-5-Val"])
     published = " ".join(sorted(published_models()["Atari-10"].tasks))
     note = "by the rule that the paper states: least cross-validated error of all"
     ours = " ".join(sorted(stated))
-    yield Comparison("section 4.3", "Atari-10", published, ours, ours == published, note)
-    printed = facts()
-    before = printed["algorithms_before_filter"]
+    yield named("section 4.3", "Atari-10", published, ours, note)
+    before = facts()["algorithms_before_filter"]
     note = "the published data set holds only what the filter left"
     yield Comparison("section 4.1", "algorithms before the filter", before, None, None, note)
-    after = printed["algorithms_after_filter"]
+    item, fact = "algorithms after the filter", "algorithms_after_filter"
     note = "with a rule that the paper does not mention: median above 40"
-    yield compared("section 4.1", "algorithms after the filter", after, len(data.algorithms), note)
+    yield told("section 4.1", item, fact, len(data.algorithms), note)
 
 
 def _stated_ten(
@@ -305,21 +310,16 @@ def _stated_ten(
 
 
 def _single(paper: Paper) -> Iterator[Comparison]:
-    singles = single(paper.data)
-    printed = facts()
+    singles, printed = single(paper.data), facts()
     best, worst = singles[0], singles[-1]
-    name = printed["single_best_game"]
-    yield Comparison("section 5.1", "best single game", name, best.task, name == best.task)
-    yield compared("section 5.1", "its R2", printed["single_best_r2"], best.r2)
-    name = printed["single_worst_game"]
-    yield Comparison("section 5.1", "worst single game", name, worst.task, name == worst.task)
-    yield compared("section 5.1", "its R2", printed["single_worst_r2"], worst.r2)
-    name_this = next(one for one in singles if one.task == "namethisgame")
-    published = printed["namethisgame_intercept"]
-    yield compared("section 5.1", "Name This Game intercept", published, name_this.intercept)
-    yield compared(
-        "section 5.1", "Name This Game scale", printed["namethisgame_scale"], name_this.slope
-    )
+    yield named("section 5.1", "best single game", printed["single_best_game"], best.task)
+    yield told("section 5.1", "its R2", "single_best_r2", best.r2)
+    yield named("section 5.1", "worst single game", printed["single_worst_game"], worst.task)
+    yield told("section 5.1", "its R2", "single_worst_r2", worst.r2)
+    (one,) = singles.where(task="namethisgame")
+    item = "Name This Game intercept"
+    yield told("section 5.1", item, "namethisgame_intercept", one.intercept)
+    yield told("section 5.1", "Name This Game scale", "namethisgame_scale", one.slope)
 
 
 def _robustness(paper: Paper) -> Iterator[Comparison]:
@@ -347,19 +347,18 @@ def _robustness(paper: Paper) -> Iterator[Comparison]:
 
 
 def _all_games(paper: Paper) -> Iterator[Comparison]:
-    printed = facts()
     for name, key in (("Atari-5", "var_explained_atari5"), ("Atari-10", "var_explained_atari10")):
         models = explained(paper.data, paper.models[name].tasks)
         note = f"pooled, with the subset's own games; {100 * models.explained_others:.1f} % without"
-        published = printed[key].rstrip("%")
+        published = facts()[key].rstrip("%")
         item = f"variance explained by {name} %"
         yield compared("section 5.5", item, published, 100 * models.explained, note)
         if name == "Atari-5":
             high = [game for game, r2 in models.r2.items() if r2 > 0.8]
             others = len(set(high) - set(paper.models[name].tasks))
             note = f"{others} without the subset's own"
-            published = printed["games_r2_above_0.8"]
-            yield compared("section 5.5", "games with R2 above 0.8", published, len(high), note)
+            item, fact = "games with R2 above 0.8", "games_r2_above_0.8"
+            yield told("section 5.5", item, fact, len(high), note)
 
 
 def _figure4(paper: Paper) -> Iterator[Comparison]:
@@ -372,17 +371,15 @@ def _figure4(paper: Paper) -> Iterator[Comparison]:
 
 
 def _correlated(paper: Paper) -> Iterator[Comparison]:
-    data, printed = paper.data, facts()
+    data = paper.data
     top = correlations(data, strongest=1)[0]
-    pair = f"{top.a}-{top.b}"
-    published = printed["most_correlated_pair"]
-    yield Comparison("section 6", "most correlated pair", published, pair, published == pair)
+    published = facts()["most_correlated_pair"]
+    yield named("section 6", "most correlated pair", published, f"{top.a}-{top.b}")
     r, _ = correlation_matrix(data)
     skiing = data.tasks.index("skiing")
     for game in ("alien", "frostbite", "mspacman", "riverraid"):
-        value = float(r[skiing, data.tasks.index(game)])
-        published = printed[f"pcc_skiing_{game}"]
-        yield compared("section 6", f"Skiing, {game}", published, value, _TRUNCATED, truncate=True)
+        value, fact = float(r[skiing, data.tasks.index(game)]), f"pcc_skiing_{game}"
+        yield told("section 6", f"Skiing, {game}", fact, value, _TRUNCATED, truncate=True)
 
 
 #: The parts of the paper, in its order.

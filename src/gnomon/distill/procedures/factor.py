@@ -14,17 +14,17 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.models import Moments, Procedure, SubsetModel
+from gnomon.distill.models import Moments, SubsetModel
 from gnomon.distill.prepared import PreparedScores, check_target, check_tasks
 from gnomon.distill.procedures.least_squares import Weights
+from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.search.plan import free_tasks
-from gnomon.distill.work import Progress
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
 __all__ = [
@@ -73,23 +73,15 @@ class FactorProcedure(Procedure):
         """What it is called."""
         return "factor"
 
-    def choose(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        n_best: int = 1,
-        executor: Executor | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[tuple[str, ...], ...]:
+    def choose(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Subsets:
         """Return the best subsets, best first."""
+        how = ChoiceSettings(**options)
         names, covariance = self._covariance(data)
-        for task in forced:
+        for task in how.forced:
             if task in data.tasks and task not in names:
                 raise ScoreDataError(f"{task} is forced, but excluded or without different scores")
         return least_variance_subsets(
-            covariance.covariance, names, size, forced=forced, n_best=n_best
+            covariance.covariance, names, size, forced=how.forced, n_best=how.n_best
         )
 
     def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
@@ -274,7 +266,7 @@ def least_variance_subsets(
     *,
     forced: Sequence[str] = (),
     n_best: int = 1,
-) -> tuple[tuple[str, ...], ...]:
+) -> Subsets:
     """Return the subsets whose linear prediction leaves the least variance of the last column.
 
     All subsets are compared, unless there are more than 100 million: then tasks are added one by
@@ -345,14 +337,14 @@ def _given(covariance: FloatArray, forced: list[int], free: list[int]) -> FloatA
 
 
 def _enumerate(gram: FloatArray, size: int, n_best: int) -> list[list[int]]:
-    from gnomon.distill.search.kernels import gram_search
+    from gnomon.distill.search.subset_kernels import gram_search
 
     n = len(gram) - 1
     n_best = min(n_best, comb(n, size))
     values, picks = np.empty(n_best), np.empty((n_best, size), dtype=np.int32)
     no_class, no_step = np.zeros(n, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     where = (no_class, no_step, 0, 0, 0, size, 0, n, values, picks, 0)
-    count = gram_search(gram, gram[-1, -1], 1.0, np.inf, *where)
+    count = gram_search(gram, gram[-1, -1], 1.0, np.inf, where)
     order = np.argsort(values[:count], kind="stable")
     return [picks[i].tolist() for i in order]
 

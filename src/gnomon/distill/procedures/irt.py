@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
-from gnomon.distill.models import Procedure, SubsetModel
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.models import SubsetModel
+from gnomon.distill.prepared import PreparedScores, transform_of
+from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.search.plan import free_tasks
-from gnomon.distill.transforms import transform_of
-from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
-from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
 __all__ = ["ItemResponseModel", "ItemResponseProcedure", "fit_item_response"]
@@ -126,17 +125,9 @@ class ItemResponseProcedure(Procedure):
         """What it is called."""
         return f"irt-{self.n_parameters}"
 
-    def choose(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        n_best: int = 1,
-        executor: Executor | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[tuple[str, ...], ...]:
+    def choose(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Subsets:
         """Return the most informative tasks; there is one best subset only."""
+        forced = ChoiceSettings(**options).forced
         free = free_tasks(data.candidates, data.tasks, size, forced=forced)
         x = data.x[:, data.columns(free)]
         seen = (~np.isnan(x)).mean(axis=0)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
-from gnomon.distill.models import Procedure, SubsetModel, non_negative
+from gnomon.distill.models import SubsetModel, non_negative
 from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.search.search import search_subsets
-from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
-from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
 __all__ = ["PaperProcedure", "Weights", "fit_least_squares"]
@@ -126,16 +125,7 @@ class PaperProcedure(Procedure):
             return "complete"
         return "paper" if self.criterion == "cv" else "paper-code"
 
-    def choose(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        n_best: int = 1,
-        executor: Executor | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[tuple[str, ...], ...]:
+    def choose(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Subsets:
         """Return the best subsets, best first."""
         candidates = data.complete_tasks() if self.complete_only else data.candidates
         if not candidates:
@@ -143,19 +133,20 @@ class PaperProcedure(Procedure):
                 f"expected tasks that every algorithm has a score on; none of "
                 f"{len(data.candidates)} has"
             )
-        wanted = n_best
+        how = ChoiceSettings(**options)
+        wanted = n_best = how.n_best
         while True:
             found = search_subsets(
                 data,
                 size,
                 folds=self.folds,
                 criterion=self.criterion,
-                bounded=executor is None,
+                bounded=how.executor is None,
                 n_best=wanted if self.criterion == "cv" else max(self.n_checked, wanted),
-                forced=forced,
+                forced=how.forced,
                 candidates=candidates,
-                executor=executor,
-                progress=progress,
+                executor=how.executor,
+                progress=how.progress,
             )
             kept = found.subsets
             if self.criterion != "cv":

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from gnomon.distill.models import Procedure, SubsetModel
+from gnomon.distill.models import SubsetModel
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures.factor import FactorProcedure
 from gnomon.distill.procedures.irt import ItemResponseProcedure
 from gnomon.distill.procedures.least_squares import PaperProcedure
+from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.validation import nested_error
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.execution.executor import Executor
 
 __all__ = ["PROCEDURES", "AutoProcedure", "procedure_of"]
 
@@ -48,41 +48,24 @@ class AutoProcedure(Procedure):
         """What it is called."""
         return "auto"
 
-    def choose(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        n_best: int = 1,
-        executor: Executor | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[tuple[str, ...], ...]:
+    def choose(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Subsets:
         """Return the best subsets of the best procedure, best first."""
-        best = self.best(data, size, forced=forced, progress=progress)
-        options: dict[str, Any] = {"executor": executor, "progress": progress}
-        return best.choose(data, size, forced=forced, n_best=n_best, **options)
+        return self.best(data, size, **options).choose(data, size, **options)
 
     def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
         """Return the model of a subset, by the procedure that is best for its size."""
         return self.best(data, len(tasks)).fit(data, tasks)
 
-    def best(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        progress: Progress | None = None,
-    ) -> Procedure:
+    def best(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Procedure:
         """Return the procedure with the least error on rows left out inside."""
+        how = ChoiceSettings(**options)
         errors, refusal = {}, ""
         for i, name in enumerate(self.among):
-            options: dict[str, Any] = {"n_folds": self.n_folds, "forced": forced}
-            options |= {"progress": _share(progress, i, len(self.among))}
+            work: dict[str, Any] = {"n_folds": self.n_folds, "forced": how.forced}
+            work |= {"progress": _share(how.progress, i, len(self.among))}
             rng = np.random.default_rng(self.seed)
             try:
-                held = nested_error(data, PROCEDURES[name], size, rng=rng, **options)
+                held = nested_error(data, PROCEDURES[name], size, rng=rng, **work)
             except ScoreDataError as error:
                 refusal = str(error)
                 continue
@@ -106,8 +89,8 @@ PROCEDURES: Mapping[str, Procedure] = {
 }
 
 
-def procedure_of(name: str, *, n_folds: int = 10) -> Procedure:
-    """Return the procedure of a name.
+def procedure_of(name: str | Procedure, *, n_folds: int = 10) -> Procedure:
+    """Return the procedure of a name; one of one's own as it is.
 
     ``factor`` is ours and the default; ``paper`` is what the Atari-5 paper states, ``paper-code``
     what its code does, ``complete`` the paper's with complete tasks only; ``auto`` chooses among
@@ -115,7 +98,7 @@ def procedure_of(name: str, *, n_folds: int = 10) -> Procedure:
 
     Parameters
     ----------
-    name : str
+    name : str or Procedure
     n_folds : int
         Of the cross-validation by which the paper's procedures choose, and ``auto`` between some.
 
@@ -129,6 +112,8 @@ def procedure_of(name: str, *, n_folds: int = 10) -> Procedure:
     >>> procedure_of("paper", n_folds=5).folds.n_folds
     5
     """
+    if isinstance(name, Procedure):
+        return name
     if name not in PROCEDURES:
         raise UnknownNameError("procedure", name, PROCEDURES)
     procedure = PROCEDURES[name]

@@ -41,10 +41,7 @@ class ParetoFront(Results[ParetoPoint]):
 
     drawn_by = "gnomon.plot.distillation:pareto_figure"
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the error is not."""
-        return ("cv_mse: with the tasks given, chosen on the same rows; too good",)
+    notes = ("cv_mse: with the tasks given, chosen on the same rows; too good",)
 
 
 def pareto(
@@ -128,12 +125,7 @@ def _affordable(
     points = []
     for size in range(1, min(most, len(affordable)) + 1):
         found = search_subsets(
-            data,
-            size,
-            folds=folds,
-            n_best=n_best,
-            candidates=affordable,
-            progress=progress,
+            data, size, folds=folds, n_best=n_best, candidates=affordable, progress=progress
         )
         for tasks, error in zip(found.subsets, found.errors, strict=True):
             total = sum(costs[task] for task in tasks)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, comb
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.distill.search.plan import Criterion, RowSet, RowSets, SearchPlan
 from gnomon.scores.table import FloatArray
+
+if TYPE_CHECKING:
+    from gnomon.distill.search.subset_kernels import Where
 
 __all__ = [
     "BestSubsets",
@@ -161,10 +164,9 @@ def search_piece(piece: Piece) -> Part:
     n_free = plan.n_free - len(begun)
     n_best = min(piece.n_best, comb(members.size, n_free))
     values, picks = np.empty(n_best), np.empty((n_best, n_free), dtype=np.int32)
-    where = (
-        *(classes[after:], piece.sets.step, start, rows.number, max(rows.n_gapped - after, 0)),
-        *(n_free, piece.first - after, piece.last - after, values, picks, 0),
-    )
+    gapped = max(rows.n_gapped - after, 0)
+    sets = classes[after:], piece.sets.step, start, rows.number, gapped
+    where = (*sets, n_free, piece.first - after, piece.last - after, values, picks, 0)
     run = _fold_run if piece.criterion == "cv" else _gram_run
     count = run(piece, z, held.size, where)
     chosen = np.column_stack([np.tile(columns[begun], (count, 1)), members[picks[:count]]])
@@ -172,8 +174,8 @@ def search_piece(piece: Piece) -> Part:
     return values[:count], np.hstack([forced, np.sort(chosen, axis=1)])
 
 
-def _fold_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[object, ...]) -> int:
-    from gnomon.distill.search.kernels import (
+def _fold_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: Where) -> int:
+    from gnomon.distill.search.subset_kernels import (
         eliminated,
         fold_products,
         fold_search,
@@ -190,11 +192,11 @@ def _fold_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[objec
     weights = np.zeros(lanes)
     weights[: plan.folds.n_folds] = 1.0 / (np.bincount(fold) * plan.folds.n_folds)
     tyy = np.ascontiguousarray(t[-1, -1])
-    return fold_search(lanes)(a, t, tyy, weights, *where)
+    return fold_search(lanes)(a, t, tyy, weights, where)
 
 
-def _gram_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[object, ...]) -> int:
-    from gnomon.distill.search.kernels import eliminated, gram_search, scaled
+def _gram_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: Where) -> int:
+    from gnomon.distill.search.subset_kernels import eliminated, gram_search, scaled
 
     unit = scaled(z)
     gram = (unit.T @ unit)[:, :, np.newaxis]
@@ -203,7 +205,7 @@ def _gram_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: tuple[objec
     a = np.ascontiguousarray(gram[:, :, 0])
     n, k = len(z), piece.plan.folds.n_folds
     scale = 1.0 / (k * ceil(n / k)) if piece.criterion == "bound" else 1.0 / n
-    return int(gram_search(a, a[-1, -1], scale, piece.limit, *where))
+    return int(gram_search(a, a[-1, -1], scale, piece.limit, where))
 
 
 def _products_bytes(plan: SearchPlan) -> float:

@@ -17,10 +17,10 @@ from numba import njit
 
 from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.search.kernels import KERNEL_OPTIONS, TOLERANCE, scaled
+from gnomon.distill.search.subset_kernels import KERNEL_OPTIONS, TOLERANCE, scaled
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
-from gnomon.results import Results, recorded
+from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = ["Optimal", "OptimalSubset", "optimal"]
@@ -33,7 +33,7 @@ _BUDGET = 300_000_000
 
 
 @dataclass(frozen=True)
-class OptimalSubset:
+class OptimalSubset(FieldRecord):
     """The subset with the least in-sample error, and what is proved of it.
 
     Parameters
@@ -63,8 +63,7 @@ class OptimalSubset:
 
     def as_record(self) -> dict[str, Any]:
         """Return the numbers as a mapping fit for JSON."""
-        record = {"tasks": list(self.tasks), "mse": self.mse, "lower_bound": self.lower_bound}
-        return record | {"n_rows": self.n_rows, "gap": self.gap, "certified": self.certified}
+        return super().as_record() | {"gap": self.gap, "certified": self.certified}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

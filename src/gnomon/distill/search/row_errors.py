@@ -11,7 +11,7 @@ from numba import njit
 
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.search.folds import Folds
-from gnomon.distill.search.kernels import KERNEL_OPTIONS, TOLERANCE
+from gnomon.distill.search.subset_kernels import KERNEL_OPTIONS, TOLERANCE
 from gnomon.scores.table import FloatArray
 
 __all__ = ["errors_of", "subset_errors"]

@@ -26,7 +26,7 @@ from gnomon.experiments.game_logs.rows import (
     Rows,
     kind_of,
 )
-from gnomon.experiments.scoring.scores import METRICS
+from gnomon.experiments.scoring.trial_scores import METRICS
 from gnomon.game.board import BUCKET_PLACES
 from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
 
@@ -66,7 +66,7 @@ def read_game_log(path: str | Path, metric: str = "tce") -> ScoreTable:
     path : path
         A Long or Compact result file, or a transcript; the first line tells which.
     metric : str
-        One of :data:`gnomon.experiments.scoring.scores.METRICS`. Attempts on empty cells are not in
+        One of :data:`gnomon.experiments.METRICS`. Attempts on empty cells are not in
         such files, and a stalemate cannot be told from an episode that was given up.
 
     Returns

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +24,14 @@ from gnomon.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER
 from gnomon.learners.base import TrialLog
 from gnomon.rules.syntax import RuleSet
 
+if TYPE_CHECKING:
+    from gnomon.experiments.shards.shard import TrialOutcomes
+
 __all__ = [
     "AAI_FAMILY",
     "ATTEMPT_METRICS",
     "AttemptMetric",
+    "RecordedAttempts",
     "TrialAttempts",
     "aai_curves",
     "corrected_success",
@@ -208,14 +213,18 @@ class TrialAttempts:
     @property
     def counted(self) -> npt.NDArray[np.bool_]:
         """Which rows of the log are attempts: none after the end of an episode."""
-        there: npt.NDArray[np.bool_] = self.log.outcomes != EPISODE_OVER
-        return there if self.count_empty else there & (self.log.outcomes != EMPTY_CELL)
+        return _counted(self.log.outcomes, self.count_empty)
 
     @property
     def accepted(self) -> npt.NDArray[np.bool_]:
         """Whether each attempt was a success."""
         good: npt.NDArray[np.bool_] = self.log.outcomes[self.counted] == ACCEPTED
         return good
+
+    @property
+    def p0(self) -> npt.NDArray[np.float64]:
+        """Chance of success at each attempt of a player who attempts any piece at random."""
+        return self.chances()[0]
 
     def chances(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return, for each attempt, p0 and mu of a player who attempts any piece at random."""
@@ -231,9 +240,28 @@ class TrialAttempts:
         return aai_curves(self.accepted, *self.chances(), episode=episode)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordedAttempts:
+    """The attempts of a trial as its shard has them: whether each was a success, and its p0."""
+
+    accepted: npt.NDArray[np.bool_]
+    p0: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, trial: TrialOutcomes, *, count_empty: bool) -> RecordedAttempts:
+        """Take the rows that are attempts from a trial that was read with its chances."""
+        counted = _counted(trial.outcomes, count_empty)
+        return cls(trial.outcomes[counted] == ACCEPTED, trial.p0[counted])
+
+
+def _counted(outcomes: npt.NDArray[np.int8], count_empty: bool) -> npt.NDArray[np.bool_]:
+    there: npt.NDArray[np.bool_] = outcomes != EPISODE_OVER
+    return there if count_empty else there & (outcomes != EMPTY_CELL)
+
+
 @dataclass(frozen=True, slots=True)
 class AttemptMetric:
-    """A number that sums up the attempts of a trial; as :class:`~.scores.Metric`.
+    """A number that sums up the attempts of a trial; as :class:`gnomon.experiments.Metric`.
 
     Infinite where a trial never got there: such a score is censored.
 
@@ -247,19 +275,19 @@ class AttemptMetric:
     sentence: str
     unit: str
     higher_is_better: bool
-    compute: Callable[[TrialAttempts], float]
+    compute: Callable[[TrialAttempts | RecordedAttempts], float]
     per_episode: bool = False
 
 
-def _m_star(attempts: TrialAttempts) -> float:
+def _m_star(attempts: TrialAttempts | RecordedAttempts) -> float:
     return attempts_to_master(attempts.accepted)
 
 
-def _skill(attempts: TrialAttempts) -> float:
-    return corrected_success(attempts.accepted, attempts.chances()[0])
+def _skill(attempts: TrialAttempts | RecordedAttempts) -> float:
+    return corrected_success(attempts.accepted, attempts.p0)
 
 
-def _aai(attempts: TrialAttempts) -> float:
+def _aai(attempts: TrialAttempts | RecordedAttempts) -> float:
     return 1 - _skill(attempts)
 
 

@@ -48,7 +48,7 @@ def shard_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
     counts : AttemptCounts, optional
         What the rule permitted at each attempt; without it there is no column p0.
     """
-    from gnomon.experiments.shards.kernels import code_chances, code_rows
+    from gnomon.experiments.shards.row_codes import code_chances, code_rows
 
     n_attempts, n_played = log.n_attempts, log.actions.size
     n_rows = n_played + int((n_attempts == 0).sum())
@@ -120,20 +120,26 @@ class TrialOutcomes:
         The game's code of each row.
     finish : numpy.ndarray of int8, shape (episodes,)
         How each episode ended.
+    p0 : numpy.ndarray of float64, shape (n_rows,)
+        Chance of success of a random player at each row, NaN where there was no attempt; empty if
+        the chances were not asked for.
     """
 
     n_attempts: npt.NDArray[np.int64]
     outcomes: npt.NDArray[np.int8]
     finish: npt.NDArray[np.int8]
+    p0: npt.NDArray[np.float64]
 
 
-def trial_outcomes(shards: Sequence[bytes]) -> Iterator[TrialOutcomes]:
+def trial_outcomes(shards: Sequence[bytes], *, chances: bool = False) -> Iterator[TrialOutcomes]:
     """Yield the outcomes of trials whose shards are read together, which takes a tenth of the time.
 
     Parameters
     ----------
     shards : sequence of bytes
         Files of :func:`shard_bytes`; their rows stand in memory together.
+    chances : bool
+        Whether to read p0, which all of them must have then.
 
     Raises
     ------
@@ -143,8 +149,9 @@ def trial_outcomes(shards: Sequence[bytes]) -> Iterator[TrialOutcomes]:
     import polars as pl
 
     columns = ("episode", "outcome", "finish", pl.col("board").is_not_null())
-    rows = pl.scan_parquet(list(shards)).select(*columns).collect()
+    rows = pl.scan_parquet(list(shards)).select(*columns, *(["p0"] if chances else [])).collect()
     outcomes, finish = rows["outcome"].to_numpy(), rows["finish"].to_numpy()
+    p0 = rows["p0"].to_numpy() if chances else np.empty(0)
     # A board stands on the first row of an episode, and of a trial on that of its episode 0.
     begins = np.flatnonzero(rows["board"].to_numpy())
     trials = np.flatnonzero(rows["episode"].to_numpy()[begins] == 0)
@@ -155,4 +162,5 @@ def trial_outcomes(shards: Sequence[bytes]) -> Iterator[TrialOutcomes]:
         of_trial = slice(begins[first], ends[last - 1])
         episodes = slice(first, last)
         n_rows = ends[episodes] - begins[episodes]
-        yield TrialOutcomes(n_rows, outcomes[of_trial], finish[ends[episodes] - 1])
+        ended = finish[ends[episodes] - 1]
+        yield TrialOutcomes(n_rows, outcomes[of_trial], ended, p0[of_trial])

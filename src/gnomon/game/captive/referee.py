@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gnomon.errors import NotCompilableError
 from gnomon.game.board import N_BUCKETS, Board, BoardSpec
@@ -81,13 +80,12 @@ class _Engine:
     def __init__(self, rule: CompiledRule, spec: BoardSpec) -> None:
         import numpy as np
 
-        from gnomon.game.engine.boards_in_play import Boards, bound_step, permitted_attempts
+        from gnomon.game.engine.boards_in_play import Boards
 
         self._spec = spec
         self._deck = np.zeros((1, 36), dtype=np.uint8)
-        boards = Boards.empty(rule, 1)
-        self._step = bound_step(rule, boards, self._deck)
-        self._permitted: Callable[[], Any] = lambda: permitted_attempts(rule, boards)
+        self._boards = boards = Boards.empty(rule, 1)
+        self._step = boards.bound_step(self._deck)
         self._action, self._outcome, self._finish = boards.replies[0], boards.outcome, boards.finish
 
     def begin(self, board: Board) -> None:
@@ -105,7 +103,7 @@ class _Engine:
         return int(self._outcome[0])
 
     def buckets(self, piece_id: int, pos: int) -> list[int]:
-        row = self._permitted()[0, 4 * pos - 4 : 4 * pos].tolist()
+        row = self._boards.permitted()[0, 4 * pos - 4 : 4 * pos].tolist()
         return [bucket for bucket in range(N_BUCKETS) if row[bucket]]
 
 

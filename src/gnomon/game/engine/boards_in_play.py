@@ -26,9 +26,7 @@ __all__ = [
     "Boards",
     "Int",
     "advance",
-    "bound_step",
     "permitted",
-    "permitted_attempts",
     "step",
 ]
 
@@ -39,6 +37,7 @@ class Boards(BoardViews):
 
     Parameters
     ----------
+    rule : CompiledRule
     state : numpy.ndarray of int64, shape (num_envs, n_columns)
         What the player does not see: the active line, the counts, the memory.
     seen : numpy.ndarray of uint8, shape (num_envs, 180)
@@ -50,6 +49,7 @@ class Boards(BoardViews):
         the episode stands.
     """
 
+    rule: CompiledRule
     state: Int
     seen: npt.NDArray[np.uint8]
     replies: Int
@@ -59,6 +59,7 @@ class Boards(BoardViews):
         """Make room for ``num_envs`` boards under a rule; each still needs a RESET."""
         n_columns = int(rule.program[layout.N_COLUMNS])
         return cls(
+            rule,
             state=np.zeros((num_envs, n_columns), dtype=np.int64),
             seen=np.zeros((num_envs, N_CELLS + N_CELLS * N_BUCKETS), dtype=np.uint8),
             replies=np.zeros((views.N_REPLIES, num_envs), dtype=np.int64),
@@ -74,8 +75,43 @@ class Boards(BoardViews):
         """Codes and last accepted attempt of the episodes that ended, shape (num_envs, 39)."""
         return self.state[:, -layout.N_FINAL :]
 
-    def counts_left(self, env: int, rule: CompiledRule) -> tuple[int, list[int]]:
+    def advance(
+        self, deck: npt.NDArray[np.uint8], n_dealt: int, horizon: int, autoreset: int
+    ) -> int:
+        """Make the attempts ``replies[0]``; return the new n_dealt: :func:`step` on this record."""
+        return step(
+            self.rule.program,
+            self.state,
+            self.seen,
+            self.replies,
+            deck,
+            n_dealt,
+            horizon,
+            autoreset,
+        )
+
+    def bound_step(self, deck: npt.NDArray[np.uint8]) -> Callable[[], None]:
+        """Return a call that makes the attempts ``replies[0]``, twice as fast as :func:`step`.
+
+        It deals from the first rows of ``deck``, without horizon or automatic reset.
+        """
+        arrays = (self.rule.program, self.state, self.seen, self.replies, deck)
+        arguments = (*arrays, 0, 0, Autoreset.DISABLED)
+        self.replies[views.ACTION] = LEAVE
+        step(*arguments)
+        # Numba looks at the types of all arguments to choose what to call; they are always these.
+        compiled: Any = step.overloads[tuple(map(typeof, arguments))]
+        return functools.partial(compiled.entry_point, *arguments)
+
+    def permitted(self) -> npt.NDArray[np.int8]:
+        """Return 1 for the attempts that the rule would accept now, shape (num_envs, 144)."""
+        mask = np.empty((len(self.seen), N_CELLS * N_BUCKETS), dtype=np.int8)
+        permitted(self.rule.program, self.state, self.seen, self.replies, mask)
+        return mask
+
+    def counts_left(self, env: int) -> tuple[int, list[int]]:
         """Return what is left of the counts of the active line and its atoms, -1 if not metered."""
+        rule = self.rule
         start, stop, _ = rule.lines[self.state[env, layout.LINE]]
         atoms = rule.counts[start:stop].astype(np.int64)
         if (atoms > 0).any():  # of a line without meters the engine keeps no counts
@@ -100,37 +136,4 @@ def advance(
             f"deck: expected a board for each of {len(boards.seen)}, found {len(deck) - n_dealt}"
         )
     boards.replies[views.ACTION] = actions
-    return step(
-        rule.program, boards.state, boards.seen, boards.replies, deck, n_dealt, horizon, autoreset
-    )
-
-
-def bound_step(
-    rule: CompiledRule, boards: Boards, deck: npt.NDArray[np.uint8]
-) -> Callable[[], None]:
-    """Return a call that makes the attempts ``boards.replies[0]``, twice as fast as :func:`step`.
-
-    It deals from the first rows of ``deck``, without horizon or automatic reset.
-    """
-    arguments = (
-        rule.program,
-        boards.state,
-        boards.seen,
-        boards.replies,
-        deck,
-        0,
-        0,
-        Autoreset.DISABLED,
-    )
-    boards.replies[views.ACTION] = LEAVE
-    step(*arguments)
-    # Numba looks at the types of all arguments to choose what to call; they are always these.
-    compiled: Any = step.overloads[tuple(map(typeof, arguments))]
-    return functools.partial(compiled.entry_point, *arguments)
-
-
-def permitted_attempts(rule: CompiledRule, boards: Boards) -> npt.NDArray[np.int8]:
-    """Return 1 for the attempts that the rule would accept now, shape (num_envs, 144)."""
-    mask = np.empty((len(boards.seen), N_CELLS * N_BUCKETS), dtype=np.int8)
-    permitted(rule.program, boards.state, boards.seen, boards.replies, mask)
-    return mask
+    return boards.advance(deck, n_dealt, horizon, autoreset)

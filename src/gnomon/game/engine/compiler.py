@@ -20,13 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import DEFAULT_SPEC, N_CELLS, BoardSpec
-from gnomon.game.engine.conditions import (
-    AtomConditions,
-    OrderTable,
-    is_literal,
-    position_field,
-    programs_of,
-)
+from gnomon.game.engine.conditions import AtomConditions, OrderTable, position_field, programs_of
 from gnomon.game.engine.program import pack
 from gnomon.game.engine.value_sets import ARITHMETIC, RELATIONS, compare, wrap
 from gnomon.rules.syntax import (
@@ -41,6 +35,7 @@ from gnomon.rules.syntax import (
     RuleSet,
     Text,
 )
+from gnomon.rules.variables import is_literal
 
 __all__ = ["N_BUCKET_STATES", "CompiledRule", "compile_rule"]
 

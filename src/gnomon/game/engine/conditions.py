@@ -15,13 +15,13 @@ from gnomon.errors import NotCompilableError
 from gnomon.game.board import N_CELLS, BoardSpec
 from gnomon.game.engine.value_sets import Program, ProgramBuilder
 from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, Order, Text
+from gnomon.rules.variables import is_literal
 
 __all__ = [
     "MOST_ORDERS",
     "AtomConditions",
     "OrderTable",
     "PositionField",
-    "is_literal",
     "position_field",
     "programs_of",
 ]
@@ -133,12 +133,3 @@ def programs_of(atom: Atom, spec: BoardSpec, *, simple_buckets: bool) -> tuple[P
     if atom.buckets is not None and not simple_buckets:
         programs.append(ProgramBuilder(spec).buckets(atom.buckets))
     return tuple(programs)
-
-
-def is_literal(field: Expression) -> bool:
-    """Tell whether a shape or color field is names, strings and numbers, not an expression."""
-    items = field.items if isinstance(field, ListOf) else (field,)
-    return all(
-        isinstance(item, Number | Text) or (isinstance(item, Name) and len(item.parts) == 1)
-        for item in items
-    )

@@ -10,7 +10,7 @@ A board serves for training if no piece on it meets any line, and for testing if
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gnomon.errors import GnomonError
@@ -19,7 +19,8 @@ from gnomon.game.formats.board_source import Deal
 from gnomon.game.formats.java_random import JavaRandom
 from gnomon.game.formats.picture_pieces import PicturePiece
 from gnomon.game.reference import ReferenceGame
-from gnomon.rules.syntax import Expression, ListOf, Number, RuleLine, RuleSet
+from gnomon.rules.syntax import ListOf, Number, RuleLine, RuleSet
+from gnomon.rules.variables import walk
 
 __all__ = ["BoardConditions", "BoardParameters", "RandomBoards"]
 
@@ -75,19 +76,11 @@ def _zone(rule_set: RuleSet) -> tuple[int, ...] | None:
     others = (atom.shape, atom.color, atom.code, atom.postpos, *atom.properties)
     if len(atom.positions) != 1 or any(each is not None for each in others):
         return None
-    places = list(_flat(atom.positions[0]))
+    places = [place for place in walk(atom.positions[0]) if not isinstance(place, ListOf)]
+    listed = {place.value for place in places if isinstance(place, Number)}
     if not all(isinstance(place, Number) for place in places):
         return None
-    listed = {place.value for place in places if isinstance(place, Number)}
     return tuple(cell for cell in range(1, N_CELLS + 1) if cell in listed)
-
-
-def _flat(where: Expression) -> Iterator[Expression]:
-    if isinstance(where, ListOf):
-        for item in where.items:
-            yield from _flat(item)
-    else:
-        yield where
 
 
 #: After so many boards that do not meet the conditions, there is none that does.

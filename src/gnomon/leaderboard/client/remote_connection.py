@@ -140,6 +140,8 @@ class WebsocketConnection:
 class RemoteBoard:
     """A leaderboard with a hidden division, as a player sees it.
 
+    All that it does needs that server to run; to make one asks nothing of it.
+
     Parameters
     ----------
     url : str

@@ -11,8 +11,8 @@ from gymnasium import spaces
 
 from gnomon.errors import LeaderboardError
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
+from gnomon.game.environments.spaces import action_space, observation_space
 from gnomon.game.outcomes import ACCEPTED, IN_PROGRESS, STALEMATE
-from gnomon.game.spaces import action_space, observation_space
 from gnomon.leaderboard.client.remote_connection import Connection
 from gnomon.leaderboard.client.remote_learner import SeenBoard
 from gnomon.leaderboard.hidden.protocol import Move, Reply, TrialView
@@ -28,6 +28,8 @@ class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
     to its end or to the horizon, and every attempt counts. So `reset` deals the next board, and
     only once this one is over; its ``seed`` is of no consequence. At the horizon a step is
     ``truncated``. Boards that are stuck from the start are passed over.
+
+    It needs a leaderboard that runs, and a trial that :meth:`RemoteBoard.begin` has named.
 
     An environment that is made for a trial that has begun goes on where that is: the first `reset`
     returns the board as it stands.

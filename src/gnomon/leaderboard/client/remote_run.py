@@ -19,18 +19,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon._io.text_file import read_toml
 from gnomon.errors import LeaderboardError
-from gnomon.experiments.config_entries import LearnerEntry
+from gnomon.experiments.config.config_entries import LearnerEntry
 from gnomon.experiments.runner import Progress
 from gnomon.game.board import BoardSpec
 from gnomon.leaderboard.client.remote_connection import Connection, RemoteBoard
 from gnomon.leaderboard.client.remote_learner import attempts_of
 from gnomon.leaderboard.hidden.protocol import MAX_MOVES, AttemptPlay, Move, Reply, TrialState
+from gnomon.leaderboard.refusals import wrong_field
+from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.learners.registry import is_shown_the_rule, learner_fields
 
 __all__ = ["RemotePlan", "RemoteSummary", "learner_rng", "play_remotely"]
-
-#: What of a season's boards says how they are drawn.
-_BOARD_FIELDS = ("pieces", "shapes", "colors", "shape_palette", "color_palette")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +46,12 @@ class RemotePlan:
         Its kind and settings; the server is not told.
     seed : int
         Of the learner's own draws. The boards are the server's to draw.
+
+    Examples
+    --------
+    >>> plan = RemotePlan.from_record({"season": "s1", "entry": "Mine", "learner": "uniform"})
+    >>> plan.entry, plan.learner.kind, plan.seed
+    ('Mine', 'uniform', 0)
     """
 
     season: str
@@ -71,9 +76,7 @@ class RemotePlan:
         try:
             fields = _PlanFields.model_validate(dict(values))
         except ValidationError as errors:
-            first = errors.errors(include_url=False, include_context=False)[0]
-            where = ", ".join(repr(part) for part in first["loc"] if isinstance(part, str))
-            raise LeaderboardError(f"field {where}: {first['msg']}") from None
+            raise wrong_field(errors) from None
         table = fields.learner if isinstance(fields.learner, dict) else {"kind": fields.learner}
         settings = {name: value for name, value in table.items() if name not in ("kind", "name")}
         kind = table.get("kind")
@@ -93,7 +96,7 @@ class _PlanFields(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RemoteSummary:
-    """Summary of a call of :func:`play_remotely`.
+    """Summary of a call of :func:`play_remotely`, which needs a leaderboard that runs.
 
     Parameters
     ----------
@@ -122,6 +125,8 @@ def play_remotely(
     progress: Progress | None = None,
 ) -> RemoteSummary:
     """Play the last attempt of an entry, or go on with it.
+
+    It needs a leaderboard that runs, with an open season of the hidden division, and a token.
 
     Parameters
     ----------
@@ -155,7 +160,7 @@ def play_remotely(
         entry = board.next_attempt(entry["id"])
     number = max(attempt["number"] for attempt in entry["attempts"])
     play = board.begin(entry["id"], number)
-    spec = BoardSpec(**{k: v for k, v in play.board.items() if k in _BOARD_FIELDS})
+    spec = season_board_spec(play.board)
     connection = board.connect()
     try:
         complete = replace(plan, learner=plan.learner.completed(spec))

@@ -16,9 +16,9 @@ from typing import Any
 from gnomon._io.http_client import HttpClient, RefusedError
 from gnomon._version import __version__
 from gnomon.errors import LeaderboardError
-from gnomon.experiments.card import read_card
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import score_trial
+from gnomon.experiments.folder.card import read_card
+from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.scoring.trial_scores import score_trial
 
 __all__ = ["Packed", "entry_of", "pack_run", "refusal_of", "submit", "wait_for_verdict"]
 
@@ -56,6 +56,16 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
         It is not a run folder, or has no such learner.
     LeaderboardError
         The run has several learners, or trials that are missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gnomon.experiments import ExperimentConfig, run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     packed = pack_run(run(config, out).folder.path)
+    >>> packed.manifest["learner"], len(packed.manifest["totals"]), packed.log[:4]
+    ('uniform', 1, b'PAR1')
     """
     import polars as pl
 
@@ -152,7 +162,8 @@ def refusal_of(client: HttpClient, packed: Packed, entry: int, attempt: int) -> 
 def submit(client: HttpClient, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:
     """Announce a run, send its log, and return the record of the submission.
 
-    It may be called again whenever its answer was lost: the same run is the same submission.
+    It may be called again whenever its answer was lost: the same run is the same submission. It
+    needs a leaderboard that runs, and a token: ``client`` is :attr:`RemoteBoard.client`.
     """
     path = f"/api/entries/{entry}/attempts/{attempt}/submission"
     record: dict[str, Any] = client.ask("PUT", path, packed.manifest)
@@ -168,7 +179,10 @@ def wait_for_verdict(
     most_s: float,
     tell: Callable[[dict[str, Any]], None] = lambda record: None,
 ) -> dict[str, Any]:
-    """Ask for a submission until there is a verdict, or the time is over."""
+    """Ask for a submission until there is a verdict, or the time is over.
+
+    It needs a leaderboard that runs, and the record that :func:`submit` returned.
+    """
     end, pause = time.monotonic() + most_s, 0.3
     while record["state"] not in _ENDS and time.monotonic() < end:
         time.sleep(pause)

@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from gnomon._io.text_file import read_toml
 from gnomon.errors import LeaderboardError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.config_entries import LearnerEntry, RuleEntry
-from gnomon.experiments.predefined_boards import PredefinedBoards
+from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry
+from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.experiments.config.predefined_boards import PredefinedBoards
 from gnomon.experiments.trial import Trial
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 
-__all__ = ["Assignment", "assigned_seed"]
+__all__ = ["Assignment", "assigned_seed", "season_board_spec"]
 
 #: Seeds are whole numbers that every database and every TOML reader has room for.
 _SEED_BITS = 63
@@ -36,7 +36,7 @@ class Assignment:
     rules : tuple of RuleEntry
         In the order of the season.
     trials, episodes, horizon, seed, board, predefined
-        As in :class:`gnomon.experiments.config.ExperimentConfig`.
+        As in :class:`gnomon.experiments.ExperimentConfig`.
     name : str
         What the experiment is called; it decides nothing.
 
@@ -179,6 +179,18 @@ class Assignment:
         if len(self.rules) != len(other.rules):
             return f"rules: expected {len(self.rules)}, found {len(other.rules)}"
         return None
+
+
+def season_board_spec(board: Mapping[str, Any]) -> BoardSpec:
+    """Return how the boards of a season are drawn, which may be predefined besides.
+
+    Examples
+    --------
+    >>> season_board_spec({"pieces": [3, 5], "order": "random"}).pieces
+    (3, 5)
+    """
+    names = ("pieces", "shapes", "colors", "shape_palette", "color_palette")
+    return BoardSpec(**{name: board[name] for name in names if name in board})
 
 
 def _check_self_contained(values: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.errors import GnomonError, LeaderboardError, RuleSyntaxError
-from gnomon.experiments.config_entries import RuleEntry, content_hash
+from gnomon.experiments.config.config_entries import RuleEntry, content_hash
 from gnomon.rules.parser import parse
 
 __all__ = ["Reveal", "canonical_text", "commit", "new_salt"]
@@ -71,6 +71,13 @@ class Reveal:
     salt : str
     rules : tuple of RuleEntry
         The hidden rules, by the names under which they were played.
+
+    Examples
+    --------
+    >>> rules = (RuleEntry("s1-h01", "(*,*,*,*,p+1)"),)
+    >>> told = Reveal("s1", commit("s1", rules, "00"), "00", rules)
+    >>> told.holds, replace(told, salt="01").holds
+    (True, False)
     """
 
     season: str

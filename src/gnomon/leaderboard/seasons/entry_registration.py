@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.schema import Entry, EntryAttempt, Season, SeasonRule, Submission
-from gnomon.experiments.config import ExperimentConfig
+from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.leaderboard.accounts.accounts import server_secret
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_link, clean_name, clean_text, name_key

@@ -26,9 +26,8 @@ from gnomon.game.outcomes import CLEARED, STALEMATE
 from gnomon.game.stalemate import find_stalemate
 from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS, draw_draft
 from gnomon.learners.chance import chance_of_success
-from gnomon.learners.rule_player import RulePlayer
+from gnomon.learners.fixed_players import RulePlayer, Uniform
 from gnomon.learners.trial import play_trial
-from gnomon.learners.uniform import Uniform
 from gnomon.rules.catalogue import available_rules, load_rule
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import RuleSet

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.schema import Season, SeasonRule
-from gnomon.experiments.config_entries import RuleEntry
+from gnomon.experiments.config.config_entries import RuleEntry
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_text
 from gnomon.leaderboard.refusals import Conflict, NotAllowed

@@ -35,8 +35,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon._io.text_file import read_toml
 from gnomon.errors import LeaderboardError
-from gnomon.experiments.config import ExperimentConfig
-from gnomon.experiments.config_entries import RuleEntry
+from gnomon.experiments.config.config_entries import RuleEntry
+from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.leaderboard.refusals import wrong_field
 from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS
 from gnomon.leaderboard.seasons.rule_generation import Difficulty, generate_rules, reason_against
 from gnomon.rules.catalogue import available_rules, rule_info
@@ -183,9 +184,7 @@ def _checked(values: Mapping[str, Any]) -> _SeasonFields:
     try:
         fields = _SeasonFields.model_validate(dict(values))
     except ValidationError as errors:
-        first = errors.errors(include_url=False, include_context=False)[0]
-        where = ", ".join(repr(part) for part in first["loc"] if isinstance(part, str))
-        raise LeaderboardError(f"field {where}: {first['msg']}") from None
+        raise wrong_field(errors) from None
     if (fields.division == "hidden") != (fields.hidden is not None):
         wanted = "a table [hidden]" if fields.hidden is None else "no table [hidden]"
         raise LeaderboardError(f"division {fields.division!r}: expected {wanted}")

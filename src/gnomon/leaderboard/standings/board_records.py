@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import ArrayLike
 
     from gnomon.stats.estimates import Estimate
 
@@ -101,6 +104,14 @@ class Number:
         """Take over an estimate."""
         record = estimate.as_record()
         return cls(record["value"], record["low"], record["high"])
+
+    @classmethod
+    def median(cls, errors: ArrayLike, *, rng: np.random.Generator) -> Number:
+        """Return the median of the trials' errors; what is infinite is not estimable."""
+        from gnomon.stats.bootstrap.resamples import median_interval
+
+        ends = median_interval(errors, level=LEVEL, n_resamples=2000, rng=rng)
+        return cls(*(x if math.isfinite(x) else None for x in map(float, ends)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from gnomon.game.outcomes import (
     STALEMATE,
 )
 from gnomon.leaderboard.verification.attempt_rows import AttemptRows, Fault
-from gnomon.learners.one_board import OneBoard, attempt
+from gnomon.learners.kernels.one_board import OneBoard, attempt
 from gnomon.learners.trial import compiled
 from gnomon.rules.syntax import RuleSet
 
@@ -120,7 +120,7 @@ def replay(
     if rule is None:
         _by_reference(rule_set, boards, rows, result, board_spec)
     elif n_episodes:
-        from gnomon.learners.one_board import one_board
+        from gnomon.learners.kernels.one_board import one_board
 
         replay_rows(
             one_board(rule, boards),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from gnomon.errors import LeaderboardError
-from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.verification.verify_run import Verdict, verify_log, verify_run
 from gnomon.learners.registry import is_shown_the_rule

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gnomon.errors import GnomonError, LeaderboardError, visible
-from gnomon.experiments.config_entries import LearnerEntry, RuleEntry
-from gnomon.experiments.journal import TrialRecord, read_journal
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.scoring.scores import score_trial
+from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry
+from gnomon.experiments.folder.journal import TrialRecord, read_journal
+from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.scoring.trial_scores import score_trial
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.verification.attempt_rows import Fault, attempt_rows, check_columns
 from gnomon.leaderboard.verification.replay import first_difference, replay
@@ -64,6 +64,12 @@ class Verdict:
         What was expected and what was found; empty if all is well.
     log : TrialLog or None
         The attempts of a trial that is well.
+
+    Examples
+    --------
+    >>> Verdict("dqn", "clockwise", 3, ok=False, reason="missing: it was not played").as_record()
+    {'learner': 'dqn', 'rule': 'clockwise', 'trial': 3, 'ok': False, 'episode': None,
+     'attempt': None, 'reason': 'missing: it was not played'}
     """
 
     learner: str
@@ -106,7 +112,7 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
     Examples
     --------
     >>> import tempfile
-    >>> from gnomon.experiments.config import ExperimentConfig
+    >>> from gnomon.experiments.config.experiment_config import ExperimentConfig
     >>> from gnomon.experiments.runner import run
     >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
     >>> with tempfile.TemporaryDirectory() as out:
@@ -215,6 +221,16 @@ def verify_log(
     LeaderboardError
         If it is not a log: a column is missing or holds what it cannot, or there are several
         learners.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gnomon.experiments import ExperimentConfig, run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     log = run(config, out).folder.attempts()
+    >>> [verdict.ok for verdict in verify_log(log, Assignment.of(config))]
+    [True]
     """
     rows = check_columns(frame, of_trials=True)
     names = rows["learner"].unique().to_list()

@@ -14,7 +14,7 @@ from gnomon.errors import GnomonError
 from gnomon.game.board import N_BUCKETS, N_CELLS, Board, Piece
 from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
 from gnomon.learners.base import Learner, Observation, Transition
-from gnomon.learners.frugal import note_failure
+from gnomon.learners.fixed_players import note_failure
 from gnomon.learners.settings import LONGEST_S, Range
 
 __all__ = ["INSTRUCTIONS", "LanguageModel"]

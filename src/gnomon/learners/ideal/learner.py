@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.learners.base import Learner, Observation, Transition
-from gnomon.learners.draws import Draws
-from gnomon.learners.frugal import note_failure
+from gnomon.learners.fixed_players import note_failure
 from gnomon.learners.ideal.hypotheses import check_palettes
+from gnomon.learners.uniform_numbers import Draws
 
 if TYPE_CHECKING:
     from gnomon.learners.ideal.belief import Belief
@@ -36,7 +36,7 @@ class Ideal(Learner):
     (:func:`gnomon.learners.ideal.regret.regret`).
 
     If the hidden rule is not in the space, at some time no hypothesis is left. From then on it
-    plays as :class:`gnomon.learners.frugal.Frugal` does.
+    plays as :class:`gnomon.learners.Frugal` does.
 
     Parameters
     ----------

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.errors import counted
+from gnomon.errors import counted, listed
 from gnomon.ranking.audits.intransitivity import Intransitivity, n_cycles
 from gnomon.ranking.contest import Contest
 from gnomon.ranking.critical_differences import CriticalDifference
@@ -23,8 +22,9 @@ from gnomon.ranking.ratings.method_orders import (
     rounded,
 )
 from gnomon.ranking.tournament import Tournament
+from gnomon.results import FieldRecord
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import Estimate, finite_or_none
+from gnomon.stats.estimates import Estimate
 
 __all__ = ["METRICS", "MOST_IN_DIAGRAM", "NOT_IN_TABLES", "Statement", "scale_in_words"]
 
@@ -34,8 +34,6 @@ METRICS = ("mean", "median", "iqm")
 MOST_TASKS = 12
 #: More have no critical differences: too many pairs to test, and none to read.
 MOST_IN_DIAGRAM = 60
-#: In a sentence so many names at most.
-MOST_NAMES = 8
 #: What takes so many times as many runs as there are will not be tried: it is said first.
 HOPELESS = 100
 #: Names of statements that no table of a page holds.
@@ -54,8 +52,8 @@ FULL_ORDERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+@dataclass(frozen=True)
+class Statement(FieldRecord):
     """One statement of an audit.
 
     Parameters
@@ -81,18 +79,14 @@ class Statement:
     finding: str
     value: float | None = None
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
-        return {name: finite_or_none(value) for name, value in asdict(self).items()}
-
 
 def on_table(table: ScoreTable, contest: Contest) -> list[Statement]:
     """Say what the table holds, what it lacks, and how many tasks all share."""
     head, *gaps = table.describe().splitlines()
     sizes = contest.sizes[contest.sizes > 0]
     found = [Statement("table", "contents", head, float(len(table)))]
-    shown = ", ".join(table.tasks[:MOST_TASKS]) + (", ..." if len(table.tasks) > MOST_TASKS else "")
-    found.append(Statement("table", "tasks", f"tasks: {shown}", float(len(table.tasks))))
+    shown = f"tasks: {listed(table.tasks, MOST_TASKS)}"
+    found.append(Statement("table", "tasks", shown, float(len(table.tasks))))
     found += [Statement("table", "gap", gap) for gap in gaps]
     shared = len(table.shared_tasks(contest.names))
     found.append(
@@ -211,7 +205,7 @@ def on_bounds(tournament: Tournament) -> list[Statement]:
 
 
 def _together(ranking: Ranking, a: str, b: str) -> bool:
-    return _part(ranking, a) == _part(ranking, b)
+    return any(a in part and b in part for part in ranking.components)
 
 
 def _percent(share: float) -> str:
@@ -268,8 +262,7 @@ def _top(order: MethodOrder) -> str:
 
 
 def _pairs(pairs: Sequence[tuple[str, str]], most: int = 4) -> str:
-    shown = ", ".join(f"{b} over {a}" for a, b in pairs[:most])
-    return shown + (", ..." if len(pairs) > most else "")
+    return listed((f"{b} over {a}" for a, b in pairs), most)
 
 
 def on_metrics(estimates: Sequence[Estimate], ranking: Ranking) -> list[Statement]:
@@ -291,7 +284,7 @@ def _on_metric(metric: str, estimates: Sequence[Estimate], ranking: Ranking) -> 
     text += f"; {_unlike(pairs, ranking)}" if pairs else "; as ranked"
     if len(known) < len(ranking.names):
         missing = [name for name in ranking.names if name not in known]
-        text += f"; not estimable for {_named(missing)}, some of whose runs are censored"
+        text += f"; not estimable for {listed(missing)}, some of whose runs are censored"
     return Statement("metrics", metric, text, float(len(pairs)))
 
 
@@ -306,15 +299,6 @@ def _unlike(pairs: Sequence[tuple[str, str]], ranking: Ranking) -> str:
     if len(sure) == len(pairs):
         return f"{text}, {'which' if len(sure) == 1 else 'all of which'} the ranking separates"
     return f"{text}, {len(sure)} of which the ranking separates ({_pairs(sure)})"
-
-
-def _named(names: Sequence[str]) -> str:
-    return ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
-
-
-def _part(ranking: Ranking, name: str) -> int:
-    """Return the number of the group in which one can be ordered."""
-    return next(i for i, part in enumerate(ranking.components) if name in part)
 
 
 def on_pool(pool: Sequence[PoolEffect], n_contestants: int) -> list[Statement]:

@@ -58,7 +58,7 @@ class _Limits:
 
     def of(self, who: npt.NDArray[np.int64], enough: float) -> tuple[float, FloatArray]:
         """Return the limit of some, as low as it gets or as is enough, and those without each."""
-        from gnomon.ranking.kemeny.dual_bound_kernel import limit_of_middle
+        from gnomon.ranking.kemeny.linear_ordering_kernels import limit_of_middle
 
         without = np.empty(len(who))
         args = self._margins, who, self._taken, self._ahead, enough, without

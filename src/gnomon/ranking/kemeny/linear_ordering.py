@@ -39,7 +39,7 @@ def improved(order: Sequence[int], margins: FloatArray) -> list[int]:
     >>> improved([0, 1, 2], np.array([[0.0, -1, 0], [1, 0, 2], [0, -2, 0]]))
     [1, 0, 2]
     """
-    from gnomon.ranking.kemeny.local_search_kernel import climb
+    from gnomon.ranking.kemeny.linear_ordering_kernels import climb
 
     found = np.array(order, dtype=np.int64)
     climb(found, np.ascontiguousarray(margins, dtype=np.float64))
@@ -51,7 +51,7 @@ def order_search(order: Sequence[int], margins: FloatArray) -> list[int]:
 
     Of forty whose margins have nothing in common it was, as far as proofs went, the best of all.
     """
-    from gnomon.ranking.kemeny.local_search_kernel import search_orders
+    from gnomon.ranking.kemeny.linear_ordering_kernels import search_orders
 
     found = np.array(order, dtype=np.int64)
     search_orders(found, np.ascontiguousarray(margins, dtype=np.float64), KICKS * len(found), 5)

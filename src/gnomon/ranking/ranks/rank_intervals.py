@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import DegenerateScoresWarning
-from gnomon.ranking.contest import By, Contest, contest_of
+from gnomon.errors import DegenerateScoresWarning, listed
+from gnomon.ranking.contest import By, Contest, contest_of, ground_of
 from gnomon.ranking.ranks.ranking import Decision, Ranked, Ranking
 from gnomon.ranking.ranks.rating_noise import VARIES, RatingNoise, rating_noise
 from gnomon.ranking.ranks.resampled_ratings import (
@@ -162,16 +162,12 @@ def _resampling(contest: Contest, wanted: Resampling | None) -> Resampling:
         return wanted
     if contest.sizes.max() > 1 or len(contest.grounds) < 2:
         return "runs"
-    ground = _ground(contest)
+    ground = ground_of(contest.by)
     _warn(
         f"one run for each algorithm and task: {ground}s are drawn instead of runs, so intervals "
         f"are about {ground}s like these"
     )
     return "runs_and_tasks"
-
-
-def _ground(contest: Contest) -> str:
-    return "task" if contest.by == "algorithm" else "algorithm"
 
 
 def _rated(
@@ -287,14 +283,13 @@ def _warn_of_degenerate(contest: Contest, tournament: Tournament, noise: RatingN
         return
     few = [name for name, known in zip(contest.names, noise.too_few, strict=True) if known]
     if few:
-        shown = ", ".join(few[:6]) + (", ..." if len(few) > 6 else "")
-        _warn(f"not estimable from so few runs: how certain the ratings of {shown} are")
+        _warn(f"not estimable from so few runs: how certain the ratings of {listed(few, 6)} are")
     if noise.torn.any():
         i, j = np.argwhere(noise.torn)[0]
         n = int(np.count_nonzero(np.triu(noise.torn)))
         _warn(
             f"not estimable: how certain the order of {contest.names[i]} and {contest.names[j]} is "
-            f"({n} such pairs), whom too few common {_ground(contest)}s connect"
+            f"({n} such pairs), whom too few common {ground_of(contest.by)}s connect"
         )
 
 

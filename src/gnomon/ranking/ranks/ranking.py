@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,9 @@ from gnomon.ranking.contest import By
 from gnomon.ranking.ranks.rating_noise import RatingNoise
 from gnomon.ranking.ranks.tie_groups import group_letters
 from gnomon.ranking.ratings.method_orders import rounded
-from gnomon.results import Results, Row
+from gnomon.results import FieldRecord, Results, Row
 from gnomon.scores.table import FloatArray
-from gnomon.stats.estimates import Resampling, finite_or_none
+from gnomon.stats.estimates import Resampling
 
 __all__ = ["Decision", "Ranked", "Ranking", "Separation", "rank_range", "separation"]
 
@@ -58,8 +58,8 @@ class Decision:
         return np.asarray(agrees & self.noise.separates(own, marginal=marginal))
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+@dataclass(frozen=True)
+class Ranked(FieldRecord):
     """Rating and rank of one contestant, each with its interval.
 
     Parameters
@@ -89,10 +89,6 @@ class Ranked:
     rank_low: int
     rank_high: int
     groups: tuple[int, ...]
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
-        return {name: finite_or_none(value) for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -132,7 +128,7 @@ class Ranking(Results[Ranked]):
     decisions: tuple[Decision, ...]
     components: tuple[tuple[str, ...], ...]
 
-    drawn_by: ClassVar[str | None] = "gnomon.plot.rank_intervals:draw_ranking"
+    drawn_by: ClassVar[str | None] = "gnomon.plot.ranks:draw_ranking"
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -16,9 +15,8 @@ from gnomon.ranking.kemeny.kemeny_order import MOST
 from gnomon.ranking.ratings.game_theory import alpha_rank
 from gnomon.ranking.ratings.methods import METHODS, method_named
 from gnomon.ranking.tournament import Tournament, require_connection
-from gnomon.results import Results, Row, made_by, recorded
+from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.estimates import finite_or_none
 
 __all__ = [
     "MethodOrder",
@@ -78,8 +76,8 @@ class MethodOrder:
         return tuple(places)
 
 
-@dataclass(frozen=True, slots=True)
-class MethodRating:
+@dataclass(frozen=True)
+class MethodRating(FieldRecord):
     """Place and rating of one contestant by one method.
 
     Parameters
@@ -106,10 +104,6 @@ class MethodRating:
     rating: float
     standard_error: float
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
-        return {name: finite_or_none(value) for name, value in asdict(self).items()}
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MethodOrders(Results[MethodRating]):
@@ -135,10 +129,7 @@ class MethodOrders(Results[MethodRating]):
     orders: tuple[MethodOrder, ...]
     sweep: str
 
-    @property
-    def title(self) -> str:
-        """What is shown."""
-        return "order by method"
+    title = "order by method"
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
 from gnomon.stats.intervals import Interval, checked
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
+from gnomon.stats.moderated_variances import TableVariances
 from gnomon.stats.strata import Strata
 
 __all__ = [
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 SmallMethod = Literal["auto", "small_sample", "percentile"]
-Correction = Literal["holm", "max_t"]
+Correction = Literal["holm", "studentized_range", "permutation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +252,12 @@ def compared_pair(
     metrics: Sequence[str | Metric],
     per_task: bool,
     how: ComparisonSettings,
+    variances: TableVariances | None = None,
 ) -> list[Comparison]:
-    """Return the comparisons of two algorithms, not corrected for other pairs."""
+    """Return the comparisons of two algorithms, not corrected for other pairs.
+
+    With `variances` those of a whole table moderate what a formula gives (none of pairs of runs).
+    """
     tasks = shared_tasks(scores, (a, b))
     x, y = _strata_pair(scores, a, b, tasks, how.paired)
     keys = (draw_key(how.rng), draw_key(how.rng))
@@ -261,7 +266,12 @@ def compared_pair(
     )
     comparisons = []
     for metric in metrics_to_compare(metrics, how.gamma, scores.higher_is_better):
-        comparisons.append(_compared(x, y, metric, options, a, b, None))
+        judged = options
+        if variances is not None and metric.influence is not None:
+            of = variances.influences(metric, tasks)
+            if a in of and b in of:
+                judged = replace(options, moderated=(of[a], of[b]))
+        comparisons.append(_compared(x, y, metric, judged, a, b, None))
         if per_task:
             parts = zip(tasks, x.per_task(), y.per_task(), strict=True)
             singles = [

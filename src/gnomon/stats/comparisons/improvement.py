@@ -3,21 +3,33 @@
 On each task P(X > Y) is the share of pairs of runs in which the run of `a` is better, ties counting
 one half (Mann and Whitney's U over the number of pairs); over tasks it is averaged (Agarwal et al.
 2021). Infinite scores (censored runs) take part.
+
+The placements of runs show no variance where one algorithm wins outright. So the interval of one
+task is a score interval, of those probabilities from which what was seen is not too far, in their
+own standard errors (Newcombe 2006, method 5); and over tasks the error is at least that of such
+probabilities a little off the edge. With 3 to 20 runs each, normal, skewed and heavy-tailed, the
+one covers 95 to 96 % on average for 95; 86 % is the least, where one algorithm's runs spread three
+times as much and it wins nearly always.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
+from gnomon.stats.comparisons.rank_tests import mann_whitney
+from gnomon.stats.intervals import Interval
 from gnomon.stats.small_sample import DeltaError, Influences, delta_error
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = [
     "Placements",
+    "improvement_interval",
+    "newcombe_interval",
     "placements",
     "probability_of_improvement",
     "resampled_improvement",
@@ -109,6 +121,97 @@ def probability_of_improvement(
     0.5
     """
     return placements(a, b, higher_is_better=higher_is_better).value
+
+
+def improvement_interval(
+    a: Strata, b: Strata, level: float, *, higher_is_better: bool = True
+) -> tuple[Interval, float]:
+    """Return the interval of P(X > Y), and the two-sided p-value of it being one half.
+
+    Of one task they are Newcombe's interval and the exact Mann-Whitney test; where these disagree,
+    as at 3 wins of 3 runs against 3 (p = 0.1), the end is moved to include one half. Over tasks
+    they are delta-t's from the placements, with a standard error of at least
+    ``sqrt(sum V(theta))/T`` and then the normal distribution, V being Newcombe's variance at
+    ``theta = (U + 1/2)/(m n + 1)`` of each task.
+
+    Parameters
+    ----------
+    a, b : Strata
+        The same tasks, at least one of each with two runs; independent runs.
+    level : float
+        Confidence level.
+    higher_is_better : bool
+        Direction of the scores.
+
+    Examples
+    --------
+    >>> a, b = (Strata.from_runs([runs]) for runs in ([6.0, 7.0, 8.0, 9.0], [1.0, 2.0, 3.0, 4.0]))
+    >>> interval, p_value = improvement_interval(a, b, 0.95)
+    >>> round(interval.low, 3), interval.high, round(p_value, 3)
+    (0.582, 1.0, 0.029)
+    """
+    won = placements(a, b, higher_is_better=higher_is_better)
+    if a.n_tasks == 1:
+        p_value = mann_whitney(a.values, b.values)[1]
+        low, high = newcombe_interval(won.value, a.values.size, b.values.size, level)
+        if p_value > 1.0 - level:
+            low, high = min(low, 0.5), max(high, 0.5)
+        return Interval(low, high, "newcombe"), p_value
+    counts = a.counts.tolist(), b.counts.tolist()
+    least = sum(
+        _share_variance((share * m * n + 0.5) / (m * n + 1.0), m, n)
+        for share, m, n in zip(won.per_task.tolist(), *counts, strict=True)
+    )
+    edge = DeltaError(least / a.n_tasks**2, math.inf, np.full(1, math.nan))
+    parts = [won.error(), edge]
+    half = max(error.half_width(level) for error in parts)
+    p_value = max(error.p_value(won.value - 0.5) for error in parts if error.variance > 0.0)
+    return Interval(max(won.value - half, 0.0), min(won.value + half, 1.0), "delta_t"), p_value
+
+
+def newcombe_interval(value: float, m: int, n: int, level: float) -> tuple[float, float]:
+    """Return Newcombe's (2006, method 5) interval of P(X > Y) from m runs against n.
+
+    Parameters
+    ----------
+    value : float
+        The share of pairs won.
+    m, n : int
+        Numbers of runs.
+    level : float
+        Confidence level.
+
+    Examples
+    --------
+    >>> [round(newcombe_interval(1.0, n, n, 0.95)[0], 2) for n in (3, 5, 10, 20)]
+    [0.5, 0.64, 0.8, 0.9]
+    """
+    from scipy import special
+
+    z = float(special.ndtri((1.0 + level) / 2.0))
+    # The lower end of the share won is the upper end of the share lost.
+    return 1.0 - _upper_end(1.0 - value, m, n, z), _upper_end(value, m, n, z)
+
+
+def _upper_end(value: float, m: int, n: int, z: float) -> float:
+    """Return the greatest probability within z of its own standard errors of the value."""
+    low, high = value, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        inside = (middle - value) ** 2 <= z * z * _share_variance(middle, m, n)
+        low, high = (middle, high) if inside else (low, middle)
+    return high
+
+
+def _share_variance(theta: float, m: int, n: int) -> float:
+    """Return the variance of the share of pairs won at a true probability.
+
+    That of exponential distributions (Hanley and McNeil 1982), the sizes of both samples taken for
+    their mean.
+    """
+    more = (m + n) / 2.0 - 1.0
+    excess = more * (1.0 - theta) / (2.0 - theta) + more * theta / (1.0 + theta)
+    return theta * (1.0 - theta) * (1.0 + excess) / (m * n)
 
 
 def resampled_improvement(

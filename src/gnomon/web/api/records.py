@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.orm import Session
 
 from gnomon.database.schema import (
     AuditRecord,
@@ -19,7 +20,7 @@ from gnomon.database.schema import (
     VerifiedTrial,
 )
 from gnomon.leaderboard.refusals import Kind, Refusal
-from gnomon.leaderboard.submissions.job_queue import Place
+from gnomon.leaderboard.submissions.job_queue import place_in_queue
 
 __all__ = [
     "AuditLine",
@@ -199,9 +200,11 @@ class SubmissionRecord(BaseModel):
     expected_s: float | None = None
 
     @classmethod
-    def of(cls, submission: Submission, place: Place | None = None) -> SubmissionRecord:
-        """Return a submission."""
-        entry = submission.attempt.entry
+    def of(cls, submission: Submission, session: Session | None = None) -> SubmissionRecord:
+        """Return a submission; its place in the queue too, if there is a session to ask by."""
+        entry, place = submission.attempt.entry, None
+        if session is not None and submission.state in ("queued", "verifying"):
+            place = place_in_queue(session, submission.id)
         own = {"season", "entry", "learner", "attempt", "n_attempts_of_entry", "ahead"}
         names = set(cls.model_fields) - own - {"expected_s"}
         return cls(

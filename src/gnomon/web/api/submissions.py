@@ -9,16 +9,15 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 from sqlalchemy import select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import joinedload
 
 from gnomon.database.engine import Database
-from gnomon.database.schema import Submission, VerifiedTrial
+from gnomon.database.schema import VerifiedTrial
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Missing, NotAllowed
 from gnomon.leaderboard.seasons.entry_registration import attempt_of, find_entry
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.leaderboard.submissions.job_queue import place_in_queue
 from gnomon.leaderboard.submissions.manifest import Manifest
 from gnomon.leaderboard.submissions.submission import (
     announce,
@@ -44,8 +43,8 @@ from gnomon.web.api.dependencies import (
     WriteSession,
     caller,
 )
-from gnomon.web.api.entries import check_owner
 from gnomon.web.api.records import Reason, SubmissionRecord, TrialRecord
+from gnomon.web.api.seasons import check_owner
 
 __all__ = ["router"]
 
@@ -84,7 +83,7 @@ def announce_submission(
             keep_bytes(settings, hashlib.sha256(evidence).hexdigest(), evidence)
         else:
             submission = announce(session, settings, attempt, manifest)
-        return _record(session, submission)
+        return SubmissionRecord.of(submission, session)
 
 
 @router.put(
@@ -116,7 +115,7 @@ async def send_log(
 @router.get("/submissions/{submission}")
 def get_submission(session: ReadSession, submission: RowId) -> SubmissionRecord:
     """Tell the state of a submission, with the reason, and its place in the queue."""
-    return _record(session, find_submission(session, submission))
+    return SubmissionRecord.of(find_submission(session, submission), session)
 
 
 @router.get("/submissions/{submission}/trials")
@@ -162,7 +161,7 @@ def withdraw_submission(
     found = find_submission(session, submission, lock=True)
     check_owner(found.attempt.entry, who)
     withdraw(session, found, why.reason, by=who.account_id)
-    return _record(session, found)
+    return SubmissionRecord.of(found, session)
 
 
 def _may_send(database: Database, settings: ServerSettings, submission_id: int, who: Caller) -> int:
@@ -178,8 +177,4 @@ def _may_send(database: Database, settings: ServerSettings, submission_id: int, 
 
 def _told(database: Database, submission_id: int) -> SubmissionRecord:
     with database.reading() as session:
-        return _record(session, find_submission(session, submission_id))
-
-
-def _record(session: Session, submission: Submission) -> SubmissionRecord:
-    return SubmissionRecord.of(submission, place_in_queue(session, submission.id))
+        return SubmissionRecord.of(find_submission(session, submission_id), session)

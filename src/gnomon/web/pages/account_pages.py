@@ -34,7 +34,7 @@ from gnomon.web.api.dependencies import (
 )
 from gnomon.web.api.records import EntryRecord, status_of
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.rendering.templating import html_response
+from gnomon.web.pages.templating import html_response
 
 __all__ = ["WrongToken", "router", "sign_in", "sign_out"]
 

@@ -1,0 +1,310 @@
+"""Options that several verbs share: how scores are read, drawn from and shown.
+
+A group of options is one parameter of a verb, a data class, each field an option.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+
+import typer
+
+from gnomon.errors import ScoreDataError
+
+if TYPE_CHECKING:
+    from gnomon.scores.readers.summaries import SummaryTable
+    from gnomon.scores.table import ScoreTable
+
+__all__ = [
+    "DrawOptions",
+    "Gamma",
+    "Level",
+    "Method",
+    "Normalize",
+    "NormalizedScores",
+    "Only",
+    "ReadOptions",
+    "Resamples",
+    "Resampling",
+    "Score",
+    "Seed",
+    "ShowOptions",
+    "Source",
+    "Where",
+    "conditions",
+    "normalized",
+    "scores_of",
+    "scores_or_summaries",
+    "summaries_of",
+    "with_groups",
+]
+
+LEAST_LEVEL = 1e-6
+
+
+def _checked_level(level: float) -> float:
+    # Beyond these limits an interval is a point, or holds everything.
+    if not LEAST_LEVEL <= level <= 1 - LEAST_LEVEL:
+        limits = f", not within {LEAST_LEVEL:g} of either" if 0 < level < 1 else ""
+        raise typer.BadParameter(f"expected a number between 0 and 1{limits}, found {level}")
+    return level
+
+
+def _checked_target(gamma: float | None) -> float | None:
+    if gamma is not None and not math.isfinite(gamma):
+        raise typer.BadParameter(f"expected a finite number, found {gamma}")
+    return gamma
+
+
+Source = Annotated[
+    Path, typer.Argument(help="A run folder, or a file of scores (CSV, Parquet).", readable=False)
+]
+Where = Annotated[
+    list[str] | None, typer.Option(help="COLUMN=VALUE: only such rows of a score file.")
+]
+Score = Annotated[
+    str | None, typer.Option(help="Which score of a run folder; tce, if none is named.")
+]
+Level = Annotated[float, typer.Option(help="Confidence level.", callback=_checked_level)]
+Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all draws.")]
+Gamma = Annotated[
+    float | None,
+    typer.Option(help="Target of the optimality gap.", callback=_checked_target),
+]
+Normalize = Annotated[
+    str | None,
+    typer.Option(help="min-max, random-human (Atari), percentile or reference:ALGORITHM."),
+]
+Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")]
+Only = Annotated[
+    list[str] | None, typer.Option("--algorithm", help="Only these algorithms; repeatable.")
+]
+# As in gnomon.stats, whose import would load what the help does not need.
+Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
+Resampling = Literal["runs", "runs_and_tasks"]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How scores are read."""
+
+    leave_out_empty_cells: Annotated[
+        bool, typer.Option("--leave-out-empty-cells", help="Attempts on empty cells are no errors.")
+    ] = False
+    where: Where = None
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=COLUMN: what a column is called, as in algorithm=Name."),
+    ] = None
+    step_column: Annotated[
+        str | None, typer.Option(help="The column of a score file to read as the step.")
+    ] = None
+    lower_is_better: Annotated[
+        bool, typer.Option("--lower-is-better", help="Low scores of a score file are good.")
+    ] = False
+    format: Annotated[
+        str | None,
+        typer.Option("--format", help="The format of the scores, if it is not recognised."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class NormalizedScores:
+    """Which scores are read, and on what scale they are put."""
+
+    score: Score = None
+    normalize: Normalize = None
+
+    def last(
+        self, source: Path, options: ReadOptions, algorithms: list[str] | None = None
+    ) -> ScoreTable:
+        """Return the last score of each run, on the scale that was asked for."""
+        table = scores_of(source, self.score, options).last_step()
+        return normalized(table.select(algorithms=algorithms), self.normalize)
+
+
+@dataclass(frozen=True)
+class DrawOptions:
+    """How intervals are drawn."""
+
+    level: Level = 0.95
+    resamples: Resamples = 2000
+    seed: Seed = 0
+    gamma: Gamma = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the options as the functions of gnomon.stats take them."""
+        return {
+            "level": self.level,
+            "n_resamples": self.resamples,
+            "gamma": self.gamma,
+            "rng": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class ShowOptions:
+    """How what was found is shown."""
+
+    latex: Latex = False
+    figure: Annotated[Path | None, typer.Option(help="Draw to this file: .svg, .png or .pdf.")] = (
+        None
+    )
+
+
+def scores_of(
+    source: Path, metric: str | None, options: ReadOptions, *, default_metric: str | None = None
+) -> ScoreTable:
+    """Return the scores of a source, read as the options say."""
+    from gnomon.scores import read_scores
+
+    return read_scores(
+        source,
+        metric=metric,
+        default_metric=default_metric,
+        where=conditions(options.where),
+        columns=conditions(options.column, "--column", "NAME=COLUMN"),
+        step_column=options.step_column,
+        higher_is_better=False if options.lower_is_better else None,
+        format=options.format,
+        count_empty=not options.leave_out_empty_cells,
+    )
+
+
+def scores_or_summaries(
+    source: Path,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    metrics: Sequence[str] | None,
+    method: Method,
+    needs_runs: Mapping[str, bool],
+) -> tuple[ScoreTable, Sequence[str] | None, Method]:
+    """Return scores, metrics and method: as they are, or what a file of summaries allows.
+
+    `needs_runs` says which options are set that summaries cannot serve.
+    """
+    from gnomon.scores.readers.summaries import holds_summaries
+
+    if not holds_summaries(source):
+        return scores.last(source, reading), metrics, method
+    asked = [name for name, is_set in needs_runs.items() if is_set]
+    if method not in ("auto", "small_sample"):
+        asked.append(f"--method {method}")
+    if asked:
+        raise ScoreDataError(f"{source}: {asked[0]} needs the runs, and these are summaries")
+    from gnomon.stats.summaries import summary_metrics
+
+    table = _stand_ins(source, reading, scores.normalize)
+    return table, summary_metrics(metrics), "small_sample"
+
+
+def summaries_of(
+    source: Path, reading: ReadOptions, keep_apart: str | None, algorithms: list[str] | None
+) -> SummaryTable | None:
+    """Return a file of means and standard deviations; None if the source is none."""
+    from gnomon.scores.readers.summaries import holds_summaries
+
+    if not holds_summaries(source):
+        return None
+    found = _summaries(source, reading, keep_apart)
+    return found if algorithms is None else found.select(algorithms)
+
+
+def _stand_ins(source: Path, options: ReadOptions, normalize: str | None) -> ScoreTable:
+    """Return runs that stand in for a file of means and standard deviations."""
+    if normalize is not None and normalize.partition(":")[0] in ("min-max", "percentile"):
+        raise ScoreDataError(f"{source}: {normalize} needs the runs, and these are summaries")
+    from gnomon.stats.summaries import stand_in_runs
+
+    found = _summaries(source, options)
+    table = stand_in_runs(found, higher_is_better=not options.lower_is_better)
+    return normalized(table, normalize)
+
+
+def _summaries(source: Path, options: ReadOptions, keep_apart: str | None = None) -> SummaryTable:
+    from gnomon.scores import read_summaries
+
+    where, columns = (
+        conditions(options.where),
+        conditions(options.column, "--column", "NAME=COLUMN"),
+    )
+    return read_summaries(source, where=where, columns=columns, keep_apart=keep_apart)
+
+
+def conditions(
+    texts: list[str] | None, option: str = "--where", form: str = "COLUMN=VALUE"
+) -> dict[str, str]:
+    """Return names and values, from texts such as ``COLUMN=VALUE``."""
+    found = {}
+    for text in texts or []:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise typer.BadParameter(f"expected {form}, found {text!r}", param_hint=option)
+        found[name] = value
+    return found
+
+
+def normalized(table: ScoreTable, name: str | None) -> ScoreTable:
+    """Return the table on the scale that was asked for, or as it is."""
+    if name is None:
+        return table
+    from gnomon.scores.normalization import normalize
+
+    return normalize(table, name)
+
+
+def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return the verb with an option for each field of those parameters that are data classes.
+
+    The verb itself is called with the data classes.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Colors:
+    ...     ink: str = "black"
+    ...     paper: str = "white"
+    >>> def draw(what: str, colors: Colors) -> None:
+    ...     print(what, colors.ink, colors.paper)
+    >>> with_groups(draw)(what="a line", ink="blue", paper="white")
+    a line blue white
+    """
+    hints = get_type_hints(verb, include_extras=True)
+    groups = {
+        name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)
+    }
+
+    @functools.wraps(verb)
+    def spread(**values: Any) -> None:
+        for name, group in groups.items():
+            own = {field.name: values.pop(field.name) for field in fields(group)}
+            values[name] = group(**own)
+        verb(**values)
+
+    parameters = list(_parameters(verb, hints))
+    spread.__annotations__ = {p.name: p.annotation for p in parameters}
+    # inspect.signature() honours the attribute, which the type of a function does not declare.
+    spread.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return spread
+
+
+def _parameters(verb: Callable[..., None], hints: dict[str, Any]) -> Iterator[Parameter]:
+    """Yield what the command line sees: the parameters of the verb, and the fields of groups."""
+    for parameter in signature(verb).parameters.values():
+        hint = hints[parameter.name]
+        if not is_dataclass(hint):
+            yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint)
+            continue
+        of_fields = get_type_hints(hint, include_extras=True)
+        for field in fields(hint):
+            default = Parameter.empty if field.default is MISSING else field.default
+            kind = Parameter.KEYWORD_ONLY
+            yield Parameter(field.name, kind, default=default, annotation=of_fields[field.name])

@@ -1,0 +1,116 @@
+"""Suites: named and versioned lists of rules, each with the boards to play them on.
+
+A file of ``library/suites`` holds the newest version of a suite, or an older one. The name alone
+means the newest; ``gohr-core-v1`` means that version for ever. The ``hash`` in the file pins what
+its rules mean: a rule that changes needs a new version of every suite that it is in.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any
+
+from gnomon.errors import UnknownNameError
+from gnomon.experiments.config.config_entries import RuleEntry, content_hash
+from gnomon.game.board import BoardSpec
+from gnomon.rules.catalogue import load_rule_text
+
+__all__ = ["Suite", "available_suites", "load_suite"]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A list of rules to measure learners by.
+
+    Parameters
+    ----------
+    name : str
+        Without the version.
+    version : int
+        Counts up whenever a rule, its meaning or the boards change.
+    sentence : str
+        What it is for.
+    rules : tuple of str
+        Names in the catalogue.
+    board : BoardSpec
+        The boards that belong to it.
+
+    Examples
+    --------
+    >>> load_suite("gohr-paper").rules
+    ('color-match', 'clockwise', 'b23-then-b01', 'b3-then-b1')
+    """
+
+    name: str
+    version: int
+    sentence: str
+    rules: tuple[str, ...]
+    board: BoardSpec
+
+    @property
+    def full_name(self) -> str:
+        """The name with the version."""
+        return f"{self.name}-v{self.version}"
+
+    @property
+    def hash(self) -> str:
+        """Content hash of what the rules mean, and of the boards, 16 hexadecimal digits."""
+        entries = [RuleEntry(name, load_rule_text(name)) for name in self.rules]
+        return suite_hash([(entry.name, entry.hash) for entry in entries], self.board)
+
+
+def suite_hash(rules: Iterable[tuple[str, str]], board: BoardSpec) -> str:
+    """Return the hash that names and hashes of rules, and boards, would give a suite."""
+    return content_hash([list(map(list, rules)), asdict(board)])[:16]
+
+
+def available_suites() -> tuple[str, ...]:
+    """Return the names of all suites, without and with their versions.
+
+    Examples
+    --------
+    >>> available_suites()[:2]
+    ('gohr-core', 'gohr-core-v1')
+    """
+    return tuple(sorted(_suites()))
+
+
+def load_suite(name: str) -> Suite:
+    """Return a suite by its name; without a version, the newest.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such suite, with the nearest names.
+
+    Examples
+    --------
+    >>> suite = load_suite("gohr-full-v1")
+    >>> suite.version, len(suite.rules)
+    (1, 90)
+    """
+    if name not in _suites():
+        raise UnknownNameError("suite", name, available_suites())
+    return _suites()[name]
+
+
+@cache
+def _suites() -> MappingProxyType[str, Suite]:
+    """Return every suite by each of its names."""
+    folder = resources.files("gnomon.experiments") / "library" / "suites"
+    files = [path for path in folder.iterdir() if path.name.endswith(".toml")]
+    suites = [_suite(tomllib.loads(path.read_text(encoding="utf-8"))) for path in files]
+    suites.sort(key=lambda suite: suite.version)
+    named = {suite.full_name: suite for suite in suites}
+    return MappingProxyType(named | {suite.name: suite for suite in suites})
+
+
+def _suite(record: dict[str, Any]) -> Suite:
+    board = BoardSpec(**record["board"])
+    text = " ".join(record["sentence"].split())
+    return Suite(record["name"], record["version"], text, tuple(record["rules"]), board)

@@ -1,0 +1,1 @@
+"""The game as environments of Gymnasium: one board, many boards, wrappers, registration."""

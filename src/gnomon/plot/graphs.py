@@ -1,0 +1,303 @@
+"""Graphs drawn: a tournament as arrows around a circle, correlations of tasks as nearness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch
+
+from gnomon.distill.structure import Edge
+from gnomon.errors import shortened
+from gnomon.plot.style import (
+    FULL_WIDTH,
+    HALF_WIDTH,
+    INK,
+    LONGEST,
+    MUTED,
+    PAPER,
+    SERIES,
+    SIZE,
+    category_colors,
+    dress,
+    new_drawing,
+)
+from gnomon.ranking.ratings.hodge import HodgeDecomposition
+from gnomon.ranking.tournament import EVEN, Tournament
+from gnomon.scores.table import FloatArray
+
+__all__ = ["correlation_graph", "stress_layout", "tournament_graph", "tournament_rows"]
+
+#: More contestants than this do not fit around a circle.
+MOST_IN_CIRCLE = 12
+#: Steps of the layout of a graph.
+_N_STEPS = 200
+#: Parts that are not joined stand so much further apart than the longest way within one.
+_APART = 0.7
+
+
+def tournament_graph(
+    tournament: Tournament,
+    decomposition: HodgeDecomposition,
+    *,
+    null_band: tuple[float, float] | None,
+    fig: Drawing | None = None,
+) -> Drawing:
+    """Draw who beats whom as arrows around a circle, and how much of it ratings explain as a bar.
+
+    An arrow goes from the better to the worse, the wider the longer its edge; one that goes against
+    the ratings is dashed and in another colour. The contestants stand clockwise, best on top;
+    beyond twelve only the best are drawn.
+
+    Parameters
+    ----------
+    tournament : Tournament
+    decomposition : HodgeDecomposition
+        Of that tournament.
+    null_band : tuple of float, or None
+        Intransitivity of identical contestants, 5 % and 95 % quantile (of
+        :class:`gnomon.ranking.audits.intransitivity.Intransitivity`): what is cyclic means nothing
+        without it. None for a graph that comes without runs; the drawing says so.
+    fig : matplotlib.figure.Figure, optional
+        An empty one to draw on.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.ranking import Contest, Tournament, hodge_decomposition
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[3], [4]], "b": [[2], [2.5]], "c": [[0], [1]]})
+    >>> found = Tournament.of(Contest.from_table(scores))
+    >>> len(tournament_graph(found, hodge_decomposition(found), null_band=None).axes) > 0
+    True
+    """
+    fig = new_drawing(HALF_WIDTH + 1.2, HALF_WIDTH - 0.4) if fig is None else fig
+    circle, bar = fig.subplots(2, 1, height_ratios=[14, 1])
+    order = np.argsort(-decomposition.ratings, kind="stable")[:MOST_IN_CIRCLE]
+    _arrows(circle, tournament, decomposition, [int(i) for i in order])
+    _share_bar(bar, decomposition.shares, null_band)
+    if len(tournament.names) > len(order):
+        drawn = f"arrows: the first {len(order)} of {len(tournament.names)}"
+        bar.set_xlabel(f"{bar.get_xlabel()}\n{drawn}")
+    return fig
+
+
+def _arrows(
+    ax: Axes, tournament: Tournament, decomposition: HodgeDecomposition, order: Sequence[int]
+) -> None:
+    ax.set_axis_off()
+    ax.set_aspect("equal")
+    ax.set_xlim(-1.7, 1.7)
+    ax.set_ylim(-1.12, 1.12)
+    angles = np.pi / 2.0 - 2.0 * np.pi * np.arange(len(order)) / max(len(order), 1)
+    place = {i: (float(np.cos(a)), float(np.sin(a))) for i, a in zip(order, angles, strict=True)}
+    longest = float(np.abs(tournament.log_odds).max()) or 1.0
+    for i in order:
+        for j in order:
+            edge = float(tournament.log_odds[i, j])
+            if edge > EVEN:
+                against = decomposition.ratings[i] < decomposition.ratings[j]
+                ax.add_patch(
+                    FancyArrowPatch(
+                        place[i], place[j],
+                        arrowstyle="-|>", mutation_scale=9, shrinkA=6, shrinkB=6,
+                        linewidth=0.5 + 2.2 * edge / longest,
+                        linestyle="--" if against else "-",
+                        color=SERIES[1] if against else SERIES[0],
+                        alpha=1.0 if against else 0.25 + 0.6 * edge / longest,
+                        zorder=2 if against else 1,
+                    )
+                )  # fmt: skip
+    for i, (x, y) in place.items():
+        ax.plot([x], [y], "o", markersize=6, color=INK, zorder=3)
+        ax.text(
+            1.09 * x, 1.09 * y, shortened(tournament.names[i], LONGEST),
+            fontsize=SIZE - 1, color=INK, parse_math=False,
+            ha="left" if x > 0.2 else "right" if x < -0.2 else "center",
+            va="bottom" if y > 0.3 else "top" if y < -0.3 else "center",
+        )  # fmt: skip
+
+
+def _share_bar(ax: Axes, shares: Sequence[float], null_band: tuple[float, float] | None) -> None:
+    """Draw the squared shares of gradient, curl and harmonic part, side by side."""
+    dress(ax)
+    ax.set_yticks([])
+    ax.set_xlim(0.0, 1.0)
+    ax.set_ylim(-0.5, 0.5)
+    ax.set_xticks([0.0, 0.5, 1.0], ["0", "50 %", "100 %"])
+    left, words = 0.0, []
+    names = ("ratings", "cycles of three", "longer cycles")
+    for share, name, color in zip(shares, names, (SERIES[0], SERIES[1], SERIES[3]), strict=True):
+        if not math.isnan(share) and share >= 5e-4:
+            ax.barh(0.0, share, left=left, height=0.8, color=color)
+            left += share
+            words.append(f"{name} {100.0 * share:.1f} %")
+    explained = "explained by: " + (", ".join(words) or "nothing, all edges are 0")
+    ax.set_xlabel(f"{explained}\n{_chance(ax, null_band)}")
+
+
+def _chance(ax: Axes, null_band: tuple[float, float] | None) -> str:
+    """Mark what identical contestants leave to cycles, and say it."""
+    if null_band is None or math.isnan(sum(null_band)):
+        return "cycles of identical competitors: not known"
+    low, high = (end**2 for end in null_band)
+    ax.plot([1.0 - high, 1.0 - low], [0.62, 0.62], color=INK, linewidth=3, clip_on=False)
+    return f"cycles of identical competitors (bar above): {100 * low:.1f} to {100 * high:.1f} %"
+
+
+def tournament_rows(
+    tournament: Tournament, decomposition: HodgeDecomposition
+) -> tuple[Mapping[str, Any], ...]:
+    """Return the numbers of :func:`tournament_graph`: a row for each edge, from the better one."""
+    f = tournament.log_odds
+    return tuple(
+        {
+            "better": tournament.names[i],
+            "worse": tournament.names[j],
+            "log_odds": float(f[i, j]),
+            "gradient": float(decomposition.gradient[i, j]),
+            "curl": float(decomposition.curl[i, j]),
+            "harmonic": float(decomposition.harmonic[i, j]),
+        }
+        for i, j in zip(*np.nonzero(f > EVEN), strict=True)
+    )
+
+
+def correlation_graph(
+    edges: Sequence[Edge],
+    *,
+    categories: Mapping[str, str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw tasks as dots and their correlations as lines, thicker for stronger ones.
+
+    Parameters
+    ----------
+    edges : sequence of Edge
+        What :func:`gnomon.distill.structure.correlations` returns; negative ones are dashed.
+    categories : mapping from task to str, optional
+        Tasks of a category have a colour, which a legend names.
+    ax : matplotlib.axes.Axes, optional
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.distill import correlations
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {f"a{i}": [draws.uniform(1, 9) + draws.normal(0, 0.3, 3)] for i in range(12)}
+    >>> found = correlations(gn.ScoreTable.from_arrays(scores), strongest=2)
+    >>> [text.get_text() for text in correlation_graph(found).texts]
+    ['task_0', 'task_1', 'task_2']
+    """
+    names = sorted({name for edge in edges for name in (edge.a, edge.b)})
+    if ax is None:
+        ax = new_drawing(FULL_WIDTH * 0.8, min(2.6 + 0.14 * len(names), 7.5)).subplots()
+    ax.set_axis_off()
+    ax.set_facecolor("none")
+    index = {name: i for i, name in enumerate(names)}
+    pairs = [(index[edge.a], index[edge.b]) for edge in edges]
+    place = stress_layout(len(names), pairs)
+    sizes = np.abs([edge.correlation for edge in edges])
+    weakest, strongest = (sizes.min(), sizes.max()) if edges else (0.0, 1.0)
+    for edge, size in zip(edges, sizes, strict=True):
+        share = (size - weakest) / (strongest - weakest or 1.0)
+        ax.plot(
+            *place[[index[edge.a], index[edge.b]]].T,
+            color=MUTED, linewidth=0.8 + 3.0 * share, alpha=0.35 + 0.4 * share, zorder=1,
+            linestyle="-" if edge.correlation >= 0 else "--", solid_capstyle="round",
+        )  # fmt: skip
+    groups = categories or {}
+    colors = category_colors({name: groups.get(name, "") for name in names})
+    behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5, "alpha": 0.75}
+    for name, (x, y) in zip(names, place, strict=True):
+        ax.plot(
+            [x], [y], "o", markersize=10, color=colors[groups.get(name, "")],
+            markeredgecolor=PAPER, markeredgewidth=1.2, zorder=2,
+        )  # fmt: skip
+        ax.annotate(
+            shortened(name, LONGEST), (x, y), xytext=(0, 7), textcoords="offset points",
+            ha="center", va="bottom", parse_math=False, color=INK,
+            fontsize=SIZE - 1, zorder=3, bbox=behind,
+        )  # fmt: skip
+    ax.set_xlim(-0.09, 1.09)
+    ax.set_ylim(-0.06, 1.1)
+    sign = "|r|" if any(edge.correlation < 0 for edge in edges) else "r"
+    _legend(ax, colors, weakest, strongest, sign)
+    return ax
+
+
+def _legend(
+    ax: Axes, colors: Mapping[str, str], weakest: float, strongest: float, sign: str
+) -> None:
+    """Name the categories, and say what the lines are worth."""
+    dots = [
+        Line2D([], [], marker="o", linestyle="none", color=color, label=name or "other")
+        for name, color in colors.items()
+        if len(colors) > 1
+    ]
+    lines = [
+        Line2D([], [], color=MUTED, linewidth=w, alpha=a, label=f"{sign} = {r:.2f}")
+        for r, w, a in ((strongest, 3.8, 0.75), (weakest, 0.8, 0.35))
+    ]
+    ax.legend(
+        handles=[*dots, *lines], loc="upper center", bbox_to_anchor=(0.5, 0.0), frameon=False,
+        fontsize=SIZE - 1, labelcolor=INK, ncols=5,
+    )  # fmt: skip
+
+
+def stress_layout(n: int, edges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Place nodes so that distances on the page are those along the edges, as nearly as may be.
+
+    By majorisation of the stress (Gansner, Koren and North 2004), from a circle, so that the same
+    graph looks the same each time.
+
+    Parameters
+    ----------
+    n : int
+        Number of nodes.
+    edges : sequence of (int, int)
+        Which are joined.
+
+    Returns
+    -------
+    ndarray of float, shape (n, 2)
+        Between 0 and 1 in both directions.
+
+    Examples
+    --------
+    >>> stress_layout(3, [(0, 1), (1, 2)])[:, 0].round(2).tolist()
+    [1.0, 0.46, 0.0]
+    """
+    wanted = _ways(n, edges)
+    np.fill_diagonal(wanted, 1.0)
+    weight = 1.0 / wanted**2
+    np.fill_diagonal(weight, 0.0)
+    angle = 2.0 * np.pi * np.arange(n) / max(n, 1)
+    place = np.column_stack([np.cos(angle), np.sin(angle)])
+    for _ in range(_N_STEPS):
+        away = place[:, np.newaxis] - place
+        distance = np.maximum(np.sqrt((away**2).sum(axis=-1)), 1e-9)
+        goal = place[np.newaxis] + away * (wanted / distance)[..., np.newaxis]
+        total = np.maximum(weight.sum(axis=1), 1e-12)
+        # Half of the way: all nodes move at once, and would overshoot.
+        best = (weight[..., np.newaxis] * goal).sum(axis=1) / total[:, np.newaxis]
+        place = (place + best) / 2.0
+    low, high = place.min(axis=0), place.max(axis=0)
+    flat = high - low < 1e-6
+    return np.asarray(np.where(flat, 0.5, (place - low) / np.where(flat, 1.0, high - low)))
+
+
+def _ways(n: int, edges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Return the number of edges between each two nodes; more than any, if there is no way."""
+    ways = np.full((n, n), np.inf)
+    np.fill_diagonal(ways, 0.0)
+    for i, j in edges:
+        ways[i, j] = ways[j, i] = 1.0
+    for k in range(n):
+        ways = np.minimum(ways, ways[:, k, np.newaxis] + ways[k])
+    longest = ways[np.isfinite(ways)].max(initial=1.0)
+    return np.where(np.isfinite(ways), ways, _APART * longest + 1.0)

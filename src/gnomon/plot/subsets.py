@@ -1,0 +1,366 @@
+"""Smaller suites drawn: predictions, errors by size and cost, and a bar for each task."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+
+from gnomon.distill.distillation import Distilled
+from gnomon.distill.prepared import Transform
+from gnomon.distill.search.pareto import ParetoPoint
+from gnomon.errors import shortened
+from gnomon.plot.labels import name_panel, name_rows, name_series
+from gnomon.plot.style import (
+    FULL_WIDTH,
+    GRID,
+    HALF_WIDTH,
+    HEIGHT,
+    INK,
+    LONGEST,
+    MUTED,
+    SERIES,
+    SIZE,
+    axes_for,
+    category_colors,
+    dress,
+    mark_numbers,
+    new_drawing,
+    number,
+    series_style,
+)
+from gnomon.scores.table import FloatArray
+
+__all__ = [
+    "error_by_size_curves",
+    "error_strip",
+    "error_strips",
+    "pareto_front_plot",
+    "pareto_rows",
+    "predicted_against_true",
+    "prediction_rows",
+    "size_rows",
+    "task_bars",
+]
+
+#: Height of a bar of a task with its gap, in inches.
+ROW = 0.185
+#: Scores at which an axis may be marked, if differences are ratios.
+_DECADES = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5, 1e6)
+
+
+def predicted_against_true(
+    predicted: FloatArray,
+    true: FloatArray,
+    transform: Transform,
+    *,
+    half_width: float = float("nan"),
+    level: float = 0.9,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw predictions against the truth, with the line of equality and a prediction interval.
+
+    Parameters
+    ----------
+    predicted, true : ndarray of float, shape (algorithms,)
+        Transformed summaries; NaN is left out.
+    transform : Transform
+        For the numbers on the axes, which are scores.
+    half_width : float
+        Of the interval, transformed; NaN for none.
+    level : float
+        Of the interval.
+    ax : matplotlib.axes.Axes, optional
+
+    Examples
+    --------
+    >>> from gnomon.distill import transform_of
+    >>> predicted, true = np.array([1.0, 2.1]), np.array([1.1, 2.0])
+    >>> predicted_against_true(predicted, true, transform_of("identity")).get_ylabel()
+    'predicted, its fold left out'
+    """
+    ax = axes_for(ax, HALF_WIDTH, HALF_WIDTH * 0.95, grid="both")
+    whole = ~(np.isnan(predicted) | np.isnan(true))
+    p, t = predicted[whole], true[whole]
+    ends = np.array([min(p.min(), t.min()), max(p.max(), t.max())]) if p.size else np.array([0, 1])
+    air = 0.05 * (ends[1] - ends[0]) or 1.0
+    line = np.array([ends[0] - air, ends[1] + air])
+    if np.isfinite(half_width):
+        ax.fill_between(
+            line, line - half_width, line + half_width, color=SERIES[0], alpha=0.13, linewidth=0
+        )
+        ax.text(
+            0.03, 0.97, f"band: {level:.0%} of new algorithms", transform=ax.transAxes, va="top",
+            color=MUTED, fontsize=SIZE - 1,
+        )  # fmt: skip
+    ax.plot(line, line, color=MUTED, linewidth=1.0)
+    inside = ~(np.abs(p - t) > half_width)
+    ax.plot(t[inside], p[inside], "o", markersize=4, color=SERIES[0], alpha=0.8)
+    ax.plot(t[~inside], p[~inside], "D", markersize=4.5, color=SERIES[1])
+    ax.set_xlim(*line)
+    ax.set_ylim(*line)
+    ax.set_aspect("equal")
+    _mark(ax, transform, line)
+    ax.set_xlabel("true summary")
+    ax.set_ylabel("predicted, its fold left out")
+    return ax
+
+
+def _mark(ax: Axes, transform: Transform, ends: FloatArray) -> None:
+    """Mark both axes with scores."""
+    if transform.name == "identity":
+        return
+    scores = _DECADES if transform.log_base is not None else (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
+    places = transform.forward(np.array(scores))
+    shown = places[(places >= ends[0]) & (places <= ends[1])]
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(FixedLocator(shown.tolist()))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(
+            lambda place, _: number(round(float(transform.inverse(np.array(place))), 6))
+        )
+
+
+def prediction_rows(
+    algorithms: Sequence[str], predicted: FloatArray, true: FloatArray, transform: Transform
+) -> tuple[Mapping[str, Any], ...]:
+    """Return the numbers of :func:`predicted_against_true`, as scores."""
+    p, t = transform.inverse(predicted), transform.inverse(true)
+    return tuple(
+        {"algorithm": name, "true": float(t[i]), "predicted": float(p[i])}
+        for i, name in enumerate(algorithms)
+    )
+
+
+def error_strips(
+    relative: FloatArray, thirds: Mapping[str, npt.NDArray[np.int64]], *, fig: Drawing | None = None
+) -> Drawing:
+    """Draw the errors of groups of algorithms as dots: their sizes, and with their signs.
+
+    Parameters
+    ----------
+    relative : ndarray of float, shape (algorithms,)
+        Signed relative errors.
+    thirds : mapping from name to ndarray of int
+        The algorithms of each group, from top to bottom.
+    fig : matplotlib.figure.Figure, optional
+        An empty one to draw on.
+
+    Examples
+    --------
+    >>> drawing = error_strips(np.array([0.1, -0.2, 0.05]), {"all": np.array([0, 1, 2])})
+    >>> len(drawing.axes)
+    2
+    """
+    fig = new_drawing(FULL_WIDTH, 0.95 + 0.62 * len(thirds)) if fig is None else fig
+    sizes, signs = fig.subplots(1, 2, sharey=True)
+    name_panel(error_strip(np.abs(relative), thirds, ax=sizes), "accuracy: size of the error")
+    name_panel(error_strip(relative, thirds, ax=signs), "bias: error with its sign")
+    signs.axvline(0.0, color=MUTED, linewidth=1.0, zorder=1.5)
+    return fig
+
+
+def error_strip(
+    errors: FloatArray, thirds: Mapping[str, npt.NDArray[np.int64]], *, ax: Axes
+) -> Axes:
+    """Draw one kind of error of groups of algorithms as dots, a row a group.
+
+    Parameters
+    ----------
+    errors : ndarray of float, shape (algorithms,)
+        Relative errors.
+    thirds : mapping from name to ndarray of int
+        The algorithms of each group, from top to bottom.
+    ax : matplotlib.axes.Axes
+    """
+    dress(ax, grid="x")
+    for row, index in enumerate(thirds.values()):
+        _strip(ax, row, 100.0 * errors[index])
+    ax.set_xlabel("relative error, %")
+    name_rows(ax, [f"{name} ({len(index)})" for name, index in thirds.items()])
+    return ax
+
+
+def _strip(ax: Axes, row: int, values: FloatArray) -> None:
+    """Draw values as dots, neighbours above one another, and their mean as a line."""
+    order = np.argsort(values, kind="stable")
+    shift = np.resize([0.0, 0.12, -0.12, 0.06, -0.06], len(values))
+    ax.plot(values[order], row + shift, "o", markersize=4, color=SERIES[0], alpha=0.65)
+    mean = float(values.mean())
+    ax.plot([mean, mean], [row - 0.3, row + 0.3], color=SERIES[1], linewidth=2.2)
+    ax.annotate(
+        f"{mean:.1f}", (mean, row - 0.3), xytext=(0, 1), textcoords="offset points",
+        ha="center", va="bottom", color=INK, fontsize=SIZE - 1.5,
+    )  # fmt: skip
+    ax.plot([], [], color=GRID)
+
+
+def error_by_size_curves(found: Sequence[Distilled], *, ax: Axes | None = None) -> Axes:
+    """Draw the relative error by number of tasks: with the tasks given, and with them chosen again.
+
+    Parameters
+    ----------
+    found : sequence of Distilled
+        One of each size, with its nested validation.
+    ax : matplotlib.axes.Axes, optional
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.distill import sizes
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {f"a{i}": [draws.uniform(1, 9) + draws.normal(0, 0.3, 4)] for i in range(12)}
+    >>> found = sizes(gn.ScoreTable.from_arrays(scores), most=2, folds=3)
+    >>> len(error_by_size_curves(found).lines) > 0
+    True
+    """
+    ax = axes_for(ax, HALF_WIDTH, HEIGHT, grid="y")
+    sizes = [len(one.model.tasks) for one in found]
+    plain = 100.0 * np.array([one.relative_error for one in found])
+    honest = 100.0 * np.array([one.nested_relative_error for one in found])
+    error = 100.0 * np.array(
+        [np.nan if one.nested is None else one.nested.standard_error for one in found]
+    )
+    styles = series_style(0), series_style(1)
+    ax.fill_between(
+        sizes, honest - error, honest + error, color=styles[1].color, alpha=0.18, linewidth=0
+    )
+    names = ("tasks given (too good)", "tasks chosen again, ± standard error")
+    for values, style, name in zip((plain, honest), styles, names, strict=True):
+        ax.plot(
+            sizes, values, color=style.color, linestyle=style.dash, marker=style.marker,
+            markersize=4.5, label=name,
+        )  # fmt: skip
+    top = np.nanmax(np.concatenate([plain, honest + error]))
+    ax.set_ylim(0.0, 1.1 * float(top) if np.isfinite(top) and top > 0 else 1.0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    mark_numbers(ax.yaxis)
+    ax.set_xlabel("number of tasks")
+    ax.set_ylabel("relative error, %")
+    name_series(ax, "upper right")
+    return ax
+
+
+def size_rows(found: Sequence[Distilled]) -> tuple[Mapping[str, Any], ...]:
+    """Return the numbers of :func:`error_by_size_curves`."""
+    return tuple(
+        {
+            "size": len(one.model.tasks),
+            "tasks": " ".join(one.model.tasks),
+            "relative_error": one.relative_error,
+            "nested_relative_error": one.nested_relative_error,
+            "standard_error": None if one.nested is None else one.nested.standard_error,
+        }
+        for one in found
+    )
+
+
+def pareto_front_plot(front: Sequence[ParetoPoint], *, ax: Axes | None = None) -> Axes:
+    """Draw the least cross-validated error for each cost, a dot a subset, its size beside it.
+
+    Parameters
+    ----------
+    front : sequence of ParetoPoint
+        What :func:`gnomon.distill.search.pareto.pareto` returns.
+    ax : matplotlib.axes.Axes, optional
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.distill import pareto
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {f"a{i}": [draws.uniform(1, 9) + draws.normal(0, 0.3, 3)] for i in range(12)}
+    >>> costs = {"task_0": 1.0, "task_1": 2.0, "task_2": 5.0}
+    >>> found = pareto(gn.ScoreTable.from_arrays(scores), costs, most=2, folds=3)
+    >>> len(pareto_front_plot(found).lines) > 0
+    True
+    """
+    ax = axes_for(ax, HALF_WIDTH, HEIGHT, grid="both")
+    costs, errors = [p.cost for p in front], [p.cv_mse for p in front]
+    ax.step(costs, errors, where="post", color=series_style(0).color, linewidth=1.4)
+    ax.plot(costs, errors, "o", markersize=4.5, color=series_style(0).color)
+    last = None
+    for point in front:
+        n = len(point.tasks)
+        if n != last:
+            ax.annotate(
+                str(n), (point.cost, point.cv_mse), xytext=(3, 4), textcoords="offset points",
+                color=INK, fontsize=SIZE - 1,
+            )  # fmt: skip
+        last = n
+    if min(errors) > 0 and max(errors) / min(errors) > 20:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(0.0, 1.1 * max(errors) or 1.0)
+    mark_numbers(ax.xaxis, ax.yaxis)
+    ax.set_xlabel("cost (numbers: tasks in the subset)")
+    ax.set_ylabel("cross-validated squared error")
+    return ax
+
+
+def pareto_rows(front: Sequence[ParetoPoint]) -> tuple[Mapping[str, Any], ...]:
+    """Return the numbers of :func:`pareto_front_plot`."""
+    return tuple({"cost": p.cost, "cv_mse": p.cv_mse, "tasks": " ".join(p.tasks)} for p in front)
+
+
+def task_bars(
+    values: Mapping[str, float],
+    *,
+    xlabel: str = "",
+    categories: Mapping[str, str] | None = None,
+    marked: Collection[str] = (),
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a bar for each task, in the order given, with its number at the end.
+
+    Parameters
+    ----------
+    values : mapping from task to float
+        From top to bottom; a value that does not exist has a dash and no bar.
+    xlabel : str
+    categories : mapping from task to str, optional
+        Tasks of a category have a colour, which a legend names.
+    marked : collection of str
+        Tasks whose names are bold.
+    ax : matplotlib.axes.Axes, optional
+
+    Examples
+    --------
+    >>> ax = task_bars({"pong": 0.8, "boxing": float("nan")}, marked=["pong"])
+    >>> [label.get_text() for label in ax.get_yticklabels()], len(ax.patches)
+    (['pong', 'boxing'], 1)
+    """
+    names, n = list(values), len(values)
+    ax = axes_for(ax, HALF_WIDTH * 1.15, 0.9 + ROW * max(n, 3), grid="x")
+    colors = category_colors({t: (categories or {}).get(t, "") for t in names})
+    finite = [v for v in values.values() if v == v]
+    low, high = min([0.0, *finite]), max([0.0, *finite]) or 1.0
+    for row, (task, value) in enumerate(values.items()):
+        if value == value:
+            color = colors.get((categories or {}).get(task, ""), SERIES[0])
+            ax.barh(row, value, height=0.72, color=color)
+        ax.annotate(
+            f"{value:.2f}" if value == value else "–",
+            (max(value, 0.0) if value == value else 0.0, row),
+            xytext=(3, 0), textcoords="offset points", va="center", color=MUTED,
+            fontsize=SIZE - 2.5,
+        )  # fmt: skip
+    ax.set_xlim(low * 1.05, high * 1.12)
+    name_rows(ax, [shortened(name, LONGEST) for name in names], size=SIZE - 1.5)
+    for name, label in zip(names, ax.get_yticklabels(), strict=True):
+        label.set_fontweight("bold" if name in marked else "normal")
+    mark_numbers(ax.xaxis, most=5)
+    ax.set_xlabel(xlabel)
+    if len(colors) > 1:
+        handles = [Patch(color=color, label=name or "other") for name, color in colors.items()]
+        ax.legend(
+            handles=handles, loc="lower right", frameon=False, fontsize=SIZE - 1.5,
+            labelcolor=INK,
+        )  # fmt: skip
+    return ax

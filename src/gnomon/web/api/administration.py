@@ -1,0 +1,189 @@
+"""JSON API of administration: accounts, tokens, moderation, the audit log, server health."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import func, select
+from sqlalchemy.orm import joinedload
+
+from gnomon._version import __version__
+from gnomon.database.schema import AuditRecord, Job, Token
+from gnomon.leaderboard.accounts.accounts import (
+    close_account,
+    erase_account,
+    find_account,
+    make_account,
+)
+from gnomon.leaderboard.accounts.audit_log import note
+from gnomon.leaderboard.accounts.names import clean_text
+from gnomon.leaderboard.accounts.tokens import Caller, Scope, issue_token, revoke_token
+from gnomon.leaderboard.refusals import Missing, NotAllowed
+from gnomon.leaderboard.submissions.submission import find_submission, refuse_later, requeue
+from gnomon.web.api.dependencies import (
+    After,
+    Limit,
+    MaybeCaller,
+    ReadSession,
+    RowId,
+    WriteSession,
+    caller,
+    identified,
+    paced,
+)
+from gnomon.web.api.records import AuditLine, IssuedToken, Reason, SubmissionRecord, TokenRecord
+
+__all__ = ["health_router", "moderation_router", "router"]
+
+router = APIRouter(prefix="/api", tags=["accounts and tokens"])
+
+Admin = Annotated[Caller, Depends(caller("admin"))]
+Anybody = Annotated[Caller, Depends(identified)]
+_Label = Annotated[str, Field(max_length=128)]
+_Days = Annotated[float, Field(gt=0, le=3650, allow_inf_nan=False)]
+_Scopes = Annotated[list[Scope], Field(min_length=1, max_length=3)]
+
+
+class NewToken(BaseModel):
+    """A token that is wanted, for so many days."""
+
+    model_config = ConfigDict(extra="forbid")
+    scopes: _Scopes = ["submit"]
+    label: _Label = ""
+    days: _Days | None = 90
+
+
+class NewAccount(NewToken):
+    """An account that is wanted, with its first token."""
+
+    name: Annotated[str, Field(max_length=200)]
+
+
+@router.get("/tokens")
+def list_tokens(
+    session: ReadSession, who: Anybody, limit: Limit = 100, after: After = 0
+) -> list[TokenRecord]:
+    """List one's own tokens, without their secrets; an admin sees all."""
+    rows = select(Token).where(Token.id > after).order_by(Token.id).limit(limit)
+    if not who.may("admin"):
+        rows = rows.where(Token.account_id == who.account_id)
+    return [TokenRecord.of(token) for token in session.scalars(rows)]
+
+
+@router.post("/tokens", status_code=201, dependencies=[Depends(paced)])
+def make_token(session: WriteSession, wanted: NewToken, who: Anybody) -> IssuedToken:
+    """Make another token of one's own account, with no more scopes than the one that asks."""
+    for scope in wanted.scopes:
+        if not who.may(scope):
+            raise NotAllowed(f"this token may not give the scope {scope!r}")
+    return _issue(session, who.account_id, wanted, who)
+
+
+@router.post("/accounts", status_code=201)
+def make_new_account(session: WriteSession, wanted: NewAccount, who: Admin) -> IssuedToken:
+    """Make an account, and its first token."""
+    account = make_account(session, wanted.name)
+    note(session, "account made", "account", account.id, by=who.account_id, public=False)
+    return _issue(session, account.id, wanted, who)
+
+
+@router.delete("/tokens/{token}")
+def revoke(session: WriteSession, token: RowId, who: Anybody) -> TokenRecord:
+    """Revoke a token now: one's own, or as an admin anybody's."""
+    found = session.get(Token, token)
+    if found is None or not (found.account_id == who.account_id or who.may("admin")):
+        raise Missing(f"there is no token {token}, or it is another account's")
+    revoke_token(found)
+    note(session, "token revoked", "token", found.id, by=who.account_id, public=False)
+    return TokenRecord.of(found)
+
+
+@router.post("/accounts/{account}/close", status_code=204)
+def close(session: WriteSession, account: RowId, why: Reason, who: Admin) -> None:
+    """Close an account and revoke all its tokens; its entries stay."""
+    close_account(session, find_account(session, account))
+    reason = clean_text(why.reason, "reason")
+    note(session, "account closed", "account", account, by=who.account_id, reason=reason)
+
+
+@router.post("/accounts/{account}/erase", status_code=204)
+def erase(session: WriteSession, account: RowId, who: Admin) -> None:
+    """Take a person's name and texts off an account, on request; its scores stay."""
+    erase_account(session, find_account(session, account))
+    note(session, "account erased", "account", account, by=who.account_id)
+
+
+def _issue(session: WriteSession, account_id: int, wanted: NewToken, who: Caller) -> IssuedToken:
+    account = find_account(session, account_id)
+    label = clean_text(wanted.label, "label")
+    token, text = issue_token(session, account, wanted.scopes, label=label, days=wanted.days)
+    note(
+        session,
+        "token issued",
+        "token",
+        token.id,
+        by=who.account_id,
+        public=False,
+        scopes=token.scopes,
+    )
+    return IssuedToken(**TokenRecord.of(token).model_dump(), token=text)
+
+
+health_router = APIRouter(prefix="/api", tags=["server"])
+moderation_router = APIRouter(prefix="/api", tags=["moderation"])
+
+Moderator = Annotated[Caller, Depends(caller("moderate"))]
+
+
+class Health(BaseModel):
+    """The version, and how much waits."""
+
+    gnomon: str
+    queued: int
+    running: int
+
+
+@health_router.get("/health")
+def health(session: ReadSession) -> Health:
+    """Tell that the server and its database answer, and how long the queue is."""
+    counts = dict(
+        session.execute(
+            select(Job.state, func.count()).where(Job.finished_at.is_(None)).group_by(Job.state)
+        ).all()
+    )
+    return Health(
+        gnomon=__version__, queued=counts.get("queued", 0), running=counts.get("running", 0)
+    )
+
+
+@moderation_router.post("/submissions/{submission}/refuse")
+def refuse(
+    session: WriteSession, submission: RowId, why: Reason, who: Moderator
+) -> SubmissionRecord:
+    """Refuse what was taken in, with a reason that everybody sees."""
+    found = find_submission(session, submission, lock=True)
+    refuse_later(session, found, why.reason, by=who.account_id)
+    return SubmissionRecord.of(found)
+
+
+@moderation_router.post("/submissions/{submission}/requeue")
+def verify_again(session: WriteSession, submission: RowId, who: Moderator) -> SubmissionRecord:
+    """Verify a submission again: after an error, or because the verification has changed."""
+    found = find_submission(session, submission, lock=True)
+    requeue(session, found, by=who.account_id)
+    session.flush()
+    return SubmissionRecord.of(found, session)
+
+
+@moderation_router.get("/audit-log")
+def audit_log(
+    session: ReadSession, who: MaybeCaller, limit: Limit = 100, after: After = 0
+) -> list[AuditLine]:
+    """List what was done, in the order in which it was; moderators see all of it."""
+    rows = select(AuditRecord).where(AuditRecord.id > after)
+    if who is None or not who.may("moderate"):
+        rows = rows.where(AuditRecord.public)
+    rows = rows.options(joinedload(AuditRecord.account)).order_by(AuditRecord.id).limit(limit)
+    return [AuditLine.of(record) for record in session.scalars(rows)]

@@ -1,1 +1,0 @@
-"""Operation of a server: backup, transfer, export."""

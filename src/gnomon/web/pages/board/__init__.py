@@ -1,1 +1,0 @@
-"""Pages of the leaderboard: seasons, learners, rules, submissions, replays, moderation."""

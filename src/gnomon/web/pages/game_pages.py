@@ -1,0 +1,388 @@
+"""Pages of human play: puzzles of the library or of a season, games, and their results.
+
+The rule never leaves the server.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Form, Path, Request, Response
+from fastapi.responses import JSONResponse, RedirectResponse
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.orm import Session
+
+from gnomon.database.engine import Database
+from gnomon.database.schema import StudyAssignment
+from gnomon.errors import UnknownNameError
+from gnomon.experiments.scoring.mastery import attempts_to_master
+from gnomon.game.outcomes import CLEARED
+from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
+from gnomon.leaderboard.refusals import Conflict, Missing
+from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.studies.baselines import Yardstick, baseline_curves
+from gnomon.studies.game_store import StoredGame, begin_game, find_game, store_changes
+from gnomon.studies.play_session import Attempt, PlaySession, PlayView
+from gnomon.studies.playable_rules import Puzzle, puzzle_named, puzzle_of, puzzles
+from gnomon.studies.study_plan import StudyPlan
+from gnomon.studies.verified_learners import verified_learners
+from gnomon.web.api.dependencies import CsrfChecked, CurrentSettings, DatabaseOf, ReadSession, Slug
+from gnomon.web.middleware import address_of
+from gnomon.web.pages.charts import Curve, line_chart
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard
+from gnomon.web.pages.rule_page import RuleName as SeasonRuleName
+from gnomon.web.pages.templating import html_response
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["play"])
+
+Key = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{32}$", description="What the browser holds.")]
+RuleName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+Checked = Annotated[None, CsrfChecked]
+
+
+class AttemptForm(BaseModel):
+    """A piece, by its cell, and a bucket."""
+
+    model_config = ConfigDict(extra="forbid")
+    cell: Annotated[int, Field(ge=1, le=36)]
+    bucket: Annotated[int, Field(ge=0, le=3)]
+
+
+@dataclass(frozen=True)
+class PuzzlePage:
+    """A rule before it is played: its address, what it is called, and what a game of it is.
+
+    ``season``: whose learners play it too; empty for a rule of the library.
+    """
+
+    name: str
+    shown: str
+    episodes: int
+    horizon: int
+    season: str = ""
+
+
+@dataclass(frozen=True)
+class PuzzlesPage:
+    """How many puzzles there are; ``/play/puzzle-1`` is the first."""
+
+    n_puzzles: int
+
+
+@dataclass(frozen=True)
+class GamePage:
+    """A game as its player may see it.
+
+    ``memory_aid``: whether what was moved may be shown. ``study``: whether it is part of one.
+    """
+
+    view: PlayView
+    memory_aid: bool
+    study: bool
+
+
+# -- before the game -------------------------------------------------------------------------------
+
+
+@router.get("/play.json")
+def puzzles_json() -> PuzzlesPage:
+    """Tell how many puzzles there are."""
+    return PuzzlesPage(len(puzzles()))
+
+
+@router.get("/play", include_in_schema=False)
+def puzzles_html(request: Request) -> Response:
+    """Show the puzzles."""
+    return html_response(request, "play/puzzles.html", puzzles_json())
+
+
+def named(name: RuleName) -> Puzzle:
+    """Return the puzzle of an address."""
+    try:
+        return puzzle_named(name)
+    except UnknownNameError as error:
+        raise Missing(str(error)) from None
+
+
+Named = Annotated[Puzzle, Depends(named)]
+
+
+@router.get("/play/{name}.json")
+def puzzle_json(name: RuleName, puzzle: Named) -> PuzzlePage:
+    """Tell of a puzzle what may be told: not the rule."""
+    return PuzzlePage(name, puzzle.shown, puzzle.episodes, puzzle.horizon)
+
+
+@router.get("/play/{name}", include_in_schema=False)
+def puzzle_html(request: Request, name: RuleName, puzzle: Named) -> Response:
+    """Show what is going to be played."""
+    return html_response(request, "play/puzzle.html", puzzle_json(name, puzzle))
+
+
+class BegunGame(BaseModel):
+    """A game that was begun: its key, known to nobody else, and the first board."""
+
+    key: str
+    game: Any
+
+
+@router.post("/play/{name}.json", status_code=201)
+def begin_json(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: Named, _: Checked
+) -> BegunGame:
+    """Begin a game."""
+    return begun_game(database, begun(request, database, settings, puzzle))
+
+
+@router.post("/play/{name}", include_in_schema=False)
+def begin(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: Named, _: Checked
+) -> Response:
+    """Begin a game, and lead to it."""
+    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
+
+
+def begun(request: Request, database: Database, settings: ServerSettings, puzzle: Puzzle) -> str:
+    """Begin a game, unless this address has begun too many, and return its key."""
+    most = settings.max_play_sessions_per_hour
+    with database.noting() as session:
+        count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
+        return begin_game(session, puzzle)
+
+
+def begun_game(database: Database, key: str) -> BegunGame:
+    """Return a game that was just begun."""
+    with database.reading() as session:
+        return BegunGame(key=key, game=_page(find_game(session, key)))
+
+
+# -- a public rule of a season, before the game ----------------------------------------------------
+
+
+def of_season(session: ReadSession, season: Slug, rule: SeasonRuleName) -> Puzzle:
+    """Return the puzzle of an address."""
+    found = find_season(session, season)
+    return puzzle_of(found, find_rule(found, rule))
+
+
+OfSeason = Annotated[Puzzle, Depends(of_season)]
+
+
+@router.get("/play/seasons/{season}/{rule}.json", name="puzzle_json")
+def season_puzzle_json(season: Slug, rule: SeasonRuleName, puzzle: OfSeason) -> PuzzlePage:
+    """Tell how a rule of a season is played."""
+    address = f"seasons/{season}/{rule}"
+    return PuzzlePage(address, puzzle.shown, puzzle.episodes, puzzle.horizon, season)
+
+
+@router.get("/play/seasons/{season}/{rule}", include_in_schema=False)
+def season_puzzle_html(
+    request: Request, season: Slug, rule: SeasonRuleName, puzzle: OfSeason
+) -> Response:
+    """Show what is going to be played."""
+    return html_response(request, "play/puzzle.html", season_puzzle_json(season, rule, puzzle))
+
+
+@router.post("/play/seasons/{season}/{rule}.json", status_code=201, name="begin_json")
+def begin_season_json(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
+) -> BegunGame:
+    """Begin a game."""
+    return begun_game(database, begun(request, database, settings, puzzle))
+
+
+@router.post("/play/seasons/{season}/{rule}", include_in_schema=False)
+def begin_season(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
+) -> Response:
+    """Begin a game, and lead to it."""
+    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
+
+
+# -- the game --------------------------------------------------------------------------------------
+
+
+def _page(game: StoredGame) -> GamePage:
+    return GamePage(game.session.view(), game.memory_aid, game.row.assignment_id is not None)
+
+
+@router.get("/play/games/{key}.json")
+def game_json(session: ReadSession, key: Key) -> GamePage:
+    """Tell how a game stands."""
+    return _page(find_game(session, key))
+
+
+@router.get("/play/games/{key}", include_in_schema=False)
+def game_html(request: Request, session: ReadSession, key: Key) -> Response:
+    """Show a game."""
+    game = find_game(session, key)
+    return html_response(request, "play/game.html", _page(game), key=key)
+
+
+def _done(
+    board: BoardState,
+    database: Database,
+    key: str,
+    do: Callable[[PlaySession], Attempt | None],
+) -> GamePage:
+    """Do something in a game.
+
+    The game is found and played in one session, and what came of it is put down in another: while
+    it writes nobody else can, and to write takes a fraction of the time.
+    """
+    with database.reading() as session:
+        game = board.games.take(session, key)
+    made = do(game.session)
+    with database.noting() as session:
+        changed_at = store_changes(session, game, made)
+    page = _page(game)
+    board.games.put_back(game, changed_at)
+    return page
+
+
+@router.post("/play/games/{key}/attempts.json", response_model=GamePage)
+def attempt_json(
+    board: CurrentBoard, database: DatabaseOf, key: Key, form: AttemptForm, _: Checked
+) -> Response:
+    """Try to move a piece into a bucket; the answer tells what came of it."""
+    page = _done(board, database, key, lambda played: played.attempt(form.cell, form.bucket))
+    # Somebody waits for this, so the record is not checked against its own type once more.
+    return JSONResponse(asdict(page))
+
+
+@router.post("/play/games/{key}/attempts", include_in_schema=False)
+def attempt_form(
+    board: CurrentBoard,
+    database: DatabaseOf,
+    key: Key,
+    cell: Annotated[int, Form(ge=1, le=36)],
+    bucket: Annotated[int, Form(ge=0, le=3)],
+    _: Checked,
+) -> Response:
+    """Try, and show the game again."""
+    attempt_json(board, database, key, AttemptForm(cell=cell, bucket=bucket), None)
+    return RedirectResponse(f"/play/games/{key}", 303)
+
+
+@router.post("/play/games/{key}/next.json")
+def next_json(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> GamePage:
+    """Deal the next board."""
+    return _done(board, database, key, lambda played: played.next_board())
+
+
+@router.post("/play/games/{key}/next", include_in_schema=False)
+def next_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Response:
+    """Deal the next board, and show it."""
+    next_json(board, database, key, None)
+    return RedirectResponse(f"/play/games/{key}", 303)
+
+
+@router.post("/play/games/{key}/give-up.json")
+def give_up_json(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> GamePage:
+    """End the game here."""
+    return _done(board, database, key, lambda played: played.give_up())
+
+
+@router.post("/play/games/{key}/give-up", include_in_schema=False)
+def give_up_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Response:
+    """End the game, and show what it was worth."""
+    give_up_json(board, database, key, None)
+    return RedirectResponse(f"/play/games/{key}/result", 303)
+
+
+# -- the result ------------------------------------------------------------------------------------
+
+
+#: Who plays here even where learners of the leaderboard were measured: the floor, and the paper's.
+_BESIDE_MEASURED = ("chance", "network")
+
+
+@dataclass(frozen=True)
+class ResultPage:
+    """A game that is over.
+
+    ``errors`` counts those of each board that was touched; ``cumulated`` adds them up.
+    ``left_off``: the last board was stopped at, so that its errors are not those of a whole one.
+    ``mastered_after`` is the number of attempts before the first ten in a row that were right, null
+    if there were none.
+    ``learners``: those of the leaderboard that were measured on this very rule, with chance and the
+    network of the paper; where there are none, four that play it here. Empty in a study that does
+    not show them.
+    """
+
+    rule: str
+    study: bool
+    errors: list[int]
+    cumulated: list[int]
+    attempts: int
+    moves: int
+    cleared: int
+    left_off: bool
+    mastered_after: int | None
+    learners: list[Yardstick]
+
+
+def result_page(session: ReadSession, key: Key) -> ResultPage:
+    """Return the result of a game."""
+    game = find_game(session, key)
+    if game.session.state != "ended":
+        raise Conflict("expected a game that is over; this one is in progress")
+    played = game.session
+    errors = played.errors_by_board()[: played.n_played]
+    mastered = attempts_to_master([attempt.accepted for attempt in played.attempts])
+    return ResultPage(
+        played.game.rule_name,
+        game.row.assignment_id is not None,
+        errors,
+        list(itertools.accumulate(errors)),
+        len(played.attempts),
+        sum(attempt.accepted for attempt in played.attempts),
+        int((played.log().finish == CLEARED).sum()),
+        played.left_off,
+        int(mastered) if mastered < float("inf") else None,
+        _learners(session, game, len(errors)),
+    )
+
+
+Result = Annotated[ResultPage, Depends(result_page)]
+
+
+def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardstick]:
+    if game.row.assignment_id is not None:
+        assignment = session.get_one(StudyAssignment, game.row.assignment_id)
+        if not StudyPlan.from_record(assignment.study.plan).show_curves:
+            return []
+    # The same for everybody who plays this rule, so that it is computed once.
+    here = baseline_curves(replace(game.session.game, rule_name="", seed=0))
+    measured = verified_learners(session, game.row, game.session.game, n_boards)
+    if measured:
+        here = tuple(each for each in here if each.name in _BESIDE_MEASURED)
+    return [*measured, *(_cut(each, n_boards) for each in here)]
+
+
+def _cut(learner: Yardstick, n: int) -> Yardstick:
+    return replace(learner, median=learner.median[:n], low=learner.low[:n], high=learner.high[:n])
+
+
+@router.get("/play/games/{key}/result.json")
+def result_json(page: Result) -> ResultPage:
+    """Tell what a game was worth, and what the rule would have cost learners."""
+    return page
+
+
+@router.get("/play/games/{key}/result", include_in_schema=False)
+def result_html(request: Request, key: Key, page: Result) -> Response:
+    """Show what a game was worth."""
+    return html_response(request, "play/result.html", page, key=key, chart=_chart(page))
+
+
+def _chart(page: ResultPage) -> Any:
+    curves = [Curve("you", page.cumulated, you=True)]
+    curves += [Curve(each.name, each.median, each.low, each.high) for each in page.learners]
+    return line_chart(curves, x_label="board", y_label="errors so far", log=True)

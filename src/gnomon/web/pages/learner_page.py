@@ -1,0 +1,236 @@
+"""Page of a learner: rank, attempts, errors on each rule, profile."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter, Request, Response
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from gnomon.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon.errors import DegenerateScoresWarning, GnomonError
+from gnomon.leaderboard.seasons.entry_registration import find_entry
+from gnomon.leaderboard.standings.board_records import LEVEL, Contender, Number, Standing
+from gnomon.leaderboard.standings.compute import score_table
+from gnomon.leaderboard.standings.snapshots import COUNTED, board_of
+from gnomon.stats.bootstrap.resamples import median_curve
+from gnomon.web.api.dependencies import ReadSession, RowId
+from gnomon.web.api.records import EntryRecord, SubmissionRecord
+from gnomon.web.pages.charts import Curve, intervals, line_chart
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response, json_text
+from gnomon.web.pages.templating import rendered
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["pages"])
+
+#: Curves in one drawing, and learners beside this one in its profile.
+_MOST_CURVES, _MOST_OTHERS = 6, 4
+
+
+@dataclass(frozen=True)
+class RuleLine:
+    """How an entry fared on a rule.
+
+    ``median`` is that of its trials' errors; ``learned`` how many trials found the rule;
+    ``rank_low`` and ``rank_high`` where the rule stands among the others for this learner, the
+    hardest first.
+    """
+
+    rule: str
+    hidden: bool
+    n_trials: int
+    median: Number
+    learned: int
+    rank_low: int | None
+    rank_high: int | None
+
+
+@dataclass(frozen=True)
+class CurveRecord:
+    """Errors so far after each episode: the median of the trials, with its band."""
+
+    rule: str
+    median: list[float]
+    low: list[float]
+    high: list[float]
+
+
+@dataclass(frozen=True)
+class ProfileRecord:
+    """Share of a learner's trials with at most so many errors."""
+
+    learner: str
+    errors: list[float]
+    share: list[float]
+
+
+@dataclass(frozen=True)
+class LearnerPage:
+    """An entry with everything that is known of it."""
+
+    entry: EntryRecord
+    season_title: str
+    division: str
+    standing: Standing | None
+    submissions: list[SubmissionRecord]
+    rules: list[RuleLine]
+    curves: list[CurveRecord]
+    profiles: list[ProfileRecord]
+    level: float = LEVEL
+
+
+def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPage:
+    """Put the page of an entry together."""
+    season = entry.season
+    snapshot = board.standings.get(season.id, season.version)
+    lines = (*snapshot.standings.ranked, *snapshot.standings.unranked) if snapshot else ()
+    standing = next((line for line in lines if line.contender.entry_id == entry.id), None)
+    trials = _trials(session, entry)
+    return LearnerPage(
+        EntryRecord.of(entry),
+        season.title,
+        season.division,
+        standing,
+        [SubmissionRecord.of(each) for each in _submissions(session, entry)],
+        _rules(session, season, entry, trials),
+        _curves(season, trials),
+        _profiles(session, season, entry, [line.contender for line in lines if line.rank_low]),
+    )
+
+
+def _submissions(session: Session, entry: Entry) -> list[Submission]:
+    query = select(Submission).join(EntryAttempt).where(EntryAttempt.entry_id == entry.id)
+    return list(session.scalars(query.order_by(EntryAttempt.number)))
+
+
+def _trials(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
+    """Return the trials of an entry that count, by rule."""
+    query = (
+        select(VerifiedTrial)
+        .join(Submission, VerifiedTrial.submission_id == Submission.id)
+        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
+        .where(EntryAttempt.entry_id == entry.id, Submission.state.in_(COUNTED))
+        .order_by(EntryAttempt.number, VerifiedTrial.number)
+    )
+    found: dict[str, list[VerifiedTrial]] = {rule.name: [] for rule in entry.season.rules}
+    for trial in session.scalars(query):
+        found[trial.rule.name].append(trial)
+    return found
+
+
+def _rules(
+    session: Session, season: Season, entry: Entry, trials: dict[str, list[VerifiedTrial]]
+) -> list[RuleLine]:
+    ranks = _ranks(session, season, entry)
+    rng = np.random.default_rng(season.id)
+    lines = []
+    for rule in season.rules:
+        of_rule = trials[rule.name]
+        if not of_rule:
+            continue
+        errors = [trial.tce for trial in of_rule]
+        number = Number.median(errors, rng=rng)
+        learned = sum(trial.errors_to_learn is not None for trial in of_rule)
+        low, high = ranks.get(rule.name, (None, None))
+        hidden = rule.visibility == "hidden"
+        lines.append(RuleLine(rule.name, hidden, len(of_rule), number, learned, low, high))
+    return lines
+
+
+def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[int, int]]:
+    """Return where each rule stands for this learner, if that can be told."""
+    from gnomon.ranking import rank
+
+    board = board_of(session, season)
+    rng = np.random.default_rng(season.id)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        try:
+            table = score_table(board, [Contender(entry.id, entry.name)])
+            ranking = rank(table, by="task", level=LEVEL, n_resamples=200, rng=rng)
+        except GnomonError:
+            return {}
+    return {r["name"]: (r["rank_low"], r["rank_high"]) for r in ranking.as_records()}
+
+
+def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[CurveRecord]:
+    rng = np.random.default_rng(season.id)
+    found = []
+    for rule, of_rule in trials.items():
+        curves = [trial.curve for trial in of_rule if len(trial.curve) == season.episodes]
+        if curves:
+            median, low, high = median_curve(curves, level=LEVEL, n_resamples=1000, rng=rng)
+            if np.isnan(low).any():
+                low = high = median
+            found.append(CurveRecord(rule, median.tolist(), low.tolist(), high.tolist()))
+    return found
+
+
+def _profiles(
+    session: Session, season: Season, entry: Entry, ranked: list[Contender]
+) -> list[ProfileRecord]:
+    """Return the profiles of this learner and of the best others."""
+    from gnomon.stats.profiles.performance import performance_profiles
+
+    if entry.id not in [each.entry_id for each in ranked]:
+        return []
+    others = [each for each in ranked if each.entry_id != entry.id][:_MOST_OTHERS]
+    own = [each for each in ranked if each.entry_id == entry.id]
+    table = score_table(board_of(session, season), [*own, *others])
+    rng = np.random.default_rng(season.id)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        found = performance_profiles(table, spacing="data", band="none", rng=rng)
+    return [ProfileRecord(p.algorithm, p.tau.tolist(), p.value.tolist()) for p in found]
+
+
+@router.get("/entries/{entry_id}.json", response_model=LearnerPage)
+def learner_json(
+    request: Request, session: ReadSession, board: CurrentBoard, entry_id: RowId
+) -> Response:
+    """Tell of an entry: its place, its attempts, its errors on each rule."""
+    entry = find_entry(session, entry_id)
+
+    def make() -> str:
+        return json_text(learner_page(session, board, entry))
+
+    kept = board.page(entry.season, ("entry", entry.id), make, "application/json")
+    return cached_response(request, kept)
+
+
+@router.get("/entries/{entry_id}", include_in_schema=False)
+def learner_html(
+    request: Request, session: ReadSession, board: CurrentBoard, entry_id: RowId
+) -> Response:
+    """Show an entry."""
+    entry = find_entry(session, entry_id)
+
+    def make() -> str:
+        page = learner_page(session, board, entry)
+        return rendered("board/learner.html", f"/entries/{entry_id}", page, **_drawn(page))
+
+    return cached_response(request, board.page(entry.season, ("entry", entry.id), make))
+
+
+def _drawn(page: LearnerPage) -> dict[str, Any]:
+    """Lay out the drawings of the page."""
+    numbers = [(line.median.value, line.median.low, line.median.high) for line in page.rules]
+    hardest = sorted(page.curves, key=lambda curve: -curve.median[-1])[:_MOST_CURVES]
+    curves = [Curve(each.rule, each.median, each.low, each.high) for each in hardest]
+    profiles = [
+        Curve(each.learner, each.share, at=each.errors, you=each.learner == page.entry.name)
+        for each in page.profiles
+    ]
+    return {
+        "drawn": intervals(numbers, width=220),
+        "curves": line_chart(curves, x_label="episode", y_label="errors so far", log=True),
+        "n_curves": len(curves),
+        "profile": line_chart(
+            profiles, x_label="errors of a trial", y_label="share of trials", log_x=True
+        ),
+    }

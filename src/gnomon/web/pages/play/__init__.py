@@ -1,1 +1,0 @@
-"""Pages of human play: games, their results, and studies."""

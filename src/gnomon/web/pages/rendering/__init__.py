@@ -1,1 +1,0 @@
-"""HTML from templates, SVG charts, and the cache of rendered pages."""

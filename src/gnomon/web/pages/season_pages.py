@@ -1,0 +1,275 @@
+"""Pages of seasons: standings, the table of scores as CSV, and the methods behind them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import PlainTextResponse
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from gnomon._version import __version__
+from gnomon.database.schema import Entry, Season, Submission
+from gnomon.leaderboard.seasons.entry_registration import find_season
+from gnomon.leaderboard.standings.board_records import LEVEL, METRICS, Number, Standings
+from gnomon.leaderboard.standings.compute import score_table
+from gnomon.leaderboard.standings.snapshots import COUNTED, Snapshot, board_of
+from gnomon.web.api.dependencies import ReadSession, Slug
+from gnomon.web.api.records import SeasonRecord
+from gnomon.web.csv_cells import csv_text
+from gnomon.web.pages.charts import odds_intervals
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response
+from gnomon.web.pages.templating import html_response, rendered
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["pages"])
+
+MetricName = Annotated[str, Query(pattern=f"^({'|'.join(METRICS)})$")]
+_WAITING = ("uploading", "queued", "verifying")
+
+
+@dataclass(frozen=True)
+class Tombstone:
+    """An entry that was taken off the board, and why."""
+
+    entry_id: int
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class SeasonLine:
+    """A season among others."""
+
+    name: str
+    title: str
+    division: str
+    description: str
+    n_rules: int
+    n_entries: int
+    n_verified: int
+
+
+@dataclass(frozen=True)
+class SeasonsPage:
+    """All seasons, the newest first."""
+
+    seasons: list[SeasonLine]
+
+
+@dataclass(frozen=True)
+class StandingsPage:
+    """The board of a season.
+
+    ``standings`` is null while the first ones are computed; ``is_current`` is false while newer
+    ones are; ``waiting`` counts the submissions that are not judged yet.
+    """
+
+    season: SeasonRecord
+    standings: Standings | None
+    is_current: bool
+    waiting: int
+    withdrawn: list[Tombstone]
+
+
+def seasons_page(session: ReadSession) -> SeasonsPage:
+    """List the seasons."""
+    seasons = session.scalars(select(Season).order_by(Season.id.desc())).all()
+    entries = _counts(session, select(Entry.season_id, func.count()).group_by(Entry.season_id))
+    verified = _counts(
+        session,
+        select(Submission.season_id, func.count())
+        .where(Submission.state.in_(COUNTED))
+        .group_by(Submission.season_id),
+    )
+    return SeasonsPage(
+        [
+            SeasonLine(
+                *(s.name, s.title, s.division, s.description),
+                *(len(s.rules), entries.get(s.id, 0), verified.get(s.id, 0)),
+            )
+            for s in seasons
+        ]
+    )
+
+
+def _counts(session: Session, query: Select[int, int]) -> dict[int, int]:
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+Seasons = Annotated[SeasonsPage, Depends(seasons_page)]
+
+
+@router.get("/index.json")
+@router.get("/seasons.json")
+def seasons_json(page: Seasons) -> SeasonsPage:
+    """List the seasons."""
+    return page
+
+
+@router.get("/", include_in_schema=False)
+def home(request: Request, page: Seasons, board: CurrentBoard) -> Response:
+    """Show what this is, and the seasons."""
+    kept = board.pages.get(("home", page_key(page)), lambda: rendered("board/home.html", "/", page))
+    return cached_response(request, kept)
+
+
+@router.get("/seasons", include_in_schema=False)
+def seasons_html(request: Request, page: Seasons, board: CurrentBoard) -> Response:
+    """Show the seasons."""
+    key = ("seasons", page_key(page))
+    kept = board.pages.get(key, lambda: rendered("board/seasons.html", "/seasons", page))
+    return cached_response(request, kept)
+
+
+def page_key(page: SeasonsPage) -> tuple[Any, ...]:
+    """Return the cache key of a list of seasons: all that it shows."""
+    return tuple(tuple(vars(line).values()) for line in page.seasons)
+
+
+def standings_page(session: Session, season: Season, snapshot: Snapshot | None) -> StandingsPage:
+    """Return the board of a season with all that stands beside the standings."""
+    waiting = session.scalar(
+        select(func.count())
+        .select_from(Submission)
+        .where(Submission.season_id == season.id, Submission.state.in_(_WAITING))
+    )
+    gone = session.scalars(
+        select(Entry)
+        .where(Entry.season_id == season.id, Entry.withdrawn_at.is_not(None))
+        .order_by(Entry.id)
+    )
+    return StandingsPage(
+        SeasonRecord.of(season),
+        None if snapshot is None else snapshot.standings,
+        snapshot is not None and snapshot.is_current,
+        waiting or 0,
+        [Tombstone(entry.id, entry.name, entry.withdrawn_reason) for entry in gone],
+    )
+
+
+@router.get("/seasons/{name}.json")
+def standings_json(session: ReadSession, board: CurrentBoard, name: Slug) -> StandingsPage:
+    """Tell the standings of a season: estimates, rank intervals, tie groups, the gap."""
+    season = find_season(session, name)
+    return standings_page(session, season, board.standings.get(season.id, season.version))
+
+
+@router.get("/seasons/{name}", include_in_schema=False)
+def standings_html(
+    request: Request,
+    session: ReadSession,
+    board: CurrentBoard,
+    name: Slug,
+    metric: MetricName = METRICS[0],
+) -> Response:
+    """Show the standings of a season."""
+    season = find_season(session, name)
+    snapshot = board.standings.get(season.id, season.version)
+
+    def make() -> str:
+        page = standings_page(session, season, snapshot)
+        path = f"/seasons/{season.name}"
+        drawn = _drawn(page, metric)
+        return rendered("board/standings.html", path, page, metric=metric, seed=season.id, **drawn)
+
+    return cached_response(request, board.page(season, ("standings", metric), make))
+
+
+def _drawn(page: StandingsPage, metric: str) -> dict[str, Any]:
+    """Lay out what the ranks go by, and mark whose errors are out of that order."""
+    lines = page.standings.ranked if page.standings else ()
+    nothing = Number(None, None, None)
+    ratings = [line.rating or nothing for line in lines]
+    return {
+        "drawn": odds_intervals([(r.value, r.low, r.high) for r in ratings], width=220),
+        "fewer": fewer_than_above([line.estimates[metric].value for line in lines]),
+    }
+
+
+def fewer_than_above(errors: Sequence[float | None]) -> list[bool]:
+    """Tell for each learner whether it has fewer errors than one that is ranked above it.
+
+    Examples
+    --------
+    >>> fewer_than_above([200.0, 134.0, 288.0, None, 150.0])
+    [False, True, False, False, True]
+    """
+    most, found = -math.inf, []
+    for value in errors:
+        found.append(value is not None and value < most)
+        most = max(most, -math.inf if value is None else value)
+    return found
+
+
+#: What every row says of the whole table, so that who reads it need not be told.
+_ABOUT = {"metric": "tce", "unit": "errors", "direction": "lower"}
+_COLUMNS = ("algorithm", "task", "run", "score", "ranked", "hidden", "account", *_ABOUT)
+
+
+@router.get("/seasons/{name}/scores.csv", response_class=PlainTextResponse)
+def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name: Slug) -> Response:
+    """Return the scores of a season as a tidy table: learners, rules, trials, errors.
+
+    ``ranked`` tells who has a rank, ``hidden`` which rules were hidden; ``gnomon rank FILE --where
+    ranked=yes`` makes the ranks again.
+    """
+    season = find_season(session, name)
+
+    def make() -> str:
+        return csv_text(_rows(session, board, season), _COLUMNS)
+
+    kept = board.page(season, ("scores",), make, "text/csv; charset=utf-8")
+    answer = cached_response(request, kept)
+    answer.headers["Content-Disposition"] = f'attachment; filename="{season.name}-scores.csv"'
+    return answer
+
+
+def _rows(session: Session, board: BoardState, season: Season) -> Iterator[Mapping[str, Any]]:
+    snapshot = board.standings.get(season.id, season.version)
+    ranked = {line.contender.name for line in snapshot.standings.ranked} if snapshot else set()
+    scores = board_of(session, season)
+    if scores.scores.is_empty():
+        return
+    accounts = {each.name: each.account for each in scores.contenders}
+    # In the order in which the standings are computed: resamples depend on it.
+    for row in score_table(scores, scores.contenders).frame.iter_rows(named=True):
+        algorithm, task = row["algorithm"], row["task"]
+        yield {
+            "algorithm": algorithm,
+            "task": task,
+            "run": row["run"],
+            "score": row["score"],
+            "ranked": "yes" if algorithm in ranked else "no",
+            "hidden": "yes" if scores.rules[task] else "no",
+            "account": accounts[algorithm],
+            **_ABOUT,
+        }
+
+
+@dataclass(frozen=True)
+class MethodsPage:
+    """The methods of this board, by name, and the version of the program."""
+
+    gnomon: str
+    level: float
+    score: str
+    metrics: tuple[str, ...]
+    ranking: str
+
+
+@router.get("/methods.json")
+def methods_json() -> MethodsPage:
+    """Tell by which methods scores and ranks are made."""
+    return MethodsPage(__version__, LEVEL, "tce", METRICS, "hodge")
+
+
+@router.get("/methods", include_in_schema=False)
+def methods_html(request: Request) -> Response:
+    """Show how scores are made."""
+    return html_response(request, "board/methods.html", methods_json())

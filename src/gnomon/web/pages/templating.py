@@ -1,0 +1,235 @@
+"""Rendering of Jinja templates: autoescaping, strict undefined names, filters, error pages."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from gnomon._version import __version__
+from gnomon.web.api.dependencies import COOKIE, csrf_token
+
+__all__ = ["error_page", "html_response", "moment", "number", "piece_words", "rendered"]
+
+_STATIC = Path(__file__).with_name("static")
+
+
+def number(value: float | None) -> str:
+    """Return a number as a reader wants it: three digits or so, or words for what there is not.
+
+    Examples
+    --------
+    >>> [number(x) for x in (1234.5, 56.78, 0.1234, 7.0, None, math.inf)]
+    ['1,234', '56.8', '0.123', '7', 'not estimable', 'not reached']
+    """
+    if value is None or math.isnan(value):
+        return "not estimable"
+    if math.isinf(value):
+        return "not reached"
+    digits = ",.0f" if value == round(value) or abs(value) >= 100 else ".3g"
+    return f"{value:{digits}}".replace("-", "−")
+
+
+def moment(value: datetime.datetime | str | None) -> Markup:
+    """Return a moment in UTC for people and machines.
+
+    Examples
+    --------
+    >>> moment(datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.UTC))
+    Markup('<time datetime="2026-01-02T03:04:00+00:00">2026-01-02 03:04 UTC</time>')
+    """
+    if value is None:
+        return Markup("–")
+    at = datetime.datetime.fromisoformat(value) if isinstance(value, str) else value
+    return Markup('<time datetime="{}">{}</time>').format(
+        at.isoformat(timespec="seconds"), f"{at:%Y-%m-%d %H:%M} UTC"
+    )
+
+
+def piece_words(piece: Any) -> str:
+    """Return what a piece looks like, in words.
+
+    Examples
+    --------
+    >>> piece_words({"shape": "STAR", "color": "RED"})
+    'red star'
+    """
+    names = ("color", "shape")
+    words = [piece[n] if isinstance(piece, Mapping) else getattr(piece, n) for n in names]
+    return " ".join(str(word).lower() for word in words if word) or "empty cell"
+
+
+def signed(value: float | None) -> str:
+    """Return a number with its sign.
+
+    Examples
+    --------
+    >>> signed(3.0), signed(-3.0), signed(None)
+    ('+3', '−3', 'not estimable')
+    """
+    if value is None:
+        return number(None)
+    text = number(abs(value))
+    return f"+{text}" if value > 0 else f"−{text}" if value < 0 else text
+
+
+def odds(logarithm: float | None) -> str:
+    """Return the odds of a logarithm as a reader wants them: won to lost.
+
+    Examples
+    --------
+    >>> [odds(x) for x in (0.0, 1.5, -1.5, math.log(1e4), None)]
+    ['1 : 1', '4.5 : 1', '1 : 4.5', '10,000 : 1', 'not estimable']
+    """
+    if logarithm is None or not math.isfinite(logarithm):
+        return number(None)
+    size = math.exp(min(abs(logarithm), 700.0))
+    text = f"{size:,.0f}" if size >= 9.95 else f"{size:.1f}".removesuffix(".0")
+    return f"1 : {text}" if logarithm < 0 and text != "1" else f"{text} : 1"
+
+
+def letter(group: int) -> str:
+    """Return a, b, ..., z, a2, ... for the number of a tie group.
+
+    Examples
+    --------
+    >>> letter(1), letter(27)
+    ('a', 'a2')
+    """
+    turn, place = divmod(group - 1, 26)
+    return chr(ord("a") + place) + (str(turn + 1) if turn else "")
+
+
+def lines(text: str) -> Markup:
+    """Return a plain text with its line breaks; whatever it holds stays text.
+
+    Examples
+    --------
+    >>> lines("a < b")
+    Markup('a &lt; b')
+    """
+    return Markup("<br>").join(escape(line) for line in text.splitlines())
+
+
+def paragraphs(text: str) -> list[str]:
+    r"""Return the paragraphs of a plain text; between two is an empty line.
+
+    Examples
+    --------
+    >>> paragraphs("One\nline.\n\nAnother.")
+    ['One line.', 'Another.']
+    """
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip())]
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("gnomon.web.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "number": number,
+        "moment": moment,
+        "piece": piece_words,
+        "signed": signed,
+        "odds": odds,
+        "letter": letter,
+        "lines": lines,
+        "paragraphs": paragraphs,
+    }
+    environment.globals |= {"version": __version__, "static": _static}
+    return environment
+
+
+@cache
+def _static(name: str) -> str:
+    """Return the address of a file of our own; another version has another address."""
+    import hashlib
+
+    digest = hashlib.sha256((_STATIC / name).read_bytes()).hexdigest()[:10]
+    return f"/static/{name}?v={digest}"
+
+
+def rendered(
+    template: str, path: str, page: Any, *, csrf: str = "", json: bool = True, **more: Any
+) -> str:
+    """Return a page as text.
+
+    Parameters
+    ----------
+    template : str
+        Its file in ``templates/``.
+    path : str
+        Where the page is.
+    page : object
+        What it tells.
+    csrf : str
+        What its forms send back; only pages with forms need it.
+    json : bool
+        Whether the page has a twin for programs.
+    **more
+        What only the drawing of the page needs.
+    """
+    twin = ("/index.json" if path == "/" else f"{path}.json") if json else ""
+    found = _environment().get_template(template)
+    return found.render(page=page, path=path, csrf=csrf, twin=twin, **more)
+
+
+def html_response(
+    request: Request,
+    template: str,
+    page: Any,
+    *,
+    status: int = 200,
+    json: bool = True,
+    **more: Any,
+) -> HTMLResponse:
+    """Return a rendered page as a response that is not cached: it may hold a form."""
+    cookie = request.cookies.get(COOKIE)
+    csrf = csrf_token(cookie) if cookie else ""
+    text = rendered(template, request.url.path, page, csrf=csrf, json=json, **more)
+    return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
+
+
+_TITLES = {
+    400: "That request could not be read",
+    401: "Sign in first",
+    403: "Not allowed",
+    404: "Not here",
+    405: "Not that way",
+    409: "Not now",
+    413: "Too large",
+    422: "That is not as it should be",
+    429: "Too many requests",
+    500: "A mistake of ours",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A status, its name for people, and one sentence."""
+
+    status: int
+    title: str
+    detail: str
+
+
+def error_page(request: Request, status: int, detail: str) -> Response:
+    """Return the page of an HTTP error."""
+    problem = Problem(status, _TITLES.get(status, "That did not work"), detail)
+    return html_response(request, "problem.html", problem, status=status, json=False)

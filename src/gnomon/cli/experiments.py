@@ -1,4 +1,4 @@
-"""The verbs of a run: ``gnomon run``, ``status``, ``export``, ``score``, ``verify``, ``report``."""
+"""The verbs of runs: ``run, status, export, score, verify, report, reproduce``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gnomon.experiments.config.experiment_config import ExperimentConfig
     from gnomon.experiments.runner import RunSummary
 
-__all__ = ["export", "play", "report", "run", "score", "status", "verify"]
+__all__ = ["export", "play", "report", "reproduce", "run", "score", "status", "verify"]
 
 _MOST_SHOWN = 10
 
@@ -295,3 +295,25 @@ def report(
         )
         answer.results([{"path": str(page)}])
         answer.say(str(page))
+
+
+def reproduce(
+    name: Annotated[str, typer.Argument(help="rliable, recht, gohr or atari5.")],
+    out: Annotated[
+        Path | None, typer.Option(help="A folder for the page with the figures redrawn.")
+    ] = None,
+    trials: Annotated[int, typer.Option(min=2, help="Of each rule, for gohr.")] = 100,
+    seed: Seed = 0,
+    workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute a published case study again: each printed number beside ours."""
+    from gnomon.cli.progress import bar_of
+    from gnomon.report import reproduce as again
+
+    with answering("reproduce", as_json=as_json) as answer:
+        with bar_of("trials") as progress:
+            found = again(name, out, trials=trials, seed=seed, workers=workers, progress=progress)
+        answer.show(found)
+        if out is not None:
+            answer.say(str(out / "report.html"))

@@ -1,5 +1,7 @@
 from .audit_page import audit_report as audit_report
 from .board_drawing import draw_board as draw_board
+from .case_studies.case_study import CASE_STUDIES as CASE_STUDIES
+from .case_studies.case_study import reproduce as reproduce
 from .findings import Findings as Findings
 from .findings import findings_of as findings_of
 from .page import Answer as Answer
@@ -12,6 +14,7 @@ from .reports import write_report as write_report
 from .scores_page import scores_report as scores_report
 
 __all__ = [
+    "CASE_STUDIES",
     "Answer",
     "Findings",
     "Report",
@@ -22,6 +25,7 @@ __all__ = [
     "findings_of",
     "report",
     "report_html",
+    "reproduce",
     "scores_report",
     "write_report",
 ]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
 from gnomon._version import __version__
 from gnomon.distill.atari.reproduction import Comparison, Reproduction, reproduction_of
 from gnomon.errors import ScoreDataError, UnknownNameError, counted
+from gnomon.experiments import Progress
 from gnomon.plot.record import Figure
 from gnomon.report.page import Answer, Report, Section, Table
+from gnomon.results import noted
 
 __all__ = ["CASE_STUDIES", "CaseStudy", "How", "data_file", "reproduce"]
 
@@ -39,12 +41,15 @@ class How:
         Processes; does not change a number.
     trials : int
         Trials of each rule, where learners play.
+    progress : callable, optional
+        Told of trials that are done, and of all.
     """
 
     out: Path | None
     seed: int
     workers: int
     trials: int
+    progress: Progress | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +81,7 @@ def reproduce(
     trials: int = 100,
     seed: int = 0,
     workers: int = 1,
+    progress: Progress | None = None,
 ) -> Reproduction:
     """Compute a published case study again: each printed number beside ours.
 
@@ -93,6 +99,8 @@ def reproduce(
         Of all draws.
     workers : int
         Processes that play, for ``gohr``; does not change a number.
+    progress : function of (done, all), optional
+        Told how far the runs of ``gohr`` are; with `out` a run that was stopped goes on.
 
     Returns
     -------
@@ -116,10 +124,11 @@ def reproduce(
     if name not in CASE_STUDIES:
         raise UnknownNameError("case study", name, sorted(CASE_STUDIES))
     folder = None if out is None else Path(out)
-    how = How(folder, seed, workers, trials)
+    how = How(folder, seed, workers, trials, progress)
     compute: Callable[[How], CaseStudy] = import_module(CASE_STUDIES[name]).case_study
-    study = compute(how)
-    found = reproduction_of(study.comparisons)
+    with noted() as notes:
+        study = compute(how)
+    found = replace(reproduction_of(study.comparisons), warnings=tuple(notes))
     if folder is not None:
         _page(study, found, how).save(folder)
     return found
@@ -160,6 +169,7 @@ def _page(study: CaseStudy, found: Reproduction, how: How) -> Report:
             Section("numbers", "Numbers", study.text, (table,)),
             Section("figures", "Figures, redrawn", figures=study.figures),
         ),
+        notices=found.warnings,
         card=(("seed", str(how.seed)), ("gnomon", __version__)),
         source="the published scores, or the runs beside this page",
     )

@@ -64,7 +64,7 @@ def _findings(reading: str, runs: Path, how: How) -> Findings:
     """Play one reading, or take up the run of it that is there, and return its numbers."""
     config = _config(reading, how)
     folder = runs / config.name
-    run(config, folder, workers=how.workers)
+    run(config, folder, workers=how.workers, progress=how.progress)
     return findings_of(RunFolder.open(folder), seed=how.seed)
 
 

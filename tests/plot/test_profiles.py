@@ -22,7 +22,7 @@ def test_curves_and_bands_are_the_profiles():
         np.testing.assert_array_equal(line.get_xdata(), profile.tau)
         np.testing.assert_array_equal(line.get_ydata(), profile.value)
     assert len(ax.collections) == 2
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["b", "a"]
     assert len(profile_rows(profiles)) == 2 * profiles[0].tau.size
 
 

@@ -64,9 +64,9 @@ def test_one_panel_has_one_metric():
     assert several.where(metric="iqm").plot(ax) is ax
     with pytest.raises(ValueError, match="expected differences or probability_of_improvement"):
         compare(TABLE, "dqn", "sac").plot(ax)
-    with pytest.raises(ValueError, match="expected estimates of one task, found 4"):
-        estimate(TABLE, per_task=True).plot()
-    assert estimate(TABLE, per_task=True).where(task="task_1").plot(ax) is ax
+    with pytest.raises(ValueError, match="expected one task for given axes, found 4"):
+        estimate(TABLE, "mean", per_task=True).plot(ax)
+    assert estimate(TABLE, "mean", per_task=True).where(task="task_1").plot(ax) is ax
 
 
 def test_a_verb_says_what_it_was_given():

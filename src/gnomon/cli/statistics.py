@@ -120,8 +120,9 @@ def profile(
     ] = "run_score",
     tau: Annotated[list[float] | None, typer.Option(help="A threshold; repeatable.")] = None,
     spacing: Annotated[
-        Literal["linear", "log", "data"], typer.Option(help="Thresholds, if none is given.")
-    ] = "linear",
+        Literal["auto", "linear", "log", "data"],
+        typer.Option(help="Thresholds, if none is given."),
+    ] = "auto",
     band: Annotated[
         Literal["pointwise", "simultaneous", "none"],
         typer.Option("--band", "--method", help="At each threshold, or for the whole curve."),

@@ -17,7 +17,6 @@ from gnomon.plot.intervals import METRIC_NAMES
 from gnomon.plot.labels import in_lines, name_panel, name_series, spread
 from gnomon.plot.scales import ErrorScale
 from gnomon.plot.style import (
-    FULL_WIDTH,
     HALF_WIDTH,
     HEIGHT,
     INK,
@@ -33,6 +32,8 @@ from gnomon.plot.style import (
     new_drawing,
     number,
     series_style,
+    sparse_markers,
+    width_for,
 )
 from gnomon.stats.learning_curves import Curve
 
@@ -373,13 +374,16 @@ def sample_efficiency_curves(
     >>> sample_efficiency_curves(curves(scores, "mean")).get_title("left")
     'mean'
     """
-    ax = axes_for(ax, FULL_WIDTH * 0.65, HEIGHT * 1.25, grid="both")
+    ax = axes_for(ax, width_for(len(curves)), HEIGHT * 1.25, grid="both")
     for i, curve in enumerate(curves):
-        style = series_style(series[curve.algorithm] if series else i)
+        number = series[curve.algorithm] if series else i
+        style = series_style(number)
+        marks: dict[str, Any] = {"marker": style.marker, "markersize": 3.5 * style.size}
+        if curve.step.size > MOST_MARKED or style.size > 1.0:
+            marks = sparse_markers(style, number, curve.step.size, len(curves))
         draw_series(
             ax, curve.step, curve.value, style, (curve.low, curve.high),
-            alpha=band_alpha(len(curves)), linewidth=1.6, label=curve.algorithm, markersize=3.5,
-            marker=style.marker if curve.step.size <= MOST_MARKED else "",
+            alpha=band_alpha(len(curves)), linewidth=1.6, label=curve.algorithm, **marks,
         )  # fmt: skip
     ends = [(float(c.step[0]), float(c.step[-1])) for c in curves]
     ax.set_xlim(min(e[0] for e in ends), max(e[1] for e in ends))
@@ -389,7 +393,8 @@ def sample_efficiency_curves(
     name_panel(ax, METRIC_NAMES.get(name, name))
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
-    name_series(ax, "best")
+    ends_at = {c.algorithm: float(np.nan_to_num(c.value[-1], nan=-np.inf)) for c in curves}
+    name_series(ax, "lower right", sorted(ends_at, key=lambda name: -ends_at[name]))
     return ax
 
 

@@ -152,7 +152,7 @@ def _curves_by_runs(
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
     ax.set_xlabel("runs per task (log scale)")
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    name_series(ax, "best")
+    name_series(ax, "lower right" if mark is not None and mark > 0.5 else "upper right")
     return ax
 
 

@@ -12,9 +12,10 @@ import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -25,7 +26,10 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure as Drawing
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.font_manager import FontProperties
+from matplotlib.path import Path
+from matplotlib.textpath import TextPath
+from matplotlib.ticker import Formatter, MaxNLocator
 from matplotlib.typing import LineStyleType
 
 __all__ = [
@@ -36,6 +40,7 @@ __all__ = [
     "INK",
     "LEVELS",
     "LONGEST",
+    "MOST_STYLES",
     "MUTED",
     "PAPER",
     "SERIES",
@@ -55,7 +60,11 @@ __all__ = [
     "number",
     "p_value",
     "series_style",
+    "short_number",
+    "sparse_markers",
     "svg_text",
+    "tick_labels",
+    "width_for",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -93,17 +102,26 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 
 @dataclass(frozen=True, slots=True)
 class SeriesStyle:
-    """What tells one series from the others: colour, and beside it a dash and a marker."""
+    """What tells one series from the others: colour, and beside it a dash and a marker.
+
+    ``size`` is that of the marker, as a multiple of the others'.
+    """
 
     color: str
     dash: LineStyleType
-    marker: str
+    marker: str | Path
+    size: float = 1.0
+
+
+#: So many series are told apart by colour, dash and marker; the marker of others is their number.
+MOST_STYLES = 20
 
 
 def series_style(index: int) -> SeriesStyle:
     """Return the style of the series of that number, from 0.
 
-    Colour and dash together repeat after 12 series, colour and marker after 36.
+    To the twentieth no pair of colour and dash, nor of colour and marker, is used twice; the marker
+    of later ones is their number, from 1.
 
     Examples
     --------
@@ -112,10 +130,22 @@ def series_style(index: int) -> SeriesStyle:
     >>> series_style(0).dash == series_style(6).dash, series_style(0).marker, series_style(6).marker
     (False, 'o', 's')
     """
-    marker = index + index // len(SERIES)
-    return SeriesStyle(
-        SERIES[index % len(SERIES)], _DASHES[index % len(_DASHES)], _MARKERS[marker % len(_MARKERS)]
+    # Each round of colours begins one dash and one marker later than the one before.
+    turn, place = divmod(index, len(SERIES))
+    color, dash = SERIES[place], _DASHES[(place + turn) % len(_DASHES)]
+    if index >= MOST_STYLES:
+        return SeriesStyle(color, dash, _numeral(index + 1), 1.9)
+    return SeriesStyle(color, dash, _MARKERS[(place + turn) % len(_MARKERS)])
+
+
+@cache
+def _numeral(number: int) -> Path:
+    """Return a number as the shape of a marker, its middle at the origin."""
+    shape = TextPath(
+        (0, 0), str(number), size=1, prop=FontProperties(family="DejaVu Sans", weight="bold")
     )
+    box = shape.get_extents()
+    return Path(shape.vertices - (box.p0 + box.p1) / 2.0, shape.codes)
 
 
 def category_colors(categories: Mapping[str, str]) -> dict[str, str]:
@@ -237,10 +267,15 @@ def axes_for(
     return dress(new_drawing(width, height).subplots() if ax is None else ax, grid=grid)
 
 
+def width_for(n_series: int) -> float:
+    """Return the width of a drawing of so many lines, with room beside it for many names."""
+    return FULL_WIDTH * (0.65 if n_series <= len(SERIES) + 1 else 0.9)
+
+
 def draw_series(
     ax: Axes,
-    x: npt.ArrayLike,
-    y: npt.ArrayLike,
+    x: FloatArray,
+    y: FloatArray,
     style: SeriesStyle,
     band: tuple[FloatArray, FloatArray],
     *,
@@ -253,17 +288,87 @@ def draw_series(
         ax.fill_between(x, *band, color=style.color, linewidth=0, alpha=alpha)
 
 
+def sparse_markers(style: SeriesStyle, index: int, n_points: int, n_series: int) -> dict[str, Any]:
+    """Return markers for a line of many points: few, and where its neighbours have none.
+
+    Up to six lines differ by colour and dash, and have none.
+
+    Examples
+    --------
+    >>> sparse_markers(series_style(0), 0, 81, 6), sparse_markers(series_style(0), 0, 81, 7)
+    ({}, {'marker': 'o', 'markersize': 4.5, 'markevery': (2, 20)})
+    """
+    if n_series <= len(SERIES):
+        return {}
+    every = max(n_points // 4, 1)
+    first = int((index * 0.6180339887 + 0.1) % 1.0 * every)
+    return {
+        "marker": style.marker,
+        "markersize": 4.5 * style.size,
+        "markevery": (first, every),
+    }
+
+
 def mark_numbers(*axes: Axis, most: int | None = None) -> None:
-    """Mark axes with numbers as a reader wants them, about so many if that is given."""
+    """Mark axes with round numbers as a reader wants them, about so many if that is given."""
     for axis in axes:
         if most is not None:
-            axis.set_major_locator(MaxNLocator(most))
-        axis.set_major_formatter(FuncFormatter(_tick))
+            axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
+        axis.set_major_formatter(_TickLabels())
 
 
-def _tick(value: float, _: int | None) -> str:
-    """Return the label of a tick; no lambda, so that a drawing can be sent to another process."""
-    return number(round(value, 9))
+class _TickLabels(Formatter):
+    """The labels of an axis, made together, so that none has more digits than tell them apart."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return tick_labels([x])[0]
+
+    def format_ticks(self, values: Iterable[float]) -> list[str]:
+        return tick_labels(values)
+
+
+_UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+#: From here on thousands are written with a unit.
+_LONG = 1e4
+#: Ticks that span this factor have a unit each.
+_WIDE = 1e3
+
+
+def tick_labels(values: Iterable[float]) -> list[str]:
+    """Return the labels of ticks: millions as M, and no digit more than tells them apart.
+
+    Examples
+    --------
+    >>> tick_labels([0, 50e6, 100e6, 200e6]), tick_labels([0, 500_000, 1_000_000])
+    (['0', '50M', '100M', '200M'], ['0', '0.5M', '1M'])
+    >>> tick_labels([0.0, 0.25, 0.5]), tick_labels([-2000, 0, 2000])
+    (['0', '0.25', '0.5'], ['-2,000', '0', '2,000'])
+    >>> tick_labels([1, 100, 1e4, 1e6]), tick_labels([2e-7, 4e-7])
+    (['1', '100', '10k', '1M'], ['2e-07', '4e-07'])
+    """
+    ticks = np.asarray([*values], dtype=np.float64)
+    sizes = np.unique(np.abs(ticks[(ticks != 0.0) & np.isfinite(ticks)]))
+    if not sizes.size:
+        return ["0"] * ticks.size
+    steps = np.diff(np.unique(ticks[np.isfinite(ticks)]))
+    error = 0.01 * min(float(steps.min()) if steps.size else np.inf, float(sizes[-1]))
+    if sizes[-1] < 1e-4 or sizes[-1] >= 1e15:
+        return [f"{x:.4g}" for x in ticks]
+    own = sizes[-1] >= _WIDE * sizes[0]
+    return [_in_unit(x, *_unit(abs(x) if own else float(sizes[-1])), error) for x in ticks]
+
+
+def _unit(size: float) -> tuple[float, str]:
+    """Return the unit in which a number of that size is written, and its letter."""
+    return next((pair for pair in _UNITS if size >= max(pair[0], _LONG)), (1.0, ""))
+
+
+def _in_unit(value: float, unit: float, letter: str, error: float) -> str:
+    """Return a number in a unit with as few digits as an error allows."""
+    scaled = value / unit
+    digits = next((d for d in range(9) if abs(round(scaled, d) - scaled) * unit <= error), 9)
+    text = f"{round(scaled, digits) + 0.0:,.{digits}f}"
+    return text if text == "0" else text + letter
 
 
 def number(value: float) -> str:
@@ -281,6 +386,20 @@ def number(value: float) -> str:
     if value == round(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
+def short_number(value: float) -> str:
+    """Return :func:`number` for a drawing, where millions have no room.
+
+    Examples
+    --------
+    >>> short_number(1234.5), short_number(-1_234_567), short_number(2.5e9)
+    ('1,234', '-1.23M', '2.5B')
+    """
+    if not 1e6 <= abs(value) < 1e15:
+        return f"{value:.3g}" if 1e15 <= abs(value) < math.inf else number(value)
+    unit, letter = _unit(abs(value))
+    return f"{float(f'{value:.3g}') / unit:g}{letter}"
 
 
 def p_value(p: float) -> str:

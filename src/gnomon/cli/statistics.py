@@ -1,4 +1,4 @@
-"""The statistics verbs: ``gnomon estimate``, ``compare``, ``profile``, ``curves`` and ``plan``."""
+"""The statistics verbs: ``gnomon estimate``, ``compare``, ``profile``, ``plan`` and their like."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gnomon.cli.options import (
     with_groups,
 )
 
-__all__ = ["compare", "curves", "estimate", "plan", "profile"]
+__all__ = ["compare", "curves", "estimate", "histograms", "plan", "profile"]
 
 First = Annotated[str | None, typer.Argument(help="An algorithm; without it, all pairs.")]
 Second = Annotated[str | None, typer.Argument(help="The one to compare it with.")]
@@ -166,6 +166,22 @@ def profile(
         if kind not in ("run_score", "average_score") and (as_json or tau):
             answer.warn(f"profiles of kind {kind} have no band: low and high are empty")
         answer.show(found, **vars(showing))
+
+
+@with_groups
+def histograms(
+    source: Source,
+    *,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Count the scores of every algorithm on each task: how runs spread, before any summary."""
+    from gnomon.stats import score_histograms
+
+    with answering("histograms", as_json=as_json) as answer:
+        answer.show(score_histograms(scores.last(source, reading)), **vars(showing))
 
 
 @with_groups

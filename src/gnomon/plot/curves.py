@@ -387,7 +387,8 @@ def sample_efficiency_curves(
         )  # fmt: skip
     ends = [(float(c.step[0]), float(c.step[-1])) for c in curves]
     ax.set_xlim(min(e[0] for e in ends), max(e[1] for e in ends))
-    mark_numbers(ax.xaxis, most=5)
+    whole = all(float(x).is_integer() for c in curves for x in (c.step[0], c.step[-1]))
+    mark_numbers(ax.xaxis, most=5, whole=whole)
     mark_numbers(ax.yaxis)
     name = curves[0].metric
     name_panel(ax, METRIC_NAMES.get(name, name))

@@ -19,6 +19,7 @@ from gnomon.plot.style import INK, LONGEST, MUTED, SIZE, drawing_of
 __all__ = [
     "MOST_INSIDE",
     "Corner",
+    "better_end",
     "in_lines",
     "name_panel",
     "name_rows",
@@ -120,6 +121,20 @@ def _between(points: npt.NDArray[np.float64], n: int) -> npt.NDArray[np.float64]
         return points
     shares = np.linspace(0.0, 1.0, n)[:, None, None]
     return np.asarray(points[:-1] + shares * np.diff(points, axis=0)).reshape(-1, 2)
+
+
+def better_end(label: str, higher_is_better: bool | None) -> str:
+    """Return the label of an axis with an arrow to the end where the better scores are.
+
+    Examples
+    --------
+    >>> better_end("return", True), better_end("errors", False)
+    ('return (better →)', '(← better) errors')
+    """
+    # The label of a vertical axis is turned with its arrow: right is up.
+    if higher_is_better is None or not label:
+        return label
+    return f"{label} (better →)" if higher_is_better else f"(← better) {label}"
 
 
 def name_rows(ax: Axes, names: Sequence[str], *, top: float = 0.6, size: float = SIZE) -> None:

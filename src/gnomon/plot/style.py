@@ -309,11 +309,11 @@ def sparse_markers(style: SeriesStyle, index: int, n_points: int, n_series: int)
     }
 
 
-def mark_numbers(*axes: Axis, most: int | None = None) -> None:
+def mark_numbers(*axes: Axis, most: int | None = None, whole: bool = False) -> None:
     """Mark axes with round numbers as a reader wants them, about so many if that is given."""
     for axis in axes:
         if most is not None:
-            axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
+            axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=whole))
         axis.set_major_formatter(_TickLabels())
 
 

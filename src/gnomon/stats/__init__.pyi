@@ -34,6 +34,9 @@ from .comparisons.rank_tests import mann_whitney_table as mann_whitney_table
 from .estimates import Estimate as Estimate
 from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
+from .histograms import Histogram as Histogram
+from .histograms import Histograms as Histograms
+from .histograms import score_histograms as score_histograms
 from .intervals import Interval as Interval
 from .intervals import basic as basic
 from .intervals import bias_corrected as bias_corrected
@@ -93,6 +96,8 @@ __all__ = [
     "DifficultyOrder",
     "Estimate",
     "Estimates",
+    "Histogram",
+    "Histograms",
     "Influences",
     "Interval",
     "IntervalWidth",
@@ -154,6 +159,7 @@ __all__ = [
     "ratios_to_best",
     "run_score_profile",
     "runs_needed",
+    "score_histograms",
     "sequential_compare",
     "sequential_levels",
     "share_above",

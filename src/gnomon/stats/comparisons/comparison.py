@@ -235,6 +235,7 @@ class ComparisonSettings:
         return made_by(
             rng,
             scale=scores.scale,
+            higher_is_better=scores.higher_is_better,
             correction=correction,
             paired=self.paired,
             level=self.level,

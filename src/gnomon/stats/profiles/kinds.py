@@ -18,7 +18,7 @@ from gnomon.stats.profiles.bands import Band, Kind
 from gnomon.stats.profiles.distance import DistanceKind, distance_profiles
 from gnomon.stats.profiles.performance import Profile, Spacing, performance_profiles
 
-__all__ = ["ProfileKind", "Profiles", "profile"]
+__all__ = ["ProfileKind", "Profiles", "beyond_thresholds", "profile"]
 
 ProfileKind = Kind | DistanceKind
 
@@ -48,7 +48,7 @@ class Profiles(Results[Profile]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What lies beyond thresholds that nobody gave."""
-        return () if self.settings.get("tau") else tuple(_beyond_thresholds(self))
+        return () if self.settings.get("tau") else tuple(beyond_thresholds(self))
 
     def as_records(self) -> list[dict[str, Any]]:
         """Return a mapping for each threshold of each profile."""
@@ -59,8 +59,17 @@ class Profiles(Results[Profile]):
         return self.as_records() if self.settings.get("tau") else [_readings(one) for one in self]
 
 
-def _beyond_thresholds(profiles: Sequence[Profile]) -> Iterator[str]:
-    """Say whose scores lie beyond the thresholds, and how many."""
+def beyond_thresholds(profiles: Sequence[Profile]) -> Iterator[str]:
+    """Say whose scores lie beyond the thresholds, and how many.
+
+    Examples
+    --------
+    >>> from gnomon.stats import performance_profiles
+    >>> table = ScoreTable.from_arrays({"dqn": [[1.0], [2.0], [3.0], [9.0]]})
+    >>> found = performance_profiles(table, [0, 3], band="none", rng=np.random.default_rng(0))
+    >>> list(beyond_thresholds(found))
+    ['Runs above the last threshold, 3: 25.0% of dqn.']
+    """
     counted = "Tasks" if profiles[0].kind == "average_score" else "Runs"
     for side, where, end in ((0, "below the first", 0), (1, "above the last", -1)):
         shares = {one.algorithm: one.beyond[side] for one in profiles if one.beyond[side] > 1e-9}

@@ -196,6 +196,7 @@ def _log_thresholds(values: FloatArray, low: float, high: float, n: int) -> Floa
     if low > 0.0:
         return np.geomspace(low, high, n)
     width = float(np.quantile(np.abs(values[values != 0.0]), 0.25))
+    width = max(width, 1e-6 * max(abs(low), abs(high)))
     ends = np.arcsinh([low / width, high / width])
     inner = width * np.sinh(np.linspace(*ends, n)[1:-1])
     return np.concatenate([[low], inner, [high]])

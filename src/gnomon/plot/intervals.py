@@ -47,6 +47,8 @@ __all__ = [
 LINE = 0.34
 #: More panels than this do not fit on a page.
 MOST_PANELS = 30
+#: Nor do more comparisons.
+MOST_ROWS = 60
 #: What to call a metric in front of a reader.
 METRIC_NAMES: Mapping[str, str] = {
     "mean": "mean",
@@ -227,7 +229,8 @@ def difference_bars(
     """Draw differences as dots and their intervals as bars, beside a line where there is none.
 
     Rows bear what tells them apart: the pair, the metric, the task. A filled dot is a difference
-    that the corrected test finds; its p-value stands at the right.
+    that the corrected test finds; its p-value stands at the right. Of more than sixty, only the
+    first are drawn.
 
     Parameters
     ----------
@@ -285,6 +288,7 @@ def improvement_bars(
 def _bars(
     comparisons: Sequence[Comparison], sign: str, neutral: float, xlabel: str, ax: Axes | None
 ) -> Axes:
+    comparisons = comparisons[:MOST_ROWS]
     ax = axes_for(ax, FULL_WIDTH * 0.65, 1.0 + LINE * max(len(comparisons), 1), grid="x")
     ax.axvline(neutral, color=MUTED, linewidth=1.2)
     name_rows(ax, [in_lines(label, 44, 2) for label in _labels(comparisons, sign)])

@@ -60,8 +60,8 @@ def name_series(
     if len(names) < 2:
         return
     rows = [names.index(name) for name in order or names]
-    shown = [in_lines(names[i], _WIDEST, 2) for i in rows]
     inside = len(names) <= MOST_INSIDE
+    shown = [in_lines(names[i], *((_WIDEST, 2) if inside else (LONGEST, 1))) for i in rows]
     corner = _free_corner(ax, shown, place) if inside else None
     where: dict[str, Any] = {"loc": corner}
     if corner is None:
@@ -128,13 +128,15 @@ def better_end(label: str, higher_is_better: bool | None) -> str:
 
     Examples
     --------
-    >>> better_end("return", True), better_end("errors", False)
-    ('return (better →)', '(← better) errors')
+    >>> better_end("return", True), better_end("mean (return)", True), better_end("errors", False)
+    ('return (better →)', 'mean (return; better →)', '(← better) errors')
     """
     # The label of a vertical axis is turned with its arrow: right is up.
     if higher_is_better is None or not label:
         return label
-    return f"{label} (better →)" if higher_is_better else f"(← better) {label}"
+    if not higher_is_better:
+        return f"(← better) {label}"
+    return f"{label[:-1]}; better →)" if label.endswith(")") else f"{label} (better →)"
 
 
 def name_rows(ax: Axes, names: Sequence[str], *, top: float = 0.6, size: float = SIZE) -> None:

@@ -147,7 +147,7 @@ def _curves_by_runs(
 ) -> Axes:
     """Draw shares by the number of runs, a curve a name, and a line at a share to be marked."""
     wide = len(curves) > MOST_INSIDE
-    ax = axes_for(ax, FULL_WIDTH * 0.8 if wide else HALF_WIDTH * 1.2, HEIGHT * 1.25, grid="both")
+    ax = axes_for(ax, FULL_WIDTH if wide else HALF_WIDTH * 1.2, HEIGHT * 1.25, grid="both")
     for i, (name, points) in enumerate(curves.items()):
         style = series_style(i)
         ax.plot(

@@ -15,6 +15,7 @@ from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
 from gnomon.plot.heat_maps import improvement_heat_map
 from gnomon.plot.intervals import (
     METRIC_NAMES,
+    MOST_ROWS,
     comparison_rows,
     difference_bars,
     improvement_bars,
@@ -194,17 +195,19 @@ def comparison_figure(
             drawing = drawing_of(improvement_heat_map(chances))
         else:
             parts = [part for part in (differences, chances) if part]
-            heights = [len(part) + 1.8 for part in parts]
+            heights = [min(len(part), MOST_ROWS) + 1.8 for part in parts]
             drawing = new_drawing(FULL_WIDTH * 0.7, 0.36 * sum(heights) + 0.3)
             axes = drawing.subplots(len(parts), 1, height_ratios=heights, squeeze=False)[:, 0]
             for ax, part in zip(axes, parts, strict=True):
                 _comparison_panel(ax, part, pairs, scale, higher_is_better)
-    level = comparisons[0].level
+    level, most = comparisons[0].level, max(len(differences), len(chances))
+    mapped = chances and not differences and len(pairs) > 2
+    some = f" The first {MOST_ROWS} of {most} are drawn." if most > MOST_ROWS else ""
     return Figure(
         "comparison",
         "Comparison",
         f"Dots with {level:.0%} intervals; filled, or bold in a map: separated by the test after "
-        "correction.",
+        f"correction.{'' if mapped else some}",
         f"{len(comparisons)} comparisons of {len(pairs)} pairs of algorithms",
         drawing,
         comparison_rows(comparisons),

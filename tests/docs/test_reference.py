@@ -132,6 +132,7 @@ CALLS = {
     "gnomon estimate": ["run --resamples 20"],
     "gnomon compare": ["scores.csv a b"],
     "gnomon profile": ["scores.csv"],
+    "gnomon histograms": ["scores.csv"],
     "gnomon curves": ["steps.csv"],
     "gnomon plan": [
         "scores.csv a b --runs 3 --simulations 20",
@@ -140,6 +141,7 @@ CALLS = {
         "scores.csv a b --way sequential --runs 2 --runs 4",
     ],
     "gnomon rank": ["scores.csv --resamples 20"],
+    "gnomon rank-distribution": ["scores.csv"],
     "gnomon compare-pairs": ["scores.csv"],
     "gnomon orders-by-method": ["scores.csv"],
     "gnomon critical-difference": ["scores.csv"],

@@ -27,8 +27,8 @@ from gnomon.stats.histograms import Histogram, Histograms
 
 __all__ = ["draw_histograms", "histogram_panels"]
 
-#: Panels side by side, and the height of a drawing at most, in inches.
-COLUMNS, HIGHEST = 4, 40.0
+#: Panels side by side; how many in all, and how high in inches, a drawing is at most.
+COLUMNS, MOST_PANELS, HIGHEST = 4, 60, 40.0
 #: Height of a row of a panel, and of its words, in inches.
 ROW, WORDS = 0.24, 0.62
 #: Height of the fullest bin, in rows, and of the tick of a run.
@@ -77,8 +77,8 @@ def histogram_panels(
 ) -> Drawing:
     """Draw histograms of scores, one panel a task and one row an algorithm.
 
-    Each panel has a scale of its own, and each row is as high as its fullest bin. Of so many tasks
-    that the drawing would be higher than forty inches, only the first are drawn.
+    Each panel has a scale of its own, and each row is as high as its fullest bin. Of more than
+    sixty tasks, or of a drawing higher than forty inches, only the first are drawn.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def histogram_panels(
     rows = list(dict.fromkeys(one.algorithm for one in histograms))
     line = WORDS + ROW * max(len(rows), 2)
     tasks = list(dict.fromkeys(one.task for one in histograms))
-    del tasks[COLUMNS * max(int(HIGHEST / line), 1) :]
+    del tasks[min(COLUMNS * max(int(HIGHEST / line), 1), MOST_PANELS) :]
     n_columns = min(COLUMNS, max(len(tasks), 1))
     axes = [ax] if ax is not None else _grid(len(tasks), n_columns, line)
     numbers = series or {name: i for i, name in enumerate(rows)}

@@ -62,7 +62,7 @@ def interval_panels(
     estimates: Sequence[Estimate],
     *,
     xlabel: str = "",
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     order: Sequence[str] | None = None,
     series: Mapping[str, int] | None = None,
     fig: Drawing | None = None,
@@ -80,10 +80,11 @@ def interval_panels(
         The panels stand in the order of their first metric.
     xlabel : str
         What is measured, below each panel.
-    higher_is_better : bool
+    higher_is_better : bool, optional
         Where the better scores are; an arrow says so.
     order : sequence of str, optional
-        The algorithms from top to bottom; best first by the first metric if not given.
+        The algorithms from top to bottom; if not given, best first by the first metric, or as they
+        come where nobody says what is better.
     series : mapping from algorithm to int, optional
         Number of each one's style; its place among the estimates if not given.
     fig : matplotlib.figure.Figure, optional
@@ -122,7 +123,9 @@ def interval_panels(
         if n_tasks > 1:
             name = f"{task}, {name}" if n_metrics > 1 else str(task)
         name_panel(panel, name)
-        better = higher_is_better and metric != "optimality_gap"
+        better = higher_is_better
+        if better is not None and metric == "optimality_gap":
+            better = False
         panel.set_xlabel(better_end(xlabel, better) if i >= len(panels) - n_columns else "")
     for panel in axes[::n_columns]:
         name_rows(panel, [in_lines(name) for name in rows], top=0.7)
@@ -133,8 +136,10 @@ def _names(estimates: Sequence[Estimate]) -> list[str]:
     return list(dict.fromkeys(e.algorithm for e in estimates))
 
 
-def _best_first(estimates: Sequence[Estimate], higher_is_better: bool) -> list[str]:
+def _best_first(estimates: Sequence[Estimate], higher_is_better: bool | None) -> list[str]:
     """Return the algorithms by the mean of their first metric over its panels."""
+    if higher_is_better is None:
+        return _names(estimates)
     metric = estimates[0].metric if estimates else ""
     sign = -1.0 if higher_is_better and metric != "optimality_gap" else 1.0
 

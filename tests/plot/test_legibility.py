@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from matplotlib.path import Path
 from matplotlib.text import Text
 
 import gnomon as gn
@@ -99,6 +100,14 @@ def assert_all_legible(kind, n_algorithms, names=FIGURES):
 def test_curves_of_few_and_many_are_legible(kind):
     assert_all_legible(kind, 2, ["estimate", "compare", "profile", "curves"])
     assert_all_legible(kind, 8, ["profile", "curves"])
+
+
+def test_more_than_twenty_bear_their_number():
+    assert_all_legible("negative", 24, ["estimate", "profile", "curves"])
+    ax = gn.profile(table("negative", 24), band="none").plot().axes[0]
+    markers = {line.get_label(): line.get_marker() for line in ax.lines}
+    assert isinstance(markers["agent 22"], Path)
+    assert markers["agent 2"] == "^"
 
 
 @pytest.mark.full

@@ -171,6 +171,7 @@ def profile(
 @with_groups
 def histograms(
     source: Source,
+    algorithm: Only = None,
     *,
     scores: NormalizedScores,
     reading: ReadOptions,
@@ -181,7 +182,7 @@ def histograms(
     from gnomon.stats import score_histograms
 
     with answering("histograms", as_json=as_json) as answer:
-        answer.show(score_histograms(scores.last(source, reading)), **vars(showing))
+        answer.show(score_histograms(scores.last(source, reading, algorithm)), **vars(showing))
 
 
 @with_groups

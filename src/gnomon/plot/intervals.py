@@ -198,7 +198,10 @@ def _row(
         ax.hlines(row, ends[0], ends[1], color=style.color, linewidth=6, alpha=0.35)
         caps = [end for end in (estimate.low, estimate.high) if math.isfinite(end)]
         ax.vlines(caps, row - 0.17, row + 0.17, color=style.color, linewidth=1.2)
-    ax.plot([estimate.value], [row], style.marker, markersize=5.5, color=style.color)
+    ax.plot(
+        [estimate.value], [row], linestyle="none", marker=style.marker,
+        markersize=5.5 * style.size, color=style.color,
+    )  # fmt: skip
     ax.annotate(
         short_number(estimate.value), (estimate.value, row), xytext=(0, 7),
         textcoords="offset points", ha="center", va="bottom", color=INK, fontsize=SIZE - 1,

@@ -48,6 +48,11 @@ class Histogram:
     scores: FloatArray
     n_infinite: int
 
+    def as_record(self) -> dict[str, Any]:
+        """Return edges and counts as lists, fit for JSON."""
+        lists = {"edges": self.edges.tolist(), "counts": self.counts.tolist()}
+        return {"algorithm": self.algorithm, "task": self.task, **lists}
+
     def as_records(self) -> list[dict[str, Any]]:
         """Return one mapping for each bin, fit for JSON."""
         key = {"algorithm": self.algorithm, "task": self.task}

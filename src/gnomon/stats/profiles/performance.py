@@ -8,7 +8,7 @@ Shares are counted, and bands made, in :mod:`gnomon.stats.profiles.bands`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -197,8 +197,8 @@ def _log_thresholds(values: FloatArray, low: float, high: float, n: int) -> Floa
         return np.geomspace(low, high, n)
     width = float(np.quantile(np.abs(values[values != 0.0]), 0.25))
     width = max(width, 1e-6 * max(abs(low), abs(high)))
-    ends = np.arcsinh([low / width, high / width])
-    inner = width * np.sinh(np.linspace(*ends, n)[1:-1])
+    first, last = np.arcsinh([low / width, high / width])
+    inner = width * np.sinh(np.linspace(first, last, n)[1:-1])
     return np.concatenate([[low], inner, [high]])
 
 
@@ -279,7 +279,8 @@ def performance_profiles(
             reason = " from one run per task" if single else ", no threshold parts runs of a task"
             warn(f"{kind} profile of {name}: band not estimable{reason}")
             low, high = np.full(at.size, np.nan), np.full(at.size, np.nan)
-        beyond = _beyond(lambda x, own=scores: share(own, x, higher_is_better=higher), at, higher)
+        ends = np.array([*np.nextafter(at[[0, -1]], [-np.inf, np.inf]), at[0], at[-1]])
+        beyond = _beyond(share(scores, ends, higher_is_better=higher), higher)
         profiles.append(Profile(name, kind, at, value, low, high, level, band, lies, beyond))
     return profiles
 
@@ -289,12 +290,11 @@ def _spacing_of(tau: FloatArray) -> Spacing:
     return "linear" if np.allclose(np.diff(tau, 2), 0.0, atol=1e-9 * np.ptp(tau)) else "log"
 
 
-def _beyond(
-    share: Callable[[FloatArray], FloatArray], tau: FloatArray, higher_is_better: bool
-) -> tuple[float, float]:
-    """Return the shares strictly below the first and strictly above the last threshold."""
+def _beyond(shares: FloatArray, higher_is_better: bool) -> tuple[float, float]:
+    """Return the shares strictly below the first and strictly above the last threshold.
+
+    From the shares just below the first, just above the last, at the first and at the last.
+    """
     if higher_is_better:
-        at_least, above = share(np.array([np.nextafter(tau[0], -np.inf), tau[-1]]))
-        return float(1.0 - at_least), float(above)
-    below, at_most = share(np.array([tau[0], np.nextafter(tau[-1], np.inf)]))
-    return float(below), float(1.0 - at_most)
+        return float(1.0 - shares[0]), float(shares[3])
+    return float(shares[2]), float(1.0 - shares[1])

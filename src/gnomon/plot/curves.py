@@ -32,8 +32,8 @@ from gnomon.plot.style import (
     new_drawing,
     number,
     series_style,
+    size_for,
     sparse_markers,
-    width_for,
 )
 from gnomon.stats.learning_curves import Curve
 
@@ -374,12 +374,14 @@ def sample_efficiency_curves(
     >>> sample_efficiency_curves(curves(scores, "mean")).get_title("left")
     'mean'
     """
-    ax = axes_for(ax, width_for(len(curves)), HEIGHT * 1.25, grid="both")
+    ax = axes_for(ax, *size_for(len(curves)), grid="both")
+    height: dict[str, float] = {}
     for i, curve in enumerate(curves):
         number = series[curve.algorithm] if series else i
         style = series_style(number)
-        marks: dict[str, Any] = {"marker": style.marker, "markersize": 3.5 * style.size}
-        if curve.step.size > MOST_MARKED or style.size > 1.0:
+        height[style.named(curve.algorithm)] = float(np.nan_to_num(curve.value[-1], nan=-np.inf))
+        marks: dict[str, Any] = {"marker": style.marker, "markersize": 3.5}
+        if curve.step.size > MOST_MARKED or style.numeral:
             marks = sparse_markers(style, number, curve.step.size, len(curves))
         draw_series(
             ax, curve.step, curve.value, style, (curve.low, curve.high),
@@ -394,8 +396,7 @@ def sample_efficiency_curves(
     name_panel(ax, METRIC_NAMES.get(name, name))
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
-    ends_at = {c.algorithm: float(np.nan_to_num(c.value[-1], nan=-np.inf)) for c in curves}
-    name_series(ax, "lower right", sorted(ends_at, key=lambda name: -ends_at[name]))
+    name_series(ax, "lower right", sorted(height, key=lambda name: -height[name]))
     return ax
 
 

@@ -200,7 +200,7 @@ def _row(
         ax.vlines(caps, row - 0.17, row + 0.17, color=style.color, linewidth=1.2)
     ax.plot(
         [estimate.value], [row], linestyle="none", marker=style.marker,
-        markersize=5.5 * style.size, color=style.color,
+        markersize=5.5, color=style.color,
     )  # fmt: skip
     ax.annotate(
         short_number(estimate.value), (estimate.value, row), xytext=(0, 7),

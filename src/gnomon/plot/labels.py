@@ -14,7 +14,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.textpath import TextPath
 
 from gnomon.errors import shortened
-from gnomon.plot.style import INK, LONGEST, MUTED, SIZE, drawing_of
+from gnomon.plot.style import INK, LONGEST, MOST_IN_COLUMN, MUTED, SIZE, drawing_of
 
 __all__ = [
     "MOST_INSIDE",
@@ -30,8 +30,8 @@ __all__ = [
 
 #: More names than this stand beside the axes instead of among the lines.
 MOST_INSIDE = 7
-#: Names in one column of a legend, and letters in one line of it.
-_MOST_IN_COLUMN, _WIDEST = 22, 32
+#: Letters in one line of a legend.
+_WIDEST = 32
 
 
 Corner = Literal["upper right", "lower right", "upper left", "lower left"]
@@ -69,7 +69,7 @@ def name_series(
     legend = ax.legend(
         [handles[i] for i in rows], shown, frameon=False, fontsize=SIZE - 1, labelcolor=INK,
         handlelength=2.6, labelspacing=0.5 if inside else 0.25,
-        ncols=-(-len(names) // _MOST_IN_COLUMN), **where,
+        ncols=-(-len(names) // MOST_IN_COLUMN), **where,
     )  # fmt: skip
     for text in legend.get_texts():
         text.set_parse_math(False)

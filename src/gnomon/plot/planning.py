@@ -152,7 +152,7 @@ def _curves_by_runs(
         style = series_style(i)
         ax.plot(
             *zip(*points, strict=True), color=style.color, linestyle=style.dash, linewidth=1.6,
-            marker=style.marker, markersize=4.5 * style.size, label=name,
+            marker=style.marker, markersize=4.5, label=style.named(name),
         )  # fmt: skip
     if mark is not None:
         ax.axhline(mark, color=MUTED, linewidth=1.0, linestyle=":")

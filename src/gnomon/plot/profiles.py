@@ -13,7 +13,6 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentF
 from gnomon.plot.labels import Corner, name_series
 from gnomon.plot.style import (
     GRID,
-    HEIGHT,
     MUTED,
     SIZE,
     axes_for,
@@ -21,8 +20,8 @@ from gnomon.plot.style import (
     draw_series,
     mark_numbers,
     series_style,
+    size_for,
     sparse_markers,
-    width_for,
 )
 from gnomon.scores.table import FloatArray
 from gnomon.stats.profiles.performance import Profile
@@ -87,12 +86,15 @@ def profile_curves(
     >>> profile_curves(profile(scores, band="none")).get_xlabel()
     'threshold'
     """
-    ax = axes_for(ax, width_for(len(profiles)), HEIGHT * 1.25, grid="both")
+    ax = axes_for(ax, *size_for(len(profiles)), grid="both")
     kind = profiles[0].kind
     distance = kind in ("ratio", *TESTED)
+    height: dict[str, float] = {}
     for i, profile in enumerate(profiles):
         number = series[profile.algorithm] if series else i
         style = series_style(number)
+        # Where a curve lies as drawn, not what is under it: the axis may be stretched.
+        height[style.named(profile.algorithm)] = float(profile.value.mean())
         draw_series(
             ax, profile.tau, profile.value, style, (profile.low, profile.high),
             alpha=band_alpha(len(profiles)), linewidth=1.8, label=profile.algorithm,
@@ -104,10 +106,8 @@ def profile_curves(
     xlabel, note = known[0] if xlabel is None else xlabel, scale_note(profiles)
     ax.set_xlabel(f"{xlabel}, {note}" if note else xlabel)
     ax.set_ylabel(known[1] if ylabel is None else ylabel)
-    # Where a curve lies as drawn, not what is under it: the axis may be stretched.
-    height = {profile.algorithm: -float(profile.value.mean()) for profile in profiles}
     corner: Corner = "lower right" if distance else "upper right"
-    name_series(ax, corner, sorted(height, key=lambda name: height[name]))
+    name_series(ax, corner, sorted(height, key=lambda name: -height[name]))
     return ax
 
 

@@ -35,12 +35,11 @@ from gnomon.plot.profiles import profile_curves, profile_rows
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,
-    HEIGHT,
     MOST_STYLES,
     default_settings,
     drawing_of,
     new_drawing,
-    width_for,
+    size_for,
 )
 from gnomon.results import Results
 from gnomon.stats.comparisons.comparison import Comparison, Comparisons
@@ -273,8 +272,8 @@ def curve_figure(
     """Return sample-efficiency curves, one panel a metric, side by side on one scale."""
     metrics = list(dict.fromkeys(curve.metric for curve in curves))
     with default_settings():
-        width = width_for(len(curves)) if len(metrics) == 1 else FULL_WIDTH
-        drawing = new_drawing(width, HEIGHT * 1.25)
+        width, height = size_for(len(curves) // len(metrics))
+        drawing = new_drawing(width if len(metrics) == 1 else FULL_WIDTH, height)
         axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         for ax, metric in zip(axes, metrics, strict=True):
             own = [curve for curve in curves if curve.metric == metric]

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -26,9 +25,6 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure as Drawing
-from matplotlib.font_manager import FontProperties
-from matplotlib.path import Path
-from matplotlib.textpath import TextPath
 from matplotlib.ticker import Formatter, MaxNLocator
 from matplotlib.typing import LineStyleType
 
@@ -40,6 +36,7 @@ __all__ = [
     "INK",
     "LEVELS",
     "LONGEST",
+    "MOST_IN_COLUMN",
     "MOST_STYLES",
     "MUTED",
     "PAPER",
@@ -61,10 +58,10 @@ __all__ = [
     "p_value",
     "series_style",
     "short_number",
+    "size_for",
     "sparse_markers",
     "svg_text",
     "tick_labels",
-    "width_for",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -93,6 +90,8 @@ THEME: Mapping[str, tuple[str, str]] = MappingProxyType(
 #: Size of text in points; a drawing of `HALF_WIDTH` inches is readable on a phone.
 SIZE = 9.5
 HALF_WIDTH, FULL_WIDTH, HEIGHT = 4.9, 10.2, 3.1
+#: Names in one column of a legend.
+MOST_IN_COLUMN = 40
 #: A longer name, in letters, is cut where it would take the room of a drawing.
 LONGEST = 44
 
@@ -104,24 +103,29 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 class SeriesStyle:
     """What tells one series from the others: colour, and beside it a dash and a marker.
 
-    ``size`` is that of the marker, as a multiple of the others'.
+    Where styles repeat, ``numeral`` is the number of the series, to stand on its line and before
+    its name, and else empty.
     """
 
     color: str
     dash: LineStyleType
-    marker: str | Path
-    size: float = 1.0
+    marker: str
+    numeral: str = ""
+
+    def named(self, name: str) -> str:
+        """Return a name as a legend has it."""
+        return f"{self.numeral}: {name}" if self.numeral else name
 
 
-#: So many series are told apart by colour, dash and marker; the marker of others is their number.
+#: So many series are told apart by colour, dash and marker.
 MOST_STYLES = 20
 
 
 def series_style(index: int) -> SeriesStyle:
     """Return the style of the series of that number, from 0.
 
-    To the twentieth no pair of colour and dash, nor of colour and marker, is used twice; the marker
-    of later ones is their number, from 1.
+    To the twentieth no pair of colour and dash, nor of colour and marker, is used twice; later ones
+    bear their number, from 1.
 
     Examples
     --------
@@ -129,23 +133,13 @@ def series_style(index: int) -> SeriesStyle:
     ('#0072b2', '#0072b2')
     >>> series_style(0).dash == series_style(6).dash, series_style(0).marker, series_style(6).marker
     (False, 'o', 's')
+    >>> series_style(20).named("dqn")
+    '21: dqn'
     """
     # Each round of colours begins one dash and one marker later than the one before.
     turn, place = divmod(index, len(SERIES))
-    color, dash = SERIES[place], _DASHES[(place + turn) % len(_DASHES)]
-    if index >= MOST_STYLES:
-        return SeriesStyle(color, dash, _numeral(index + 1), 1.9)
-    return SeriesStyle(color, dash, _MARKERS[(place + turn) % len(_MARKERS)])
-
-
-@cache
-def _numeral(number: int) -> Path:
-    """Return a number as the shape of a marker, its middle at the origin."""
-    shape = TextPath(
-        (0, 0), str(number), size=1, prop=FontProperties(family="DejaVu Sans", weight="bold")
-    )
-    box = shape.get_extents()
-    return Path(shape.vertices - (box.p0 + box.p1) / 2.0, shape.codes)
+    dash, marker = (kinds[(place + turn) % len(kinds)] for kinds in (_DASHES, _MARKERS))
+    return SeriesStyle(SERIES[place], dash, marker, str(index + 1) if index >= MOST_STYLES else "")
 
 
 def category_colors(categories: Mapping[str, str]) -> dict[str, str]:
@@ -267,9 +261,10 @@ def axes_for(
     return dress(new_drawing(width, height).subplots() if ax is None else ax, grid=grid)
 
 
-def width_for(n_series: int) -> float:
-    """Return the width of a drawing of so many lines, with room beside it for many names."""
-    return FULL_WIDTH * (0.65 if n_series <= len(SERIES) + 1 else 0.9)
+def size_for(n_series: int) -> tuple[float, float]:
+    """Return width and height of a drawing of so many lines, with room for many names beside it."""
+    width = FULL_WIDTH * (0.65 if n_series <= len(SERIES) + 1 else 0.9)
+    return width, max(HEIGHT * 1.25, 0.17 * min(n_series, MOST_IN_COLUMN))
 
 
 def draw_series(
@@ -280,31 +275,50 @@ def draw_series(
     band: tuple[FloatArray, FloatArray],
     *,
     alpha: float,
+    label: str,
     **look: Any,
 ) -> None:
     """Draw a line in the style of its series, and below it its band if any of that is finite."""
-    ax.plot(x, y, color=style.color, linestyle=style.dash, **look)
+    ax.plot(x, y, color=style.color, linestyle=style.dash, label=style.named(label), **look)
     if np.isfinite(band[0]).any():
         ax.fill_between(x, *band, color=style.color, linewidth=0, alpha=alpha)
+    if style.numeral:
+        _number_line(ax, x, y, style)
+
+
+def _number_line(ax: Axes, x: FloatArray, y: FloatArray, style: SeriesStyle) -> None:
+    """Write the number of a series on its line, each at another place of those where it rises."""
+    known = np.isfinite(y)
+    inner = np.flatnonzero(known & (y > np.nanmin(y)) & (y < np.nanmax(y)))
+    places = inner if inner.size else np.flatnonzero(known)
+    if not places.size:
+        return
+    # The golden ratio's turns keep the numbers of neighbours apart.
+    at = places[int(int(style.numeral) * 0.6180339887 % 1.0 * places.size)]
+    ax.text(
+        float(x[at]), float(y[at]), style.numeral, ha="center", va="center", fontsize=SIZE - 2.5,
+        color=style.color, zorder=4, clip_on=True,
+        bbox={"boxstyle": "round,pad=0.15", "fc": PAPER, "ec": style.color, "lw": 0.7},
+    )  # fmt: skip
 
 
 def sparse_markers(style: SeriesStyle, index: int, n_points: int, n_series: int) -> dict[str, Any]:
     """Return markers for a line of many points: few, and where its neighbours have none.
 
-    Up to six lines differ by colour and dash, and have none.
+    Up to six lines differ by colour and dash, and have none; those with a number need none.
 
     Examples
     --------
     >>> sparse_markers(series_style(0), 0, 81, 6), sparse_markers(series_style(0), 0, 81, 7)
     ({}, {'marker': 'o', 'markersize': 4.5, 'markevery': (2, 20)})
     """
-    if n_series <= len(SERIES):
+    if n_series <= len(SERIES) or style.numeral:
         return {}
     every = max(n_points // 4, 1)
     first = int((index * 0.6180339887 + 0.1) % 1.0 * every)
     return {
         "marker": style.marker,
-        "markersize": 4.5 * style.size,
+        "markersize": 4.5,
         "markevery": (first, every),
     }
 

@@ -16,7 +16,16 @@ import numpy as np
 
 from gnomon.plot import Figure
 from gnomon.scores import ScoreTable, SummaryTable, normalize, read_scores, read_summaries
-from gnomon.stats import Plan, compare, compare_all, curves, estimate, plan, profile, score_histograms
+from gnomon.stats import (
+    Plan,
+    compare,
+    compare_all,
+    curves,
+    estimate,
+    plan,
+    profile,
+    score_histograms,
+)
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")
 SARSA = "Sarsa(lambda)+Blob-PROST"

@@ -138,7 +138,8 @@ def series_style(index: int) -> SeriesStyle:
     """
     # Each round of colours begins one dash and one marker later than the one before.
     turn, place = divmod(index, len(SERIES))
-    dash, marker = (kinds[(place + turn) % len(kinds)] for kinds in (_DASHES, _MARKERS))
+    dash = _DASHES[(place + turn) % len(_DASHES)]
+    marker = _MARKERS[(place + turn) % len(_MARKERS)]
     return SeriesStyle(SERIES[place], dash, marker, str(index + 1) if index >= MOST_STYLES else "")
 
 

@@ -18,9 +18,9 @@ import gnomon
 from benchmarks.record import Measurement
 
 HERE = Path(__file__).parent
-NAMES = sorted(
-    p.stem for p in HERE.glob("*.py") if p.stem not in ("__init__", "__main__", "record")
-)
+SHARED = ("__init__", "__main__", "populations", "record")
+NAMES = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in SHARED)
+
 
 HEAD = """# Benchmarks
 

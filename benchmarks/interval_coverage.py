@@ -1,229 +1,332 @@
-"""Coverage of the intervals: the small-sample default beside the percentile bootstrap.
+"""Coverage of intervals and error of tests, on populations of known truth (benchmarks/populations).
 
-Populations are made from published means and deviations (Dopamine on Atari) with stated shapes of
-noise, and named synthetic ones; each cell repeats the experiment on many tables and counts how
-often the interval holds the true value. The published scores are looked for in a folder ``shared``
-beside the repository; without them the synthetic populations remain, and the note says so.
+Each cell repeats the experiment on many tables and counts how often the interval holds the true
+value, or how often a test finds a difference where there is none. Lines give the mean over the
+populations of each generator, and the least with its name: of many cells the least is partly luck
+(600 tables: a standard error of a point).
 
-``INTERVAL_TABLES`` says how many tables a cell has: 100 for a look, 600 for the table of the docs.
-Of 600 tables the share has a standard error of a point, so the least of many cells is partly luck:
-a cell that comes out near the bar is measured again, with many new tables, and that figure counts.
+``INTERVAL_TABLES`` says how many tables a cell has: 40 for a look, 600 for the table of the docs.
+``INTERVAL_PARTS`` names parts, separated by commas: aggregates, profiles, pairs, curves, tasks,
+looks, improvement. Two processes share the cells; each cell has its own seed.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from multiprocessing import get_context
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+import gnomon as gn
+from benchmarks.populations import Population, made, published
 from benchmarks.record import Measurement
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores import normalize, read_scores
-from gnomon.stats import (
-    METRICS,
-    Metric,
-    Resamples,
-    Strata,
-    delta_interval,
-    median_profile_interval,
-    metric_named,
-    percentile_interval,
-)
+from gnomon.stats import Strata, metric_named, sequential_compare
 
-SCORES = Path(__file__).parents[1] / ".." / "shared" / "data" / "scores"
-N_TABLES = int(os.environ.get("INTERVAL_TABLES", "100"))
+N_TABLES = int(os.environ.get("INTERVAL_TABLES", "40"))
+PARTS = tuple(filter(None, os.environ.get("INTERVAL_PARTS", "").split(",")))
 RUNS = (2, 3, 5, 10)
 LEVEL = 0.95
-#: Resamples of the percentile bootstrap; more would change its coverage by less than a point.
-N_RESAMPLES = 400
-#: Between these shares, in per cent, a cell is measured again, with so many tables.
-FAR, NEAR, N_AGAIN = 85.0, 92.0, 4000
-#: Part of every seed; the tables that the method was chosen on had others.
+METRICS = ("mean", "median", "iqm", "optimality_gap")
 SEED = 4242
-#: Populations in which the failures are documented: docs/statistics.md, Intervals.
-DOCUMENTED = ("edge25", "zeros26", "IQN/negative skew")
+
+Summary = Literal["area", "final", "best"]
+SUMMARIES: tuple[Summary, ...] = ("area", "final", "best")
+
+METHODS: dict[str, Literal["auto", "percentile"]] = {"": "auto", "percentile": "percentile"}
 
 Array = npt.NDArray[np.float64]
-Draw = Callable[[np.random.Generator, int], Array]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What was counted in one population with one number of runs.
+
+    Parameters
+    ----------
+    what : str
+        The line of the table to which it belongs.
+    generator : str
+        "published" or "made".
+    population : str
+        Its name.
+    share : float
+        Per cent: coverage, error or power.
+    width : float, optional
+        Mean width, over that of the percentile interval where there is one.
+    """
+
+    what: str
+    generator: str
+    population: str
+    share: float
+    width: float = float("nan")
+
+
+Part = Callable[[Population, int, np.random.Generator], Iterator[tuple[str, float, float]]]
 
 
 def measure() -> Iterator[Measurement]:
-    """Give the mean and the least coverage over populations, for each metric and number of runs."""
-    populations = _synthetic() | _published()
-    metrics = {name: metric_named(name) for name in METRICS}
-    cells = {
-        (population, n_runs): _cell(name_seed(population), draw, n_runs, metrics)
-        for population, draw in populations.items()
-        for n_runs in RUNS
+    """Give, for each interval and number of runs, the mean and the least over the populations."""
+    work = list(_work())
+    with get_context("spawn").Pool(2) as pool:
+        cells = [cell for found in pool.imap(_cells, work) for cell in found]
+    cells.sort(key=lambda cell: (_order(cell.what), cell.generator))
+    for what, alike in groupby(cells, key=lambda cell: cell.what):
+        yield from _lines(what, list(alike))
+
+
+def _work() -> Iterator[tuple[str, str, str, int]]:
+    """Give the name of each cell: part, generator, population, runs."""
+    for part in PARTS or BY_NAME:
+        for generator, populations in _populations().items():
+            for name in populations:
+                for n_runs in RUNS if part != "tasks" else (5,):
+                    yield part, generator, name, n_runs
+
+
+def _populations() -> dict[str, dict[str, Population]]:
+    return {
+        "published": {p.name: p for p in published()},
+        "made": {p.name: p for p in made()},
     }
-    if N_TABLES >= 600:
-        for (population, n_runs), cell in cells.items():
-            _measure_again(cell, populations[population], n_runs, metrics)
-    note = f"{len(populations)} populations, {N_TABLES} tables each"
-    if not SCORES.is_dir():
-        note += "; published scores not here"
-    for metric in METRICS:
-        for n_runs in RUNS:
-            yield from _lines(metric, n_runs, list(populations), cells, note)
 
 
-def _lines(
-    metric: str,
-    n_runs: int,
-    populations: list[str],
-    cells: Mapping[tuple[str, int], Mapping[tuple[str, str], tuple[float, float]]],
-    note: str,
-) -> Iterator[Measurement]:
-    title = f"{metric}, {n_runs} runs"
-    target = 93.0 if n_runs >= 3 else None
-    found = {
-        kind: np.array([cells[name, n_runs][metric, kind] for name in populations])
-        for kind in ("default", "percentile")
-    }
-    widths = found["default"][:, 1] / found["percentile"][:, 1]
-    own = f"{note}; {np.median(widths):.2f} times as wide as percentile"
-    yield Measurement(f"{title}, default", found["default"][:, 0].mean(), "%", target, note=own)
-    yield Measurement(f"{title}, percentile", found["percentile"][:, 0].mean(), "%")
-    others = [i for i, name in enumerate(populations) if not name.endswith(DOCUMENTED)]
-    worst = min(others, key=lambda i: found["default"][i, 0])
-    least = found["default"][worst, 0]
-    where = f"{populations[worst]}; without the documented failures"
-    # Of few tables the least is luck.
-    target = 90.0 if n_runs >= 3 and N_TABLES >= 600 else None
-    yield Measurement(f"{title}, default, least", least, "%", target, note=where)
+def _cells(work: tuple[str, str, str, int]) -> list[Cell]:
+    """Count one population's cells."""
+    part, generator, name, n_runs = work
+    population = _populations()[generator][name]
+    rng = np.random.default_rng([SEED, zlib.crc32(repr(work).encode())])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        found = BY_NAME[part](population, n_runs, rng)
+        return [Cell(what, generator, name, share, width) for what, share, width in found]
 
 
-def name_seed(name: str) -> int:
-    """Return a number that a population's name alone decides."""
-    return SEED + sum(map(ord, name))
+def _order(what: str) -> tuple[str, int]:
+    """Return the place of a line: by its words, then by the number of runs."""
+    words, _, runs = what.rpartition(", ")
+    digits = "".join(filter(str.isdigit, runs))
+    return words, int(digits or 0)
 
 
-def _cell(
-    seed: int, draw: Draw, n_runs: int, metrics: Mapping[str, Metric]
-) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return coverage in per cent and mean width, by metric and kind of interval."""
-    large = Strata.from_matrix(draw(np.random.default_rng(1), 20_000))
-    truth = {name: metric.value(large) for name, metric in metrics.items()}
-    rng = np.random.default_rng([seed, n_runs])
+def _lines(what: str, cells: Sequence[Cell]) -> Iterator[Measurement]:
+    """Give a line for each generator, and one for the worst cell."""
+    is_error = "false" in what
+    for generator, alike in groupby(cells, key=lambda cell: cell.generator):
+        own = list(alike)
+        shares = np.array([cell.share for cell in own])
+        widths = np.array([cell.width for cell in own])
+        note = f"{len(own)} populations, {N_TABLES} tables each"
+        if np.isfinite(widths).any():
+            ratios = f"{np.nanmedian(widths):.2f} (at most {np.nanmax(widths):.2f})"
+            note += f"; width over the percentile's {ratios}"
+        yield Measurement(f"{what}, {generator}", float(shares.mean()), "%", note=note)
+    pick = max if is_error else min
+    worst = pick(cells, key=lambda cell: cell.share)
+    word = "most" if is_error else "least"
+    yield Measurement(f"{what}, {word}", worst.share, "%", note=worst.population)
+
+
+def _tables(
+    population: Population, n_runs: int, rng: np.random.Generator, names: Sequence[str] = ("a",)
+) -> Iterator[gn.ScoreTable]:
+    """Give the tables of a cell, with so many algorithms that are all alike."""
+    for _ in range(N_TABLES):
+        yield gn.ScoreTable.from_arrays({name: population.draw(rng, n_runs) for name in names})
+
+
+def _held(low: float | None, high: float | None, truth: float) -> bool:
+    """Say whether an interval holds the truth; one that does not exist holds nothing."""
+    return low is not None and high is not None and low <= truth <= high
+
+
+def _aggregates(
+    population: Population, n_runs: int, rng: np.random.Generator
+) -> Iterator[tuple[str, float, float]]:
+    """Count coverage of the default interval of each aggregate, and of the percentile."""
+    whole = Strata.from_matrix(population.truth())
+    truth = {name: metric_named(name).value(whole) for name in METRICS}
     seen: dict[tuple[str, str], list[tuple[bool, float]]] = {}
+    for i, table in enumerate(_tables(population, n_runs, rng)):
+        for kind, method in METHODS.items():
+            for e in gn.estimate(table, METRICS, method=method, n_resamples=400, rng=i):
+                held = _held(e.low, e.high, truth[e.metric])
+                seen.setdefault((e.metric, kind), []).append((held, e.high - e.low))
+    for metric in METRICS:
+        ours, plain = (np.array(seen[metric, kind], dtype=float) for kind in ("", "percentile"))
+        ratio = ours[:, 1].mean() / plain[:, 1].mean()
+        yield f"{metric}, {n_runs} runs", 100 * ours[:, 0].mean(), ratio
+        yield f"{metric} by percentile, {n_runs} runs", 100 * plain[:, 0].mean(), np.nan
+
+
+def _profiles(
+    population: Population, n_runs: int, rng: np.random.Generator
+) -> Iterator[tuple[str, float, float]]:
+    """Count coverage of the bands of the performance profile, at 41 thresholds and whole."""
+    truth = population.truth()
+    tau = np.unique(np.quantile(truth, np.linspace(0.05, 0.95, 41)))
+    share = np.array([(truth > t).mean() for t in tau])
+    for band in ("pointwise", "simultaneous"):
+        inside = np.zeros((N_TABLES, tau.size), bool)
+        for i, table in enumerate(_tables(population, n_runs, rng)):
+            found = gn.profile(table, tau=tau, band=band, rng=i)
+            low, high = (np.array([getattr(p, end) for p in found]) for end in ("low", "high"))
+            inside[i] = (low <= share + 1e-12) & (share - 1e-12 <= high)
+        if band == "pointwise":
+            by_tau = 100 * inside.mean(axis=0)
+            yield f"profile, pointwise, {n_runs} runs", float(by_tau.mean()), np.nan
+            yield f"profile, worst threshold, {n_runs} runs", float(by_tau.min()), np.nan
+        else:
+            whole = 100 * inside.all(axis=1).mean()
+            yield f"profile, whole curve, {n_runs} runs", float(whole), np.nan
+
+
+def _unlike(x: Array, mean: Array, spread: float) -> Array:
+    """Return the scores with another spread around the same task means."""
+    return mean + spread * (x - mean)
+
+
+def _pairs(
+    population: Population, n_runs: int, rng: np.random.Generator
+) -> Iterator[tuple[str, float, float]]:
+    """Count false differences among six algorithms of equal means, alike and unlike in spread."""
+    mean = population.truth().mean(axis=0)
+    spreads = {"alike": np.ones(6), "unlike": np.geomspace(0.5, 2.0, 6)}
+    for kind, factors in spreads.items():
+        # With unlike spreads only the means stay equal.
+        metrics = ["mean", "iqm"] if kind == "alike" else ["mean"]
+        false = dict.fromkeys(metrics, 0)
+        for i in range(N_TABLES):
+            table = gn.ScoreTable.from_arrays(
+                {
+                    f"a{k}": _unlike(population.draw(rng, n_runs), mean, f)
+                    for k, f in enumerate(factors)
+                }
+            )
+            found = gn.compare_all(table, metrics, rng=i)
+            for metric in metrics:
+                p = [c.p_adjusted for c in found if c.metric == metric]
+                false[metric] += any(x is not None and x <= 1 - LEVEL for x in p)
+        for metric, n in false.items():
+            title = f"all pairs of six, {kind}, {metric}, false, {n_runs} runs"
+            yield title, 100 * n / N_TABLES, np.nan
+
+
+def _curves(
+    population: Population, n_runs: int, rng: np.random.Generator
+) -> Iterator[tuple[str, float, float]]:
+    """Count coverage of area, final and best of curves that rise for five of ten steps."""
+    mean = population.truth().mean(axis=0)
+    draw = partial(_curve, population, mean)
+    truth: dict[tuple[Summary, str], float] = {}
+    large = gn.ScoreTable.from_arrays({"a": draw(np.random.default_rng(1), 1001)})
+    for summary in SUMMARIES:
+        for metric in ("mean", "iqm"):
+            (e,) = gn.curves(large, metric, summary=summary, n_resamples=2)
+            truth[summary, metric] = e.value
+    seen: dict[tuple[Summary, str], list[bool]] = {key: [] for key in truth}
     for i in range(N_TABLES):
-        table = Strata.from_matrix(draw(rng, n_runs))
-        resamples = Resamples(table, n_resamples=N_RESAMPLES, key=np.uint64(i + 1))
-        resamples.of_all(metrics.values())
-        for name, metric in metrics.items():
-            low, high, _ = percentile_interval(resamples.of(metric), LEVEL)
-            for kind, ends in (
-                ("default", _default(table, metric)),
-                ("percentile", (float(np.squeeze(low)), float(np.squeeze(high)))),
-            ):
-                held = ends[0] <= truth[name] <= ends[1]
-                seen.setdefault((name, kind), []).append((held, ends[1] - ends[0]))
-    return {
-        key: (100.0 * float(np.mean([h for h, _ in rows])), float(np.mean([w for _, w in rows])))
-        for key, rows in seen.items()
-    }
+        table = gn.ScoreTable.from_arrays({"a": draw(rng, n_runs)})
+        for (summary, metric), true in truth.items():
+            (e,) = gn.curves(table, metric, summary=summary, rng=i)
+            seen[summary, metric].append(_held(e.low, e.high, true))
+    for (summary, metric), held in seen.items():
+        yield f"curves, {summary} of {metric}, {n_runs} runs", 100 * float(np.mean(held)), np.nan
 
 
-def _measure_again(
-    cell: dict[tuple[str, str], tuple[float, float]],
-    draw: Draw,
-    n_runs: int,
-    metrics: Mapping[str, Metric],
-) -> None:
-    """Replace the coverage of intervals that came out near the bar by that of many new tables."""
-    near = {n: m for n, m in metrics.items() if FAR < cell[n, "default"][0] < NEAR}
-    if not near:
+def _curve(population: Population, mean: Array, rng: np.random.Generator, n_runs: int) -> Array:
+    """Return scores of shape (runs, tasks, 10), the noise of steps correlated by 0.7."""
+    noise = [population.draw(rng, n_runs) - mean for _ in range(10)]
+    for s in range(1, 10):
+        noise[s] = 0.7 * noise[s - 1] + np.sqrt(1 - 0.49) * noise[s]
+    growth = np.minimum(np.arange(1, 11) / 5.0, 1.0)
+    return np.stack([g * mean + x for g, x in zip(growth, noise, strict=True)], axis=2)
+
+
+def _tasks(
+    population: Population, n_runs: int, rng: np.random.Generator
+) -> Iterator[tuple[str, float, float]]:
+    """Count coverage where tasks are a sample too, drawn from the population's as a pool."""
+    means = population.truth().mean(axis=0)
+    if means.size < 20:
         return
-    large = Strata.from_matrix(draw(np.random.default_rng(2), 20_000))
-    truth = {name: metric.value(large) for name, metric in near.items()}
-    rng = np.random.default_rng([SEED, n_runs])
-    hits = dict.fromkeys(near, 0)
-    for _ in range(N_AGAIN):
-        table = Strata.from_matrix(draw(rng, n_runs))
-        for name, metric in near.items():
-            low, high = _default(table, metric)
-            hits[name] += low <= truth[name] <= high
-    for name, n_held in hits.items():
-        cell[name, "default"] = (100.0 * n_held / N_AGAIN, cell[name, "default"][1])
+    truth = {"median": float(np.median(means)), "mean": float(means.mean())}
+    for n_tasks in (6, 16, 26):
+        held: dict[str, list[bool]] = {metric: [] for metric in truth}
+        for i in range(N_TABLES):
+            picked = rng.integers(means.size, size=n_tasks)
+            drawn = population.draw(rng, n_runs * n_tasks).reshape(n_tasks, n_runs, -1)
+            scores = drawn[np.arange(n_tasks), :, picked].T
+            table = gn.ScoreTable.from_arrays({"a": scores})
+            for e in gn.estimate(table, list(truth), resampling="runs_and_tasks", rng=i):
+                held[e.metric].append(_held(e.low, e.high, truth[e.metric]))
+        for metric, hits in held.items():
+            yield f"tasks drawn, {metric}, {n_tasks} tasks", 100 * float(np.mean(hits)), np.nan
 
 
-def _default(table: Strata, metric: Metric) -> tuple[float, float]:
-    """Return the interval that few runs get by default."""
-    if metric.name == "median":
-        return median_profile_interval(table, LEVEL)
-    influences = metric.influences(table)
-    assert influences is not None, "all of these scores are finite"
-    return delta_interval(metric.value(table), influences, LEVEL)
+def _looks(
+    population: Population, n_runs: int, rng: np.random.Generator
+) -> Iterator[tuple[str, float, float]]:
+    """Count false decisions of a comparison that is looked at after each few runs."""
+    looks = {3: [3, 5, 8], 5: [5, 10, 15]}.get(n_runs)
+    if looks is None:
+        return
+    false = 0
+    for i in range(N_TABLES):
+        table = gn.ScoreTable.from_arrays({k: population.draw(rng, looks[-1]) for k in "ab"})
+        result = sequential_compare(
+            table, "a", "b", "mean", looks=looks, rng=np.random.default_rng(i)
+        )
+        false += result.decided
+    yield f"sequential, mean, false, first look at {n_runs} runs", 100 * false / N_TABLES, np.nan
 
 
-def _noise(rng: np.random.Generator, shape: tuple[int, int], kind: str) -> Array:
-    """Return noise of mean 0 and variance 1."""
-    if kind == "lognormal":
-        x = np.exp(0.6 * rng.normal(size=shape))
-        return (x - np.exp(0.18)) / np.sqrt((np.exp(0.36) - 1.0) * np.exp(0.36))
-    if kind == "negative skew":
-        return -_noise(rng, shape, "lognormal")
-    if kind == "t5":
-        return rng.standard_t(5, size=shape) / np.sqrt(5.0 / 3.0)
-    if kind == "two humps":  # 30 % of the runs fail
-        failed = rng.random(shape) < 0.3
-        humps = np.where(failed, -np.sqrt(0.7 / 0.3), np.sqrt(0.3 / 0.7))
-        return 0.9 * humps + np.sqrt(1.0 - 0.81) * rng.normal(size=shape)
-    return rng.normal(size=shape)
+def _improvement(
+    population: Population, n_runs: int, rng: np.random.Generator
+) -> Iterator[tuple[str, float, float]]:
+    """Count coverage of P(a > b) of one task and of the mean over tasks, b shifted upwards."""
+    if n_runs < 3:
+        return
+    shift = 0.7 * population.truth().std(axis=0)
+    x, y = population.truth(), population.truth()[::-1] + shift
+    n = min(len(x), 4000)
+    above = np.array([_probability(x[:n, t], y[:n, t]) for t in range(x.shape[1])])
+    one, whole = [], []
+    for i in range(N_TABLES):
+        table = gn.ScoreTable.from_arrays(
+            {"a": population.draw(rng, n_runs), "b": population.draw(rng, n_runs) + shift}
+        )
+        for c in gn.compare(table, "a", "b", "probability_of_improvement", per_task=True, rng=i):
+            if c.task is not None:
+                one.append(_held(c.low, c.high, above[int(c.task.removeprefix("task_"))]))
+        (c,) = gn.compare(table, "a", "b", "probability_of_improvement", rng=i)
+        whole.append(_held(c.low, c.high, above.mean()))
+    yield f"P(a > b), one task, {n_runs} runs", 100 * float(np.mean(one)), np.nan
+    yield f"P(a > b), over tasks, {n_runs} runs", 100 * float(np.mean(whole)), np.nan
 
 
-def _published() -> dict[str, Draw]:
-    """Return the populations with Dopamine's means and deviations, if its scores are here."""
-    if not SCORES.is_dir():
-        return {}
-    files = {
-        "legacy": (("DQN", "C51", "Rainbow", "IQN"), ("normal", "lognormal", "two humps")),
-        "cnn": (("Rainbow", "IQN"), ("t5", "negative skew")),
-    }
-    found: dict[str, Draw] = {}
-    for file, (algorithms, kinds) in files.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateScoresWarning)
-            path = SCORES / f"dopamine_atari_{file}_last10.csv"
-            table = normalize(read_scores(path), "random-human")
-        for algorithm in algorithms:
-            runs = [table.runs(algorithm, task) for task in table.tasks]
-            runs = [x for x in runs if x.size >= 3]
-            mean = np.array([x.mean() for x in runs])
-            deviation = np.array([x.std(ddof=1) for x in runs])
-            for kind in kinds:
-                found[f"{file}: {algorithm}/{kind}"] = _around(mean, deviation, kind)
-    return found
+def _probability(x: Array, y: Array) -> float:
+    """Return P(x > y) + P(x = y) / 2."""
+    ordered = np.sort(y)
+    below = np.searchsorted(ordered, x, "left") + np.searchsorted(ordered, x, "right")
+    return float(below.mean() / (2 * y.size))
 
 
-def _around(mean: Array, deviation: Array | float, kind: str) -> Draw:
-    return lambda rng, n: mean + deviation * _noise(rng, (n, mean.size), kind)
-
-
-def _synthetic() -> dict[str, Draw]:
-    """Return the named populations; all have a finite variance."""
-    g = np.random.default_rng(77)
-    shares = g.uniform(0.05, 0.95, 20)
-    solved = np.where(g.random(26) < 0.4, 0.02, g.gamma(1, 0.6, 26))
-    few = g.normal(1, 0.8, 6)
-    heavy = np.exp(g.normal(0, 1.2, 57))
-    spread = np.exp(g.normal(0, 1, 30))
-
-    def zeros(rng: np.random.Generator, n: int) -> Array:
-        drawn = solved * (1.0 + 0.5 * rng.normal(size=(n, 26)))
-        return np.maximum(0.0, drawn) * (rng.random((n, 26)) < 0.9)
-
-    return {
-        "beta20": lambda rng, n: rng.beta(8 * shares, 8 * (1 - shares), size=(n, 20)),
-        "zeros26": zeros,
-        "few6": _around(few, 0.4, "normal"),
-        "heavy57": lambda rng, n: heavy * (1.0 + 0.3 * rng.standard_t(4, size=(n, 57))),
-        "lognormal30": lambda rng, n: spread * np.exp(0.5 * rng.normal(size=(n, 30))),
-        "equal26": _around(np.ones(26), 0.3, "normal"),
-        "clusters26": _around(np.repeat([0.3, 1.2], 13), 0.2, "normal"),
-        "edge25": _around(np.r_[np.full(12, 0.2), np.full(13, 1.0)], 0.2, "normal"),
-    }
+BY_NAME: dict[str, Part] = {
+    "aggregates": _aggregates,
+    "profiles": _profiles,
+    "pairs": _pairs,
+    "curves": _curves,
+    "tasks": _tasks,
+    "looks": _looks,
+    "improvement": _improvement,
+}

@@ -23,7 +23,7 @@ from benchmarks.record import Measurement, best_seconds
 from gnomon.scores import ScoreTable, write_scores
 from gnomon.stats import Resamples, draw_key, estimate, metric_named
 from gnomon.stats.comparisons.improvement import resampled_improvement
-from gnomon.stats.profiles.performance import exact_band, run_score_profile
+from gnomon.stats.profiles.bands import run_score_profile, wilson_band
 
 N_ALGORITHMS, N_TASKS, N_RUNS = 5, 26, 10
 #: Resamples that rliable is timed with, and that are asked of it.
@@ -113,7 +113,7 @@ def ours() -> dict[str, float]:
     def profile() -> None:
         scores = _scores(N_RUNS, N_TASKS)
         run_score_profile(scores, tau)
-        exact_band(scores, tau)
+        wilson_band(scores, tau)
 
     def improvement() -> None:
         resampled_improvement(x, y, n_resamples=2_000, keys=keys)

@@ -40,6 +40,8 @@ from .stats import curves as curves
 from .stats import estimate as estimate
 from .stats import plan as plan
 from .stats import profile as profile
+from .stats import sensitivity as sensitivity
+from .stats import tolerance as tolerance
 
 __all__ = [
     "Board",
@@ -82,6 +84,8 @@ __all__ = [
     "run",
     "score",
     "scores",
+    "sensitivity",
     "stats",
+    "tolerance",
     "verify",
 ]

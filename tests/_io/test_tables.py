@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from gnomon._io.tables import text_table
+from gnomon._io.tables import html_table, latex_table, text_table
 
 
 def test_a_text_is_returned_in_a_notebook_too(monkeypatch):
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     assert "1.5" in text_table([{"a": 1.5}], ["a"])
+
+
+def test_no_table_prints_more_of_a_tiny_p_value_than_a_bound():
+    rows = [{"value": 4.2e-7, "p_value": 4.2e-7, "p_adjusted": 0.00012}]
+    for table in (text_table, html_table, latex_table):
+        text = table(rows, [*rows[0]])
+        bound = "&lt; 0.0001" if table is html_table else "< 0.0001"
+        assert text.count(bound) == 1, text
+        assert "4.2e-07" in text, text
+        assert "0.00012" in text, text

@@ -113,14 +113,17 @@ def test_mean_ranks_by_either_test(tmp_path):
     text = run(*view, "nemenyi", "--figure", picture)
     assert "nemenyi, 14 tasks, 95%" in text
     assert "it depends on who else is in the table" in text
-    assert "Compared by P(better) on each task." in text
+    assert "Compared by P(better) on each task; one distance for 3 pairs. The tasks" in text
     assert picture.read_text(encoding="utf-8").startswith("<?xml")
     assert "3 algorithms" in run(*view, "nemenyi", "--by", "task")
 
 
 def test_a_ranking_says_what_it_counts(scores):
     text = run("rank", scores, "--resamples", 50)
-    assert "not by how much: means and IQMs of scores may order otherwise" in text
+    assert (
+        "by how much does not count. Means, and two compared by themselves, may order otherwise"
+        in text
+    )
     assert "share a letter are not separated by these data; those who share none may be" in text
     of_tasks = run("rank", scores, "--by", "task", "--resamples", 50)
     assert "That holds only where scores mean the same on all tasks." in of_tasks

@@ -115,7 +115,7 @@ CASES = {
     "profile scores.csv --kind likelihood": "algorithm kind tau value low high",
     "curves curves.csv": "algorithm metric step value low high",
     "curves curves.csv --summary area": ESTIMATE,
-    "plan scores.csv dqn sac --simulations 20": "a b metric runs power",
+    "plan scores.csv dqn sac --simulations 20": "a b metric runs power low high assured",
     "plan scores.csv --way subsample": "algorithm metric runs value mean median low high",
 }  # fmt: skip
 
@@ -162,20 +162,37 @@ def test_options_reach_the_statistics(gnomon):
 
 
 def test_a_band_without_width_has_a_word(gnomon):
-    said = gnomon("profile scores.csv")
-    assert "the band has no width where no threshold parts the runs of a task (" in said.err
-    assert gnomon("profile scores.csv --kind ratio").err == ""
+    said = gnomon("profile scores.csv --kind average_score")
+    assert "the band has no width where a threshold parts no resamples (" in said.err
+    for kind in ("run_score", "ratio"):
+        assert gnomon(f"profile scores.csv --kind {kind}").err == ""
     ratios = json.loads(gnomon("profile scores.csv --kind ratio --json").out)
     assert ratios["warnings"] == ["profiles of kind ratio have no band: low and high are empty"]
 
 
 def test_options_that_say_nothing_are_refused(gnomon):
     for command, message in (
-        ("compare scores.csv dqn sac --correction max_t", "is for all pairs"),
+        ("compare scores.csv dqn sac --correction permutation", "is for all pairs"),
         ("curves scores.csv --threshold 3", "is for --summary time_to_threshold"),
         ("curves scores.csv --summary area --threshold 3", "is for --summary time_to_threshold"),
     ):
         assert message in gnomon(command, status=2).err
+
+
+def test_simultaneous_intervals_and_their_old_name(gnomon):
+    new = records(gnomon("compare scores.csv --metric mean --correction studentized_range --json"))
+    said = gnomon("compare scores.csv --metric mean --correction max_t --json")
+    assert records(said) == new
+    assert "max_t is now studentized_range; the old name goes in 0.3" in said.out
+    assert {r["method"] for r in new} == {"studentized_range"}
+
+
+def test_variances_of_the_table_are_said(gnomon):
+    said = gnomon("estimate scores.csv --metric mean --variances table")
+    assert "an algorithm's interval depends on which others are in it" in said.err
+    for option in ("--method bca", "--per-task"):
+        refused = gnomon(f"estimate scores.csv --variances table {option}", status=2)
+        assert "variances of the table: expected" in refused.err
 
 
 def test_profiles_at_thresholds(gnomon):
@@ -216,7 +233,7 @@ def test_summaries_have_means_and_medians(gnomon):
         f"estimate {late} --metric iqm": "iqm: expected a metric that means and standard",
         f"estimate {late} --method bca": "--method bca needs the runs",
         f"estimate {late} --normalize min-max": "min-max needs the runs",
-        f"compare {late} --correction max_t": "--correction max_t needs the runs",
+        f"compare {late} --correction permutation": "--correction permutation needs the runs",
     }.items():
         said = gnomon(command, status=2)
         assert message in said.err
@@ -288,3 +305,83 @@ def test_odd_scores_give_a_warning_and_no_interval_of_width_zero(gnomon, rows, t
     said = gnomon(command)
     assert message in said.err
     assert message not in said.out
+
+
+def test_equivalence_has_a_verdict_and_no_figure(gnomon):
+    said = gnomon("compare scores.csv dqn sac --metric mean --equivalence 2 --json")
+    (found,) = records(said)
+    assert (found["margin"], found["verdict"], found["share_within"]) == (2, "equivalent", 1)
+    assert found["p_equivalence"] < 0.05
+    assert "verdict" in gnomon("compare scores.csv --metric mean --equivalence 0.01").out
+    wrong = {
+        "--equivalence 0": "margin of equivalence: expected a number above 0, found 0",
+        "--equivalence 1 --correction max_t": "--equivalence corrects by holm",
+        "--equivalence 1 --figure a.svg": "compare draws no figure of this",
+        "--equivalence 0.2 --metric mean --metric probability_of_improvement": "one kind at a time",
+    }
+    for options, message in wrong.items():
+        assert message in gnomon(f"compare scores.csv {options}", status=2).err
+
+
+def test_tolerance_says_how_many_runs_it_takes(gnomon):
+    said = gnomon("tolerance scores.csv --algorithm dqn --json")
+    assert len(json.loads(said.out)["warnings"]) == 1
+    assert "needs 46 runs" in json.loads(said.out)["warnings"][0]
+    assert [r["low"] for r in records(said)] == [None] * 5
+    said = gnomon("tolerance scores.csv --method normal --side lower --share 0.5 --json")
+    assert all(r["low"] < 2 and r["high"] is None for r in records(said))
+    assert "share: expected a number between 0 and 1" in (
+        gnomon("tolerance scores.csv --share 1", status=2).err
+    )
+
+
+def test_weights_are_a_file_or_a_column_of_families(gnomon):
+    Path("weights.csv").write_text(
+        "task,weight\n" + "".join(f"task_{i},{i + 1}\n" for i in range(5))
+    )
+    (a, *_) = records(gnomon("estimate scores.csv --weights weights.csv --json"))
+    assert a["metric"] == "weighted_mean"
+    (found,) = records(gnomon("compare scores.csv dqn sac --weights weights.csv --json"))
+    assert found["least"] < found["value"] < found["most"]
+    assert found["family_value"] is None
+    rows = "".join(f"{a},t{t},{r},{s + t * r},{'xy'[t > 0]}\n"
+                   for s, a in enumerate("ab") for t in range(3) for r in range(3))  # fmt: skip
+    Path("families.csv").write_text("algorithm,task,run,score,kind\n" + rows)
+    (found,) = records(gnomon("compare families.csv --weights kind --json"))
+    assert found["family_value"] == found["value"] == pytest.approx(-1)
+    wrong = {
+        "estimate scores.csv --weights nowhere.csv": "expected a CSV file of task, weight, or a",
+        "estimate scores.csv --weights weights.csv --metric iqm": "is for the mean, which alone",
+        "estimate scores.csv --weights weights.csv --per-task": "goes without --per-task",
+        "compare scores.csv --weights weights.csv --equivalence 1": "goes without --equivalence",
+        "compare scores.csv --weights weights.csv --correction max_t": "goes without --correction",
+        "compare scores.csv --weights scores.csv": "expected the columns task, weight",
+    }
+    for command, message in wrong.items():
+        assert message in gnomon(command, status=2).err
+
+
+def test_sensitivity_takes_columns_names_or_a_run(gnomon):
+    draws = np.random.default_rng(0)
+    rows = [("ppo", f"t{t}", 10 * k + r, draws.normal(k * (1 - t), 0.1), k)
+            for k in range(3) for t in range(2) for r in range(3)]  # fmt: skip
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    Path("sweep.csv").write_text("algorithm,task,run,score,rate\n" + text)
+    found = records(gnomon("sensitivity sweep.csv --setting rate --json"))
+    assert [r["measure"] for r in found] == [
+        "tuned_per_task", "tuned_across_tasks", "sensitivity", "effective_dimensionality",
+    ]  # fmt: skip
+    assert (found[3]["value"], found[3]["chosen"], found[3]["optimism"]) == (1, "rate", None)
+    assert "optimism" in gnomon("sensitivity sweep.csv --setting rate").out
+    assert (
+        "or in columns (settings=[...] or --setting"
+        in gnomon("sensitivity sweep.csv", status=2).err
+    )
+    Path("sweep.toml").write_text(
+        'name = "sweep"\nrules = ["clockwise"]\ntrials = 2\nepisodes = 3\n[[learners]]\n'
+        'kind = "linear_dqn"\n[learners.grid]\ngamma = [0.0, 0.9]\n'
+    )
+    gnomon("run sweep.toml --out run")
+    found = records(gnomon("sensitivity run --resamples 10 --json"))
+    assert {r["algorithm"] for r in found} == {"linear_dqn"}
+    assert found[0]["n_settings"] == 2

@@ -130,7 +130,11 @@ CALLS = {
     "gnomon export": ["run --out curves.csv"],
     "gnomon score": ["run"],
     "gnomon estimate": ["run --resamples 20"],
-    "gnomon compare": ["scores.csv a b"],
+    "gnomon compare": [
+        "scores.csv a b",
+        "scores.csv a b --metric mean --equivalence 1",
+        "scores.csv a b --weights weights.csv",
+    ],
     "gnomon profile": ["scores.csv"],
     "gnomon histograms": ["scores.csv"],
     "gnomon curves": ["steps.csv"],
@@ -140,6 +144,8 @@ CALLS = {
         "scores.csv --way subsample --simulations 20",
         "scores.csv a b --way sequential --runs 2 --runs 4",
     ],
+    "gnomon tolerance": ["scores.csv --method normal"],
+    "gnomon sensitivity": ["swept.csv"],
     "gnomon rank": ["scores.csv --resamples 20"],
     "gnomon rank-distribution": ["scores.csv"],
     "gnomon compare-pairs": ["scores.csv"],
@@ -212,6 +218,9 @@ def examples(monkeypatch, tmp_path):
     SubsetModel(("task_1",), (1.0,), transform="identity").save("model.json")
     prices = "".join(f"task_{i},{i + 1}\n" for i in range(6))
     Path("costs.csv").write_text(f"task,cost\n{prices}")
+    Path("weights.csv").write_text(f"task,weight\n{prices}")
+    swept = {f"a, x={i}": draws.normal(i, 0.3, (5, 6)) for i in range(3)}
+    write_scores(ScoreTable.from_arrays(swept), "swept.csv")
     curves = {a: draws.normal(0, 1, (4, 3, 5)).cumsum(axis=2) for a in "ab"}
     write_scores(ScoreTable.from_arrays(curves, steps=range(5)), "steps.csv")
 

@@ -19,7 +19,7 @@ def cells(ax):
 
 def test_each_cell_bears_the_p_value_of_row_against_column():
     texts = cells(pairwise_table(TESTS, ORDER))
-    assert texts[0, 1].get_text() == "< 0.001"
+    assert texts[0, 1].get_text() == "< 0.0001"
     assert texts[1, 0].get_text() == "> 0.99"
     assert texts[0, 0].get_text() == "–"
     p = next(t.p_value for t in TESTS if (t.a, t.b) == ("same", "easy"))

@@ -19,6 +19,7 @@ def rng():
 
 def test_a_pair_has_differences_above_its_probability():
     figure = statistics.comparison_figure(compare(TABLE, "a", "b", rng=rng()), "return")
+    assert figure.caption.endswith("p-values: not corrected, one test for each metric.")
     above, below = figure.drawing.axes
     assert above.get_xlabel() == "a minus b (return)"
     assert below.get_xlabel() == "probability that a run of a is better"

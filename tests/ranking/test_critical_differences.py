@@ -10,6 +10,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking import Contest, critical_difference, mean_rank, wilcoxon_p_value
+from gnomon.scores import ScoreTable
 from strategies_ranking import contests
 
 
@@ -224,3 +225,16 @@ def test_differences_that_tie_in_tenths_tie():
         for samples in (rows, tenths)
     )
     assert found.p_values[0, 1] == whole.p_values[0, 1] == 0.375
+
+
+def test_the_notes_say_what_is_compared_and_print_no_tiny_p():
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(mean, 1, (4, 20)) for name, mean in (("a", 0), ("b", 5), ("c", 9))}
+    notes = critical_difference(ScoreTable.from_arrays(scores)).notes
+    assert notes == (
+        "Compared by P(better) on each task; Holm's correction over 3 pairs. The tasks are the "
+        "sample: gnomon rank takes the runs, and may separate other pairs.",
+        "Friedman's test that all are alike: p < 0.0001",
+    )
+    nemenyi = critical_difference(ScoreTable.from_arrays(scores), test="nemenyi").notes
+    assert "; one distance for 3 pairs." in nemenyi[0]

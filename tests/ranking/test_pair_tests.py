@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gnomon.ranking import Contest, compare_pairs
+from gnomon.scores import ScoreTable
 
 
 def contest(*grounds):
@@ -239,3 +240,16 @@ def test_a_rule_without_weight_takes_no_part():
     assert np.isnan(none.p_value)
     each = compare_pairs(contest, weights={"x": 0.0}, per_ground=True)
     assert [pair.probability for pair in each] == [0.0, 1.0]
+
+
+def test_the_family_that_is_corrected_is_said():
+    table = ScoreTable.from_arrays({name: [[1.0, 2.0], [3.0, 5.0]] for name in "abc"})
+    head = "two-sided Mann-Whitney tests, Holm's correction over "
+    assert compare_pairs(table).title == f"{head}3 pairs"
+    by_task = compare_pairs(table, per_ground=True)
+    assert by_task.title == f"{head}all {len(by_task)} tests of 3 pairs on 2 tasks"
+    assert compare_pairs(table).notes == (
+        "probability: how often a run of a beats one of b on the same task; by how much does not "
+        "count.",
+    )
+    assert "a run of a is harder than one of b" in compare_pairs(table, by="task").notes[0]

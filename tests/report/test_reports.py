@@ -11,7 +11,17 @@ from gnomon.plot import Figure, cumulated_error_curves
 from gnomon.report import page, report
 from gnomon.scores import ScoreTable, write_scores
 
-PARTS = ["table", "estimates", "profile", "improvement", "ranks", "methods", "metrics", "pool"]
+PARTS = [
+    "table",
+    "estimates",
+    "profile",
+    "improvement",
+    "ranks",
+    "methods",
+    "metrics",
+    "agreement",
+    "pool",
+]
 
 
 def table_of(n_algorithms, n_tasks=3, n_runs=4):

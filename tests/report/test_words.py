@@ -21,22 +21,22 @@ def duels(*numbers):
 @pytest.mark.parametrize(
     ("found", "sentence"),
     [
-        (duels((0.9, 1e-4)), "a makes fewer errors than b on r1 (p < 0.001)."),
+        (duels((0.9, 1e-5)), "a makes fewer errors than b on r1 (p < 0.0001)."),
         (
-            duels((0.9, 1e-4), (0.8, 0.012)),
+            duels((0.9, 1e-5), (0.8, 0.012)),
             "a makes fewer errors than b on all 2 rules (p ≤ 0.012 each).",
         ),
         (
-            duels((0.1, 1e-4), (0.2, 1e-4), (0.9, 1e-4)),
-            "b makes fewer errors than a on r1 and r2 (p < 0.001 each), a fewer on r3.",
+            duels((0.1, 1e-5), (0.2, 1e-5), (0.9, 1e-5)),
+            "b makes fewer errors than a on r1 and r2 (p < 0.0001 each), a fewer on r3.",
         ),
         (
-            duels((0.9, 1e-4), (0.5, 1.0)),
-            "a makes fewer errors than b on r1 (p < 0.001); undecided on r2.",
+            duels((0.9, 1e-5), (0.5, 1.0)),
+            "a makes fewer errors than b on r1 (p < 0.0001); undecided on r2.",
         ),
         (
-            duels(*[(0.9, 1e-4)] * 6, *[(0.5, 1.0)] * 5),
-            "a makes fewer errors than b on 6 rules (p < 0.001 each); undecided on 5 rules.",
+            duels(*[(0.9, 1e-5)] * 6, *[(0.5, 1.0)] * 5),
+            "a makes fewer errors than b on 6 rules (p < 0.0001 each); undecided on 5 rules.",
         ),
         (duels((0.5, 1.0)), "The trials do not separate a from b on r1."),
         (duels((0.5, 1.0), (0.6, 0.4)), "The trials do not separate a from b on any of 2 rules."),

@@ -90,7 +90,7 @@ def test_size_of_the_tests_under_no_difference():
         assert test.pvalue > 0.01, (metric, count)
 
 
-@pytest.mark.parametrize("correction", ["holm", "max_t"])
+@pytest.mark.parametrize("correction", ["holm", "studentized_range"])
 def test_all_pairs_are_corrected(correction):
     table = ScoreTable.from_arrays({"a": X, "b": X[::-1] + 0.1, "c": X + 5})
     found = compare_all(table, "mean", correction=correction, rng=rng())
@@ -145,22 +145,30 @@ def test_pairs_of_all_algorithms_go_by_their_labels():
     noise = np.random.default_rng(6).normal(size=24) * 0.01
     for row, e in zip(rows[24:], noise, strict=True):
         row["score"] += e
-    options = {"correction": "max_t", "paired": True, "rng": rng()}
-    (found,) = compare_all(ScoreTable.from_records(rows), "mean", **options)
+    (found,) = compare_all(ScoreTable.from_records(rows), "mean", paired=True)
     assert -0.15 < found.low < found.high < -0.05
-    with pytest.raises(ScoreDataError, match="expected the same run labels of all algorithms"):
-        compare_all(ScoreTable.from_records(rows[:-1]), "mean", **options)
-    with pytest.raises(ScoreDataError, match="max_t takes differences of a metric; correct by"):
-        compare_all(TABLE, IMPROVEMENT, correction="max_t", rng=rng())
 
 
 def test_censored_runs_have_no_simultaneous_intervals():
     rows = [
         {"algorithm": name, "task": "t", "run": r, "score": r, "censored": False}
-        for name in "ab"
+        for name in "abc"
         for r in range(5)
     ]
     rows[0] |= {"score": -np.inf, "censored": True}
     table = ScoreTable.from_records(rows)
-    with pytest.raises(ScoreDataError, match="mean: max_t needs finite resamples; some runs of a"):
-        compare_all(table, "mean", correction="max_t", rng=rng())
+    with pytest.raises(ScoreDataError, match="mean: studentized_range needs finite scores; some"):
+        compare_all(table, "mean", correction="studentized_range", rng=rng())
+
+
+def test_what_was_corrected_together_is_said():
+    scores = ScoreTable.from_arrays({"a": [[3, 1], [4, 2]], "b": [[1, 1], [2, 4]]})
+    assert compare(scores, "a", "b", "mean").settings["family"] == "not corrected, one test"
+    several = compare(scores, "a", "b", ["mean", "iqm"])
+    assert several.notes[-1] == "p_adjusted: not corrected, one test for each metric."
+    tasks = compare(scores, "a", "b", ["mean", "iqm"], per_task=True)
+    assert tasks.notes[-1] == (
+        "p_adjusted: Holm's correction over 2 tasks, for each of 2 metrics by itself; of all tasks "
+        "together, not corrected."
+    )
+    assert not any("gnomon rank" in note for note in tasks.notes)  # two alone have no places

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable
@@ -33,11 +34,127 @@ def test_a_curve_is_the_metric_at_each_step():
 
 def test_whole_runs_make_intervals_across_steps_valid():
     """The area of a mean curve is the mean of the runs' areas, and so is its interval."""
-    (area,) = curves(TABLE, "mean", summary="area", rng=rng())
     areas = summarize_runs(TABLE, "area")
-    (expected,) = estimate(areas, ["mean"], method="percentile", rng=rng())
-    assert area.value == pytest.approx(expected.value)
-    assert (area.low, area.high) == pytest.approx((expected.low, expected.high))
+    for method, n_resamples in (("auto", 0), ("percentile", 2000)):
+        (area,) = curves(TABLE, "mean", summary="area", method=method, rng=rng())
+        (expected,) = estimate(areas, ["mean"], method=method, rng=rng())
+        assert area.value == pytest.approx(expected.value)
+        assert (area.low, area.high) == pytest.approx((expected.low, expected.high))
+        assert area.n_resamples == n_resamples
+
+
+def slow_area(x, level):
+    """Return the delta-t interval of the area of a curve of interquartile means, by plain loops."""
+    n_runs, n_tasks, n_steps = x.shape
+    n, cut = n_runs * n_tasks, n_runs * n_tasks // 4
+    weights = [0.5 if s in (0, n_steps - 1) else 1.0 for s in range(n_steps)]
+    weights = [w / (n_steps - 1) for w in weights]
+    value, influence = 0.0, np.zeros((n_runs, n_tasks))
+    for s, weight in enumerate(weights):
+        kept = sorted(x[:, :, s].ravel())[cut : n - cut]
+        value += weight * sum(kept) / len(kept)
+        for r in range(n_runs):
+            for t in range(n_tasks):
+                influence[r, t] += weight * min(max(x[r, t, s], kept[0]), kept[-1]) * n / len(kept)
+    raw = np.array(
+        [[sum(w * z for w, z in zip(weights, row, strict=True)) for row in run] for run in x]
+    )
+
+    def terms(y):
+        return [np.var(y[:, t].tolist(), ddof=1) / n_runs / n_tasks**2 for t in range(n_tasks)]
+
+    dfs = [
+        max(n_runs - 1, sum(v) ** 2 / sum(one**2 / (n_runs - 1) for one in v))
+        for v in (terms(influence), terms(raw))
+    ]
+    return value, stats.t.ppf((1 + level) / 2, min(dfs)) * sum(terms(influence)) ** 0.5
+
+
+def test_the_area_of_interquartile_means_is_that_of_a_slow_loop():
+    """Eight runs on four tasks cut whole scores; the noise floor is below these variances."""
+    x = np.random.default_rng(4).normal(size=(8, 4, 5)).cumsum(axis=2)
+    (found,) = curves(ScoreTable.from_arrays({"a": x}), "iqm", summary="area", level=0.9)
+    value, half = slow_area(x, 0.9)
+    assert found.value == pytest.approx(value)
+    assert found.method == "delta_t"
+    assert (found.high - found.low) / 2 >= half * (1 - 1e-9)
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.25)
+    moved = ScoreTable.from_arrays({"a": 7 - 3 * x}, higher_is_better=False)
+    (other,) = curves(moved, "iqm", summary="area", level=0.9)
+    assert (other.low, other.high) == pytest.approx((7 - 3 * found.high, 7 - 3 * found.low))
+
+
+@pytest.mark.parametrize("metric", ["mean", "iqm", "median"])
+def test_final_and_best_have_the_intervals_of_their_steps(metric):
+    (curve,) = curves(TABLE, metric)
+    (final,) = curves(TABLE, metric, summary="final")
+    assert (final.low, final.high) == (curve.low[-1], curve.high[-1])
+    (best,) = curves(TABLE, metric, summary="best")
+    place = curve.value.argmax()
+    assert (best.value, best.low, best.high) == (
+        curve.value[place],
+        curve.low[place],
+        curve.high[place],
+    )
+    (corrected,) = curves(TABLE, metric, summary="best_corrected")
+    assert corrected.value == best.value
+    assert corrected.low < best.low
+    assert corrected.high == curve.high.max()
+    (strict,) = curves(TABLE, metric, level=1 - 0.05 / 8)
+    assert corrected.low == strict.low.max()
+
+
+def test_the_best_of_a_falling_curve_mirrors_that_of_a_rising_one():
+    falling = ScoreTable.from_arrays({"a": -X}, higher_is_better=False)
+    for summary in ("best", "best_corrected"):
+        (up,) = curves(TABLE, "mean", summary=summary)
+        (down,) = curves(falling, "mean", summary=summary)
+        assert (down.low, down.high) == pytest.approx((-up.high, -up.low))
+
+
+def test_which_summaries_have_resamples_and_what_they_say():
+    with pytest.warns(DegenerateScoresWarning, match="area of a: the interval is from resamples"):
+        (median,) = curves(TABLE, "median", summary="area")
+    with pytest.warns(DegenerateScoresWarning, match="time_to_threshold of a: the interval is fr"):
+        (time,) = curves(TABLE, "mean", summary="time_to_threshold", threshold=3.0)
+    assert median.method == time.method == "percentile"
+    many = np.random.default_rng(1).normal(size=(20, 3, 4))
+    (area,) = curves(ScoreTable.from_arrays({"a": many}), "mean", summary="area")
+    assert area.method == "percentile"
+    assert "area of the aggregate curve" in str(curves(TABLE, "mean", summary="area"))
+    with pytest.raises(ScoreDataError, match="has intervals by auto, small_sample or perce"):
+        curves(TABLE, "mean", summary="area", method="bca")
+
+
+def test_the_area_of_censored_runs_that_are_cut_off():
+    rows = [
+        {"algorithm": "a", "task": f"t{t}", "run": r, "step": s, "score": x[0], "censored": False}
+        for (r, t, s), *x in np.ndenumerate(np.random.default_rng(3).normal(size=(6, 4, 3)))
+    ]
+    rows[0] |= {"score": -np.inf, "censored": True}
+    (found,) = curves(ScoreTable.from_records(rows), "iqm", summary="area")
+    assert found.low < found.value < found.high
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+@pytest.mark.parametrize("n_runs", [3, 5])
+def test_coverage_of_summaries(n_runs):
+    """A binomial test: curves that rise to a plateau, with noise that whole runs share."""
+    draws = np.random.default_rng(31)
+    height = draws.lognormal(0.0, 0.5, size=8)
+    shape = np.minimum(np.arange(8) / 4, 1.0)
+    true = height[:, None] * shape
+    truth = {"area": np.trapezoid(true.mean(axis=0)) / 7, "final": height.mean()}
+    held, n = dict.fromkeys(truth, 0), 200
+    for _ in range(n):
+        noise = draws.normal(size=(n_runs, 8, 1)) + 0.5 * draws.normal(size=(n_runs, 8, 8))
+        table = ScoreTable.from_arrays({"a": true + 0.3 * height[:, None] * noise})
+        for summary in held:
+            (found,) = curves(table, "mean", summary=summary)
+            held[summary] += found.low <= truth[summary] <= found.high
+    for summary, count in held.items():
+        assert stats.binomtest(count, n, 0.94, "less").pvalue > 0.01, (summary, count / n)
 
 
 @pytest.mark.parametrize(
@@ -69,13 +186,33 @@ def test_a_threshold_never_reached_is_censored():
     assert "24 censored runs" in times.describe()
 
 
-def test_steps_that_some_run_lacks_are_left_out_aloud():
+def test_a_run_that_ends_early_does_not_erase_the_others():
     x = X.copy()
     x[2, 1, 5:] = np.nan
+    table = ScoreTable.from_arrays({"a": x})
+    with pytest.warns(DegenerateScoresWarning, match="a run 2 on task_1 ends at 4 of 7: beyond"):
+        (curve,) = curves(table, "mean", rng=rng())
+    assert curve.step.tolist() == list(range(8))
+    np.testing.assert_allclose(curve.value, np.nanmean(x, axis=0).mean(axis=0))
+    with pytest.raises(ScoreDataError, match="areas of unequal lengths do not compare: a"):
+        curves(table, "mean", summary="area", rng=rng())
+    x[:4, 1, 5:] = np.nan
     table = ScoreTable.from_arrays({"a": x})
     with pytest.warns(DegenerateScoresWarning, match="a: 3 of 8 steps left out, not all runs"):
         (curve,) = curves(table, rng=rng())
     assert curve.step.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_steps_that_some_run_lacks_between_others_are_left_out_aloud():
+    x = X.copy()
+    x[2, 1, 5] = np.nan
+    table = ScoreTable.from_arrays({"a": x})
+    with pytest.warns(DegenerateScoresWarning, match="a: 1 of 8 steps left out, not all runs"):
+        (curve,) = curves(table, grid="shared", rng=rng())
+    assert curve.step.tolist() == [0, 1, 2, 3, 4, 6, 7]
+    with pytest.warns(DegenerateScoresWarning, match="do not share all their steps: gaps between"):
+        (curve,) = curves(table, rng=rng())
+    assert curve.step.tolist() == list(range(8))
 
 
 def test_one_run_has_no_band():

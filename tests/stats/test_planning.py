@@ -4,7 +4,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
-from gnomon.stats import sequential_compare, sequential_levels
+from gnomon.stats import plan, sequential_compare, sequential_levels
 
 
 def rng():
@@ -32,6 +32,38 @@ def test_runs_not_made_yet_are_not_needed():
         sequential_compare(table, "a", "b", looks=[8, 16], rng=rng())
 
 
+def two_humped(draws, n_runs):
+    """Return runs of which two fifths fall on the lower hump of the one task that matters."""
+    x = 0.1 * draws.normal(size=(2, n_runs, 6))
+    x[..., 0] += np.where(draws.random((2, n_runs)) < 0.4, -3.0, 2.0)
+    return x
+
+
+def test_an_early_look_does_not_decide_by_one_task():
+    x = 5.0 + 0.1 * rng().normal(size=(2, 8, 6))
+    x[0, :, 2] += 9.0
+    table = ScoreTable.from_arrays({"a": x[0], "b": x[1]})
+    early = sequential_compare(table, "a", "b", "mean", looks=[4, 8], rng=rng())
+    assert early.runs == 8  # though the first look is sure:
+    first = sequential_compare(table, "a", "b", "mean", looks=[4, 9], rng=rng())
+    assert (first.decided, first.comparison.p_value < 1e-4) == (False, True)
+    late = sequential_compare(table, "a", "b", "mean", looks=[5, 8], rng=rng())
+    assert (late.decided, late.runs) == (True, 5)
+    alone = table.select(tasks=["task_2"])
+    assert sequential_compare(alone, "a", "b", "mean", looks=[4, 8], rng=rng()).runs == 8
+
+
+@pytest.mark.full
+def test_type_one_error_of_looks_on_two_humps():
+    """A binomial test: at most 6 % where one task's runs fall in two clusters."""
+    draws, false, n, looks = np.random.default_rng(9), 0, 250, (2, 4, 8)
+    for _ in range(n):
+        x, y = two_humped(draws, looks[-1])
+        table = ScoreTable.from_arrays({"a": x, "b": y})
+        false += sequential_compare(table, "a", "b", "mean", looks=looks, rng=draws).decided
+    assert stats.binomtest(false, n, 0.06, "greater").pvalue > 0.01, false
+
+
 def test_looks_ascend():
     with pytest.raises(ValueError, match="expected ascending numbers of runs"):
         sequential_levels([5, 5])
@@ -50,3 +82,14 @@ def test_censored_runs_are_looked_at():
     result = sequential_compare(table, "a", "b", "iqm", looks=[4, 8], rng=rng())
     assert result.runs == 8
     assert np.isfinite(result.comparison.low)
+
+
+def test_the_looks_of_a_sequential_plan_say_over_what_they_are_corrected():
+    scores = {"a": rng().normal(0.0, 1.0, (8, 3)), "b": rng().normal(9.0, 1.0, (8, 3))}
+    found = plan(ScoreTable.from_arrays(scores), "a", "b", "mean", way="sequential", runs=[4, 8])
+    assert found.notes == (
+        "p_value: of the look, whose level is its share of the error of all looks; not corrected "
+        "over metrics",
+    )
+    assert "each look has its own level" in found.figure().caption
+    assert "< 0.0001" in str(found)

@@ -4,7 +4,8 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
-from gnomon.stats import Metric, interval_widths, power_curve, runs_needed
+from gnomon.stats import Metric, PowerPoint, interval_widths, plan, power_curve, runs_needed
+from gnomon.stats.comparisons.studentized_range import noncentrality
 
 
 def rng():
@@ -36,6 +37,78 @@ def test_no_difference_is_seldom_found():
 def test_intervals_shrink_with_runs():
     widths = interval_widths(rng().normal(size=(10, 5)), "mean", runs=[5, 20], rng=rng())
     assert 2.0 < widths[5] / widths[20] < 3.0
+
+
+def test_noncentrality_is_scipys():
+    for df in (1.0, 2.5, 40.0):
+        for t in (-2.0, 0.0, 0.7, 6.0):
+            for share in (0.025, 0.2, 0.975):
+                center = noncentrality(t, df, share)
+                found = stats.nct.cdf(t, df, center)
+                assert found == pytest.approx(share, abs=1e-5), (df, t, share)
+
+
+@pytest.mark.parametrize("metric", ["mean", "iqm", "median", "probability_of_improvement"])
+def test_power_has_an_interval_and_a_conservative_value(metric):
+    x = rng().normal(size=(5, 4))
+    for sign in (1.0, -1.0):
+        table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + sign})
+        (point,) = power_curve(table, "a", "b", metric, runs=[8], n_simulations=60, rng=rng())
+        assert 0.0 <= point.low <= point.assured <= point.power <= point.high <= 1.0
+        assert point.low < point.high
+
+
+def test_a_large_pilot_leaves_little_doubt():
+    x = rng().normal(size=(4000, 1))
+    table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 1.0})
+    (point,) = power_curve(table, "a", "b", "mean", runs=[15], n_simulations=600, rng=rng())
+    assert point.high - point.low < 0.12
+
+
+def test_what_a_plan_says_of_the_number_of_runs():
+    x = rng().normal(size=(6, 5))
+    table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 0.8})
+    told = []
+    found = plan(
+        table, metrics="mean", runs=[3, 6, 12, 24], n_simulations=80,
+        progress=lambda *done: told.append(done),
+    )  # fmt: skip
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    least, middle, most, assured = (
+        runs_needed(found, 0.8, by=by) or "more than 24"
+        for by in ("high", "power", "low", "assured")
+    )
+    assert found.notes == (
+        f"a, b (mean): power 0.8 takes {middle} runs (95%: {least} to {most}); "
+        f"with {assured} runs 80% of pilots reach it",
+    )
+    assert list(found.as_records()[0]) == [
+        "a", "b", "metric", "runs", "power", "low", "high", "assured",
+    ]  # fmt: skip
+
+
+def test_a_pilot_of_equal_runs_on_all_but_one_side_still_plans():
+    table = ScoreTable.from_arrays({"a": [[1.0], [1.0], [1.0]], "b": [[2.0], [4.0], [3.0]]})
+    (point,) = power_curve(table, "a", "b", "mean", runs=[4], n_simulations=20, rng=rng())
+    assert np.isfinite([point.low, point.high, point.assured]).all()
+    assert PowerPoint("a", "b", "mean", 4, 0.5).as_record()["assured"] is None
+
+
+@pytest.mark.full
+def test_four_of_five_pilots_reach_the_conservative_power():
+    """A binomial test: how often the true power is at least what a pilot of 5 runs assures."""
+    draws, n, shift, runs = np.random.default_rng(4), 200, 1.2, 12
+    critical = stats.t.ppf(0.975, 2 * runs - 2)
+    true = stats.nct.sf(critical, 2 * runs - 2, shift * np.sqrt(runs / 2))
+    held = {"assured": 0, "low": 0}
+    for _ in range(n):
+        x, y = draws.normal(size=(2, 5, 1))
+        table = ScoreTable.from_arrays({"a": x + shift, "b": y})
+        (point,) = power_curve(table, "a", "b", "mean", runs=[runs], n_simulations=150, rng=draws)
+        for by in held:
+            held[by] += getattr(point, by) <= true
+    assert stats.binomtest(held["assured"], n, 0.8).pvalue > 0.01, held
+    assert stats.binomtest(held["low"], n, 0.96, "less").pvalue > 0.01, held
 
 
 def test_misuse():

@@ -11,13 +11,12 @@ from gnomon.stats import (
     Resamples,
     Strata,
     average_score_profile,
-    exact_band,
     performance_profiles,
     run_score_profile,
     simultaneous_band,
     thresholds,
 )
-from gnomon.stats.profiles.performance import resampled_profiles
+from gnomon.stats.profiles.bands import resampled_profiles
 from strategies_scores import ragged_runs
 
 TAU = np.array([-2.0, -1.0, 0.0, 0.5, 2.0])
@@ -55,31 +54,6 @@ def test_resampled_profiles_are_the_profiles_of_the_resamples(runs):
             found = resampled_profiles(strata, TAU, kind=kind, higher_is_better=higher, **options)
             expected = [profile(one, TAU, higher_is_better=higher) for one in drawn]
             np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-def test_the_exact_band_of_one_task_is_binomial():
-    x = np.arange(10.0)
-    low, high = exact_band(x, [2.5], level=0.9)
-    assert low == stats.binom.ppf(0.05, 10, 0.7) / 10
-    assert high == stats.binom.ppf(0.95, 10, 0.7) / 10
-
-
-@settings(max_examples=20, deadline=None)
-@given(ragged_runs(max_runs=4, max_tasks=4))
-def test_the_exact_band_is_that_of_all_resamples(runs):
-    """Convolve the binomial distributions of the tasks on the common lattice."""
-    lattice = np.lcm.reduce([x.size for x in runs])
-    for t in (-0.5, 0.5):
-        total = np.ones(1)
-        for x in runs:
-            spread = np.zeros(lattice + 1)
-            step = lattice // x.size
-            spread[::step] = stats.binom.pmf(np.arange(x.size + 1), x.size, (x > t).mean())
-            total = np.convolve(total, spread)
-        cumulated = np.cumsum(total)
-        ends = [np.argmax(cumulated >= p - 1e-9) / (lattice * len(runs)) for p in (0.025, 0.975)]
-        low, high = exact_band(Strata.from_runs(runs), [t])
-        assert [low[0], high[0]] == pytest.approx(ends)
 
 
 def test_a_simultaneous_band_holds_the_curve():
@@ -179,28 +153,23 @@ def test_thresholds_ascend_whatever_the_scores(scores, spacing):
     assert tau[-1] >= max(scores)
 
 
-def test_runs_without_a_common_lattice_are_resampled():
-    rng = np.random.default_rng(0)
-    counts = (7, 11, 13, 17, 19)
-    x = np.full((19, 5), np.nan)
-    for task, n in enumerate(counts):
-        x[:n, task] = rng.normal(size=n)
-    table = ScoreTable.from_arrays({"a": x})
-    (profile,) = performance_profiles(table, [0.0], rng=rng)
-    assert 0.0 < profile.low[0] < profile.value[0] < profile.high[0] < 1.0
-
-
-def test_thresholds_where_the_band_has_no_width_are_counted():
+def test_thresholds_where_the_band_of_task_means_has_no_width_are_counted():
     table = ScoreTable.from_arrays({"a": np.arange(10.0).reshape(5, 2)})
-    (found,) = performance_profiles(table, [-1.0, 4.0, 5.0, 9.5], rng=np.random.default_rng(0))
+    tau = [-1.0, 4.0, 5.0, 9.5]
+    (found,) = performance_profiles(table, tau, kind="average_score", rng=np.random.default_rng(0))
     assert found.n_flat() == 2
     assert found.low[[0, -1]].tolist() == found.high[[0, -1]].tolist() == [1.0, 0.0]
+    (of_runs,) = performance_profiles(table, tau, rng=np.random.default_rng(0))
+    assert of_runs.n_flat() == 0
 
 
 @pytest.mark.parametrize("band", ["pointwise", "simultaneous"])
 @pytest.mark.parametrize("kind", ["run_score", "average_score"])
-def test_scores_that_do_not_vary_have_no_band(kind, band):
-    for x, reason in ((np.ones((5, 6)), "no threshold parts runs"), (np.ones((1, 6)), "one run")):
+def test_bands_that_cannot_be_are_said(kind, band):
+    """One run shows no spread; runs that are all equal show none of the task means."""
+    cases = [(np.ones((1, 6)), "one run")]
+    cases += [(np.ones((5, 6)), "no threshold parts the")] if kind == "average_score" else []
+    for x, reason in cases:
         table = ScoreTable.from_arrays({"a": x})
         with pytest.warns(
             DegenerateScoresWarning, match=f"{kind} profile of a: band not .*{reason}"

@@ -1,6 +1,8 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -23,6 +25,51 @@ def test_without_infinities_it_is_scipys_test():
     for alternative in ("two-sided", "less", "greater"):
         expected = stats.mannwhitneyu(x, y, alternative=alternative)
         assert mann_whitney(x, y, alternative=alternative) == tuple(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(0, 4), min_size=1, max_size=5),
+    st.lists(st.integers(0, 4), min_size=1, max_size=5),
+)
+def test_few_values_are_dealt_out_in_all_ways(x, y):
+    """Ties as they are: count the ways one by one."""
+    both, n = x + y, len(x)
+
+    def won(chosen):
+        rest = [both[i] for i in range(len(both)) if i not in chosen]
+        return sum((both[i] > b) + (both[i] == b) / 2 for i in chosen for b in rest)
+
+    ways = [won(chosen) for chosen in combinations(range(len(both)), n)]
+    u = won(range(n))
+    greater, less = np.mean(np.array(ways) >= u), np.mean(np.array(ways) <= u)
+    for alternative, p in (
+        ("greater", greater),
+        ("less", less),
+        ("two-sided", min(1.0, 2 * min(greater, less))),
+    ):
+        assert mann_whitney(x, y, alternative=alternative) == pytest.approx((u, p))
+
+
+def test_without_ties_up_to_twenty_are_scipys_exact_test():
+    rng = np.random.default_rng(0)
+    for m, n in ((1, 20), (3, 3), (5, 4), (10, 10), (20, 20), (19, 2)):
+        x, y = rng.normal(size=m), rng.normal(0.8, size=n)
+        for alternative in ("two-sided", "less", "greater"):
+            expected = stats.mannwhitneyu(x, y, alternative=alternative, method="exact")
+            found = mann_whitney(x, y, alternative=alternative)
+            assert found == pytest.approx(tuple(expected), rel=1e-9), (m, n)
+
+
+def test_ties_do_not_inflate_the_exact_test():
+    """Five runs of success in ten episodes, both alike: at most the level, where the normal is."""
+    rng, n_tables = np.random.default_rng(0), 600
+    p = np.array(
+        [mann_whitney(*(rng.binomial(10, 0.8, size=(2, 5)) / 10))[1] for _ in range(n_tables)]
+    )
+    for level in (0.01, 0.05):
+        rejected = int((p <= level).sum())
+        assert stats.binomtest(rejected, n_tables, level, "greater").pvalue > 0.01
 
 
 def test_infinities_are_tied_with_each_other():

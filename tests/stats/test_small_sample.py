@@ -51,12 +51,34 @@ def test_a_cut_that_hides_the_noise_does_not_hide_its_variance():
     strata = Strata.from_runs([[1.5, 4.5], [0.2, 0.4]])
     metric = metric_named("optimality_gap")
     floor = noise_floor(strata, metric.response(strata))
-    m, s = 3.0, np.std([1.5, 4.5], ddof=1)
     noise = np.random.default_rng(0).standard_t(4, 4_000_000) / np.sqrt(2.0)
-    draws = np.maximum(1.0 - (m + s * noise), 0.0)
-    assert floor[0] == pytest.approx(draws.var(), rel=0.05)
-    assert floor[1] == pytest.approx(0.02, rel=0.05)
+    for t, (m, s) in enumerate(((3.0, np.sqrt(4.5)), (0.3, np.sqrt(0.02)))):
+        # No gap is deeper than the worst that was seen, 0.8.
+        draws = np.clip(1.0 - (m + s * noise), 0.0, 0.8)
+        assert floor[t] == pytest.approx(draws.var(), rel=0.05)
     assert metric.influences(strata).variances()[0] == floor[0] / 2
+
+
+def test_a_gap_of_bounded_scores_is_not_wider_than_they_are():
+    """One task is far above the target, and its spread is fifty times any gap that was seen."""
+    x = np.array([[0.0, 50.0], [0.2, 90.0], [0.1, 10.0]])
+    strata, metric = Strata.from_matrix(x), metric_named("optimality_gap")
+    floor = noise_floor(strata, metric.response(strata))
+    assert (floor > 0.0).all()
+    assert (floor <= 0.25).all()  # as any variance of gaps between 0 and 1
+    low, high = delta_interval(metric.value(strata), metric.influences(strata), 0.95)
+    assert high - low < 1.5
+    mirrored = metric_named("optimality_gap", gamma=-1.0, higher_is_better=False)
+    other = Strata.from_matrix(-x)
+    assert noise_floor(other, mirrored.response(other)).tolist() == pytest.approx(floor.tolist())
+
+
+def test_where_no_run_misses_the_target_others_may():
+    """There is no worst gap to cut at, and the spread says that a run may miss."""
+    strata, metric = Strata.from_matrix([[1.1, 1.5], [2.5, 3.0]]), metric_named("optimality_gap")
+    low, high = delta_interval(metric.value(strata), metric.influences(strata), 0.95)
+    assert (metric.value(strata), low) == (0.0, 0.0)
+    assert high > 0.0
 
 
 def test_tiny_scores_keep_their_degrees_of_freedom():

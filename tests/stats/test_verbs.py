@@ -22,7 +22,9 @@ STEPS = ScoreTable.from_arrays({n: x[..., None] * np.arange(1.0, 5.0) for n, x i
 VERBS = {
     "estimate": lambda rng: estimate(TABLE, "mean", method="percentile", rng=rng),
     "compare": lambda rng: compare(TABLE, "dqn", "sac", "iqm", method="percentile", rng=rng),
-    "compare_all": lambda rng: compare_all(TABLE, "mean", correction="max_t", rng=rng),
+    "compare_all": lambda rng: compare_all(
+        TABLE, "mean", correction="permutation", n_resamples=50, rng=rng
+    ),
     "improvement": lambda rng: compare_all(TABLE, method="percentile", rng=rng),
     "profile": lambda rng: profile(TABLE, "average_score", rng=rng),
     "permutation": lambda rng: profile(TABLE, "permutation", rng=rng),
@@ -65,8 +67,8 @@ def test_one_panel_has_one_metric():
     with pytest.raises(ValueError, match="expected differences or probability_of_improvement"):
         compare(TABLE, "dqn", "sac").plot(ax)
     with pytest.raises(ValueError, match="expected one task for given axes, found 4"):
-        estimate(TABLE, "mean", per_task=True).plot(ax)
-    assert estimate(TABLE, "mean", per_task=True).where(task="task_1").plot(ax) is ax
+        estimate(TABLE, per_task=True).plot(ax)
+    assert estimate(TABLE, per_task=True).where(task="task_1").plot(ax) is ax
 
 
 def test_a_verb_says_what_it_was_given():
@@ -79,10 +81,10 @@ def test_a_verb_says_what_it_was_given():
 def test_plans_name_the_runs_that_are_needed():
     far = ScoreTable.from_arrays({"a": SCORES["dqn"], "b": SCORES["sac"] + 5.0})
     assert plan(far, "a", "b", runs=[3, 5], n_simulations=10).notes == (
-        "a, b (iqm): power 0.8 takes 3 runs",
+        "a, b (iqm): power 0.8 takes 3 runs (95%: 3 to 3); with 3 runs 80% of pilots reach it",
     )
     near = plan(TABLE, runs=[3], n_simulations=10, power=1.0)
-    assert all(note.endswith("power 1 takes more than 3 runs") for note in near.notes)
+    assert all("power 1 takes more than 3 runs (95%: " in note for note in near.notes)
 
 
 def test_bad_pairs_have_a_message():
@@ -98,9 +100,10 @@ def test_bad_pairs_have_a_message():
 
 
 def test_bands_without_width_are_named():
-    (text,) = profile(TABLE).warnings
-    assert text.startswith("the band has no width where no threshold parts the runs of a task (")
-    assert profile(TABLE, "ratio").warnings == ()
+    (text,) = profile(TABLE, "average_score").warnings
+    assert text.startswith("the band has no width where a threshold parts no resamples (")
+    for kind in ("run_score", "ratio"):
+        assert profile(TABLE, kind).warnings == ()
 
 
 def test_profiles_of_scores_need_runs():

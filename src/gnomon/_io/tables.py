@@ -10,9 +10,36 @@ from typing import Any
 
 from gnomon.errors import visible
 
-__all__ = ["html_table", "latex_table", "text_table"]
+__all__ = ["html_table", "latex_table", "p_value", "text_table"]
 
 Record = Mapping[str, Any]
+
+#: Columns of p-values, which no table gives more digits of than they bear.
+P_VALUES = ("p_value", "p_adjusted", "p_equivalence")
+#: Below this a p-value is a bound: tails so thin are those of the model rather than of the data.
+LEAST_P = 1e-4
+
+
+def p_value(p: float, equal: str = "") -> str:
+    """Return a p-value as sentences and figures print it, with a bound instead of needless digits.
+
+    `equal` stands before what is no bound.
+
+    Examples
+    --------
+    >>> f"p {p_value(0.0042, '= ')}"
+    'p = 0.004'
+    >>> [p_value(p) for p in (1e-9, 0.00042, 0.0042, 0.3, 0.9999, float("nan"))]
+    ['< 0.0001', '0.0004', '0.004', '0.30', '> 0.99', 'not estimable']
+    """
+    if math.isnan(p):
+        return "not estimable"
+    if p < LEAST_P:
+        return f"< {LEAST_P:.4f}"
+    if p > 0.99:
+        return "> 0.99"
+    digits = 4 if p < 0.001 else 3 if p < 0.1 else 2
+    return f"{equal}{p:.{digits}f}"
 
 
 def text_table(
@@ -50,7 +77,7 @@ def text_table(
         numeric = all(isinstance(r[name], int | float | None) for r in records)
         table.add_column(visible(name), justify="right" if numeric else "left", no_wrap=numeric)
     for record in records:
-        table.add_row(*(_text_cell(record[name]) for name in columns))
+        table.add_row(*(_text_cell(record[name], name) for name in columns))
     out = io.StringIO()
     # In a notebook it would show the table by itself, and a second time, were it not told.
     console = Console(
@@ -81,7 +108,7 @@ def html_table(
     caption = f"<caption>{html.escape(title)}</caption>" if title else ""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
     rows = "\n".join(
-        "<tr>" + "".join(_html_cell(record[name]) for name in columns) + "</tr>"
+        "<tr>" + "".join(_html_cell(record[name], name) for name in columns) + "</tr>"
         for record in records
     )
     table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table>"
@@ -108,7 +135,8 @@ def latex_table(records: Sequence[Record], columns: Sequence[str]) -> str:
         "interval" if n == "low" else n for n in columns if not (with_interval and n == "high")
     ]
     rows = [
-        " & ".join(_interval(r) if n == "interval" else _latex_cell(r[n]) for n in names) + r" \\"
+        " & ".join(_interval(r) if n == "interval" else _latex_cell(r[n], n) for n in names)
+        + r" \\"
         for r in records
     ]
     letters = "".join("l" if n == "interval" or _is_text(records, n) else "r" for n in names)
@@ -133,9 +161,11 @@ def _digits(value: float) -> str:
     return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
 
 
-def _latex_cell(value: Any) -> str:
+def _latex_cell(value: Any, name: str) -> str:
     if value is None:
         return "--"
+    if _is_bound(value, name):
+        return f"${p_value(value)}$"
     if isinstance(value, int | float):
         return f"${_digits(value)}$"
     return _escaped("--".join(map(str, value)) if isinstance(value, list) else str(value))
@@ -148,17 +178,24 @@ def _escaped(text: str) -> str:
     return "".join(words.get(letter, letter) for letter in visible(text, kept="\xa0"))
 
 
-def _html_cell(value: Any) -> str:
+def _is_bound(value: Any, name: str) -> bool:
+    """Return whether a p-value of a table is too small to be printed as a number."""
+    return name in P_VALUES and isinstance(value, float) and value < LEAST_P
+
+
+def _html_cell(value: Any, name: str) -> str:
     right = ' style="text-align: right"' if isinstance(value, int | float | None) else ""
-    return f"<td{right}>{html.escape(_text_cell(value))}</td>"
+    return f"<td{right}>{html.escape(_text_cell(value, name))}</td>"
 
 
-def _text_cell(value: Any) -> str:
+def _text_cell(value: Any, name: str) -> str:
     """Return a value as people read it: four digits at least, a dash for nothing."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
+    if _is_bound(value, name):
+        return p_value(value)
     if isinstance(value, float):
         return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
     if isinstance(value, list | tuple):
-        return ", ".join(map(_text_cell, value))
+        return ", ".join(_text_cell(one, name) for one in value)
     return visible(str(value), kept="\xa0")

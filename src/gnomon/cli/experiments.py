@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.cli.options import Normalize, ReadOptions, Score, Seed, Source, scores_of, with_groups
+from gnomon.cli.options import (
+    Normalize,
+    ReadOptions,
+    Seed,
+    Source,
+    normalized,
+    scores_of,
+    with_groups,
+)
 from gnomon.errors import ConfigError, ScoreDataError, counted
 
 if TYPE_CHECKING:
@@ -199,7 +207,11 @@ def export(
 @with_groups
 def score(
     source: Source,
-    metric: Score = None,
+    metric: Annotated[
+        str | None,
+        typer.Option("--metric", "--score", help="Which score; tce of a run, if none is named."),
+    ] = None,
+    normalize: Normalize = None,
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
     *,
     reading: ReadOptions,
@@ -207,7 +219,7 @@ def score(
 ) -> None:
     """Turn the attempts of a run into scores, one for each trial."""
     with answering("score", as_json=as_json) as answer:
-        table = scores_of(source, metric, reading)
+        table = normalized(scores_of(source, metric, reading), normalize)
         # Whether attempts on empty cells are errors stands here, for a table of errors.
         origin = "; ".join(table.provenance)
         if out is not None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DrawOptions",
     "Gamma",
+    "Latex",
     "Level",
     "Method",
     "Normalize",
@@ -41,7 +42,9 @@ __all__ = [
     "normalized",
     "scores_of",
     "scores_or_summaries",
+    "settings_of",
     "summaries_of",
+    "weights_of",
     "with_groups",
 ]
 
@@ -69,7 +72,8 @@ Where = Annotated[
     list[str] | None, typer.Option(help="COLUMN=VALUE: only such rows of a score file.")
 ]
 Score = Annotated[
-    str | None, typer.Option(help="Which score of a run folder; tce, if none is named.")
+    str | None,
+    typer.Option(help="Which score, or column of a file; tce of a run, if none is named."),
 ]
 Level = Annotated[float, typer.Option(help="Confidence level.", callback=_checked_level)]
 Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")]
@@ -80,8 +84,15 @@ Gamma = Annotated[
 ]
 Normalize = Annotated[
     str | None,
-    typer.Option(help="min-max, random-human (Atari), percentile or reference:ALGORITHM."),
+    typer.Option(
+        help="min-max, percentile, reference:ALGORITHM; atari (random-human), procgen-easy, "
+        "procgen-hard, dmc; or a CSV file of task, low, high."
+    ),
 ]
+At = Annotated[
+    float | None, typer.Option(help="Of curves, the step to take; runs short of it are missing.")
+]
+OwnEnd = Annotated[bool, typer.Option("--last", help="Of curves, the end of each run by itself.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")]
 Only = Annotated[
     list[str] | None, typer.Option("--algorithm", help="Only these algorithms; repeatable.")
@@ -113,6 +124,14 @@ class ReadOptions:
         str | None,
         typer.Option("--format", help="The format of the scores, if it is not recognised."),
     ] = None
+    run_names: Annotated[
+        str | None,
+        typer.Option(help="How a tracker's names of runs are made, as in '{algorithm}-{run}'."),
+    ] = None
+    columns_are: Annotated[
+        Literal["algorithms", "tasks", "runs"] | None,
+        typer.Option("--columns-are", help="What the columns of a table of seeds or steps are."),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -121,13 +140,27 @@ class NormalizedScores:
 
     score: Score = None
     normalize: Normalize = None
+    at: At = None
+    own_end: OwnEnd = False
 
     def last(
         self, source: Path, options: ReadOptions, algorithms: list[str] | None = None
     ) -> ScoreTable:
-        """Return the last score of each run, on the scale that was asked for."""
-        table = scores_of(source, self.score, options).last_step()
-        return normalized(table.select(algorithms=algorithms), self.normalize)
+        """Return one score of each run, on the scale that was asked for."""
+        return normalized(self.raw(source, options, algorithms), self.normalize)
+
+    def raw(
+        self, source: Path, options: ReadOptions, algorithms: list[str] | None = None
+    ) -> ScoreTable:
+        """Return one raw score of each run: of curves the last that all runs on a task reach."""
+        if self.own_end and self.at is not None:
+            raise typer.BadParameter("--last and --at choose different steps: expected one of them")
+        table = scores_of(source, self.score, options).select(algorithms=algorithms)
+        if self.own_end:
+            return table.last_step()
+        from gnomon.scores.common_steps import at_common_step
+
+        return at_common_step(table, self.at)
 
 
 @dataclass(frozen=True)
@@ -172,6 +205,8 @@ def scores_of(
         where=conditions(options.where),
         columns=conditions(options.column, "--column", "NAME=COLUMN"),
         step_column=options.step_column,
+        run_names=options.run_names,
+        columns_are=options.columns_are,
         higher_is_better=False if options.lower_is_better else None,
         format=options.format,
         count_empty=not options.leave_out_empty_cells,
@@ -193,7 +228,7 @@ def scores_or_summaries(
     from gnomon.scores.readers.summaries import holds_summaries
 
     if not holds_summaries(source):
-        return scores.last(source, reading), metrics, method
+        return _runs_or_errors(source, scores, reading, metrics, method, needs_runs)
     asked = [name for name, is_set in needs_runs.items() if is_set]
     if method not in ("auto", "small_sample"):
         asked.append(f"--method {method}")
@@ -203,6 +238,43 @@ def scores_or_summaries(
 
     table = _stand_ins(source, reading, scores.normalize)
     return table, summary_metrics(metrics), "small_sample"
+
+
+def _runs_or_errors(
+    source: Path,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    metrics: Sequence[str] | None,
+    method: Method,
+    needs_runs: Mapping[str, bool],
+) -> tuple[ScoreTable, Sequence[str] | None, Method]:
+    """Return runs; of single ones with their standard errors, items that stand in for them."""
+    from gnomon.scores.readers.summaries import of_standard_errors
+    from gnomon.stats.summaries import SUMMARY_METRICS, stand_in_runs
+
+    table = scores.raw(source, reading)
+    found = of_standard_errors(table)
+    linear = (scores.normalize or "").partition(":")[0] not in ("min-max", "percentile")
+    can = linear and not any(needs_runs.values()) and method in ("auto", "small_sample")
+    if found is None or not can or not set(metrics or ()) <= set(SUMMARY_METRICS):
+        return normalized(table, scores.normalize), metrics, method
+    warn_of_items()
+    runs = stand_in_runs(found, higher_is_better=table.higher_is_better)
+    return normalized(runs, scores.normalize), metrics or SUMMARY_METRICS, "small_sample"
+
+
+def warn_of_items() -> None:
+    """Say what an interval from standard errors is of."""
+    import warnings
+
+    from gnomon.errors import DegenerateScoresWarning
+
+    warnings.warn(
+        "intervals come from the standard errors of the source: they are of other items of the "
+        "same kind, not of other runs, and n_runs counts items",
+        DegenerateScoresWarning,
+        stacklevel=2,
+    )
 
 
 def summaries_of(
@@ -308,3 +380,28 @@ def _parameters(verb: Callable[..., None], hints: dict[str, Any]) -> Iterator[Pa
             default = Parameter.empty if field.default is MISSING else field.default
             kind = Parameter.KEYWORD_ONLY
             yield Parameter(field.name, kind, default=default, annotation=of_fields[field.name])
+
+
+def weights_of(text: str, table: ScoreTable) -> Mapping[str, float] | str:
+    """Return the weights of tasks: an attribute of the table as it is, or what a file says."""
+    if text in table.attributes:
+        return text
+    if not Path(text).exists():
+        known = ", ".join(table.attributes) or "none"
+        raise ScoreDataError(
+            f"--weights {text}: expected a CSV file of task, weight, or a column of the scores "
+            f"that tells families ({known}); found neither"
+        )
+    from gnomon.cli.distill import named_numbers
+
+    return {task: w for task, (w,) in named_numbers(Path(text), "task", ["weight"]).items()}
+
+
+def settings_of(source: Path) -> Mapping[str, Mapping[str, Any]] | None:
+    """Return the settings of each learner of a run folder, by its kind; None of a file."""
+    if not source.is_dir():
+        return None
+    from gnomon.experiments import RunFolder
+
+    learners = RunFolder.open(source).config.learners
+    return {one.name: {"learner": one.kind, **one.params} for one in learners}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -10,6 +11,7 @@ from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import (
     DrawOptions,
     Gamma,
+    Latex,
     Level,
     Method,
     Normalize,
@@ -24,14 +26,48 @@ from gnomon.cli.options import (
     normalized,
     scores_of,
     scores_or_summaries,
+    settings_of,
     summaries_of,
+    weights_of,
     with_groups,
 )
+from gnomon.results import Results
 
-__all__ = ["compare", "curves", "estimate", "histograms", "plan", "profile"]
+__all__ = [
+    "compare",
+    "curves",
+    "estimate",
+    "histograms",
+    "plan",
+    "profile",
+    "sensitivity",
+    "tolerance",
+]
 
 First = Annotated[str | None, typer.Argument(help="An algorithm; without it, all pairs.")]
 Second = Annotated[str | None, typer.Argument(help="The one to compare it with.")]
+
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        help="Weights of tasks: a CSV file (task, weight), or a column whose values are families "
+        "of equal weight."
+    ),
+]
+
+
+def _check_weights(
+    weights: str | None, metrics: Sequence[str] | None, others: Mapping[str, bool]
+) -> None:
+    """Refuse what a weighted mean has not."""
+    unlike = [option for option, is_set in others.items() if is_set]
+    if weights is not None and unlike:
+        raise typer.BadParameter(f"--weights goes without {unlike[0]}")
+    if weights is not None and metrics not in (None, ["mean"]):
+        found = ", ".join(metrics or ())
+        raise typer.BadParameter(
+            f"--weights is for the mean, which alone is defined; found {found}"
+        )
 
 
 @with_groups
@@ -43,8 +79,13 @@ def estimate(
     per_task: Annotated[bool, typer.Option("--per-task", help="For each task by itself.")] = False,
     method: Annotated[Method, typer.Option(help="How intervals are made.")] = "auto",
     resampling: Annotated[
-        Resampling, typer.Option(help="Whether tasks are drawn too, as a sample of their kind.")
+        Resampling, typer.Option(help="Whether tasks are a sample too, of tasks like these.")
     ] = "runs",
+    variances: Annotated[
+        Literal["own", "table"],
+        typer.Option(help="An algorithm's own, or moderated over all those of the table."),
+    ] = "own",
+    weights: Weights = None,
     *,
     scores: NormalizedScores,
     draws: DrawOptions,
@@ -55,13 +96,21 @@ def estimate(
     """Estimate summaries of every algorithm, with intervals."""
     if per_task and (method != "auto" or resampling != "runs"):
         raise typer.BadParameter("--per-task goes without --method and --resampling")
-    from gnomon.stats import estimate as estimated
+    own = {"--resampling": resampling != "runs", "--variances": variances != "own"}
+    _check_weights(weights, metric, {"--per-task": per_task, **own})
+    from gnomon import stats
 
     with answering("estimate", as_json=as_json) as answer:
         runs_only = {"--per-task": per_task, "--resampling": resampling != "runs"}
         table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
-        options = draws.arguments() | {"method": by, "resampling": resampling}
-        answer.show(estimated(table, wanted, per_task=per_task, **options), **vars(showing))
+        options = draws.arguments() | {"method": by}
+        if weights is None:
+            options |= {"per_task": per_task, "resampling": resampling, "variances": variances}
+            found = stats.estimate(table, wanted, **options)
+        else:
+            del options["gamma"]
+            found = stats.estimate_weighted(table, weights_of(weights, table), **options)
+        answer.show(found, **vars(showing))
 
 
 @with_groups
@@ -77,10 +126,20 @@ def compare(
     paired: Annotated[
         bool, typer.Option("--paired", help="Runs with the same label share a seed.")
     ] = False,
-    correction: Annotated[Literal["holm", "max_t"], typer.Option(help="Over all pairs.")] = "holm",
+    correction: Annotated[
+        Literal["holm", "studentized_range", "permutation", "max_t"],
+        typer.Option(
+            help="Over all pairs: p-values; intervals that hold together; or whether algorithms "
+            "are the same (max_t: as studentized_range)."
+        ),
+    ] = "holm",
     method: Annotated[
         Literal["auto", "small_sample", "percentile"], typer.Option(help="How intervals are made.")
     ] = "auto",
+    equivalence: Annotated[
+        float | None, typer.Option(help="Largest difference that does not matter: test for less.")
+    ] = None,
+    weights: Weights = None,
     *,
     scores: NormalizedScores,
     draws: DrawOptions,
@@ -89,25 +148,41 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Compare two algorithms, or all pairs: differences with intervals and tests."""
-    if a is not None and correction == "max_t":
-        raise typer.BadParameter("--correction max_t is for all pairs, found two algorithms")
+    if a is not None and correction != "holm":
+        raise typer.BadParameter(
+            f"--correction {correction} is for all pairs, found two algorithms"
+        )
     if a is None and per_task:
         raise typer.BadParameter("--per-task needs two algorithms, A and B")
+    if equivalence is not None and correction != "holm":
+        raise typer.BadParameter(f"--equivalence corrects by holm, found --correction {correction}")
+    others = {"--equivalence": equivalence is not None, "--correction": correction != "holm"}
+    _check_weights(weights, metric, {"--per-task": per_task, **others})
     from gnomon import stats
     from gnomon.stats.comparisons.comparison import chosen_pair
 
     with answering("compare", as_json=as_json) as answer:
-        runs_only = {"--paired": paired, "--correction max_t": correction == "max_t"}
+        if correction == "max_t":
+            answer.warn("--correction max_t is now studentized_range; the old name goes in 0.3")
+            correction = "studentized_range"
+        runs_only = {"--paired": paired, f"--correction {correction}": correction != "holm"}
         table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
         options = draws.arguments() | {"paired": paired, "method": by}
         if wanted:
             options["metrics"] = wanted
         pair = chosen_pair(table, a, b)
-        found = (
-            stats.compare_all(table, correction=correction, **options)
-            if pair is None
-            else stats.compare(table, *pair, per_task=per_task, **options)
-        )
+        found: Results[Any]
+        if weights is not None:
+            options = {k: v for k, v in options.items() if k not in ("gamma", "metrics")}
+            by_task = weights_of(weights, table)
+            found = stats.compare_weighted(table, by_task, *(pair or ()), **options)
+        elif equivalence is not None:
+            options |= {"margin": equivalence, "per_task": per_task}
+            found = stats.equivalence(table, *(pair or ()), **options)
+        elif pair is None:
+            found = stats.compare_all(table, correction=correction, **options)
+        else:
+            found = stats.compare(table, *pair, per_task=per_task, **options)
         answer.show(found, **vars(showing))
 
 
@@ -190,7 +265,7 @@ def curves(
     source: Source,
     metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
     summary: Annotated[
-        Literal["area", "best", "final", "time_to_threshold"] | None,
+        Literal["area", "best", "best_corrected", "final", "time_to_threshold"] | None,
         typer.Option(help="One number about each curve instead of the curve."),
     ] = None,
     threshold: Annotated[float | None, typer.Option(help="For time_to_threshold.")] = None,
@@ -203,6 +278,13 @@ def curves(
         ),
     ] = None,
     normalize: Normalize = None,
+    at: Annotated[
+        float | None, typer.Option(help="The step at which curves end; shorter runs are left out.")
+    ] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option(help="Number of evenly spaced steps, or shared: those that all runs have."),
+    ] = None,
     *,
     draws: DrawOptions,
     reading: ReadOptions,
@@ -210,23 +292,36 @@ def curves(
     as_json: JsonOption = False,
 ) -> None:
     """Show metrics along the steps of training, with bands, or numbers about whole curves."""
-    if summary is not None and method not in ("auto", "percentile"):
-        raise typer.BadParameter(f"--summary has percentile intervals, found --method {method}")
     if threshold is not None and summary != "time_to_threshold":
         raise typer.BadParameter("--threshold is for --summary time_to_threshold")
+    from gnomon.scores.common_steps import up_to
     from gnomon.stats import curves as curves_of
 
     with answering("curves", as_json=as_json) as answer:
         table = scores_of(source, score, reading, default_metric="cumulated_errors")
-        table = normalized(table.select(algorithms=algorithm), normalize)
-        wanted, options = metric or "iqm", draws.arguments()
+        table = table.select(algorithms=algorithm)
+        table = normalized(table if at is None else up_to(table, at), normalize)
+        wanted, options = metric or "iqm", draws.arguments() | {"grid": _grid(grid)}
         step = reading.step_column or ("episode" if source.is_dir() else "step")
         found = (
             curves_of(table, wanted, method=method, step=step.replace("_", " "), **options)
             if summary is None
-            else curves_of(table, wanted, summary=summary, threshold=threshold, **options)
+            else curves_of(
+                table, wanted, summary=summary, threshold=threshold, method=method, **options
+            )
         )
         answer.show(found, **vars(showing))
+
+
+def _grid(text: str | None) -> int | Literal["shared"] | None:
+    """Return the number of steps, or that there is to be no grid."""
+    if text is None or text == "shared":
+        return text  # type: ignore[return-value]  # mypy does not narrow a str to a literal
+    if not text.isdigit() or int(text) < 2:
+        raise typer.BadParameter(
+            f"expected a number of steps from 2 on, or shared; found {text!r}", param_hint="--grid"
+        )
+    return int(text)
 
 
 @with_groups
@@ -257,20 +352,89 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Say how many runs are needed to tell algorithms apart, or what fewer would have said."""
+    from gnomon.cli.progress import progress_bar
     from gnomon.stats import plan as planned
 
     with answering("plan", as_json=as_json) as answer:
-        found = planned(
-            scores.last(source, reading),
-            a,
-            b,
-            metric,
-            way=way,
-            runs=runs,
-            power=power,
-            n_simulations=simulations,
+        table = scores.last(source, reading)
+        with progress_bar("planning") as progress:
+            found = planned(
+                table,
+                a,
+                b,
+                metric,
+                way=way,
+                runs=runs,
+                power=power,
+                n_simulations=simulations,
+                level=level,
+                gamma=gamma,
+                rng=seed,
+                progress=progress,
+            )
+        answer.show(found, **vars(showing))
+
+
+@with_groups
+def tolerance(
+    source: Source,
+    share: Annotated[float, typer.Option(help="Share of all runs to hold.")] = 0.9,
+    side: Annotated[
+        Literal["two-sided", "lower", "upper"], typer.Option(help="Which ends are wanted.")
+    ] = "two-sided",
+    method: Annotated[
+        Literal["order", "normal"],
+        typer.Option(help="By order statistics, or by mean and deviation for normal scores."),
+    ] = "order",
+    algorithm: Only = None,
+    level: Level = 0.95,
+    *,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    latex: Latex = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say between which scores a share of single runs lies."""
+    from gnomon.stats import tolerance as tolerances
+
+    with answering("tolerance", as_json=as_json) as answer:
+        table = scores.last(source, reading, algorithm)
+        found = tolerances(table, share=share, level=level, side=side, method=method)
+        answer.show(found, latex=latex)
+
+
+@with_groups
+def sensitivity(
+    source: Source,
+    setting: Annotated[
+        list[str] | None, typer.Option(help="A column that is a hyper-parameter; repeatable.")
+    ] = None,
+    learner: Annotated[
+        str, typer.Option(help="The column that tells learners apart, if there are several.")
+    ] = "learner",
+    share: Annotated[float, typer.Option(help="Share of the peak to reach by tuning.")] = 0.95,
+    resamples: Annotated[int, typer.Option(min=1, help="Draws of runs to hold out.")] = 500,
+    algorithm: Only = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    *,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    latex: Latex = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how learners depend on their hyper-parameters, and how lucky the best setting is."""
+    from gnomon.stats import sensitivity as sensitivities
+
+    with answering("sensitivity", as_json=as_json) as answer:
+        table = scores.last(source, reading, algorithm)
+        found = sensitivities(
+            table,
+            setting or settings_of(source),
+            learner=learner,
+            share=share,
             level=level,
-            gamma=gamma,
+            n_resamples=resamples,
             rng=seed,
         )
-        answer.show(found, **vars(showing))
+        answer.show(found, latex=latex)

@@ -171,7 +171,7 @@ def distill(
     Parameters
     ----------
     scores : ScoreTable or PreparedScores
-        Several runs of a task count by their mean, the last step of each.
+        Several runs of a task count by their mean, of curves at the last step that all reach.
     size : int
         Number of tasks, forced ones included.
     procedure : str, Procedure, or a sequence of these

@@ -10,6 +10,7 @@ from gnomon.distill.models import SubsetModel
 from gnomon.distill.prepared import References
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
+from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.table import ScoreTable
 
 __all__ = ["Prediction", "Predictions", "predict"]
@@ -60,7 +61,8 @@ def predict(
     ----------
     model : SubsetModel, or the path of a saved one
     scores : ScoreTable
-        Of the model's tasks; several runs count by their mean, the last step of each.
+        Of the model's tasks; several runs count by their mean, of curves at the last step that all
+        reach.
     references : mapping from task to (random, human), optional
         Scores become 100 (x - random) / (human - random), as those that the model was fitted to.
     level : float
@@ -90,7 +92,7 @@ def predict(
     3.0
     """
     fitted = model if isinstance(model, SubsetModel) else SubsetModel.load(model)
-    table = scores.last_step()
+    table = at_common_step(scores)
     found, lacking = [], []
     with recorded() as notes:
         for name in table.algorithms:

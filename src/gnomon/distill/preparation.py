@@ -12,6 +12,7 @@ import polars as pl
 
 from gnomon.distill.prepared import PreparedScores, References, Transform, check_tasks, transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
+from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = [
@@ -81,7 +82,7 @@ def prepare(
         if options:
             raise TypeError(f"expected a ScoreTable for {next(iter(options))}; this is prepared")
         return scores
-    return Preparation(**options).apply(scores.last_step())
+    return Preparation(**options).apply(at_common_step(scores))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
+from gnomon._io.tables import p_value
 from gnomon.errors import shortened
 from gnomon.plot.intervals import separated
 from gnomon.plot.labels import in_lines
@@ -27,7 +28,6 @@ from gnomon.plot.style import (
     SIZE,
     axes_for,
     drawing_of,
-    p_value,
 )
 from gnomon.ranking.pair_tests import PairComparisons
 from gnomon.ranking.ratings.hodge import hodge_ratings

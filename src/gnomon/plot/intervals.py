@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
+from gnomon._io.tables import p_value
 from gnomon.plot.labels import better_end, in_lines, name_panel, name_rows, write_in_row
 from gnomon.plot.style import (
     FULL_WIDTH,
@@ -26,7 +27,6 @@ from gnomon.plot.style import (
     mark_numbers,
     new_drawing,
     number,
-    p_value,
     series_style,
     short_number,
 )

@@ -160,7 +160,7 @@ def draw_plan(found: Plan, ax: Axes | None = None) -> Figure | Axes:
         return width_figure(widths) if ax is None else width_curves(widths, ax=ax)
     looks = [one.comparison for one in found if isinstance(one, SequentialResult)]
     if looks:
-        return draw_comparisons(Comparisons(tuple(looks), found.settings), ax)
+        return draw_comparisons(Comparisons(tuple(looks), {**found.settings, **_LOOKS}), ax)
     draws = [one for one in found if isinstance(one, Subsamples)]
     if ax is None:
         return subsample_figure(draws, scale, higher_is_better=higher)
@@ -182,8 +182,12 @@ def _measured(metric: str, scale: str) -> str:
     return f"{name} ({scale})" if scale else name
 
 
+#: Over what the p-values of looks are corrected.
+_LOOKS = {"family": "not corrected, each look has its own level; all looks of a metric keep theirs"}
+
+
 def comparison_figure(
-    comparisons: Sequence[Comparison], scale: str, *, higher_is_better: bool | None = None
+    comparisons: Comparisons, scale: str, *, higher_is_better: bool | None = None
 ) -> Figure:
     """Return a heat map of all pairs, or differences and improvement in two panels."""
     pairs = {(c.a, c.b) for c in comparisons}
@@ -205,8 +209,8 @@ def comparison_figure(
     return Figure(
         "comparison",
         "Comparison",
-        f"Dots with {level:.0%} intervals; filled, or bold in a map: separated by the test after "
-        f"correction.{'' if mapped else some}",
+        f"Dots with {level:.0%} intervals; filled, or bold in a map: separated by the test. "
+        f"p-values: {comparisons.settings['family']}.{'' if mapped else some}",
         f"{len(comparisons)} comparisons of {len(pairs)} pairs of algorithms",
         drawing,
         comparison_rows(comparisons),

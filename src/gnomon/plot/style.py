@@ -55,7 +55,6 @@ __all__ = [
     "mark_numbers",
     "new_drawing",
     "number",
-    "p_value",
     "series_style",
     "short_number",
     "size_for",
@@ -415,20 +414,3 @@ def short_number(value: float) -> str:
         return f"{value:.3g}" if 1e15 <= abs(value) < math.inf else number(value)
     unit, letter = _unit(abs(value))
     return f"{float(f'{value:.3g}') / unit:g}{letter}"
-
-
-def p_value(p: float) -> str:
-    """Return a p-value with a bound instead of needless digits.
-
-    Examples
-    --------
-    >>> [p_value(p) for p in (1e-9, 0.0042, 0.3, 0.9999, float("nan"))]
-    ['< 0.001', '0.004', '0.30', '> 0.99', 'not estimable']
-    """
-    if math.isnan(p):
-        return "not estimable"
-    if p < 0.001:
-        return "< 0.001"
-    if p > 0.99:
-        return "> 0.99"
-    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores.common_steps import at_common_step
+from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = ["By", "Contest", "SortedRuns", "contest_of", "ground_of"]
@@ -85,7 +87,9 @@ class Contest:
     by: By = "algorithm"
 
     @classmethod
-    def from_table(cls, table: ScoreTable, *, by: By = "algorithm") -> Contest:
+    def from_table(
+        cls, table: ScoreTable, *, by: By = "algorithm", scaled: bool = False
+    ) -> Contest:
         """Build the contest of a table's algorithms, or of its tasks.
 
         Censored runs take part as infinitely bad, tied with one another. Contestants may have met
@@ -98,6 +102,9 @@ class Contest:
         by : str
             ``algorithm``: who is better; ``task``: which is harder. The scores of different tasks
             must then have the same meaning.
+        scaled : bool
+            Whether sizes of scores count as well: tasks that normalising left out, which who is
+            better does not need, are left out then.
 
         Raises
         ------
@@ -109,6 +116,8 @@ class Contest:
         DegenerateScoresWarning
             A contestant has no score.
         """
+        if by == "algorithm" and not scaled:
+            table = with_left_out(table)
         names, grounds = table.algorithms, table.tasks
         if by == "task":
             names, grounds = grounds, names
@@ -266,8 +275,10 @@ def ground_of(by: By) -> By:
     return "task" if by == "algorithm" else "algorithm"
 
 
-def contest_of(scores: ScoreTable | Contest, by: By = "algorithm") -> Contest:
-    """Return a contest as it is, or that of the last score of each run of a table.
+def contest_of(
+    scores: ScoreTable | Contest, by: By = "algorithm", *, scaled: bool = False
+) -> Contest:
+    """Return a contest as it is, or that of a table: of curves at the last step that all reach.
 
     Warns
     -----
@@ -276,12 +287,12 @@ def contest_of(scores: ScoreTable | Contest, by: By = "algorithm") -> Contest:
     """
     if isinstance(scores, Contest):
         return scores
-    table = scores.last_step()
+    table = at_common_step(scores)
     missing = int(table.effective_scores()["score"].is_nan().sum())
     if missing:
         text = f"{missing} of {len(table)} runs have no score and are left out"
         warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
-    return Contest.from_table(table, by=by)
+    return Contest.from_table(table, by=by, scaled=scaled)
 
 
 def _starts(sizes: IntArray) -> IntArray:

@@ -10,11 +10,12 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError
+from gnomon._io.tables import p_value
+from gnomon.errors import ScoreDataError, counted
 from gnomon.ranking.contest import By, Contest, contest_of, ground_of
 from gnomon.ranking.ranks.tie_groups import group_letters, group_numbers, tie_groups
 from gnomon.ranking.ratings.pooled import task_ranks
-from gnomon.results import FieldRecord, Results, Row, made_by, recorded
+from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.rank_tests import holm
 
@@ -137,9 +138,12 @@ class CriticalDifference(Results[MeanRank]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What was compared, and the test that all are alike."""
+        n_pairs = counted(len(self) * (len(self) - 1) // 2, "pair")
+        by = "one distance for" if self[0].test == "nemenyi" else "Holm's correction over"
         notes = (
-            f"Compared by {self.compared}.",
-            f"Friedman's test that all are alike: p = {self[0].friedman_p:.3g}",
+            f"Compared by {self.compared}; {by} {n_pairs}. The {ground_of(self.by)}s are the "
+            "sample: gnomon rank takes the runs, and may separate other pairs.",
+            f"Friedman's test that all are alike: p {p_value(self[0].friedman_p, '= ')}",
         )
         if self[0].test != "nemenyi":
             return notes
@@ -214,14 +218,17 @@ def critical_difference(
 
     with recorded() as warned:
         contest = contest_of(scores, by)
-    shared = np.flatnonzero((contest.sizes > 0).all(axis=1))
+    if test == "wilcoxon-holm" and (differences or _default(contest)) == "scores":
+        # Sizes of differences count: tasks without a scale stay out.
+        with noted():
+            contest = contest_of(scores, by, scaled=True)
+    shared = _shared(contest)
     if shared.size < 2:
         raise ScoreDataError(
             f"expected at least two {ground_of(contest.by)}s that all share for a critical "
             f"difference, found {shared.size}"
         )
-    if differences is None:
-        differences = "wins" if int(contest.sizes[shared].max()) > 1 else "scores"
+    differences = differences or _default(contest)
     if differences == "wins":
         ranks = task_ranks(contest)[shared]
     else:
@@ -249,6 +256,16 @@ def critical_difference(
     return CriticalDifference(
         records, settings, tuple(warned), groups=groups, p_values=p_values[np.ix_(order, order)]
     )
+
+
+def _shared(contest: Contest) -> npt.NDArray[np.intp]:
+    """Return the places of the tasks on which all have scores."""
+    return np.flatnonzero((contest.sizes > 0).all(axis=1))
+
+
+def _default(contest: Contest) -> Differences:
+    """Return what to compare on each task: wins, where anyone has several runs there."""
+    return "wins" if int(contest.sizes[_shared(contest)].max(initial=0)) > 1 else "scores"
 
 
 def _nemenyi(mean_ranks: FloatArray, n_tasks: int, level: float) -> tuple[FloatArray, float]:

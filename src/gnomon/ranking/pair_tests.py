@@ -10,9 +10,9 @@ from itertools import combinations, permutations
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from gnomon.ranking.contest import By, Contest, contest_of
+from gnomon.errors import counted
+from gnomon.ranking.contest import By, Contest, contest_of, ground_of
 from gnomon.ranking.tournament import (
     Tournament,
     Weights,
@@ -22,9 +22,9 @@ from gnomon.ranking.tournament import (
 )
 from gnomon.results import FieldRecord, Results, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.comparisons.rank_tests import holm
+from gnomon.stats.comparisons.rank_tests import doubled_ranks, holm, rank_sum_distribution
 
-__all__ = ["PairComparison", "PairComparisons", "compare_pairs", "rank_sum_distribution"]
+__all__ = ["PairComparison", "PairComparisons", "compare_pairs"]
 
 #: Up to so many pairs of runs, over all common grounds, the p-value is exact, unless
 EXACT_PAIRS = 400
@@ -107,7 +107,25 @@ class PairComparisons(Results[PairComparison]):
     @property
     def title(self) -> str:
         """The test, and what corrects it for their number."""
-        return f"{self.settings['alternative']} Mann-Whitney tests, Holm's correction"
+        over = counted(len({(one.a, one.b) for one in self}), "pair")
+        grounds = {one.ground for one in self} - {None}
+        if grounds:
+            over = f"all {len(self)} tests of {over} on {counted(len(grounds), self._ground)}"
+        return f"{self.settings['alternative']} Mann-Whitney tests, Holm's correction over {over}"
+
+    @property
+    def _ground(self) -> str:
+        return ground_of(self.settings["by"])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the probability claims."""
+        harder = self.settings["by"] == "task"
+        better = "is harder than" if harder else "beats"
+        return (
+            f"probability: how often a run of a {better} one of b on the same {self._ground}; by "
+            "how much does not count.",
+        )
 
 
 def compare_pairs(
@@ -265,7 +283,7 @@ class _NullSums(NamedTuple):
     @classmethod
     def of(cls, x: FloatArray, y: FloatArray, scale: int) -> _NullSums:
         """Count all ways to deal the runs out."""
-        ranks = _doubled_ranks(np.concatenate([x, y]))
+        ranks = doubled_ranks(np.concatenate([x, y]))
         chances = rank_sum_distribution(ranks, x.size)
         sums = np.flatnonzero(chances)
         least, mean = int(sums[0]), x.size * (x.size + y.size + 1)
@@ -306,39 +324,3 @@ def _convolved(whole: FloatArray, shifts: Sequence[int], chances: FloatArray) ->
     for shift, chance in zip(shifts, chances, strict=True):
         found[shift : shift + whole.size] += chance * whole
     return found
-
-
-def _doubled_ranks(values: FloatArray) -> npt.NDArray[np.int64]:
-    """Return twice the ranks, ties sharing theirs: whole numbers."""
-    ordered = np.sort(values)
-    below = np.searchsorted(ordered, values, side="left")
-    return below + np.searchsorted(ordered, values, side="right") + 1
-
-
-def rank_sum_distribution(doubled_ranks: npt.NDArray[np.int64], m: int) -> FloatArray:
-    """Return the probability of each sum of m of these ranks, all choices being equally likely.
-
-    Parameters
-    ----------
-    doubled_ranks : ndarray of int, shape (n,)
-        Twice the ranks, so that shared ones are whole.
-    m : int
-        How many are chosen.
-
-    Returns
-    -------
-    ndarray of float
-        Entry s is the probability of the doubled sum s.
-
-    Examples
-    --------
-    >>> rank_sum_distribution(np.array([2, 4, 6]), 2).nonzero()[0].tolist()
-    [6, 8, 10]
-    """
-    most = int(np.sort(doubled_ranks)[::-1][:m].sum())
-    # ways[k, s]: number of choices of k of the ranks so far that sum to s
-    ways = np.zeros((m + 1, most + 1))
-    ways[0, 0] = 1.0
-    for rank in doubled_ranks:
-        ways[1:, rank:] += ways[:-1, : most + 1 - rank]
-    return np.asarray(ways[m] / ways[m].sum())

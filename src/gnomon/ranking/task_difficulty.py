@@ -16,6 +16,7 @@ from gnomon.ranking.ranks.resampled_ratings import Edges
 from gnomon.ranking.ratings.hodge import hodge_ratings
 from gnomon.ranking.tournament import Tournament
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
+from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import draw_key
 
@@ -136,7 +137,7 @@ def difficulty_classes(
     """
     draws = generator(rng)
     with recorded() as warned:
-        contest = Contest.from_table(table.last_step(), by="task")
+        contest = Contest.from_table(at_common_step(table), by="task")
     if len(contest.names) < 3:
         raise ScoreDataError(
             f"expected at least three tasks to classify, found {len(contest.names)}"
@@ -305,7 +306,7 @@ def generality(
     dqn 0.75 2/2 b3
     uniform 0.5 1/2 clockwise
     """
-    table = table.last_step()
+    table = at_common_step(table)
     groups = [c.tasks for c in classes] if classes else [(task,) for task in table.tasks]
     contest = Contest.from_table(table) if len(table.algorithms) > 1 else None
     found = [_generality(table, contest, name, groups) for name in table.algorithms]

@@ -52,7 +52,7 @@ def audit_report(audit: Audit, title: str) -> Report:
     drawn = settings["resampling"].replace("_", " ")
     return Report(
         title=title,
-        subtitle=table.describe().splitlines()[0],
+        subtitle=audit[0].finding,
         answers=(
             Answer("Who is on top?", _top(audit)),
             Answer("What does the order depend on?", _depends(audit)),

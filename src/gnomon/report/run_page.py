@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import combinations, zip_longest
 
+from gnomon._io.tables import p_value
 from gnomon.errors import counted
 from gnomon.experiments.scoring.trial_scores import STREAK
-from gnomon.plot.style import p_value
 from gnomon.report.findings import Duel, Findings
 from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.run_card import card_of

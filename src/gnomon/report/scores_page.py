@@ -15,6 +15,7 @@ from gnomon.ranking.audits.audit_table import TITLES
 from gnomon.report.audit_page import audit_report
 from gnomon.report.page import Answer, Report, Section
 from gnomon.results import Results, noted
+from gnomon.scores import at_common_step
 from gnomon.stats import compare_all, curves, profile
 
 if TYPE_CHECKING:
@@ -70,10 +71,10 @@ def scores_report(
     >>> table = ScoreTable.from_arrays({a: rng.normal(size=(5, 3)) for a in ("dqn", "sac")})
     >>> page = scores_report(table, "scores.csv", n_resamples=100)
     >>> [section.name for section in page.sections]
-    ['table', 'estimates', 'profile', 'improvement', 'ranks', 'methods', 'metrics', 'pool', 'runs',
-    'cycles']
+    ['table', 'estimates', 'profile', 'improvement', 'ranks', 'methods', 'metrics', 'agreement',
+    'pool', 'runs', 'cycles']
     """
-    last = table.last_step()
+    last = at_common_step(table)
     scaled = last if last.normalization is not None else scaled_by_task(last)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from gnomon._io.tables import p_value
 from gnomon.errors import counted, joined
-from gnomon.plot.style import number, p_value
+from gnomon.plot.style import number
 from gnomon.report.findings import Duel, Findings, Interval
 
 __all__ = [
@@ -114,8 +115,7 @@ def duel_sentence(findings: Findings, a: str, b: str) -> str:
 
 def _how_many(won: Sequence[Duel], duels: Sequence[Duel]) -> str:
     """Say on how many of the rules, with the weakest of the p-values."""
-    p = p_value(max(d.p_value for d in won))
-    bound = f"p {p}" if p[0] in "<>" else f"p ≤ {p}"
+    bound = f"p {p_value(max(d.p_value for d in won), '≤ ')}"
     if len(duels) == 1:
         return f"{won[0].rule} ({bound})"
     each = f"{bound} each" if len(won) > 1 else bound

@@ -5,16 +5,20 @@ In the order of the data:
 * :func:`read_scores` reads a file or folder of any format that a reader recognises, and
   :func:`load_scores` a data set by its name; :func:`available_readers` and
   :func:`available_datasets` list both. Formats that need more than a path have functions:
-  :func:`read_monitors`, :func:`read_lm_eval`, :func:`read_marl_eval`, :func:`read_arrays`,
+  :func:`read_monitors`, :func:`read_evaluations`, :func:`read_tensorboard_csv`,
+  :func:`read_lm_eval`, :func:`read_marl_eval`, :func:`read_arrays`,
   :func:`read_wide_table`, :func:`read_papers_with_code`, :func:`read_leaderboard_export`, and
   :func:`read_summaries` for means and deviations without runs (a :class:`SummaryTable`). A format
   of your own is a :class:`Reader`, which reads what a :class:`ReadRequest` says.
 * A :class:`ScoreTable` has one row per algorithm, task and run. It is all that statistics, ranking
   and distillation know; ``ScoreTable.from_frame`` makes one of a data frame or of arrays.
+* A table with steps holds learning curves: :func:`at_common_step` takes one score of each run,
+  :func:`on_grid` puts runs that were measured at different steps on common ones.
 * :func:`normalize` puts scores of several tasks on one scale by name (:data:`NORMALIZATIONS`);
   :func:`normalize_by`, :func:`normalize_min_max`, :func:`normalize_percentile`,
   :func:`normalize_random_human` and :func:`normalize_reference` do one each. The table keeps a
-  :class:`Normalization`, which :func:`denormalize` undoes. :func:`atari_baselines` holds scores
+  :class:`Normalization`, which :func:`denormalize` undoes; :func:`with_left_out` adds the tasks
+  that had no scale, for ranks. :func:`atari_baselines` holds scores
   of random play and of people.
 * :func:`suspicions` and :func:`own_scales` tell what looks like a mistake.
 * :func:`write_scores` writes a tidy file.

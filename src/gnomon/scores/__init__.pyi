@@ -1,3 +1,5 @@
+from .common_steps import at_common_step as at_common_step
+from .curve_grid import on_grid as on_grid
 from .datasets import available_datasets as available_datasets
 from .datasets import load_scores as load_scores
 from .datasets import measured_provenance as measured_provenance
@@ -10,9 +12,11 @@ from .normalization import normalize_min_max as normalize_min_max
 from .normalization import normalize_percentile as normalize_percentile
 from .normalization import normalize_random_human as normalize_random_human
 from .normalization import normalize_reference as normalize_reference
+from .normalization import with_left_out as with_left_out
 from .plausibility import own_scales as own_scales
 from .plausibility import suspicions as suspicions
 from .readers.array_files import read_arrays as read_arrays
+from .readers.evaluations import read_evaluations as read_evaluations
 from .readers.leaderboard_export import read_leaderboard_export as read_leaderboard_export
 from .readers.lm_eval import read_lm_eval as read_lm_eval
 from .readers.marl_eval import read_marl_eval as read_marl_eval
@@ -24,6 +28,7 @@ from .readers.registry import available_readers as available_readers
 from .readers.registry import read_scores as read_scores
 from .readers.summaries import SummaryTable as SummaryTable
 from .readers.summaries import read_summaries as read_summaries
+from .readers.tensorboard_csv import read_tensorboard_csv as read_tensorboard_csv
 from .readers.tidy_files import write_scores as write_scores
 from .readers.wide_table import read_wide_table as read_wide_table
 from .scale import Normalization as Normalization
@@ -38,6 +43,7 @@ __all__ = [
     "Reader",
     "ScoreTable",
     "SummaryTable",
+    "at_common_step",
     "atari_baselines",
     "available_datasets",
     "available_readers",
@@ -50,8 +56,10 @@ __all__ = [
     "normalize_percentile",
     "normalize_random_human",
     "normalize_reference",
+    "on_grid",
     "own_scales",
     "read_arrays",
+    "read_evaluations",
     "read_leaderboard_export",
     "read_lm_eval",
     "read_marl_eval",
@@ -59,7 +67,9 @@ __all__ = [
     "read_papers_with_code",
     "read_scores",
     "read_summaries",
+    "read_tensorboard_csv",
     "read_wide_table",
     "suspicions",
+    "with_left_out",
     "write_scores",
 ]

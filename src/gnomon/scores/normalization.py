@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -35,10 +36,14 @@ __all__ = [
     "normalize_percentile",
     "normalize_random_human",
     "normalize_reference",
+    "with_left_out",
 ]
 
 #: What :func:`normalize` knows by name.
-NORMALIZATIONS = ("min-max", "random-human", "percentile", "reference:ALGORITHM")
+NORMALIZATIONS = (
+    "min-max", "random-human", "percentile", "reference:ALGORITHM", "FILE",
+    "atari", "procgen-easy", "procgen-hard", "dmc",
+)  # fmt: skip
 
 
 def normalize(table: ScoreTable, name: str) -> ScoreTable:
@@ -49,13 +54,15 @@ def normalize(table: ScoreTable, name: str) -> ScoreTable:
     table : ScoreTable
         Raw scores.
     name : str
-        ``min-max``, ``random-human`` (Atari), ``percentile``, or ``reference:ALGORITHM``, whose
-        mean becomes 1 while a score of 0 remains 0.
+        ``min-max``, ``percentile``, or ``reference:ALGORITHM``, whose mean becomes 1 while a score
+        of 0 remains 0; a suite of :mod:`gnomon.scores.anchors`: ``atari`` (or ``random-human``),
+        ``procgen-easy``, ``procgen-hard``, ``dmc``; or a CSV file with the columns ``task``,
+        ``low`` and ``high``, or ``task``, ``random`` and ``human``.
 
     Warns
     -----
     DegenerateScoresWarning
-        Tasks without random and human scores are left out.
+        Tasks without anchors are left out of means; ranks keep them (:func:`with_left_out`).
 
     Raises
     ------
@@ -73,24 +80,69 @@ def normalize(table: ScoreTable, name: str) -> ScoreTable:
     kind, _, algorithm = name.partition(":")
     if kind == "reference" and algorithm:
         return normalize_reference(table, algorithm)
-    if name == "random-human":
-        return normalize_random_human(_with_baselines(table))
+    from gnomon.scores.anchors import SUITES, anchors_of_suite, read_anchors
+
+    if name in ("random-human", *SUITES):
+        suite = "atari" if name == "random-human" else name
+        return _by_known_anchors(table, anchors_of_suite(suite, table), name)
+    if name.lower().endswith((".csv", ".tsv")):
+        return _by_known_anchors(table, read_anchors(Path(name), table), Path(name).name)
+    if name == "minatar":
+        raise ScoreDataError(
+            "minatar: expected a suite with published scores of random and of best play, and "
+            "MinAtar has none; --normalize FILE names your own (task, low, high)"
+        )
     known = {"min-max": normalize_min_max, "percentile": normalize_percentile}
     if name not in known:
         raise UnknownNameError("normalization", name, NORMALIZATIONS)
     return known[name](table)
 
 
-def _with_baselines(table: ScoreTable) -> ScoreTable:
-    """Return the table of the Atari games that have baselines, and say which have none."""
-    atari = atari_baselines()
-    unknown = [task for task in table.tasks if atari_name(task) not in atari]
-    if not unknown or len(unknown) == len(table.tasks):
+def _by_known_anchors(
+    table: ScoreTable, anchors: Mapping[str, tuple[float, float]], name: str
+) -> ScoreTable:
+    """Return the table of the tasks that have anchors, normalised, and say which have none."""
+    if table.normalization is not None or not anchors:
+        if table.normalization is None:
+            shown = listed(table.tasks, 6)
+            raise ScoreDataError(f"{name}: no scores to normalise any task by; tasks are {shown}")
+        return normalize_by(table, anchors, name=name)
+    unknown = [task for task in table.tasks if task not in anchors]
+    if not unknown:
+        return normalize_by(table, anchors, name=name)
+    warnings.warn(
+        f"{name}: {len(unknown)} of {len(table.tasks)} tasks left out of means, without "
+        f"baselines: {listed(unknown)}; ranks keep them",
+        DegenerateScoresWarning,
+        stacklevel=3,
+    )
+    scaled = normalize_by(table.select(tasks=list(anchors)), anchors, name=name)
+    assert scaled.normalization is not None
+    left_out = table.frame.filter(pl.col("task").is_in(unknown))
+    return replace(scaled, normalization=replace(scaled.normalization, left_out=left_out))
+
+
+def with_left_out(table: ScoreTable) -> ScoreTable:
+    """Return a table with the raw scores of the tasks that normalising left out, for ranks alone.
+
+    Within each task higher is better, as on all others; between tasks scores do not compare.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[14.6, 3.0]]}, tasks=["Pong", "Chess"])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     scaled = normalize(table, "atari")
+    >>> scaled.tasks, with_left_out(scaled).tasks
+    (('Pong',), ('Pong', 'Chess'))
+    """
+    record = table.normalization
+    if record is None or record.left_out is None:
         return table
-    shown = listed(unknown)
-    message = f"random-human: {len(unknown)} of {len(table.tasks)} tasks left out, without "
-    warnings.warn(f"{message}baselines: {shown}", DegenerateScoresWarning, stacklevel=3)
-    return table.select(tasks=[task for task in table.tasks if task not in unknown])
+    rows = record.left_out.filter(pl.col("algorithm").is_in(table.algorithms))
+    if not record.higher_is_better:
+        rows = rows.with_columns(-pl.col("score"))
+    return replace(table, frame=pl.concat([table.frame, rows.select(table.frame.columns)]))
 
 
 def normalize_by(
@@ -298,6 +350,9 @@ def denormalize(table: ScoreTable) -> ScoreTable:
     if record.pools and "censored" in back.frame.columns:
         # The percentiles of censored runs were those of an infinite score.
         back = replace(back, frame=back.frame.with_columns(censored=pl.col("score").is_infinite()))
+    if record.left_out is not None:
+        rows = record.left_out.filter(pl.col("algorithm").is_in(table.algorithms))
+        back = replace(back, frame=pl.concat([back.frame, rows.select(back.frame.columns)]))
     return replace(back, provenance=(*table.provenance, f"{record.name} undone"))
 
 

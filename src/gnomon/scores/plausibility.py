@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from gnomon.errors import DegenerateScoresWarning
+from gnomon.errors import DegenerateScoresWarning, joined
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
-__all__ = ["own_scales", "suspicions", "warn_of_suspicions"]
+__all__ = [
+    "own_scales",
+    "suspicions",
+    "unlike_scales",
+    "warn_of_suspicions",
+    "warn_of_unlike_scales",
+]
 
 #: From how many times as many runs as tasks on, axes may have been swapped.
 MANY = 50
 #: Beyond how many times as high scores on one task as on another, they are on scales of their own:
 #: rates of success seldom are, points of different games nearly always.
 FAR = 100
+#: Summaries that add up scores of different tasks.
+_SUMMED = ("mean", "iqm", "median")
 #: Names that a line shows before it says that there are more.
 MOST_NAMES = 8
 
@@ -108,17 +117,69 @@ def own_scales(table: ScoreTable) -> str | None:
     """
     if table.normalization is not None:
         return None
-    rows = table.last_step().effective_scores().filter(pl.col("score").is_finite())
-    medians = rows.group_by("task").agg(pl.col("score").abs().median()).filter(pl.col("score") > 0)
-    by_size = medians.sort("score", "task").rows()
-    if len(by_size) < 2 or by_size[-1][1] <= FAR * by_size[0][1]:
+    ends = _ends(table)
+    if ends is None or ends[1][1] <= FAR * ends[0][1]:
         return None
-    (low_task, low), (high_task, high) = by_size[0], by_size[-1]
+    (low_task, low), (high_task, high) = ends
     return (
         f"scores of different tasks may not be on one scale (median {_shown(low)} on {low_task}, "
         f"{_shown(high)} on {high_task}): an order of tasks would then say nothing but that; "
         "normalise them first, unless that is how hard they are"
     )
+
+
+def unlike_scales(table: ScoreTable, metrics: Sequence[str]) -> str | None:
+    """Return a warning of summaries of raw scores whose tasks have scales of their own, else None.
+
+    A mean over such tasks is that of the largest scale, and an optimality gap, whose target is 1,
+    that of the smallest.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Raw scores. Of normalised ones, and of those in a unit, nothing is said.
+    metrics : sequence of str
+        What is summarised.
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> games = {"dqn": [[18.0, 61000.0]], "sac": [[20.0, 59000.0]]}
+    >>> table = ScoreTable.from_arrays(games, tasks=["Pong", "Atlantis"])
+    >>> unlike_scales(table, ["mean"])[:71]
+    'raw scores on scales of their own (median 19.0 on Pong, 60,000 on Atlan'
+    """
+    summed = [name for name in metrics if name in _SUMMED]
+    gap = ["optimality_gap holds all against one target"] if "optimality_gap" in metrics else []
+    verb = "tells" if len(summed) == 1 else "tell"
+    means = [f"{joined(summed)} {verb} how tasks of large scores went"] if summed else []
+    faults = [*means, *gap]
+    if table.normalization is not None or table.unit is not None or not faults:
+        return None
+    ends = _ends(table)
+    # Rates and shares, up to 1, are on one scale however small some are.
+    if ends is None or ends[1][1] <= max(1.0, FAR * ends[0][1]):
+        return None
+    (low_task, low), (high_task, high) = ends
+    return (
+        f"raw scores on scales of their own (median {_shown(low)} on {low_task}, {_shown(high)} "
+        f"on {high_task}): {' and '.join(faults)}; --normalize puts all on one scale"
+    )
+
+
+def warn_of_unlike_scales(table: ScoreTable, metrics: Iterable[object]) -> None:
+    """Warn as :func:`unlike_scales` says; metrics that have no name are passed over."""
+    found = unlike_scales(table, [name for name in metrics if isinstance(name, str)])
+    if found is not None:
+        warnings.warn(found, DegenerateScoresWarning, stacklevel=3)
+
+
+def _ends(table: ScoreTable) -> tuple[tuple[str, float], tuple[str, float]] | None:
+    """Return the tasks with the least and the greatest median of absolute scores above 0."""
+    rows = table.last_step().effective_scores().filter(pl.col("score").is_finite())
+    medians = rows.group_by("task").agg(pl.col("score").abs().median()).filter(pl.col("score") > 0)
+    by_size = medians.sort("score", "task").rows()
+    return (by_size[0], by_size[-1]) if len(by_size) > 1 else None
 
 
 def _shown(number: float) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 __all__ = ["Normalization"]
 
@@ -25,6 +26,9 @@ class Normalization:
         For percentiles: all raw scores, ascending.
     higher_is_better : bool
         Direction of the raw scores.
+    left_out : polars.DataFrame, optional
+        The raw rows of tasks that could not be normalised: summaries are without them, ranks need
+        no scale and keep them.
 
     Examples
     --------
@@ -37,3 +41,4 @@ class Normalization:
     anchors: Mapping[str, tuple[float, float]]
     pools: Mapping[str, npt.NDArray[np.float64]]
     higher_is_better: bool
+    left_out: pl.DataFrame | None = None

@@ -245,7 +245,7 @@ class ScoreTable:
         if self.n_steps > 1:
             raise ScoreDataError(
                 f"the table holds {self.n_steps} steps of each run; "
-                "expected one: take last_step() or at_step(...)"
+                "expected one: take last_step(), at_step(...) or gnomon.scores.at_common_step"
             )
         rows = self.effective_scores().select("algorithm", "task", "run", "score")
         return Cells(rows.filter(~pl.col("score").is_nan()), self.algorithms, self.tasks)
@@ -397,7 +397,11 @@ class ScoreTable:
                 names = list(names)
                 self._check_names(**{f"{column}s": names})
                 frame = frame.filter(pl.col(column).is_in(names))
-        return replace(self, frame=frame)
+        scale = self.normalization
+        if scale is not None and (tasks is not None or where):
+            # Of the tasks that had no scale none was asked for.
+            scale = replace(scale, left_out=None)
+        return replace(self, frame=frame, normalization=scale)
 
     @property
     def scale(self) -> str:

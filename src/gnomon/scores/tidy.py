@@ -65,6 +65,16 @@ class Origin:
         self.first = first
         self.noun = noun
 
+    def of_rows(self, kept: Sequence[int]) -> Origin:
+        """Return the origin of some of the rows, by their places among all."""
+        lines = self._lines
+
+        def of_kept() -> list[int]:
+            every = lines() if lines is not None else []
+            return [every[row] if row < len(every) else row + 2 for row in kept]
+
+        return Origin(self.file, first=self.first, noun=self.noun, lines=of_kept)
+
     def error(self, message: str) -> ScoreDataError:
         """Return the error about the whole table."""
         return ScoreDataError(f"{self.file}: {message}" if self.file else message)
@@ -128,9 +138,9 @@ def tidy_frame(raw: pl.DataFrame, origin: Origin, where: Mapping[str, Any]) -> p
     return frame
 
 
-def missing_columns(raw: pl.DataFrame, origin: Origin) -> ScoreDataError:
-    """Return the error that names the required columns which are not there."""
-    missing = [repr(name) for name in REQUIRED if name not in raw.columns]
+def missing_columns(raw: pl.DataFrame, origin: Origin, named: Iterable[str] = ()) -> ScoreDataError:
+    """Return the error that names the required columns which are not there, nor `named`."""
+    missing = [repr(name) for name in REQUIRED if name not in (*raw.columns, *named)]
     found = shortened(", ".join(raw.columns), 200) or "none"
     plural = "s" if len(missing) > 1 else ""
     message = f"missing column{plural} {', '.join(missing)}; found {found}"
@@ -278,7 +288,20 @@ def _check_duplicates(frame: pl.DataFrame, rows: pl.Series, origin: Origin) -> N
     repeated = dict(zip(key, keys[at], strict=True))
     shown = ", ".join(f"{name} {repeated[name]}" for name in key)
     message = f"expected one row for each {', '.join(key)}; found {shown} twice"
-    raise origin.error_at([rows[earlier], rows[at]], "run", message)
+    remedy = _apart(frame, key, earlier) if origin.file else ""
+    raise origin.error_at([rows[earlier], rows[at]], "run", message + remedy)
+
+
+def _apart(frame: pl.DataFrame, key: Sequence[str], row: int) -> str:
+    """Return which other column tells rows with one key apart, and the option for it."""
+    for name in (x for x in frame.columns if x not in SPECIAL):
+        if frame.select(*key, name).is_duplicated().any():
+            continue
+        numbers = frame[name].cast(pl.Float64, strict=False)
+        if "step" not in key and numbers.null_count() == 0:
+            return f"; column {name!r} tells them apart: --step-column {name} for curves"
+        return f"; column {name!r} tells them apart: --where {name}={frame[name][row]} takes some"
+    return ""
 
 
 def _numbered(keys: pl.DataFrame) -> npt.NDArray[Any]:

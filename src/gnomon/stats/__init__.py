@@ -9,7 +9,8 @@ How good is each algorithm?
 Which is better, and by how much?
     :func:`compare` takes two algorithms, :func:`compare_all` every pair; differences and the
     probability of improvement, with intervals and corrected p-values. :func:`task_tests` tests task
-    by task, :func:`hedges_g` and its kin measure effects without a unit.
+    by task, :func:`hedges_g` and its kin measure effects without a unit; :func:`equivalence` tests
+    that a difference does not matter.
 Where is it better?
     :func:`profile` shows the whole distribution of scores, or the distance from the best;
     :func:`score_histograms` counts them task by task.
@@ -19,6 +20,10 @@ When is it better?
 How many runs does it take?
     :func:`plan` simulates studies, widths of intervals, smaller samples of the runs at hand, and
     looks while runs are made.
+Does it depend on what was chosen?
+    :func:`estimate_weighted` and :func:`compare_weighted` weight tasks, and say how little would
+    turn a difference; :func:`tolerance` says where single runs lie, :func:`sensitivity` what is
+    owed to hyper-parameters and to the luck of the best setting.
 What it is made of
     arrays of shape (runs, tasks) or :class:`Strata`; aggregates (:func:`mean`,
     :func:`interquartile_mean`, ...); :class:`Resamples`; intervals (:func:`percentile`,

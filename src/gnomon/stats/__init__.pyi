@@ -22,6 +22,9 @@ from .comparisons.effects import hedges_g as hedges_g
 from .comparisons.effects import permutation_test as permutation_test
 from .comparisons.effects import task_tests as task_tests
 from .comparisons.effects import violation_ratio as violation_ratio
+from .comparisons.equivalence import Equivalence as Equivalence
+from .comparisons.equivalence import Equivalences as Equivalences
+from .comparisons.equivalence import equivalence as equivalence
 from .comparisons.improvement import Placements as Placements
 from .comparisons.improvement import placements as placements
 from .comparisons.improvement import probability_of_improvement as probability_of_improvement
@@ -31,6 +34,7 @@ from .comparisons.rank_tests import difficulty_order as difficulty_order
 from .comparisons.rank_tests import holm as holm
 from .comparisons.rank_tests import mann_whitney as mann_whitney
 from .comparisons.rank_tests import mann_whitney_table as mann_whitney_table
+from .curve_summaries import summarize_runs as summarize_runs
 from .estimates import Estimate as Estimate
 from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
@@ -46,7 +50,6 @@ from .intervals import studentized as studentized
 from .learning_curves import Curve as Curve
 from .learning_curves import Curves as Curves
 from .learning_curves import curves as curves
-from .learning_curves import summarize_runs as summarize_runs
 from .metrics import METRICS as METRICS
 from .metrics import Metric as Metric
 from .metrics import metric_named as metric_named
@@ -61,9 +64,9 @@ from .power import interval_widths as interval_widths
 from .power import power_curve as power_curve
 from .power import runs_needed as runs_needed
 from .profiles.bands import average_score_profile as average_score_profile
-from .profiles.bands import exact_band as exact_band
 from .profiles.bands import run_score_profile as run_score_profile
 from .profiles.bands import simultaneous_band as simultaneous_band
+from .profiles.bands import wilson_band as wilson_band
 from .profiles.distance import distance_profiles as distance_profiles
 from .profiles.distance import likelihood_distances as likelihood_distances
 from .profiles.distance import likelihood_profiles as likelihood_profiles
@@ -75,6 +78,22 @@ from .profiles.kinds import profile as profile
 from .profiles.performance import Profile as Profile
 from .profiles.performance import performance_profiles as performance_profiles
 from .profiles.performance import thresholds as thresholds
+from .robustness.sensitivity import Sensitivities as Sensitivities
+from .robustness.sensitivity import Sensitivity as Sensitivity
+from .robustness.sensitivity import sensitivity as sensitivity
+from .robustness.task_weights import WeightedComparison as WeightedComparison
+from .robustness.task_weights import WeightedComparisons as WeightedComparisons
+from .robustness.task_weights import compare_weighted as compare_weighted
+from .robustness.task_weights import estimate_weighted as estimate_weighted
+from .robustness.task_weights import task_weights as task_weights
+from .robustness.task_weights import turning_share as turning_share
+from .robustness.tolerance import Tolerance as Tolerance
+from .robustness.tolerance import Tolerances as Tolerances
+from .robustness.tolerance import normal_factor as normal_factor
+from .robustness.tolerance import runs_for_tolerance as runs_for_tolerance
+from .robustness.tolerance import share_of_range as share_of_range
+from .robustness.tolerance import tolerance as tolerance
+from .robustness.tolerance import tolerance_ranks as tolerance_ranks
 from .small_sample import DeltaError as DeltaError
 from .small_sample import Influences as Influences
 from .small_sample import delta_error as delta_error
@@ -94,6 +113,8 @@ __all__ = [
     "Curves",
     "DeltaError",
     "DifficultyOrder",
+    "Equivalence",
+    "Equivalences",
     "Estimate",
     "Estimates",
     "Histogram",
@@ -109,9 +130,15 @@ __all__ = [
     "Profile",
     "Profiles",
     "Resamples",
+    "Sensitivities",
+    "Sensitivity",
     "SequentialResult",
     "Strata",
     "Subsamples",
+    "Tolerance",
+    "Tolerances",
+    "WeightedComparison",
+    "WeightedComparisons",
     "almost_stochastic_order",
     "average_score_profile",
     "basic",
@@ -120,6 +147,7 @@ __all__ = [
     "cliffs_delta",
     "compare",
     "compare_all",
+    "compare_weighted",
     "curves",
     "delta_error",
     "delta_interval",
@@ -127,8 +155,9 @@ __all__ = [
     "difficulty_progress",
     "distance_profiles",
     "draw_key",
+    "equivalence",
     "estimate",
-    "exact_band",
+    "estimate_weighted",
     "hedges_g",
     "holm",
     "interquartile_mean",
@@ -143,6 +172,7 @@ __all__ = [
     "median_interval",
     "median_profile_interval",
     "metric_named",
+    "normal_factor",
     "optimality_gap",
     "percentile",
     "percentile_interval",
@@ -158,11 +188,14 @@ __all__ = [
     "ratio_profiles",
     "ratios_to_best",
     "run_score_profile",
+    "runs_for_tolerance",
     "runs_needed",
     "score_histograms",
+    "sensitivity",
     "sequential_compare",
     "sequential_levels",
     "share_above",
+    "share_of_range",
     "simultaneous_band",
     "stand_in_runs",
     "studentized",
@@ -171,7 +204,12 @@ __all__ = [
     "summarize_runs",
     "task_iqm",
     "task_tests",
+    "task_weights",
     "thresholds",
+    "tolerance",
+    "tolerance_ranks",
     "trimmed_mean",
+    "turning_share",
     "violation_ratio",
+    "wilson_band",
 ]

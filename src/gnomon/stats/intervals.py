@@ -24,6 +24,7 @@ from gnomon.stats.small_sample import (
     median_profile_interval,
 )
 from gnomon.stats.strata import Strata
+from gnomon.stats.task_samples import task_sample_interval
 
 __all__ = [
     "FEW_RUNS",
@@ -285,11 +286,13 @@ def scaled(replicates: FloatArray, value: float, strata: Strata, level: float) -
 
 
 def resolved_method(method: Method, strata: Strata, *, draw_tasks: bool = False) -> Method:
-    """Return the method that ``auto`` stands for: the small-sample one below 20 runs."""
+    """Return the method that ``auto`` stands for: the small-sample one below 20 runs.
+
+    Where tasks are a sample too it is the closed form, whatever the number of runs.
+    """
     if method != "auto":
         return method
-    few = strata.counts.min() < FEW_RUNS and not draw_tasks
-    return "small_sample" if few else "percentile"
+    return "small_sample" if draw_tasks or strata.counts.min() < FEW_RUNS else "percentile"
 
 
 def interval_of(
@@ -334,8 +337,11 @@ def interval_of(
 
 
 def _small_sample(metric: Metric, value: float, resamples: Resamples, level: float) -> Interval:
-    """Return the interval that holds its coverage with few runs."""
+    """Return the interval that holds its coverage with few runs, or over tasks like these."""
     strata = resamples.strata
+    if resamples.draw_tasks:
+        closed = task_sample_interval(metric, value, strata, level)
+        return Interval(*closed) if closed else percentile(resamples.of(metric), level)
     if metric.name == "median" and strata.n_tasks <= 2:
         metric = metric_named("mean")  # the same number, and known better
     if metric.name == "median" and np.isfinite(strata.values).all():

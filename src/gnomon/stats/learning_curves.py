@@ -8,30 +8,28 @@ so far) has a valid interval, which it has not if every step draws its own runs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.scores.curve_grid import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
-from gnomon.stats.estimates import Estimate, Estimates, finite_or_none, shared_tasks, warn
-from gnomon.stats.intervals import Interval, Method, checked, interval_of, percentile
+from gnomon.stats.curve_summaries import OF_LENGTH, CurveSummary, SummaryOptions, summarized
+from gnomon.stats.estimates import Estimates, finite_or_none, shared_tasks, warn
+from gnomon.stats.intervals import Method, checked, interval_of
 from gnomon.stats.metrics import Metric, Metrics, metrics_for
 from gnomon.stats.strata import Strata
 
-__all__ = ["Curve", "CurveSummary", "Curves", "curves", "summarize_runs"]
-
-CurveSummary = Literal["area", "best", "final", "time_to_threshold"]
+__all__ = ["Curve", "Curves", "curves"]
 
 #: Steps that people see of a curve.
 MOST_STEPS = 12
-
-#: From steps and curves, (..., steps), to one number about each curve.
-Reduce = Callable[[FloatArray, FloatArray], FloatArray]
 
 _COLUMNS = ("step", "value", "low", "high")
 
@@ -126,6 +124,7 @@ def curves(
     method: Method = ...,
     n_resamples: int = ...,
     gamma: float | None = ...,
+    grid: Grid = ...,
     step: str = ...,
     rng: np.random.Generator | int | None = ...,
 ) -> Curves: ...
@@ -137,8 +136,10 @@ def curves(
     summary: CurveSummary,
     threshold: float | None = ...,
     level: float = ...,
+    method: Method = ...,
     n_resamples: int = ...,
     gamma: float | None = ...,
+    grid: Grid = ...,
     rng: np.random.Generator | int | None = ...,
 ) -> Estimates: ...
 def curves(
@@ -151,10 +152,14 @@ def curves(
     method: Method = "auto",
     n_resamples: int = 2000,
     gamma: float | None = None,
+    grid: Grid = None,
     step: str = "step",
     rng: np.random.Generator | int | None = None,
 ) -> Curves | Estimates:
-    """Return metrics at every step that all runs of an algorithm have, or a number about the curve.
+    """Return metrics at every step that the runs of an algorithm share, or a number on the curve.
+
+    A run that ends early is part of the curve as far as it goes; a step is shown while at least
+    half of the runs on each task go on.
 
     Parameters
     ----------
@@ -163,19 +168,24 @@ def curves(
     metrics : str, Metric or sequence of them
         As in :func:`~gnomon.stats.estimates.estimate`.
     summary : str, optional
-        One number about the curve of the metric instead, with a percentile interval from whole runs
-        resampled: ``area`` (its mean over the steps' range, by the trapezoidal rule), ``best``,
-        ``final``, or ``time_to_threshold`` (the first step that reaches it).
+        One number about the curve of the metric instead: ``area`` (its mean over the steps' range,
+        by the trapezoidal rule), ``best``, ``best_corrected`` (the same number, with an interval
+        that holds over the choice of the step), ``final``, or ``time_to_threshold`` (the first step
+        that reaches it); see :mod:`gnomon.stats.curve_summaries`.
     threshold : float, optional
         For ``time_to_threshold``.
     level : float
         Confidence level at each step.
     method : str
-        Of the bands, as in :func:`~gnomon.stats.estimates.estimate`.
+        Of the bands, as in :func:`~gnomon.stats.estimates.estimate`; of a summary ``auto``,
+        ``small_sample`` or ``percentile``.
     n_resamples : int
         Number of resamples.
     gamma : float, optional
         Target of the optimality gap.
+    grid : int or "shared", optional
+        As many evenly spaced steps, or those that runs share, as in
+        :func:`gnomon.scores.on_grid`; if not given, a grid where runs do not share steps.
     step : str
         What a step is called in a figure.
     rng : numpy.random.Generator or int, optional
@@ -190,13 +200,15 @@ def curves(
     Raises
     ------
     ScoreDataError
-        The table has no steps, an algorithm has no step that all its runs share, or a threshold is
-        missing.
+        The table has no steps, an algorithm has no step that all its runs share, a threshold is
+        missing, or runs on a task end at different steps and their areas, best or final scores are
+        wanted.
 
     Warns
     -----
     DegenerateScoresWarning
-        Tasks or steps are left out because some run lacks them; or something is not estimable at
+        Runs do not share steps, and a grid is used; runs end early; tasks or steps are left out
+        because some run lacks them; or something is not estimable at
         some steps: a band from one run per task or from scores that do not vary, a metric of
         infinite scores.
 
@@ -221,21 +233,25 @@ def curves(
         n_resamples=n_resamples,
         gamma=gamma,
     )
-    with recorded() as notes:
-        if summary is None:
-            drawn = tuple(_aggregate(scores, wanted, level, method, n_resamples, draws))
-        else:
-            reduce = _summary(summary, threshold, scores.higher_is_better)
-            found = [
-                one
-                for metric in wanted
-                for one in _summarized(
-                    scores, summary, reduce, metric, threshold, level, n_resamples, draws
-                )
-            ]
+    settings["method"] = method
     if summary is None:
-        return Curves(drawn, settings | {"method": method, "step": step}, tuple(notes))
-    settings |= {"method": "percentile", "summary": summary, "threshold": threshold}
+        with recorded() as notes:
+            scores = on_grid(scores, grid)
+            drawn = tuple(_aggregate(scores, wanted, level, method, n_resamples, draws))
+        return Curves(drawn, settings | {"step": step}, tuple(notes))
+    options = SummaryOptions(
+        summary, threshold, scores.higher_is_better, level, method, n_resamples
+    )
+    with recorded() as notes:
+        if summary in OF_LENGTH:
+            refuse_unequal_lengths(scores, OF_LENGTH[summary])
+        along = _strata_by_step(on_grid(scores, grid), complete=True)
+        found = [one for metric in wanted for one in summarized(along, metric, options, draws)]
+    settings |= {
+        "title": f"{summary} of the aggregate curve, which is not that of each run's own",
+        "summary": summary,
+        "threshold": threshold,
+    }
     return Estimates(tuple(found), settings, tuple(notes))
 
 
@@ -280,18 +296,14 @@ def _banded(
     return value, shown.low, shown.high, fault
 
 
-def _along(
-    at_steps: Sequence[Strata], metric: Metric, n_resamples: int, key: np.uint64
-) -> tuple[FloatArray, FloatArray]:
-    """Return the metric at each step, and in every resample, (n_resamples, steps)."""
-    values = np.array([metric.value(strata) for strata in at_steps])
-    # One key and one shape: every step draws the same runs.
-    drawn = [Resamples(strata, n_resamples=n_resamples, key=key).of(metric) for strata in at_steps]
-    return values, np.stack(drawn, axis=1)
+def _strata_by_step(
+    table: ScoreTable, *, complete: bool = False
+) -> dict[str, tuple[FloatArray, list[Strata]]]:
+    """Return for each algorithm its common steps and its scores at each of them.
 
-
-def _strata_by_step(table: ScoreTable) -> dict[str, tuple[FloatArray, list[Strata]]]:
-    """Return for each algorithm its common steps and its scores at each of them."""
+    With `complete` only steps that every run has; else those that all runs have which have not
+    ended, as long as half of each task's runs go on.
+    """
     if table.n_steps < 2:
         raise ScoreDataError("expected a table with several steps for curves; found one")
     tasks = shared_tasks(table.last_step())
@@ -302,131 +314,27 @@ def _strata_by_step(table: ScoreTable) -> dict[str, tuple[FloatArray, list[Strat
         for steps, _ in curves[1:]:
             common = np.intersect1d(common, steps)
         at_common = [scores[:, np.isin(steps, common)] for steps, scores in curves]
-        # A run without any of these scores is a missing run; a step that some run lacks goes.
+        # A run without any of these scores is a missing run.
         at_common = [scores[~np.isnan(scores).all(axis=1)] for scores in at_common]
-        complete = ~np.any([np.isnan(scores).any(axis=0) for scores in at_common], axis=0)
+        shown = np.all([_shown(scores, complete=complete) for scores in at_common], axis=0)
         n_all = np.unique(np.concatenate([steps for steps, _ in curves])).size
-        if not complete.any():
+        if not shown.any():
             raise ScoreDataError(f"{algorithm}: expected a step that all runs have; found none")
-        if complete.sum() < n_all:
-            warn(f"{algorithm}: {n_all - complete.sum()} of {n_all} steps left out, not all runs "
+        if shown.sum() < n_all:
+            warn(f"{algorithm}: {n_all - shown.sum()} of {n_all} steps left out, not all runs "
                  "have them")  # fmt: skip
-        kept = np.flatnonzero(complete)
-        strata = [Strata.from_runs([scores[:, i] for scores in at_common]) for i in kept]
+        kept = np.flatnonzero(shown)
+        if not complete and (early := early_ends(table, algorithm, common[kept[-1]])):
+            warn(early)
+        strata = [Strata.from_runs([x[~np.isnan(x[:, i]), i] for x in at_common]) for i in kept]
         found[algorithm] = (common[kept], strata)
     return found
 
 
-def _summarized(
-    table: ScoreTable,
-    summary: CurveSummary,
-    reduce: Reduce,
-    metric: Metric,
-    threshold: float | None,
-    level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> Iterator[Estimate]:
-    """Yield one number about each algorithm's aggregate curve, whole runs resampled."""
-    for algorithm, (steps, at_steps) in _strata_by_step(table).items():
-        value, replicates = _along(at_steps, metric, n_resamples, draw_key(rng))
-        drawn = percentile(reduce(steps, replicates), level)
-        interval, fault = _checked(summary, threshold, drawn)
-        strata = at_steps[0]
-        if strata.counts.max() == 1:
-            fault = "interval not estimable from one run per task"
-        if fault is not None:
-            warn(f"{summary} of {algorithm}: {fault}")
-        yield Estimate(
-            algorithm,
-            f"{summary}({metric.name})",
-            float(reduce(steps, value[None, :])[0]),
-            interval.low,
-            interval.high,
-            level,
-            interval.method,
-            strata.n_runs,
-            strata.n_tasks,
-            n_resamples,
-            interval.mc_error,
-        )
-
-
-def _checked(
-    summary: CurveSummary, threshold: float | None, interval: Interval
-) -> tuple[Interval, str | None]:
-    """Return an interval and what is wrong with it; an infinite time is that of no arrival."""
-    if summary == "time_to_threshold" and np.isinf(interval.high):
-        often = "not always" if np.isfinite(interval.low) else "seldom or never"
-        return interval, f"the threshold {threshold:g} is {often} reached by the resampled curves"
-    return checked(interval)
-
-
-def summarize_runs(
-    table: ScoreTable, summary: CurveSummary, *, threshold: float | None = None
-) -> ScoreTable:
-    """Return the table of one number about each run's own curve.
-
-    It is a table of scores like any other, so every estimate and comparison takes it.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        With a column ``step``; steps that a run lacks are passed over.
-    summary, threshold
-        As in :func:`curves`. For ``time_to_threshold`` lower is better, and a run that
-        never gets there is censored.
-
-    Examples
-    --------
-    >>> table = ScoreTable.from_arrays({"dqn": [[[1, 5]], [[2, 3]]]})
-    >>> summarize_runs(table, "time_to_threshold", threshold=4).runs("dqn", "task_0")
-    array([ 1., inf])
-    """
-    reduce = _summary(summary, threshold, table.higher_is_better)
-    records = []
-    for algorithm in table.algorithms:
-        for task in table.tasks:
-            steps, scores = table.curves(algorithm, task)
-            for run, row in enumerate(scores):
-                seen = ~np.isnan(row)
-                score = float(reduce(steps[seen], row[None, seen])[0]) if seen.any() else None
-                never = score is not None and np.isinf(score)
-                key = {"algorithm": algorithm, "task": task, "run": run}
-                records.append(key | {"score": score, "censored": never})
-    is_time = summary == "time_to_threshold"
-    return ScoreTable.from_records(
-        records,
-        metric=f"{summary}({table.metric})",
-        unit="steps" if is_time else table.unit,
-        higher_is_better=table.higher_is_better and not is_time,
-        provenance=(*table.provenance, f"{summary} of each run's curve"),
-    )
-
-
-def _summary(summary: CurveSummary, threshold: float | None, higher_is_better: bool) -> Reduce:
-    """Return the function of (steps, curves) that reduces the last axis."""
-    if summary == "time_to_threshold":
-        if threshold is None:
-            raise ScoreDataError("time_to_threshold: expected a threshold; found none")
-        return lambda steps, x: _first_time(steps, x, threshold, higher_is_better)
-    if summary == "area":
-        return _mean_height
-    if summary == "best":
-        return lambda steps, x: x.max(axis=-1) if higher_is_better else x.min(axis=-1)
-    return lambda steps, x: x[..., -1]
-
-
-def _mean_height(steps: FloatArray, curves: FloatArray) -> FloatArray:
-    """Return the area under each curve over the range of its steps."""
-    if steps.size == 1:
-        return curves[..., 0]
-    return np.asarray(np.trapezoid(curves, steps, axis=-1) / (steps[-1] - steps[0]))
-
-
-def _first_time(
-    steps: FloatArray, curves: FloatArray, threshold: float, higher_is_better: bool
-) -> FloatArray:
-    """Return the first step at which each curve is at the threshold or better, else infinity."""
-    reached = curves >= threshold if higher_is_better else curves <= threshold
-    return np.where(reached.any(axis=-1), steps[np.argmax(reached, axis=-1)], np.inf)
+def _shown(scores: FloatArray, *, complete: bool) -> npt.NDArray[np.bool_]:
+    """Return at which steps the runs of a task, (runs, steps), are to be shown."""
+    there = ~np.isnan(scores)
+    if complete:
+        return np.asarray(there.all(axis=0))
+    goes_on = there[:, ::-1].cumsum(axis=1)[:, ::-1] > 0
+    return np.asarray((there | ~goes_on).all(axis=0) & (2 * there.sum(axis=0) >= len(there)))

@@ -224,13 +224,19 @@ def _gap(gamma: float | None, higher_is_better: bool) -> Metric:
         )
     target = 1.0 if gamma is None else gamma
 
-    def response(x: FloatArray) -> FloatArray:
+    def gaps(x: FloatArray) -> FloatArray:
         return np.maximum(target - x if higher_is_better else x - target, 0.0)
+
+    def response(strata: Strata) -> Response:
+        # Noise of heavy tails would else put gaps of any depth below a bounded score. Where no run
+        # misses the target, there is nothing to cut at.
+        worst = float(gaps(strata.values).max()) or np.inf
+        return lambda x: np.minimum(gaps(x), worst)
 
     return Metric.cutting(
         "optimality_gap",
-        lambda s: s.averaged(response(s.values)),
-        lambda s: response,
+        lambda s: s.averaged(gaps(s.values)),
+        response,
         additive=True,
         bounds=(0.0, np.inf),
     )

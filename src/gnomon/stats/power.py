@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.table import ScoreTable
+from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.comparisons.comparison import metrics_to_compare
 from gnomon.stats.comparisons.difference import (
     IMPROVEMENT,
     DifferenceOptions,
-    finds_difference,
+    difference_ends,
+    difference_error,
+    difference_of,
     has_closed_form,
+    neutral_value,
 )
+from gnomon.stats.comparisons.studentized_range import noncentrality
 from gnomon.stats.estimates import finite_or_none, shared_tasks
 from gnomon.stats.intervals import interval_of
 from gnomon.stats.metrics import Metric
@@ -26,6 +31,9 @@ from gnomon.stats.small_sample import task_variances
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = ["IntervalWidth", "PowerPoint", "interval_widths", "power_curve", "runs_needed"]
+
+#: Share of pilots after which the conservative number of runs has the power.
+ASSURANCE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +47,16 @@ class PowerPoint:
     runs : int
         Runs per task and algorithm.
     power : float
-        Share of simulated studies whose test finds the difference.
+        Share of simulated studies whose test finds the difference that the pilot shows.
+    low, high : float
+        The same at both ends of the interval of the true difference; NaN if not computed.
+    assured : float
+        What the power is at least after 80 % of all pilots.
 
     Examples
     --------
-    >>> PowerPoint("dqn", "ppo", "iqm", 10, 0.8).as_record()
-    {'a': 'dqn', 'b': 'ppo', 'metric': 'iqm', 'runs': 10, 'power': 0.8}
+    >>> PowerPoint("dqn", "ppo", "iqm", 10, 0.8, 0.3, 1.0, 0.6).as_record()["assured"]
+    0.6
     """
 
     a: str
@@ -52,10 +64,13 @@ class PowerPoint:
     metric: str
     runs: int
     power: float
+    low: float = math.nan
+    high: float = math.nan
+    assured: float = math.nan
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON."""
-        return asdict(self)
+        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
+        return {name: finite_or_none(value) for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +122,10 @@ def power_curve(
     Studies of that size are drawn from the pilot runs of each task, whose spread is first stretched
     by sqrt(R/(R - 1)), since few runs show too little of it; each study is judged by its
     small-sample interval at the given level. The power is that for the difference seen in the
-    pilot: if it is there by luck, so is the power.
+    pilot: if it is there by luck, so is the power. So each point has the power for the ends of the
+    true difference's interval too, in units of its standard error and by the noncentral t, and that
+    for the lower limit that 80 % of pilots respect (Taylor and Muller 1996): the number of runs
+    that reaches it is the conservative choice.
 
     Parameters
     ----------
@@ -148,14 +166,40 @@ def power_curve(
         raise ScoreDataError(f"{a} and {b}: expected pilot runs that vary; on each task all agree")
     keys = (draw_key(rng), draw_key(rng))  # of no draws, since the intervals have closed forms
     options = DifferenceOptions(table.higher_is_better, False, level, "small_sample", 1, keys)
+    plain = [Strata.from_table(table, name, tasks) for name in (a, b)]
+    shifts, neutral = _shifts(plain[0], plain[1], one, options), neutral_value(one)
     points = []
     for n in runs:
-        found = sum(
-            finds_difference(_study(pilots[0], n, rng), _study(pilots[1], n, rng), one, options)
-            for _ in range(n_simulations)
+        ends = np.array(
+            [
+                difference_ends(_study(pilots[0], n, rng), _study(pilots[1], n, rng), one, options)
+                for _ in range(n_simulations)
+            ]
         )
-        points.append(PowerPoint(a, b, one.name, n, found / n_simulations))
+        # Had the difference been another one, every interval would lie so much elsewhere.
+        low, high = (ends[:, i, None] + shifts for i in (0, 1))
+        found = np.mean((low > neutral) | (high < neutral), axis=0)
+        points.append(PowerPoint(a, b, one.name, n, *map(float, found)))
     return points
+
+
+def _shifts(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> FloatArray:
+    """Return by how much other true differences differ from the pilot's.
+
+    Itself; the two ends of its interval, of which the one nearer to none is none if beyond; and its
+    lower limit at :data:`ASSURANCE`.
+    """
+    distance = difference_of(x, y, metric, options) - neutral_value(metric)
+    error, df = difference_error(x, y, metric, options)
+    if error == 0.0 or not math.isfinite(distance):
+        return np.array([0.0, np.nan, np.nan, np.nan])
+    tail = (1.0 - options.level) / 2.0
+    limits = [
+        max(noncentrality(abs(distance) / error, df, share), 0.0) * error
+        for share in (1.0 - tail, tail, ASSURANCE)
+    ]
+    sign = -1.0 if distance < 0.0 else 1.0
+    return np.array([0.0, *(sign * (limit - abs(distance)) for limit in limits)])
 
 
 def _closed_form(metric: str | Metric, gamma: float | None, higher_is_better: bool) -> Metric:
@@ -191,15 +235,22 @@ def _study(pilot: Strata, n_runs: int, rng: np.random.Generator) -> Strata:
     return Strata(values.ravel(), np.arange(pilot.n_tasks + 1) * n_runs)
 
 
-def runs_needed(points: Sequence[PowerPoint], power: float = 0.8) -> int | None:
+def runs_needed(
+    points: Sequence[PowerPoint],
+    power: float = 0.8,
+    *,
+    by: Literal["power", "low", "high", "assured"] = "power",
+) -> int | None:
     """Return the smallest number of runs of a power curve that has the power, or None.
+
+    `by` names the field of the points: the power for the difference seen, or for another one.
 
     Examples
     --------
     >>> runs_needed([PowerPoint("a", "b", "iqm", n, p) for n, p in ((5, 0.6), (10, 0.9))])
     10
     """
-    enough = [point.runs for point in points if point.power >= power]
+    enough = [point.runs for point in points if getattr(point, by) >= power]
     return min(enough) if enough else None
 
 

@@ -416,3 +416,14 @@ def test_equal_ones_need_infinitely_many():
     x = np.arange(10.0)
     found = rank(Contest(("a", "b"), ("r",), ((x, x),)), rng=np.random.default_rng(0))
     assert separation(found, "a", "b").needed == np.inf
+
+
+def test_a_ranking_says_what_a_place_is_and_over_what_it_is_decided():
+    table = ScoreTable.from_arrays(
+        {name: np.arange(8.0).reshape(4, 2) + i for i, name in enumerate("abc")}
+    )
+    notes = rank(table, n_resamples=20).notes
+    assert notes[0].startswith("A place is by wins, run against run on common tasks, against every")
+    assert "Decided over 3 pairs together (max-t)." in notes
+    alone = rank(table, n_resamples=20, marginal=True).notes
+    assert "Ranks are decided pair by pair, letters over all pairs together (max-t)." in alone

@@ -24,6 +24,11 @@ SOURCES = {
     "arrays": {"spr.json": json.dumps({"Alien": [1.0, 2.0]})},
     "papers-with-code": {"p.json": json.dumps([{"task": "x", "datasets": []}])},
     "leaderboard-export": {"data/trials.json": "[]"},
+    "wandb-chart": {"chart.csv": '"Step","dqn - return","dqn - return__MIN"\n"0","1","1"\n'},
+    "tracker-table": {"runs.csv": '"Name","State","algo","return"\n"dqn-0","finished","dqn","1"\n'},
+    "openrlbenchmark": {"o.csv": ",org/rl/dqn ({})\nPong-v5,19.0 ± 0.7\n"},
+    "tensorboard-csv": {"tb.csv": "Wall time,Step,Value\n1.5,0,59.3\n"},
+    "pivot": {"pivot.csv": "seed,dqn,ppo\n0,1,2\n"},
     "game-log": {"results.csv": "#.nickname,rule_name,trial_id\n"},
     "run-folder": {"run.json": "{}"},
 }
@@ -63,7 +68,7 @@ def test_each_format_is_recognised_by_its_own_reader(tmp_path):
         strong = [r.name for r in registry._readers() if not r.is_general and r.recognises(path)]
         assert strong in ([], [name]), name
         assert registry._recognised(path, registry.ReadRequest()).name == name
-    assert set(available_readers()) == {*SOURCES, "dataset"}
+    assert set(available_readers()) == {*SOURCES, "dataset", "evaluations"}
 
 
 def test_a_format_may_be_named(tmp_path):

@@ -182,8 +182,8 @@ def test_the_columns_of_a_tidy_file_with_other_headings_are_to_be_named(tmp_path
     with pytest.raises(ScoreDataError) as error:
         read_scores(path)
     assert str(error.value) == (
-        f"{path}: missing columns 'algorithm', 'task', 'run', 'score'; found agent, game, seed, "
-        "result (columns={'algorithm': NAME} or --column algorithm=NAME says how it is called)"
+        f"{path}: missing column 'score'; found agent, game, seed, result "
+        "(columns={'score': NAME} or --column score=NAME says how it is called)"
     )
     names = {"algorithm": "agent", "task": "game", "run": "seed", "score": "result"}
     assert read_scores(path, columns=names).tasks == ("pong", "chess")

@@ -7,7 +7,7 @@ instead (table 3, the correlations of section 6), ours is truncated, and the not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
 from functools import cache
@@ -27,7 +27,7 @@ from gnomon.errors import UnknownNameError
 from gnomon.results import FieldRecord, Results
 from gnomon.scores.datasets import load_references
 
-__all__ = ["SECTIONS", "Comparison", "Reproduction", "reproduce"]
+__all__ = ["SECTIONS", "Comparison", "Reproduction", "reproduce", "reproduction_of"]
 
 _TRUNCATED = "printed truncated, not rounded"
 #: The models of figure 4, and their columns in the table of its values.
@@ -111,6 +111,11 @@ def reproduce(
         found += SECTIONS[name](paper)
         if progress is not None:
             progress(done, len(wanted))
+    return reproduction_of(found, differing=differing)
+
+
+def reproduction_of(found: Sequence[Comparison], *, differing: bool = False) -> Reproduction:
+    """Return comparisons with the counts of what is equal; all are counted."""
     n_equal, n_unequal, n_unknown = (
         sum(one.equal is value for one in found) for value in (True, False, None)
     )

@@ -186,8 +186,8 @@ def season_board_spec(board: Mapping[str, Any]) -> BoardSpec:
 
     Examples
     --------
-    >>> season_board_spec({"pieces": [3, 5], "order": "random"}).pieces
-    (3, 5)
+    >>> season_board_spec({"pieces": [5, 7], "order": "random"}).pieces
+    (5, 7)
     """
     names = ("pieces", "shapes", "colors", "shape_palette", "color_palette")
     return BoardSpec(**{name: board[name] for name in names if name in board})

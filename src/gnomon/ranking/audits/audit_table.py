@@ -13,6 +13,7 @@ import numpy as np
 from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.ranking.audits import statements
 from gnomon.ranking.audits.intransitivity import Intransitivity, measure_intransitivity
+from gnomon.ranking.audits.mean_and_ranks import on_agreement
 from gnomon.ranking.audits.statements import METRICS, MOST_IN_DIAGRAM, Statement
 from gnomon.ranking.contest import Contest
 from gnomon.ranking.critical_differences import CriticalDifference, critical_difference
@@ -21,7 +22,11 @@ from gnomon.ranking.ranks.ranking import Ranking
 from gnomon.ranking.ratings.method_orders import MethodOrder, PoolEffect, orders_of, pool_effects
 from gnomon.ranking.tournament import Tournament
 from gnomon.results import Results, generator, made_by, noted
+from gnomon.scores.common_steps import at_common_step
+from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.comparisons.all_pairs import compare_all
+from gnomon.stats.comparisons.comparison import Comparisons
 from gnomon.stats.estimates import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -39,6 +44,7 @@ TITLES = {
     "ranks": "Ranks and what separates them",
     "methods": "Does the order depend on the method?",
     "metrics": "Does the order depend on the metric?",
+    "agreement": "Do means and ranks separate the same pairs?",
     "pool": "Does the order depend on the pool of competitors?",
     "runs": "What would settle the top",
     "cycles": "Cycles",
@@ -135,8 +141,8 @@ def audit(
     ----------
     scores : ScoreTable
         From anywhere: a paper's table, a leaderboard's dump, runs of one's own. One score for each
-        run; a table with steps is audited at each run's last step. If its scores are normalised,
-        summaries are of these.
+        run; a table with steps is audited at the last one that all runs on a task reach. If its
+        scores are normalised, summaries are of these.
     level : float
         Confidence level of all intervals and decisions.
     n_resamples : int
@@ -164,7 +170,7 @@ def audit(
     >>> next(one.finding for one in found if one.section == "runs")[:42]
     'rainbow and iqn: not separated; about 56 r'
     """
-    table, draws = scores.last_step(), generator(rng)
+    table, draws = at_common_step(scores), generator(rng)
     with noted() as notes:
         contest = Contest.from_table(table)
         ranking = rank(contest, level=level, n_resamples=n_resamples, rng=draws)
@@ -180,22 +186,28 @@ def audit(
             draw_grounds=ranking.resampling == "runs_and_tasks",
             rng=draws,
         )
+        kept = table.select(algorithms=contest.names)
+        scaled = scaled_by_task(kept) if kept.normalization is None else kept
         estimates = _estimates(
-            table.select(algorithms=contest.names),
+            scaled,
             level=level,
             n_resamples=n_resamples,
             resampling=ranking.resampling,
             rng=draws,
         )
-        diagram = _critical_difference(contest, level)
+        diagram = _critical_difference(table, contest, level)
+    # What it warns of would be of each pair; the sections above say it of each algorithm.
+    with noted():
+        means = _compared(scaled, level=level, n_resamples=n_resamples, rng=draws)
     said = (
-        *statements.on_table(table, contest),
+        *statements.on_table(with_left_out(table), contest),
         *statements.on_estimates(estimates, table, contest),
-        *statements.on_ranks(ranking),
+        *statements.on_ranks(ranking, n_unscaled=len(contest.grounds) - len(table.tasks)),
         *statements.on_bounds(tournament),
         *statements.on_methods(orders),
         *statements.on_diagram(diagram, len(contest.names)),
         *statements.on_metrics(estimates, ranking),
+        *on_agreement(means, ranking, tournament, scaled),
         *statements.on_pool(pool, len(contest.names)),
         *statements.on_runs(ranking),
         *statements.on_cycles(cyclic, tournament),
@@ -215,9 +227,8 @@ def audit(
     )
 
 
-def _estimates(table: ScoreTable, **options: Any) -> Sequence[Estimate]:
+def _estimates(scores: ScoreTable, **options: Any) -> Sequence[Estimate]:
     """Return the summaries of scores on one scale; none where no task is shared by all."""
-    scores = scaled_by_task(table) if table.normalization is None else table
     try:
         return estimate(scores, METRICS, **options)
     except GnomonError as error:
@@ -225,11 +236,24 @@ def _estimates(table: ScoreTable, **options: Any) -> Sequence[Estimate]:
         return []
 
 
-def _critical_difference(contest: Contest, level: float) -> CriticalDifference | None:
+def _compared(scores: ScoreTable, **options: Any) -> Comparisons | None:
+    """Return the comparisons of all pairs in the mean; None where two share no task."""
+    try:
+        return compare_all(scores, "mean", **options)
+    except GnomonError:
+        return None
+
+
+def _critical_difference(
+    table: ScoreTable, contest: Contest, level: float
+) -> CriticalDifference | None:
     if len(contest.names) > MOST_IN_DIAGRAM:
         return None
     try:
-        return critical_difference(contest, level=level)
+        # Single runs are compared by their scores, which must have a scale.
+        single = contest.sizes.max() == 1
+        met = Contest.from_table(table, scaled=True) if single else contest
+        return critical_difference(met, level=level)
     except GnomonError:
         return None
 

@@ -23,6 +23,7 @@ from gnomon.ranking.ratings.method_orders import (
 )
 from gnomon.ranking.tournament import Tournament
 from gnomon.results import FieldRecord
+from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimates import Estimate
 
@@ -59,8 +60,8 @@ class Statement(FieldRecord):
     Parameters
     ----------
     section : str
-        ``table``, ``estimates``, ``ranks``, ``methods``, ``metrics``, ``pool``, ``runs`` or
-        ``cycles``.
+        ``table``, ``estimates``, ``ranks``, ``methods``, ``metrics``, ``agreement``, ``pool``,
+        ``runs`` or ``cycles``.
     name : str
         What it is about.
     finding : str
@@ -137,10 +138,12 @@ def scale_in_words(table: ScoreTable, names: Sequence[str]) -> str:
     'Over the 1 of 2 tasks that all share: sco'
     """
     there, shared = len(table.tasks), len(table.shared_tasks(names))
+    unscaled = len(with_left_out(table).tasks) - there
     tasks = f"Over the {shared} of {counted(there, 'task')} that all share"
     tasks = f"Over {counted(there, 'task')}" if shared == there else tasks
     if table.normalization is not None:
-        return f"{tasks}: scores normalised by {table.normalization.name}"
+        rest = f", without {counted(unscaled, 'task')} that it has no scale for" if unscaled else ""
+        return f"{tasks}: scores normalised by {table.normalization.name}{rest}"
     return (
         f"{tasks}: scores scaled task by task, from the worst to the best run in the table; on "
         "another scale the order may be another (--normalize)"
@@ -154,13 +157,19 @@ def _ends(low: float, high: float, digits: int = 3) -> str:
     return f" [{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def on_ranks(ranking: Ranking) -> list[Statement]:
-    """Give rating and ranks of everybody, and say of neighbours whether they are separated."""
+def on_ranks(ranking: Ranking, n_unscaled: int = 0) -> list[Statement]:
+    """Give rating and ranks of everybody, and say of neighbours whether they are separated.
+
+    `n_unscaled` tasks have no scale, and take part all the same.
+    """
     n, drawn = ranking.settings["n_resamples"], ranking.resampling.replace("_", " ")
     how = (
         f"{100.0 * ranking.level:.4g} % intervals from {n:,} resamples of {drawn}; ranks hold "
         "together; a rating is the mean log-odds, run against run, against everybody in the table"
     )
+    if n_unscaled:
+        without = counted(n_unscaled, "task")
+        how += f"; the {without} that normalising left out count, as who wins needs no scale"
     found = [Statement("ranks", "how", how)]
     for i, name in enumerate(ranking.names):
         ranks = f"rank {rank_range(int(ranking.rank_low[i]), int(ranking.rank_high[i]))}"

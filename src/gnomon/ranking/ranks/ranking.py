@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon._io.tables import latex_table
+from gnomon.errors import counted
 from gnomon.ranking.contest import By
 from gnomon.ranking.ranks.rating_noise import RatingNoise
 from gnomon.ranking.ranks.tie_groups import group_letters
@@ -195,9 +196,17 @@ class Ranking(Results[Ranked]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the order counts, and how to read the letters."""
+        """What the order counts, over what it is decided, and how to read the letters."""
         missing = any(math.isnan(one.low) for one in self)
-        return (*_LEGEND[self.by], *([_NO_INTERVAL] if missing else []))
+        return (*_LEGEND[self.by], self._family, *([_NO_INTERVAL] if missing else []))
+
+    @property
+    def _family(self) -> str:
+        """Over how many pairs at once the error of separating equals is held."""
+        n_pairs = len(self) * (len(self) - 1) // 2
+        if self.settings["marginal"]:
+            return "Ranks are decided pair by pair, letters over all pairs together (max-t)."
+        return f"Decided over {counted(n_pairs, 'pair')} together (max-t)."
 
     def rows(self) -> list[Row]:
         """Return ranks and tie groups in words."""
@@ -225,8 +234,9 @@ class Ranking(Results[Ranked]):
 
 _LEGEND = {
     "algorithm": (
-        "The order counts who wins, run against run on common tasks, not by how much: means and "
-        "IQMs of scores may order otherwise (gnomon audit compares them).",
+        "A place is by wins, run against run on common tasks, against everybody here; by how much "
+        "does not count. Means, and two compared by themselves, may order otherwise (gnomon audit "
+        "names such pairs).",
         "Those who share a letter are not separated by these data; those who share none may be: "
         "the ranks tell.",
     ),

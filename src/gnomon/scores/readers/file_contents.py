@@ -20,6 +20,7 @@ from gnomon.errors import ScoreDataError, shortened
 from gnomon.scores.tidy import Origin
 
 __all__ = [
+    "header_line",
     "header_names",
     "json_content",
     "json_object",
@@ -47,7 +48,7 @@ def read_columns(path: Path) -> tuple[pl.DataFrame, Origin]:
         raise ScoreDataError(f"{path}: expected a Parquet file; {reason}") from None
 
 
-def read_csv(path: Path) -> tuple[pl.DataFrame, Origin]:
+def read_csv(path: Path, *, unnamed: str | None = None) -> tuple[pl.DataFrame, Origin]:
     """Return the columns of a comma- or tab-separated file as texts, and where its rows come from.
 
     Rows and lines without any value are passed over, and so are columns without a name.
@@ -57,6 +58,8 @@ def read_csv(path: Path) -> tuple[pl.DataFrame, Origin]:
     path : path
         A file in UTF-8 with a header line; its fields are separated by commas, in a ``.tsv`` by
         tabs.
+    unnamed : str, optional
+        The name to give to a first column that has none and holds a text that is no number.
 
     Raises
     ------
@@ -81,6 +84,8 @@ def read_csv(path: Path) -> tuple[pl.DataFrame, Origin]:
     if raw.width != len(names):
         raise records.error(line, f"expected {raw.width} columns, found {len(names)}")
     raw.columns = [name or f"\0{at}" for at, name in enumerate(names)]
+    if unnamed is not None and not names[0] and _has_text(raw.to_series(0)):
+        raw = raw.rename({raw.columns[0]: unnamed})
     empty = pl.all_horizontal(pl.all().fill_null("") == "")
     raw = raw.filter(~empty).select(name for name in raw.columns if name[0] != "\0")
     return raw, Origin(file, first=0, noun="line", lines=records.lines)
@@ -96,10 +101,25 @@ def header_names(path: Path) -> list[str]:
     OSError
         The file cannot be read.
     """
+    header = header_line(path)
+    try:
+        names = next(csv.reader([header], delimiter=_separator(path)), [])
+    except csv.Error:
+        names = header.split(_separator(path))
+    return [name.strip().strip('"') for name in names]
+
+
+def header_line(path: Path) -> str:
+    """Return the first line of a file with anything in it, empty if there is none.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         first = (file.readline(_LONGEST_HEADER) for _ in range(_MOST_BLANK_LINES))
-        header = next((line for line in first if line.strip(", \t\r\n")), "")
-    return [name.strip().strip('"') for name in header.split(_separator(path))]
+        return next((line for line in first if line.strip(", \t\r\n")), "")
 
 
 def json_content(path: Path) -> Any:
@@ -123,6 +143,11 @@ def json_object(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ScoreDataError(f"{path}: expected a JSON object, found {type(content).__name__}")
     return content
+
+
+def _has_text(column: pl.Series) -> bool:
+    """Return whether a column holds what is no number."""
+    return column.cast(pl.Float64, strict=False).null_count() > column.null_count()
 
 
 def _separator(path: Path) -> str:

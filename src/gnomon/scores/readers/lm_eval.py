@@ -6,9 +6,9 @@ import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import json_object
 from gnomon.scores.readers.registry import Reader
@@ -27,8 +27,9 @@ def read_lm_eval(
 ) -> ScoreTable:
     """Read result files of lm-evaluation-harness: one score for each task.
 
-    The score of a group, such as ``mmlu``, sums up its subtasks; it is left out where one of them
-    has a score itself.
+    Where the harness tells the standard error of a score and the number of its items, these are the
+    attributes ``stderr`` and ``n_items`` of its row. The score of a group, such as ``mmlu``, sums
+    up its subtasks; it is left out where one of them has a score itself.
 
     Parameters
     ----------
@@ -73,15 +74,17 @@ def read_lm_eval(
             label = run + n_runs.get(algorithm, 0)
             n_runs[algorithm] = n_runs.get(algorithm, 0) + 1
             higher = _mapping(content, "higher_is_better")
-            values = _values(content, metric, path)
+            keys = _keys(content, metric, path)
+            values = {task: float(_mapping(content, "results")[task][keys[task]]) for task in keys}
+            _warn_of_limit(content, values, path)
             groups = _groups(content, values)
             left_out |= dict.fromkeys(groups)
             for task, value in values.items():
                 if task in groups:
                     continue
                 directions.add(bool(_mapping(higher, task).get(metric.partition(",")[0], True)))
-                key = {"algorithm": algorithm, "task": task, "run": label}
-                records.append(key | {"score": value})
+                key = {"algorithm": algorithm, "task": task, "run": label, "score": value}
+                records.append(key | _error_of(content, task, keys[task]))
     if not records:
         raise ScoreDataError("expected result files to read; found none")
     if len(directions) > 1:
@@ -114,24 +117,45 @@ def _below(folder: Path) -> list[Path]:
     return [path for deep in DEPTHS for path in sorted(folder.glob(f"{deep}results*.json"))]
 
 
-def _values(content: dict[str, Any], metric: str, path: Path) -> dict[str, float]:
-    """Return the value of each task, or group of tasks, for which a file has the metric."""
+def _keys(content: dict[str, Any], metric: str, path: Path) -> dict[str, str]:
+    """Return the name of the metric, filter included, for each task or group that has it."""
     found = {}
     for task, values in _mapping(content, "results").items():
         keys = [
             key
             for key, value in _mapping({task: values}, task).items()
-            if metric in (key, key.partition(",")[0])
-            and isinstance(value, int | float)
-            and not isinstance(value, bool)
+            if metric in (key, key.partition(",")[0]) and _is_number(value)
         ]
         if len(keys) > 1:
             raise ScoreDataError(f"{path}, task {task}: expected one {metric}, found {keys}")
         if keys:
-            found[task] = float(values[keys[0]])
+            found[task] = keys[0]
     if not found:
         raise ScoreDataError(f"{path}: expected results with the metric {metric!r}; found none")
     return found
+
+
+def _error_of(content: dict[str, Any], task: str, key: str) -> dict[str, float]:
+    """Return the standard error of a score and the number of its items, if both are told."""
+    name, _, of_filter = key.partition(",")
+    error = _mapping(content, "results")[task].get(f"{name}_stderr,{of_filter}")
+    items = _mapping(_mapping(content, "n-samples"), task).get("effective")
+    if not (_is_number(error) and _is_number(items)):
+        return {}
+    return {"stderr": float(error), "n_items": int(items)}
+
+
+def _warn_of_limit(content: dict[str, Any], tasks: Mapping[str, float], path: Path) -> None:
+    """Say which tasks were evaluated in part."""
+    counts = {task: _mapping(_mapping(content, "n-samples"), task) for task in tasks}
+    cut = [t for t, n in counts.items() if n.get("effective") != n.get("original")]
+    if cut:
+        message = f"{path}: only a part of the items was evaluated (limit) on {listed(cut)}"
+        warnings.warn(message, DegenerateScoresWarning, stacklevel=3)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _groups(content: dict[str, Any], values: Mapping[str, float]) -> list[str]:

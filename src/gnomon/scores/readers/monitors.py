@@ -1,28 +1,40 @@
-"""Monitor files of Stable-Baselines3: one row an episode, one file a run."""
+"""Monitor files of Stable-Baselines3: one row an episode, one file a run, or one an environment."""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.reported_number import reported_number
+from gnomon.scores.readers.run_folders import RunKey, files_below, key_of_file
 from gnomon.scores.table import ScoreTable
 
 __all__ = ["MONITORS", "read_monitors"]
 
+Pathlike = str | os.PathLike[str]
 
-def read_monitors(paths: Mapping[tuple[str, str, int | str], str | os.PathLike[str]]) -> ScoreTable:
+_ENDING = "monitor.csv"
+
+
+def read_monitors(
+    paths: Mapping[tuple[str, str, int | str], Pathlike | Sequence[Pathlike]],
+) -> ScoreTable:
     r"""Read Stable-Baselines3 monitor files: one row per episode, of unequal numbers.
 
     Parameters
     ----------
-    paths : mapping from (algorithm, task, run) to path
-        A ``monitor.csv`` each: a line ``#{...}``, then the columns r (return), l (length), t.
+    paths : mapping from (algorithm, task, run) to path or paths
+        A ``monitor.csv`` each: a line ``#{...}``, then the columns r (return), l (length) and t
+        (time). The monitors of a vector environment are one run: their episodes are put in the
+        order in which they ended.
 
     Returns
     -------
@@ -39,25 +51,61 @@ def read_monitors(paths: Mapping[tuple[str, str, int | str], str | os.PathLike[s
     (array([10., 30.]), array([[1.5, 2.5]]))
     """
     records = []
-    for (algorithm, task, run), path in paths.items():
-        try:
-            lines = Path(path).read_text("utf-8").splitlines()
-        except FileNotFoundError:
-            raise ScoreDataError(f"{path}: expected a monitor file; there is none") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise ScoreDataError(f"{path}: expected a monitor file; {error}") from None
-        if not lines or not lines[0].startswith("#"):
-            raise ScoreDataError(f"{path}, line 1: expected '#' and JSON, as a monitor file has")
+    for (algorithm, task, run), place in paths.items():
+        several = [place] if isinstance(place, str | os.PathLike) else list(place)
+        episodes = [episode for path in several for episode in _episodes(Path(path))]
+        if len(several) > 1:
+            episodes.sort(key=lambda episode: episode[0])
         step = 0.0
-        for line, row in enumerate(csv.DictReader(lines[1:]), start=3):
-            step += _number(row.get("l"), f"{path}, line {line}, column 'l'")
-            score = _number(row.get("r"), f"{path}, line {line}, column 'r'")
+        for _, length, score in episodes:
+            step += length
             key = {"algorithm": algorithm, "task": task, "run": run}
             records.append(key | {"step": step, "score": score})
+    if not records:
+        raise ScoreDataError("expected monitor files with episodes in them; found none")
     table = ScoreTable.from_records(
         records, metric="return", provenance=("read from Stable-Baselines3 monitor files",)
     )
     return warn_of_suspicions(table)
+
+
+def _episodes(path: Path) -> list[tuple[float, float, float]]:
+    """Return time of ending, length and return of each episode of a file."""
+    lines = _lines(path)
+    start = _about(lines[0]).get("t_start", 0.0)
+    found = []
+    for line, row in enumerate(csv.DictReader(lines[1:]), start=3):
+        length, score = (_number(row.get(x), f"{path}, line {line}, column {x!r}") for x in "lr")
+        time = reported_number(row.get("t"))
+        found.append(((start if isinstance(start, float) else 0.0) + (time or 0.0), length, score))
+    return found
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        raise ScoreDataError(f"{path}: expected a monitor file; there is none") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScoreDataError(f"{path}: expected a monitor file; {error}") from None
+    if not lines or not lines[0].startswith("#"):
+        raise ScoreDataError(f"{path}, line 1: expected '#' and JSON, as a monitor file has")
+    return lines
+
+
+def _about(line: str) -> dict[str, Any]:
+    """Return what the first line tells: the start, and perhaps the environment."""
+    try:
+        about = json.loads(line.removeprefix("#"))
+    except ValueError:
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+def _task(path: Path) -> str | None:
+    """Return the environment that a monitor file names, if any."""
+    found = _about(_lines(path)[0]).get("env_id")
+    return found if isinstance(found, str) and found != "None" else None
 
 
 def _number(text: object, where: str) -> float:
@@ -68,33 +116,40 @@ def _number(text: object, where: str) -> float:
     return number
 
 
-def _monitors(folder: Path) -> list[Path]:
-    return sorted([*folder.glob("*/*/*monitor.csv"), *folder.glob("*/*/*/monitor.csv")])
-
-
-def _key(monitor: Path, folder: Path) -> tuple[str, str, str]:
-    """Return algorithm, task and run of a monitor file."""
-    algorithm, task, *rest = monitor.relative_to(folder).parts
-    run = rest[0].removesuffix("monitor.csv").strip(".")
-    if not run:
-        raise ScoreDataError(
-            f"{monitor}: expected ALGORITHM/TASK/RUN.monitor.csv or "
-            f"ALGORITHM/TASK/RUN/monitor.csv in {folder}"
-        )
-    return algorithm, task, run
-
-
 def _read(path: Path, _: ReadRequest) -> ScoreTable:
-    monitors = _monitors(path)
+    if path.is_file():
+        return read_monitors({_alone(path): path})
+    monitors = files_below(path, _ENDING)
     if not monitors:
         raise ScoreDataError(f"{path}: expected ALGORITHM/TASK/RUN/monitor.csv in it; found none")
-    return read_monitors({_key(one, path): one for one in monitors})
+    runs: dict[tuple[str, str, int | str], list[Path]] = {}
+    for file in monitors:
+        runs.setdefault(key_of_file(file, path, _ENDING, _task(file)), []).append(file)
+    return read_monitors(runs)
+
+
+def _alone(path: Path) -> RunKey:
+    """Return the key of a file by itself, which names no algorithm and no run, and say so."""
+    name = path.name.removesuffix(_ENDING).strip(".") or "monitor"
+    task = _task(path) or name
+    warnings.warn(
+        f"{path.name} names no algorithm: read as one run of {name!r} on {task!r}; a folder "
+        "ALGORITHM/TASK/RUN/monitor.csv names all",
+        DegenerateScoresWarning,
+        stacklevel=3,
+    )
+    return name, task, "0"
+
+
+def _recognises(path: Path) -> bool:
+    if path.is_dir():
+        return bool(files_below(path, _ENDING))
+    return path.name.endswith(_ENDING) and path.is_file()
 
 
 MONITORS = Reader(
     "monitors",
-    "a folder of Stable-Baselines3 monitor files, ALGORITHM/TASK/RUN/monitor.csv",
-    recognises=lambda path: path.is_dir() and bool(_monitors(path)),
+    "monitor files of Stable-Baselines3: one, or a folder ALGORITHM/TASK/RUN/monitor.csv",
+    recognises=_recognises,
     read=_read,
-    is_general=True,
 )

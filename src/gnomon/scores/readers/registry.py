@@ -15,12 +15,23 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["BUILT_IN", "GROUP", "ReadRequest", "Reader", "available_readers", "read_scores"]
+__all__ = [
+    "BUILT_IN",
+    "GROUP",
+    "ColumnsAre",
+    "ReadRequest",
+    "Reader",
+    "available_readers",
+    "read_scores",
+]
+
+#: What the columns of a pivot may be.
+ColumnsAre = Literal["algorithms", "tasks", "runs"]
 
 #: The entry-point group under which a package names its readers.
 GROUP = "gnomon.readers"
@@ -33,6 +44,12 @@ BUILT_IN = (
     "gnomon.scores.readers.leaderboard_export:LEADERBOARD_EXPORT",
     "gnomon.scores.readers.papers_with_code:PAPERS_WITH_CODE",
     "gnomon.scores.datasets:READER",
+    "gnomon.scores.readers.openrlbenchmark:OPENRLBENCHMARK",
+    "gnomon.scores.readers.tracker_charts:WANDB_CHART",
+    "gnomon.scores.readers.tracker_tables:TRACKER_TABLE",
+    "gnomon.scores.readers.tensorboard_csv:TENSORBOARD_CSV",
+    "gnomon.scores.readers.evaluations:EVALUATIONS",
+    "gnomon.scores.readers.pivots:PIVOT",
     "gnomon.scores.readers.lm_eval:LM_EVAL",
     "gnomon.scores.readers.monitors:MONITORS",
     "gnomon.scores.readers.array_files:ARRAYS",
@@ -46,6 +63,8 @@ _NEEDS = {
     "metric": "scores to choose from",
     "where": "columns to select rows by",
     "columns": "columns to name",
+    "run_names": "names of runs to take apart",
+    "columns_are": "columns of which to say what they are",
 }
 
 
@@ -63,6 +82,10 @@ class ReadRequest:
         Attribute values that a row must have.
     columns : mapping
         What columns are called in the source: ``{"algorithm": "Name"}``.
+    run_names : str, optional
+        How names of runs are made: ``{algorithm}-{run}``.
+    columns_are : str, optional
+        What the columns of a pivot are: ``algorithms``, ``tasks`` or ``runs``.
     higher_is_better : bool, optional
         The direction, for a source that does not tell it.
     count_empty : bool
@@ -78,6 +101,8 @@ class ReadRequest:
     default_metric: str | None = None
     where: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
+    run_names: str | None = None
+    columns_are: ColumnsAre | None = None
     higher_is_better: bool | None = None
     count_empty: bool = True
 
@@ -107,7 +132,8 @@ class Reader:
     read : callable
         The scores that lie there; a :class:`gnomon.errors.ScoreDataError` says what is wrong.
     takes : frozenset of str
-        Those of ``metric``, ``where`` and ``columns`` that have a meaning for this format.
+        Those of ``metric``, ``where``, ``columns``, ``run_names`` and ``columns_are`` that have a
+        meaning for this format.
     is_general : bool
         Whether it recognises little more than the ending of a name: it is asked only where no
         other reader recognises the file.
@@ -151,6 +177,8 @@ def read_scores(
     columns: Mapping[str, str] | None = None,
     where: Mapping[str, Any] | None = None,
     step_column: str | None = None,
+    run_names: str | None = None,
+    columns_are: ColumnsAre | None = None,
     higher_is_better: bool | None = None,
     format: str | None = None,
     count_empty: bool = True,
@@ -176,6 +204,11 @@ def read_scores(
         Attribute values that a row must have to be read, for example ``{"suite": "atari57"}``.
     step_column : str, optional
         The same as ``columns={"step": step_column}``.
+    run_names : str, optional
+        How names of runs are made, of parts ``{algorithm}``, ``{task}``, ``{run}`` and ``{}`` for
+        what means nothing: ``{task}__{algorithm}__{run}``. For exports of trackers.
+    columns_are : {"algorithms", "tasks", "runs"}, optional
+        What the columns of a pivot are, a table with a row for each seed or step.
     higher_is_better : bool, optional
         The direction; where neither this nor the source tells it, higher is better.
     format : str, optional
@@ -219,6 +252,8 @@ def read_scores(
         default_metric=default_metric,
         where=where or {},
         columns=named,
+        run_names=run_names,
+        columns_are=columns_are,
         higher_is_better=higher_is_better,
         count_empty=count_empty,
     )
@@ -250,6 +285,8 @@ def _path(source: str | os.PathLike[str]) -> Path:
 def _recognised(path: Path, wanted: ReadRequest) -> Reader:
     """Return the reader that recognises a path, or the first general one that takes all options."""
     every = _readers()
+    if wanted.columns_are is not None:
+        return _named("pivot")
     found = [reader for reader in every if not reader.is_general and reader.recognises(path)]
     if len(found) > 1:
         names = " and ".join(repr(reader.name) for reader in found)
@@ -257,7 +294,8 @@ def _recognised(path: Path, wanted: ReadRequest) -> Reader:
             f"{path}: recognised as {names}; expected one format: "
             f"name it, as format={found[0].name!r} (--format {found[0].name})"
         )
-    found = found or [reader for reader in every if reader.is_general and reader.recognises(path)]
+    general = [reader for reader in every if reader.is_general]
+    found = found or [reader for reader in general if reader.recognises(path)]
     if not found and not path.exists():
         raise ScoreDataError(f"{path}: expected a file of scores; there is none")
     if not found:

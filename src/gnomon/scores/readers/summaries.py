@@ -14,10 +14,10 @@ import numpy as np
 from gnomon.errors import DegenerateScoresWarning, UnknownNameError, listed
 from gnomon.scores.readers.file_contents import header_names, read_csv
 from gnomon.scores.readers.reported_number import reported_number
-from gnomon.scores.table import FloatArray
+from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.scores.tidy import Origin, matching_rows, renamed_columns
 
-__all__ = ["SummaryTable", "holds_summaries", "read_summaries"]
+__all__ = ["SummaryTable", "holds_summaries", "of_standard_errors", "read_summaries"]
 
 #: The columns of a table of summaries.
 _SUMMARY = ("algorithm", "task", "mean", "std", "runs")
@@ -120,6 +120,40 @@ def read_summaries(
                 raise origin.error_at([at], "task", message)
             own[row["task"]] = _summary(row, at, origin)
     return _on_shared_tasks(cells, origin)
+
+
+def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
+    """Return means with the deviations that their standard errors tell, None where none are told.
+
+    A score that is a mean over the items of a task, with the attributes ``stderr`` and ``n_items``,
+    is known as well as its items allow: the runs of the summary are the items.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        With one run of each algorithm on each task.
+
+    Examples
+    --------
+    >>> rows = [{"algorithm": "a", "task": "t", "run": 0, "score": 0.5, "stderr": 0.1}]
+    >>> found = of_standard_errors(ScoreTable.from_records([rows[0] | {"n_items": 25}]))
+    >>> found.deviation, found.n_runs
+    (array([[0.5]]), array([[25.]]))
+    """
+    if not {"stderr", "n_items"} <= set(table.attributes):
+        return None
+    rows = table.frame.select("algorithm", "task", "score", "stderr", "n_items").drop_nulls()
+    if len(rows) < len(table) or table.n_steps > 1 or table.run_counts.max(initial=0) != 1:
+        return None
+    tasks = table.shared_tasks()
+    cells = {
+        (a, t): (score, float(error) * float(n) ** 0.5, float(n))
+        for a, t, score, error, n in rows.iter_rows()
+    }
+    grid = np.array([[cells[a, t] for t in tasks] for a in table.algorithms]).reshape(
+        len(table.algorithms), len(tasks), 3
+    )
+    return SummaryTable(table.algorithms, tasks, grid[..., 0], grid[..., 1], grid[..., 2])
 
 
 def holds_summaries(path: Path) -> bool:

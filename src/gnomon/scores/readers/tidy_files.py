@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 from pathlib import Path
 
 import polars as pl
 
 from gnomon._io.atomic_file import write_atomically
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, joined
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import read_columns
 from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.usual_columns import usual_columns
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import Origin, renamed_columns, tidy_frame
+from gnomon.scores.tidy import (
+    REQUIRED,
+    SPECIAL,
+    Origin,
+    missing_columns,
+    renamed_columns,
+    tidy_frame,
+)
 
 __all__ = ["TIDY", "write_scores"]
 
@@ -76,14 +85,22 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     A file with a column ``metric`` of several values holds several scores, of which one is named.
     """
     raw, origin = read_columns(path)
-    raw = renamed_columns(raw, wanted.columns, origin)
-    if {"mean", "std", "runs"} <= set(raw.columns) and "score" not in raw.columns:
+    is_column = wanted.metric in raw.columns
+    named = _named(raw, wanted, origin)
+    if {"mean", "std", "runs"} <= set(raw.columns) and "score" not in (*raw.columns, *named):
         raise origin.error(
             "expected runs, found means and standard deviations; estimate, compare and profile "
             "take these, and read_summaries reads them"
         )
+    renamed = renamed_columns(raw, named, origin)
+    if is_column:
+        renamed = _with_single(renamed, path)
+    if not set(REQUIRED) <= set(renamed.columns):
+        raise missing_columns(raw, origin, named)
+    raw = renamed
+    _say_usual(path, named, wanted)
     where = dict(wanted.where)
-    if wanted.metric is not None:
+    if wanted.metric is not None and not is_column:
         if "metric" not in raw.columns:
             raise origin.error(
                 f"a score file holds one score; expected none to be named, found {wanted.metric}"
@@ -96,12 +113,45 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     better = wanted.higher_is_better
     table = ScoreTable(
         frame,
-        about.get("metric", "score"),
+        about.get("metric", wanted.metric if is_column and wanted.metric else "score"),
         about.get("unit"),
         about.get("direction", "higher") == "higher" if better is None else better,
         (f"read from {path.name}",),
     )
     return warn_of_suspicions(table)
+
+
+def _named(raw: pl.DataFrame, wanted: ReadRequest, origin: Origin) -> dict[str, str]:
+    """Return what columns are called: as is said, and usual names for those that are not there."""
+    named = dict(wanted.columns)
+    if wanted.metric in raw.columns and wanted.metric not in SPECIAL:
+        named["score"] = wanted.metric
+    absent = [x for x in ("algorithm", "task", "run") if x not in (*raw.columns, *named)]
+    return named | usual_columns(raw, named, absent, origin)
+
+
+def _with_single(raw: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Return rows with the name of the file for an algorithm or a task that no column tells.
+
+    Only where the score is named: else a table of tasks may look so.
+    """
+    absent = [name for name in ("algorithm", "task") if name not in raw.columns]
+    if len(absent) != 1 or "run" not in raw.columns:
+        return raw
+    message = (
+        f"{path.name}: no column names the {absent[0]}: all rows are read as of one, {path.stem!r}"
+    )
+    warnings.warn(message, DegenerateScoresWarning, stacklevel=5)
+    return raw.with_columns(pl.lit(path.stem).alias(absent[0]))
+
+
+def _say_usual(path: Path, named: dict[str, str], wanted: ReadRequest) -> None:
+    """Say which columns were taken by their usual names."""
+    usual = {role: name for role, name in named.items() if role not in ("score", *wanted.columns)}
+    if usual:
+        found = joined([repr(name) for name in usual.values()])
+        message = f"{path.name}: columns {found} are read as {joined(list(usual))}"
+        warnings.warn(message, DegenerateScoresWarning, stacklevel=4)
 
 
 def _about(frame: pl.DataFrame, origin: Origin) -> tuple[dict[str, str], pl.DataFrame]:

@@ -17,8 +17,10 @@ import polars as pl
 from gnomon.errors import DegenerateScoresWarning, listed
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import header_names, read_csv
-from gnomon.scores.readers.registry import Reader
+from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.reported_number import has_deviation, reported_number
+from gnomon.scores.readers.tidy_files import TIDY
+from gnomon.scores.readers.usual_columns import role_of
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, missing_columns
 
@@ -93,6 +95,7 @@ def read_wide_table(
     if not _are_wide(raw.columns):
         raise origin.error("expected a column for each task; found one named score or task")
     layout = None if raw.width < 2 or raw.is_empty() else wide_layout(raw, origin)
+    _refuse_numbers(raw, layout, origin)
     cells = numbers(raw.drop(layout.names)) if layout else {}
     columns = [
         name for name in numeric(cells) if not (is_no_task(name) or tells_runs(name, cells[name]))
@@ -120,12 +123,27 @@ def read_wide_table(
     return warn_of_suspicions(table)
 
 
+def _refuse_numbers(raw: pl.DataFrame, layout: WideLayout | None, origin: Origin) -> None:
+    """Refuse rows that are named by numbers alone, which may be steps or seeds."""
+    if layout is None or _plain(layout.names) in ALGORITHMS + TASKS:
+        return
+    names = layout.names
+    found = [reported_number(text) for text in raw[names]]
+    if None not in found:
+        raise origin.error(
+            f"column {names!r} holds numbers: rows may be steps (--step-column {names}), runs "
+            f"(--column run={names}) or algorithms (--column algorithm={names}); one of these, and "
+            "--columns-are algorithms, tasks or runs, chooses"
+        )
+
+
 def _are_wide(headings: Sequence[str]) -> bool:
     """Return whether the header may be that of a wide table."""
     names = [heading.lower() for heading in headings]
     # "#.nickname" and "#{" begin files of others; a column of ranks may be headed "#".
     is_other = names[0].startswith("#") and names[0] != "#"
-    return not is_other and "score" not in names and "task" not in names[1:]
+    is_tidy = {"algorithm", "task", "run"} <= set(map(role_of, names))
+    return not (is_other or is_tidy) and "score" not in names and "task" not in names[1:]
 
 
 def _rows(names: pl.Series, layout: WideLayout) -> list[int]:
@@ -288,18 +306,24 @@ def _recognises(path: Path) -> bool:
     if path.suffix.lower() not in (".csv", ".tsv") or not path.is_file():
         return False
     try:
-        return _are_wide(header_names(path))
+        return _are_wide(header_names(path) or [""])
     except OSError:
         return False  # whoever reads it as a tidy file says what is wrong
+
+
+def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+    """Read a wide table; one whose column of scores is named is tidy, with other headings."""
+    if wanted.metric in header_names(path):
+        return TIDY.read(path, wanted)
+    better = wanted.is_higher_better
+    return read_wide_table(path, metric=wanted.metric, higher_is_better=better)
 
 
 WIDE = Reader(
     "wide",
     "a CSV or TSV table with a row an algorithm and a column a task",
     recognises=_recognises,
-    read=lambda path, wanted: read_wide_table(
-        path, metric=wanted.metric, higher_is_better=wanted.is_higher_better
-    ),
+    read=_read,
     takes=frozenset({"metric"}),
     is_general=True,
 )

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import ScoreDataError, UnknownNameError, counted
 from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import draw_key
 from gnomon.stats.comparisons.difference import (
@@ -23,6 +24,7 @@ from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
 from gnomon.stats.intervals import Interval, checked
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
+from gnomon.stats.moderated_variances import TableVariances
 from gnomon.stats.strata import Strata
 
 __all__ = [
@@ -40,7 +42,7 @@ __all__ = [
 ]
 
 SmallMethod = Literal["auto", "small_sample", "percentile"]
-Correction = Literal["holm", "max_t"]
+Correction = Literal["holm", "studentized_range", "permutation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class Comparison:
     p_value : float
         Two-sided, that there is no difference.
     p_adjusted : float
-        Corrected for the comparisons made together.
+        Corrected for the comparisons made together; the results' notes, and ``family`` of their
+        settings, say which these are.
     level : float
         Confidence level of the interval.
     method : str
@@ -119,9 +122,38 @@ class Comparisons(Results[Comparison]):
         """How to read the values."""
         return "a minus b, or the probability that a is better"
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What each metric claims, and which p-values were corrected together."""
+        family = self.settings.get("family")
+        return (*_claims(self), *([f"p_adjusted: {family}."] if family else []))
+
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         of_tasks = any(row["task"] is not None for row in rows)
         return [name for name in self.columns if of_tasks or name != "task"]
+
+
+def _claims(found: Sequence[Comparison]) -> list[str]:
+    """Say of which question each metric is the answer, as verbs that ask another may disagree."""
+    metrics = dict.fromkeys(one.metric for one in found)
+    sizes = [metric for metric in metrics if metric != IMPROVEMENT]
+    claims = []
+    if sizes:
+        claims.append(
+            f"{', '.join(sizes)}: by how much a is better, in units of the score; a few tasks may "
+            "decide it."
+        )
+    if IMPROVEMENT in metrics:
+        claims.append(
+            f"{IMPROVEMENT}: how often a run of a beats one of b on the same task; by how much "
+            "does not count."
+        )
+    if len({(one.a, one.b) for one in found}) > 1:
+        claims.append(
+            "gnomon rank counts wins against everybody and may separate other pairs: gnomon audit "
+            "names them."
+        )
+    return claims
 
 
 def compare(
@@ -149,7 +181,8 @@ def compare(
     metrics : str, Metric or sequence of them
         As in :func:`~gnomon.stats.estimates.estimate`, and ``probability_of_improvement``.
     per_task : bool
-        Whether to compare on each task too; p-values are then corrected over tasks (Holm).
+        Whether to compare on each task too; p-values of tasks are then corrected over tasks, for
+        each metric by itself (Holm); that of all tasks together is not corrected.
     paired : bool
         Whether runs with the same label are pairs (the same seed): pairs are kept together.
     level : float
@@ -193,8 +226,22 @@ def compare(
     chosen_pair(scores, a, b)
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     with recorded() as notes:
+        warn_of_unlike_scales(scores.select(algorithms=[a, b]), metric_list(metrics))
         found = tuple(compared_pair(scores, a, b, metric_list(metrics), per_task, how))
-    return Comparisons(found, how.settings(rng, scores, correction="holm"), tuple(notes))
+    family = _family(found)
+    settings = how.settings(rng, scores, correction="holm", family=family)
+    return Comparisons(found, settings, tuple(notes))
+
+
+def _family(found: Sequence[Comparison]) -> str:
+    """Say which p-values of two algorithms were corrected together."""
+    n_tasks = len({one.task for one in found} - {None})
+    n_metrics = len({one.metric for one in found})
+    if n_tasks:
+        each = "" if n_metrics == 1 else f", for each of {n_metrics} metrics by itself"
+        tasks = counted(n_tasks, "task")
+        return f"Holm's correction over {tasks}{each}; of all tasks together, not corrected"
+    return "not corrected, " + ("one test" if n_metrics == 1 else "one test for each metric")
 
 
 def chosen_pair(scores: ScoreTable, a: str | None, b: str | None) -> tuple[str, str] | None:
@@ -229,14 +276,22 @@ class ComparisonSettings:
     rng: np.random.Generator
 
     def settings(
-        self, rng: np.random.Generator | int | None, scores: ScoreTable, correction: Correction
+        self,
+        rng: np.random.Generator | int | None,
+        scores: ScoreTable,
+        correction: Correction,
+        family: str,
     ) -> dict[str, Any]:
-        """Return what the results say of how they were made."""
+        """Return what the results say of how they were made.
+
+        `family` says in words which p-values were corrected together.
+        """
         return made_by(
             rng,
             scale=scores.scale,
             higher_is_better=scores.higher_is_better,
             correction=correction,
+            family=family,
             paired=self.paired,
             level=self.level,
             method=self.method,
@@ -252,8 +307,12 @@ def compared_pair(
     metrics: Sequence[str | Metric],
     per_task: bool,
     how: ComparisonSettings,
+    variances: TableVariances | None = None,
 ) -> list[Comparison]:
-    """Return the comparisons of two algorithms, not corrected for other pairs."""
+    """Return the comparisons of two algorithms, not corrected for other pairs.
+
+    With `variances` those of a whole table moderate what a formula gives (none of pairs of runs).
+    """
     tasks = shared_tasks(scores, (a, b))
     x, y = _strata_pair(scores, a, b, tasks, how.paired)
     keys = (draw_key(how.rng), draw_key(how.rng))
@@ -262,7 +321,12 @@ def compared_pair(
     )
     comparisons = []
     for metric in metrics_to_compare(metrics, how.gamma, scores.higher_is_better):
-        comparisons.append(_compared(x, y, metric, options, a, b, None))
+        judged = options
+        if variances is not None and metric.influence is not None:
+            of = variances.influences(metric, tasks)
+            if a in of and b in of:
+                judged = replace(options, moderated=(of[a], of[b]))
+        comparisons.append(_compared(x, y, metric, judged, a, b, None))
         if per_task:
             parts = zip(tasks, x.per_task(), y.per_task(), strict=True)
             singles = [

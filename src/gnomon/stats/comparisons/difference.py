@@ -17,13 +17,18 @@ on Atari at 3 to 10 runs, where this covers 97 to 100 %.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.resamples import Resamples
-from gnomon.stats.comparisons.improvement import placements, resampled_improvement
+from gnomon.stats.comparisons.improvement import (
+    improvement_interval,
+    placements,
+    resampled_improvement,
+)
 from gnomon.stats.intervals import FEW_RUNS, Interval, percentile
 from gnomon.stats.metrics import Metric, metric_named
 from gnomon.stats.small_sample import Influences, delta_error, median_profile_interval
@@ -32,8 +37,9 @@ from gnomon.stats.strata import Strata
 __all__ = [
     "IMPROVEMENT",
     "DifferenceOptions",
+    "difference_ends",
+    "difference_error",
     "difference_of",
-    "finds_difference",
     "has_closed_form",
     "interval_and_test",
     "median_difference_ends",
@@ -44,6 +50,9 @@ __all__ = [
 
 #: The metric that is no difference: see :mod:`gnomon.stats.comparisons.improvement`.
 IMPROVEMENT = "probability_of_improvement"
+
+#: The normal probability of lying below one standard deviation.
+NORMAL_TAIL = 0.8413447460685429
 
 
 @dataclass(frozen=True)
@@ -56,11 +65,17 @@ class DifferenceOptions:
     method: str
     n_resamples: int
     keys: tuple[np.uint64, np.uint64]
+    #: Influences with variances moderated over a table, to judge the difference by.
+    moderated: tuple[Influences, Influences] | None = None
 
     def small(self, x: Strata, y: Strata) -> bool:
         """Return whether the small-sample method is to be used."""
         few = min(x.counts.min(), y.counts.min()) < FEW_RUNS
         return self.method == "small_sample" or (self.method == "auto" and bool(few))
+
+    def closed(self, x: Strata, y: Strata) -> bool:
+        """Return whether the probability of improvement has its closed form: always on one task."""
+        return self.small(x, y) or (self.method == "auto" and x.n_tasks == 1)
 
     def paired_keys(self) -> tuple[np.uint64, np.uint64]:
         """Return the keys of both algorithms' draws: one and the same for pairs."""
@@ -89,6 +104,8 @@ def interval_and_test(
 ) -> tuple[Interval, float]:
     """Return the interval of a difference, and the two-sided p-value of there being none."""
     neutral = neutral_value(metric)
+    if metric.name == IMPROVEMENT and not options.paired and options.closed(x, y):
+        return improvement_interval(x, y, options.level, higher_is_better=options.higher_is_better)
     if options.small(x, y):
         if _has_profile(x, y, metric):
             return median_difference_interval(
@@ -118,9 +135,10 @@ def _delta_difference(
     x: Strata, y: Strata, metric: Metric, options: DifferenceOptions, value: float
 ) -> tuple[Interval, float] | None:
     """Return the delta-t interval and test, if the metric has finite influences."""
-    parts = _influences(x, y, metric, options.higher_is_better)
+    parts = options.moderated or _influences(x, y, metric, options.higher_is_better)
     if parts is None:
         return None
+    name = "delta_t" if options.moderated is None else "moderated_t"
     if options.paired:
         pairs = parts[0].values - parts[1].values
         error = delta_error(Influences(Strata(pairs, x.starts), pairs))
@@ -133,13 +151,13 @@ def _delta_difference(
     if metric.name == IMPROVEMENT and half > 0.0:
         low, high = max(low, 0.0), min(high, 1.0)
     if half > 0.0 and (center - neutral) * (value - neutral) <= 0.0:
-        return Interval(low, high, "delta_t"), 1.0  # not even the sign is known
-    return Interval(low, high, "delta_t"), error.p_value(center - neutral)
+        return Interval(low, high, name), 1.0  # not even the sign is known
+    return Interval(low, high, name), error.p_value(center - neutral)
 
 
 def _influences(
     x: Strata, y: Strata, metric: Metric, higher_is_better: bool
-) -> list[Influences] | None:
+) -> Sequence[Influences] | None:
     """Return how the difference moves with both algorithms' scores, if a formula says."""
     if metric.name == IMPROVEMENT:
         won = placements(x, y, higher_is_better=higher_is_better)
@@ -150,17 +168,34 @@ def _influences(
     return [one for one in found if one is not None] if None not in found else None
 
 
-def finds_difference(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> bool:
-    """Return whether the interval of the difference excludes that there is none."""
-    value, neutral = difference_of(x, y, metric, options), neutral_value(metric)
+def difference_ends(
+    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions
+) -> tuple[float, float]:
+    """Return the ends of the interval of the difference alone."""
+    value = difference_of(x, y, metric, options)
     if options.small(x, y) and _has_profile(x, y, metric):
         # The p-value of this one is found by many intervals, and is not wanted here.
         correlation = _correlation(x, y, options)
-        low, high = median_difference_ends(x, y, options.level, correlation)
-    else:
-        interval, _ = interval_and_test(x, y, metric, options, value)
-        low, high = interval.low, interval.high
-    return bool(low > neutral or high < neutral)
+        return median_difference_ends(x, y, options.level, correlation)
+    interval, _ = interval_and_test(x, y, metric, options, value)
+    return interval.low, interval.high
+
+
+def difference_error(
+    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions
+) -> tuple[float, float]:
+    """Return the standard error of a difference and its degrees of freedom.
+
+    That of two medians is the half width of their normal interval, with those of their means.
+    """
+    if _has_profile(x, y, metric):
+        low, high = median_difference_ends(x, y, 2.0 * NORMAL_TAIL - 1.0)
+        parts: Sequence[Influences] = [Influences(s, s.values) for s in (x, y)]
+        return (high - low) / 2.0, delta_error(*parts).df
+    found = _influences(x, y, metric, options.higher_is_better)
+    assert found is not None, "planning takes metrics with a closed form, of finite runs"
+    error = delta_error(*found)
+    return math.sqrt(error.variance), error.df
 
 
 def _has_profile(x: Strata, y: Strata, metric: Metric) -> bool:

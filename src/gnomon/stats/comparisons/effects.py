@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.comparisons.rank_tests import PairwiseTest, holm, mann_whitney
+from gnomon.stats.comparisons.rank_tests import PairwiseTest, holm, mann_whitney, pairs_won
 from gnomon.stats.estimates import shared_tasks
 
 __all__ = [
@@ -56,7 +56,9 @@ def cliffs_delta(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
     0.8888888888888888
     """
     a, b = _present(x), _present(y)
-    return 2.0 * mann_whitney(a, b)[0] / (a.size * b.size) - 1.0
+    if not a.size or not b.size:
+        return float("nan")
+    return 2.0 * pairs_won(a, b) / (a.size * b.size) - 1.0
 
 
 def violation_ratio(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
@@ -187,7 +189,7 @@ def task_tests(
         if test == "wilcoxon":
             x, y = _paired(table, a, b, task)
         p_values.append(test_of(x, y))
-    u = [mann_whitney(table.runs(a, task), table.runs(b, task))[0] for task in tasks]
+    u = [pairs_won(table.runs(a, task), table.runs(b, task)) for task in tasks]
     return {
         task: PairwiseTest(a, b, won, p, float(adjusted))
         for task, won, p, adjusted in zip(tasks, u, p_values, holm(p_values), strict=True)

@@ -120,7 +120,7 @@ def profile(
         :func:`~gnomon.stats.profiles.performance.thresholds`.
     band : str
         ``pointwise``, ``simultaneous`` for the whole curve, or ``none``; profiles of distance have
-        none.
+        none. Bands of run scores are Wilson's, see :func:`~gnomon.stats.wilson_band`.
     df : str
         Degrees of freedom of a likelihood profile; see
         :func:`~gnomon.stats.profiles.distance.likelihood_distances`.
@@ -129,16 +129,17 @@ def profile(
     level : float
         Confidence level of the band.
     n_resamples : int
-        Number of resamples, where the band is not exact.
+        Number of resamples, for bands of average scores.
     rng : numpy.random.Generator or int, optional
         Source of all draws, or their seed; seed 0 if not given.
 
     Returns
     -------
     Profiles
-        In the table's order; its warnings say at how many thresholds a band has no width, which is
-        no certainty. See :func:`~gnomon.stats.profiles.performance.performance_profiles`
-        and :func:`~gnomon.stats.profiles.distance.distance_profiles`.
+        In the table's order; its warnings say at how many thresholds a band of average scores has
+        no width, which is no certainty. See
+        :func:`~gnomon.stats.profiles.performance.performance_profiles` and
+        :func:`~gnomon.stats.profiles.distance.distance_profiles`.
 
     Raises
     ------
@@ -196,11 +197,11 @@ def profile(
 
 
 def _flat_bands(profiles: Sequence[Profile]) -> Iterator[str]:
-    """Say where bands have no width: resamples show no other runs than those at hand."""
+    """Say where bands have no width: resampled task means may all lie on one side."""
     flat = ", ".join(f"{one.n_flat()} of {one.algorithm}" for one in profiles if one.n_flat())
     if flat:
         n = profiles[0].tau.size
         yield (
-            f"the band has no width where no threshold parts the runs of a task ({flat}, of {n} "
+            f"the band has no width where a threshold parts no resamples ({flat}, of {n} "
             "thresholds), which is no certainty"
         )

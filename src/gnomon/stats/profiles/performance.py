@@ -24,22 +24,14 @@ from gnomon.stats.profiles.bands import (
     Kind,
     average_score_profile,
     band_of,
-    exact_band,
-    resampled_profiles,
     run_score_profile,
-    simultaneous_band,
 )
 from gnomon.stats.strata import Strata
 
 __all__ = [
     "Profile",
     "Spacing",
-    "average_score_profile",
-    "exact_band",
     "performance_profiles",
-    "resampled_profiles",
-    "run_score_profile",
-    "simultaneous_band",
     "thresholds",
 ]
 
@@ -224,22 +216,22 @@ def performance_profiles(
     kind : str
         ``run_score``: share of runs; ``average_score``: share of tasks by their mean.
     band : str
-        ``pointwise``: the bootstrap percentile interval at each threshold, exact for run scores
-        (resampled where numbers of runs have no common multiple of reasonable size);
-        ``simultaneous``: for the whole curve; ``none``.
+        ``pointwise``: an interval at each threshold; ``simultaneous``: for the whole curve;
+        ``none``. Of run scores both are Wilson's at the effective number of runs, see
+        :func:`~gnomon.stats.profiles.bands.wilson_band`; of average scores they are a bootstrap's.
     level : float
         Confidence level of the band.
     n_resamples : int
-        Number of resamples, where the band is not exact.
+        Number of resamples, for bands of average scores.
     rng : numpy.random.Generator
         Source of all draws.
 
     Returns
     -------
     list of Profile
-        In the table's order. The band is NaN with one run per task, and if no threshold has runs
-        of a task on both sides. A pointwise band has no width at those that have not
-        (:meth:`Profile.n_flat`): resamples show nothing else there, which is no certainty.
+        In the table's order. The band is NaN with one run per task; and that of average scores if
+        no threshold parts their resamples. The pointwise one has no width at thresholds that do
+        not part them (:meth:`Profile.n_flat`), which is no certainty.
 
     Warns
     -----
@@ -250,8 +242,8 @@ def performance_profiles(
     --------
     >>> table = ScoreTable.from_arrays({"dqn": [[1.0, 2.0], [3.0, 4.0]]})
     >>> (profile,) = performance_profiles(table, [1.5, 2.5], rng=np.random.default_rng(0))
-    >>> profile.value, profile.low, profile.high
-    (array([0.75, 0.5 ]), array([0.5, 0. ]), array([1., 1.]))
+    >>> profile.value, profile.low.round(2), profile.high.round(2)
+    (array([0.75, 0.5 ]), array([0.18, 0.07]), array([0.99, 0.93]))
     """
     tasks = shared_tasks(table)
     strata = {name: Strata.from_table(table, name, tasks) for name in table.algorithms}
@@ -276,7 +268,7 @@ def performance_profiles(
         )
         if band != "none" and not (low < high).any():
             single = scores.counts.max() == 1
-            reason = " from one run per task" if single else ", no threshold parts runs of a task"
+            reason = " from one run per task" if single else ", no threshold parts the resamples"
             warn(f"{kind} profile of {name}: band not estimable{reason}")
             low, high = np.full(at.size, np.nan), np.full(at.size, np.nan)
         ends = np.array([*np.nextafter(at[[0, -1]], [-np.inf, np.inf]), at[0], at[-1]])

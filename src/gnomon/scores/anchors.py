@@ -1,0 +1,147 @@
+"""Anchors of suites: the two raw scores of each task that become 0 and 1, by name or from a file.
+
+``atari``: random and human play on 57 games, table 12 of Aitchison, Sweetser and Hutter, *Atari-5*
+(2022). ``procgen-easy`` and ``procgen-hard``: the least and the greatest return of 16 games, from
+appendix C of Cobbe, Hesse, Hilton and Schulman, *Leveraging Procedural Generation to Benchmark
+Reinforcement Learning* (2020), arXiv 1912.01588; each suite's numbers are those of its own
+difficulty. ``dmc``: 0 and 1,000, the limits of the return of an episode of the DeepMind Control
+Suite, 1,000 steps with rewards from 0 to 1 (Tassa et al. 2018, arXiv 1801.00690, section 2).
+
+MinAtar has no such pair: its authors (Young and Tian 2019) print curves, not scores of random and
+of best play, and its games have no greatest score.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from gnomon.errors import ScoreDataError, listed
+from gnomon.scores.normalization import atari_baselines, atari_name
+from gnomon.scores.readers.file_contents import read_csv
+from gnomon.scores.readers.reported_number import reported_number
+from gnomon.scores.table import ScoreTable
+
+__all__ = ["SUITES", "anchors_of_suite", "read_anchors"]
+
+Anchors = dict[str, tuple[float, float]]
+
+#: Suites whose anchors come with Gnomon.
+SUITES = ("atari", "procgen-easy", "procgen-hard", "dmc")
+
+#: Names of the two columns of a file: what becomes 0, and what becomes 1.
+_PAIRS = (("low", "high"), ("random", "human"))
+_DMC = (0.0, 1000.0)
+
+
+def anchors_of_suite(suite: str, table: ScoreTable) -> Anchors:
+    """Return the anchors of those tasks of a table that a suite has.
+
+    Parameters
+    ----------
+    suite : str
+        One of :data:`SUITES`.
+    table : ScoreTable
+        Raw scores; tasks may be named as environments are, ``procgen:procgen-coinrun-v0``.
+
+    Raises
+    ------
+    ScoreDataError
+        A score lies outside the limits of the suite, which has no such task then.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"ppo": [[7.5, 3.0]]}, tasks=["CoinRun", "pong"])
+    >>> anchors_of_suite("procgen-hard", table)
+    {'CoinRun': (5.0, 10.0)}
+    """
+    if suite == "dmc":
+        return _within_limits(table)
+    known = atari_baselines() if suite == "atari" else _shipped()[suite]
+    bare = {task: atari_name(re.sub(r"procgen[-:_]?", "", task)) for task in table.tasks}
+    return {task: known[name] for task, name in bare.items() if name in known}
+
+
+def _within_limits(table: ScoreTable) -> Anchors:
+    """Return the limits of a return on the DeepMind Control Suite for every task."""
+    low, high = _DMC
+    score = table.frame["score"]
+    outside = table.frame.filter(score.is_finite() & ((score < low) | (score > high)))
+    if len(outside):
+        row = outside.row(0, named=True)
+        raise ScoreDataError(
+            f"dmc: expected returns from {low:g} to {high:g}, found {row['score']:g} of "
+            f"{row['algorithm']} on {row['task']}: other tasks need another normalisation, and "
+            "--normalize FILE names the anchors of each"
+        )
+    return dict.fromkeys(table.tasks, _DMC)
+
+
+@cache
+def _shipped() -> Mapping[str, Anchors]:
+    """Return the anchors that come with Gnomon as numbers, by suite and task."""
+    text = resources.files("gnomon.scores").joinpath("anchors.csv").read_text("utf-8")
+    found: dict[str, Anchors] = {}
+    for row in csv.DictReader(text.splitlines()):
+        found.setdefault(row["suite"], {})[row["task"]] = (float(row["low"]), float(row["high"]))
+    return found
+
+
+def read_anchors(path: Path, table: ScoreTable) -> Anchors:
+    r"""Return the anchors of a file for those tasks of a table that it has.
+
+    Parameters
+    ----------
+    path : path
+        CSV or TSV with the columns ``task``, ``low`` and ``high``; or ``task``, ``random`` and
+        ``human``. Of the first pair the worse score becomes 0, in the direction of the table; of
+        the second the first one.
+    table : ScoreTable
+        Raw scores. Names are compared as they are, and if none agrees as of games of Atari.
+
+    Raises
+    ------
+    ScoreDataError
+        A column is missing, a cell holds what is no number, or a task is there twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> table = ScoreTable.from_arrays({"ppo": [[7.5]]}, tasks=["maze"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "anchors.csv"
+    ...     _ = path.write_text("task,low,high\nmaze,5,10\n")
+    ...     read_anchors(path, table)
+    {'maze': (5.0, 10.0)}
+    """
+    raw, origin = read_csv(path)
+    pair = next((pair for pair in _PAIRS if set(pair) <= set(raw.columns)), None)
+    if pair is None or "task" not in raw.columns:
+        raise origin.error(
+            "expected the columns task, low and high, or task, random and human; found "
+            f"{listed(raw.columns)}"
+        )
+    found: Anchors = {}
+    for at, row in enumerate(raw.iter_rows(named=True)):
+        task = (row["task"] or "").strip()
+        if task in found:
+            raise origin.error_at([at], "task", f"expected each task once, found {task!r} again")
+        numbers = [reported_number(row[name]) for name in pair]
+        for name, number in zip(pair, numbers, strict=True):
+            if number is None:
+                raise origin.error_at([at], name, f"expected a number, found {row[name]!r}")
+        zero, one = (number for number in numbers if number is not None)
+        is_turned = pair == ("low", "high") and not table.higher_is_better
+        # A cell may be empty: such a task has no anchors.
+        found[task] = (one, zero) if is_turned else (zero, one)
+    found = {task: ends for task, ends in found.items() if not math.isnan(sum(ends))}
+    exact = {task: found[task] for task in table.tasks if task in found}
+    if exact:
+        return exact
+    bare = {atari_name(task): anchors for task, anchors in found.items()}
+    return {task: bare[atari_name(task)] for task in table.tasks if atari_name(task) in bare}

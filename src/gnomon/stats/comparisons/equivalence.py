@@ -1,0 +1,340 @@
+"""Equivalence of algorithms: two one-sided tests that their difference is within a margin.
+
+A difference that is not significant is no evidence of there being none. To say that two algorithms
+are equally good takes a margin, the largest difference that does not matter, and two one-sided
+tests: that the difference is above minus the margin, and that it is below the margin (Schuirmann
+1987). Both have to succeed, each at alpha, and no correction is needed for there being two (Berger
+and Hsu 1996). They do so exactly if the 1 - 2 alpha interval lies inside the margin.
+
+Tests are made by inverting the interval of :func:`~gnomon.stats.comparisons.comparison.compare`,
+and so have its standard error and degrees of freedom, whatever method it takes: p is the alpha at
+which one end of the 1 - 2 alpha interval just touches the margin.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gnomon.errors import ScoreDataError
+from gnomon.results import FieldRecord, Results, Row, generator, noted
+from gnomon.scores.table import ScoreTable
+from gnomon.stats.comparisons.all_pairs import compare_all
+from gnomon.stats.comparisons.comparison import IMPROVEMENT, Comparison, SmallMethod, compare
+from gnomon.stats.comparisons.rank_tests import holm
+from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list
+
+__all__ = ["Equivalence", "Equivalences", "equivalence"]
+
+#: The smallest p-value that is looked for: a smaller one says no more.
+LEAST_P = 1e-9
+#: The highest alpha tried: the interval of a higher one is as good as a point, which is refused.
+MOST_P = 0.4999
+
+#: From alpha to the ends of the 1 - 2 alpha interval.
+Ends = Callable[[float], tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence(FieldRecord):
+    """Whether two algorithms differ by less than a margin.
+
+    Parameters
+    ----------
+    a, b, metric, task, value, low, high, p_value, p_adjusted, level, method
+        As in :class:`~gnomon.stats.comparisons.comparison.Comparison`.
+    margin : float
+        The largest difference that does not matter, in units of the metric; for
+        ``probability_of_improvement`` the distance from 0.5.
+    equivalence_low, equivalence_high : float
+        Ends of the interval that decides: at level 0.95 that of 90 %.
+    share_within : float
+        Share of that interval inside the margin: 1 if, and only if, the tests succeed uncorrected.
+    p_equivalence : float
+        Of the two one-sided tests the larger p-value, that the difference is beyond the margin.
+    p_equivalence_adjusted : float
+        By Holm's correction, as `p_adjusted`: over the pairs, or tasks, of each metric.
+    verdict : str
+        ``equivalent``, ``different``, ``different and equivalent`` (a difference, but one that does
+        not matter) or ``cannot tell``, by the adjusted p-values; ``not estimable`` without them.
+
+    Examples
+    --------
+    >>> from gnomon.stats import equivalence
+    >>> scores = ScoreTable.from_arrays({"a": [[3.1], [4.0], [3.4]], "b": [[3.2], [3.9], [3.3]]})
+    >>> (one,) = equivalence(scores, "a", "b", margin=2.0, metrics="mean")
+    >>> one.verdict, one.share_within
+    ('equivalent', 1.0)
+    """
+
+    a: str
+    b: str
+    metric: str
+    task: str | None
+    value: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    level: float
+    method: str
+    margin: float
+    equivalence_low: float
+    equivalence_high: float
+    share_within: float
+    p_equivalence: float
+    p_equivalence_adjusted: float
+    verdict: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Equivalences(Results[Equivalence]):
+    """Tests of equivalence of two algorithms or of all pairs; see :func:`equivalence`.
+
+    Examples
+    --------
+    >>> from gnomon.stats import equivalence
+    >>> scores = ScoreTable.from_arrays({"a": [[3.1], [4.0], [3.4]], "b": [[3.2], [3.9], [3.3]]})
+    >>> equivalence(scores, margin=2.0, metrics="mean").settings["margin"]
+    2.0
+    """
+
+    columns = (
+        *("a", "b", "metric", "task", "value", "equivalence_low", "equivalence_high"),
+        *("share_within", "p_difference", "p_equivalence", "verdict"),
+    )
+
+    def rows(self) -> Sequence[Row]:
+        """Return what people see: the corrected p-values, under plain names."""
+        corrected = (("p_difference", "p_adjusted"), ("p_equivalence", "p_equivalence_adjusted"))
+        return [row | {to: row[of] for to, of in corrected} for row in self.as_records()]
+
+    @property
+    def title(self) -> str:
+        """Between which differences algorithms count as equally good."""
+        margin, level = self.settings["margin"], self.settings["level"]
+        of_probability = any(one.metric == IMPROVEMENT for one in self)
+        what, neutral = ("P(a better)", 0.5) if of_probability else ("a minus b", 0.0)
+        return (
+            f"equivalent: {what} surely between {neutral - margin:g} and {neutral + margin:g}, by "
+            f"the {100 * (2 * level - 1):g} % interval"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the p-values are of, and what they are corrected for."""
+        what = "tasks" if any(one.task is not None for one in self) else "pairs"
+        alone = len({(one.a, one.b, one.task) for one in self}) == 1
+        told = "p_equivalence: that the difference is beyond the margin, on either side"
+        return (told if alone else f"{told}; corrected over the {what} of each metric (Holm)",)
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        of_tasks = any(row["task"] is not None for row in rows)
+        return [name for name in self.columns if of_tasks or name != "task"]
+
+
+def equivalence(
+    scores: ScoreTable,
+    a: str | None = None,
+    b: str | None = None,
+    *,
+    margin: float,
+    metrics: Metrics = METRICS[:3],
+    per_task: bool = False,
+    paired: bool = False,
+    level: float = 0.95,
+    method: SmallMethod = "auto",
+    n_resamples: int = 2000,
+    gamma: float | None = None,
+    rng: np.random.Generator | int | None = None,
+) -> Equivalences:
+    """Test whether algorithms differ by less than a margin: two one-sided tests.
+
+    Parameters
+    ----------
+    scores : ScoreTable
+        One score for each run.
+    a, b : str, optional
+        The algorithms; without them every pair of the table.
+    margin : float
+        The largest difference that does not matter, above 0, in units of the metric; for
+        ``probability_of_improvement`` below 0.5, on either side of 0.5. It is to be chosen before
+        the scores are seen.
+    metrics, per_task, paired, level, method, n_resamples, gamma, rng
+        As in :func:`~gnomon.stats.comparisons.comparison.compare`; `per_task` for two algorithms.
+        Each one-sided test has level ``1 - level``.
+
+    Returns
+    -------
+    Equivalences
+        In the order of :func:`compare`, or of :func:`compare_all`.
+
+    Raises
+    ------
+    ScoreDataError
+        The margin is not above 0 or fits no probability, a probability and differences are asked
+        for with one margin, or as in :func:`compare`.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        As in :func:`compare`.
+
+    Notes
+    -----
+    p-values below 1e-9 are given as that, those from n resamples as at least 1 / (n + 1).
+
+    Examples
+    --------
+    >>> from gnomon.stats import equivalence
+    >>> x = np.random.default_rng(0).normal(size=(10, 5))
+    >>> scores = ScoreTable.from_arrays({"dqn": x, "sac": x[::-1] + 0.01})
+    >>> for margin in (0.1, 1.0):
+    ...     (one,) = equivalence(scores, "dqn", "sac", margin=margin, metrics="mean")
+    ...     print(f"{margin}: p = {one.p_equivalence:.3f}, {one.verdict}")
+    0.1: p = 0.314, cannot tell
+    1.0: p = 0.000, equivalent
+    """
+    wanted = metric_list(metrics)
+    _check_margin(margin, wanted)
+    seed = int(generator(rng).integers(2**63)) if isinstance(rng, np.random.Generator) else rng
+    options: dict[str, Any] = {"paired": paired, "method": method, "n_resamples": n_resamples}
+    options |= {"gamma": gamma, "rng": seed}
+    if a is None or b is None:
+        first = compare_all(scores, wanted, level=level, **options)
+    else:
+        first = compare(scores, a, b, wanted, per_task=per_task, level=level, **options)
+    by_name = {metric if isinstance(metric, str) else metric.name: metric for metric in wanted}
+    with noted():  # what the other levels would say again
+        found = [_tested(c, margin, _ends(scores, c, by_name[c.metric], options)) for c in first]
+    records = tuple(_judged(one, p) for one, p in zip(found, _corrected(found), strict=True))
+    return Equivalences(records, {**first.settings, "margin": margin}, first.warnings)
+
+
+def _check_margin(margin: float, metrics: Sequence[str | Metric]) -> None:
+    """Refuse a margin that is none, or that cannot be one for all metrics."""
+    of_probability = [metric == IMPROVEMENT for metric in metrics]
+    most = 0.5 if all(of_probability) else math.inf
+    if not 0.0 < margin < most:
+        within = "between 0 and 0.5" if all(of_probability) else "a number above 0"
+        raise ScoreDataError(f"margin of equivalence: expected {within}, found {margin:g}")
+    if any(of_probability) and not all(of_probability):
+        raise ScoreDataError(
+            f"margin of equivalence: {IMPROVEMENT} and differences of scores have no margin in "
+            "common; ask for one kind at a time"
+        )
+
+
+def _ends(
+    scores: ScoreTable, found: Comparison, metric: str | Metric, options: Mapping[str, Any]
+) -> Ends:
+    """Return the function from alpha to the ends of a comparison's 1 - 2 alpha interval."""
+    tasks = None if found.task is None else [found.task]
+    pair = scores.select(algorithms=[found.a, found.b], tasks=tasks)
+
+    def ends(alpha: float) -> tuple[float, float]:
+        (one,) = compare(pair, found.a, found.b, metric, level=1.0 - 2.0 * alpha, **options)
+        return one.low, one.high
+
+    return ends
+
+
+def _tested(found: Comparison, margin: float, ends: Ends) -> Equivalence:
+    """Return a comparison with its tests of equivalence, not yet corrected or judged."""
+    neutral = 0.5 if found.metric == IMPROVEMENT else 0.0
+    least, most = neutral - margin, neutral + margin
+    low, high = math.nan, math.nan
+    p_value = math.nan
+    if math.isfinite(found.low) and math.isfinite(found.high):
+        low, high = ends(1.0 - found.level)
+        p_value = _p_value(found.value, least, most, ends)
+        if found.n_resamples:  # which show no smaller one
+            p_value = max(p_value, 1.0 / (found.n_resamples + 1))
+    shared = {name: value for name, value in asdict(found).items() if name in _SHARED}
+    return Equivalence(
+        **shared,
+        margin=margin,
+        equivalence_low=low,
+        equivalence_high=high,
+        share_within=_share(low, high, least, most),
+        p_equivalence=p_value,
+        p_equivalence_adjusted=p_value,
+        verdict="not estimable",
+    )
+
+
+_SHARED = (
+    *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted"),
+    *("level", "method"),
+)
+
+
+def _p_value(value: float, least: float, most: float, ends: Ends) -> float:
+    """Return the larger p-value of the two tests: that the truth is above `least`, below `most`."""
+
+    def p_of(limit: float, side: int) -> float:
+        """Return the p-value of the truth being beyond a limit; side 1 is above, 0 below."""
+        sign = 1.0 if side else -1.0
+        if sign * (limit - value) > 0.0:
+            return _touching(lambda alpha: sign * (limit - ends(alpha)[side]))
+        return 1.0 - _touching(lambda alpha: sign * (ends(alpha)[1 - side] - limit))
+
+    nearer = 1 if most - value <= value - least else 0
+    found = p_of(most if nearer else least, nearer)
+    if found < 0.5:
+        end = ends(found)[1 - nearer]
+        if (end > least) if nearer else (end < most):
+            return found  # the other test succeeds with less
+    return max(found, p_of(least if nearer else most, 1 - nearer))
+
+
+def _touching(distance: Callable[[float], float]) -> float:
+    """Return the alpha, at most one half, from which on an end keeps a distance from a limit."""
+    from scipy import optimize
+
+    def gap(logarithm: float) -> float:
+        found = distance(math.exp(logarithm))
+        return found if math.isfinite(found) else -sys.float_info.max / 4
+
+    least, most = math.log(LEAST_P), math.log(MOST_P)
+    if gap(least) >= 0.0:
+        return LEAST_P
+    if gap(most) <= 0.0:
+        return 0.5
+    return math.exp(optimize.brentq(gap, least, most, xtol=1e-6))
+
+
+def _share(low: float, high: float, least: float, most: float) -> float:
+    """Return the share of an interval that lies between two limits."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return math.nan
+    if low >= least and high <= most:
+        return 1.0
+    return max(min(high, most) - max(low, least), 0.0) / (high - low)
+
+
+def _corrected(found: Sequence[Equivalence]) -> list[float]:
+    """Return p-values by Holm's correction over the pairs, or the tasks, of each metric."""
+    families = [(one.metric, one.task is None) for one in found]
+    corrected = {
+        family: iter(
+            holm([x.p_equivalence for x, of in zip(found, families, strict=True) if of == family])
+        )
+        for family in families
+    }
+    return [float(next(corrected[family])) for family in families]
+
+
+def _judged(one: Equivalence, p_adjusted: float) -> Equivalence:
+    """Return the record with its corrected p-value, and with the verdict in words."""
+    if math.isnan(p_adjusted):
+        return one
+    alpha = 1.0 - one.level
+    held = [("different", one.p_adjusted), ("equivalent", p_adjusted)]
+    said = " and ".join(word for word, p in held if p <= alpha)
+    return replace(one, p_equivalence_adjusted=p_adjusted, verdict=said or "cannot tell")

@@ -1,0 +1,140 @@
+"""Files of one run each: monitors and evaluations of Stable-Baselines3, scalars of TensorBoard."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores import read_evaluations, read_monitors, read_scores, read_tensorboard_csv
+
+SCALAR = "Wall time,Step,Value\n1.5,0,1\n2.5,10,{}\n"
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    return path
+
+
+def evaluations(path, **arrays):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **({"timesteps": [10, 20], "results": [[1.0, 3.0], [4.0, 6.0]]} | arrays))
+    return path
+
+
+def monitor(start, *episodes, env="Ant-v5"):
+    lines = [f'#{{"t_start": {start}, "env_id": "{env}"}}', "r,l,t", *episodes]
+    return "\n".join(lines) + "\n"
+
+
+def test_the_monitors_of_a_vector_environment_are_one_run(tmp_path):
+    first = write(tmp_path / "a" / "0.monitor.csv", monitor(100.0, "1,10,1", "3,10,5"))
+    second = write(tmp_path / "a" / "1.monitor.csv", monitor(100.5, "2,20,1", "4,20,2"))
+    steps, curves = read_monitors({("ppo", "Ant", 0): [first, second]}).curves("ppo", "Ant")
+    assert steps.tolist() == [10, 30, 50, 60]
+    assert curves.tolist() == [[1, 2, 4, 3]]
+
+
+def test_a_numbered_folder_of_its_task_is_a_run(tmp_path):
+    for run in (1, 2):
+        for env in (0, 1):
+            place = tmp_path / "logs" / "ppo" / f"Ant-v5_{run}" / f"{env}.monitor.csv"
+            write(place, monitor(0.0, f"{run},10,{env + 1}"))
+    table = read_scores(tmp_path / "logs")
+    assert (table.tasks, table.last_step().run_labels("ppo", "Ant-v5")) == (("Ant-v5",), (1, 2))
+    assert table.curves("ppo", "Ant-v5")[0].tolist() == [10, 20]
+
+
+def test_a_single_monitor_names_its_task(tmp_path):
+    path = write(tmp_path / "monitor.csv", monitor(0.0, "1,10,1"))
+    with pytest.warns(DegenerateScoresWarning, match="names no algorithm: read as one run of 'mon"):
+        assert read_scores(path).tasks == ("Ant-v5",)
+
+
+def test_evaluations_are_means_over_episodes(tmp_path):
+    path = evaluations(tmp_path / "evaluations.npz", successes=[[0, 1], [1, 1]])
+    table = read_evaluations({("ppo", "Ant", 0): path})
+    np.testing.assert_array_equal(table.curves("ppo", "Ant")[1], [[2.0, 5.0]])
+    successes = read_evaluations({("ppo", "Ant", 0): path}, metric="successes")
+    np.testing.assert_array_equal(successes.curves("ppo", "Ant")[1], [[0.5, 1.0]])
+    with pytest.warns(DegenerateScoresWarning, match="read as one run of 'evaluations'"):
+        assert read_scores(path).algorithms == ("evaluations",)
+
+
+def test_evaluations_by_their_place(tmp_path):
+    for place in ("ppo/Ant/0", "ppo/Ant/1", "sac/Ant_3"):
+        evaluations(tmp_path / place / "evaluations.npz")
+    table = read_scores(tmp_path).last_step()
+    assert table.run_labels("ppo", "Ant") == (0, 1)
+    assert table.run_labels("sac", "Ant") == (3,)
+    write(tmp_path / "ppo" / "Ant" / "0" / "monitor.csv", monitor(0.0, "1,10,1"))
+    with pytest.raises(
+        ScoreDataError, match="recognised as 'evaluations' and 'monitors'; expected"
+    ):
+        read_scores(tmp_path)
+    assert len(read_scores(tmp_path, format="monitors")) == 1
+
+
+def test_evaluations_that_are_none(tmp_path):
+    key = ("ppo", "Ant", 0)
+    for arrays, said in [
+        ({"results": [1.0, 2.0]}, r"found \(2,\) and \(2,\)$"),
+        ({"results": [[1.0]]}, r"found \(2,\) and \(1, 1\)$"),
+    ]:
+        path = evaluations(tmp_path / "evaluations.npz", **arrays)
+        with pytest.raises(ScoreDataError, match=said):
+            read_evaluations({key: path})
+    with pytest.raises(
+        ScoreDataError, match="expected timesteps and wins, found timesteps, result"
+    ):
+        read_evaluations({key: path}, metric="wins")
+    with pytest.raises(ScoreDataError, match=r"expected an \.npz file of arrays of numbers"):
+        read_evaluations({key: write(tmp_path / "x.npz", "text")})
+    with pytest.raises(ScoreDataError, match="expected a file of evaluations; there is none"):
+        read_evaluations({key: tmp_path / "nowhere.npz"})
+
+
+def test_scalars_by_their_place(tmp_path):
+    for run, value in (("0", 2), ("1", 4)):
+        write(tmp_path / "ppo" / "Ant" / f"{run}.csv", SCALAR.format(value))
+    table = read_scores(tmp_path)
+    assert table.last_step().runs("ppo", "Ant").tolist() == [2, 4]
+
+
+def test_scalars_by_their_names(tmp_path):
+    for run in ("ppo_1", "ppo_2", "sac_1"):
+        write(tmp_path / f"run-{run}-tag-eval_mean_reward.csv", SCALAR.format(3))
+        write(tmp_path / f"run-{run}-tag-loss.csv", SCALAR.format(0))
+    with pytest.raises(
+        ScoreDataError, match="expected files of one tag, found eval_mean_reward and"
+    ):
+        read_scores(tmp_path)
+    with pytest.raises(ScoreDataError, match="ppo_1, ppo_2 may be runs of 'ppo' or algorithms"):
+        read_scores(tmp_path, metric="eval/mean_reward")
+    options = {"metric": "eval/mean_reward", "run_names": "{algorithm}_{run}"}
+    table = read_scores(tmp_path, **options)
+    assert table.algorithms == ("ppo", "sac")
+    assert table.last_step().run_labels("ppo", tmp_path.name) == (1, 2)
+    with pytest.raises(ScoreDataError, match="no file of the tag 'wins'; found eval_mean_reward"):
+        read_scores(tmp_path, metric="wins")
+
+
+def test_scalars_that_are_none(tmp_path):
+    key = ("ppo", "Ant", 0)
+    for text, said in [
+        ("Wall time,Step\n1,2\n", "expected the columns Wall time, Step, Value; found Wall time"),
+        (SCALAR.format("high"), "line 3, column 'Value': expected a number, found 'high'"),
+        ("Wall time,Step,Value\n1,,3\n", "line 2, column 'Step': expected a number, found None"),
+    ]:
+        with pytest.raises(ScoreDataError, match=said):
+            read_tensorboard_csv({key: write(tmp_path / "0.csv", text)})
+    with pytest.raises(ScoreDataError, match="expected scalars of TensorBoard to read; found none"):
+        read_tensorboard_csv({})
+
+
+def test_nothing_is_said_of_what_is_named(tmp_path):
+    write(tmp_path / "ppo" / "Ant" / "0.csv", SCALAR.format(1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(read_scores(tmp_path)) == 2

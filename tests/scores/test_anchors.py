@@ -1,0 +1,96 @@
+"""Anchors by name and from a file; tasks without any leave means, and stay in ranks."""
+
+import pytest
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.ranking import rank
+from gnomon.scores import ScoreTable, denormalize, normalize, with_left_out
+from gnomon.scores.anchors import SUITES, _shipped
+
+
+def table_of(*tasks, higher_is_better=True):
+    scores = {"a": [[5.0, 7.5][: len(tasks)]] * 2, "b": [[10.0, 2.5][: len(tasks)]] * 2}
+    return ScoreTable.from_arrays(scores, tasks=tasks, higher_is_better=higher_is_better)
+
+
+def test_suites_by_name():
+    found = normalize(table_of("procgen:procgen-coinrun-v0", "BigFish"), "procgen-hard")
+    assert found.runs("b", "procgen:procgen-coinrun-v0").tolist() == [1.0, 1.0]
+    assert found.runs("a", "BigFish").tolist() == [7.5 / 40] * 2
+    found = normalize(table_of("coinrun", "bigfish"), "procgen-easy")
+    assert found.runs("a", "bigfish").tolist() == [6.5 / 39] * 2
+    assert normalize(table_of("walker-run", "x"), "dmc").runs("a", "x").tolist() == [0.0075] * 2
+    assert normalize(table_of("Pong"), "atari").normalization.anchors == {"Pong": (-20.71, 14.6)}
+
+
+def test_procgen_has_sixteen_games_at_both_difficulties():
+    easy, hard = _shipped()["procgen-easy"], _shipped()["procgen-hard"]
+    assert len(easy) == 16
+    assert set(easy) == set(hard)
+    assert all(low < high for low, high in [*easy.values(), *hard.values()])
+    assert set(SUITES) == {"atari", "dmc", *_shipped()}
+
+
+def test_what_no_suite_can_mean_is_refused():
+    for task, name, said in [
+        ("chess", "atari", "atari: no scores to normalise any task by; tasks are chess"),
+        ("walker", "dmc", "dmc: expected returns from 0 to 1000, found 5000 of a on walker"),
+        ("breakout", "minatar", "minatar: expected a suite with published scores of random and of"),
+    ]:
+        table = ScoreTable.from_arrays({"a": [[5000.0]]}, tasks=[task])
+        with pytest.raises(ScoreDataError, match=said):
+            normalize(table, name)
+
+
+def test_anchors_of_a_file(tmp_path):
+    path = tmp_path / "anchors.csv"
+    path.write_text("task,low,high\nt,0,10\nu,,\n")
+    with pytest.warns(
+        DegenerateScoresWarning, match="1 of 2 tasks left out of means, without base"
+    ):
+        found = normalize(table_of("t", "u"), str(path))
+    assert found.runs("b", "t").tolist() == [1.0, 1.0]
+    assert found.normalization.name == "anchors.csv"
+    path.write_text("task,random,human\nPong,0,20\n")
+    assert normalize(table_of("ALE/Pong-v5"), str(path)).runs("a", "ALE/Pong-v5")[0] == 0.25
+    path.write_text("task,low,high\nt,0,10\n")
+    lower = normalize(table_of("t", higher_is_better=False), str(path))
+    assert lower.runs("a", "t").tolist() == [0.5, 0.5]
+    assert lower.runs("b", "t").tolist() == [0.0, 0.0]
+
+
+def test_files_of_anchors_that_are_none(tmp_path):
+    path = tmp_path / "anchors.csv"
+    for text, said in [
+        ("task,lo,hi\nt,0,1\n", "expected the columns task, low and high, or task, random and hum"),
+        ("task,low,high\nt,0,x\n", "line 2, column 'high': expected a number, found 'x'"),
+        ("task,low,high\nt,0,1\nt,0,2\n", "line 3, column 'task': expected each task once, found"),
+        ("task,low,high\nv,0,1\n", "no scores to normalise any task by; tasks are t, u"),
+        ("task,low,high\nt,1,1\nu,0,1\n", "expected two different finite scores for 0 and 1"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(ScoreDataError, match=said):
+            normalize(table_of("t", "u"), str(path))
+    with pytest.raises(ScoreDataError, match="expected a file of scores; there is none"):
+        normalize(table_of("t"), str(tmp_path / "nowhere.csv"))
+
+
+def test_tasks_without_anchors_stay_in_ranks(tmp_path):
+    scores = {"a": [[0.0, 9.0, 9.0]] * 3, "b": [[20.0, 1.0, 1.0]] * 3}
+    for higher in (True, False):
+        table = ScoreTable.from_arrays(scores, tasks=["Pong", "x", "y"], higher_is_better=higher)
+        path = tmp_path / "anchors.csv"
+        path.write_text("task,low,high\nPong,-20,20\n")
+        with pytest.warns(DegenerateScoresWarning, match="2 of 3 tasks left out of means"):
+            scaled = normalize(table, str(path))
+        assert scaled.tasks == ("Pong",)
+        assert with_left_out(scaled).tasks == ("Pong", "x", "y")
+        raw, found = rank(table, n_resamples=50), rank(scaled, n_resamples=50)
+        assert [(r.name, r.rating) for r in raw] == [(r.name, r.rating) for r in found]
+        assert with_left_out(scaled.select(tasks=["Pong"])).tasks == ("Pong",)
+        assert with_left_out(scaled.select(algorithms=["a"])).algorithms == ("a",)
+        back = denormalize(scaled)
+        assert back.tasks == table.tasks
+        assert back.frame.sort("task", "algorithm", "run").equals(
+            table.frame.sort("task", "algorithm", "run")
+        )

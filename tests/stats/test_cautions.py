@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores import ScoreTable
+from gnomon.stats import estimate
+from gnomon.stats.cautions import in_two_clusters, within_share
+
+
+def slow_within_share(runs, least):
+    x = sorted(runs)
+
+    def squares(part):
+        middle = sum(part) / len(part)
+        return sum((value - middle) ** 2 for value in part)
+
+    cuts = range(least, len(x) - least + 1)
+    return min(squares(x[:cut]) + squares(x[cut:]) for cut in cuts) / squares(x)
+
+
+@pytest.mark.parametrize(("n", "least"), [(5, 1), (7, 1), (8, 2), (13, 2)])
+def test_the_share_within_is_that_of_a_slow_loop(n, least):
+    x = np.random.default_rng(n).normal(size=n) + 7
+    assert within_share(x) == pytest.approx(slow_within_share(x.tolist(), least))
+    assert within_share(-3 * x + 2) == pytest.approx(within_share(x))
+
+
+@pytest.mark.parametrize("n", [5, 7, 10, 14, 20])
+def test_one_normal_sample_in_a_hundred_looks_like_two_clusters(n):
+    draws = np.random.default_rng(n).normal(size=(3000, n))
+    flagged = sum(in_two_clusters(x) for x in draws)
+    assert stats.binomtest(flagged, 3000, 0.02, "greater").pvalue > 0.01
+    humps = draws + 12 * (np.arange(n) < n / 2)
+    assert np.mean([in_two_clusters(x) for x in humps[:300]]) > (0.3 if n == 5 else 0.8)
+
+
+def test_runs_that_are_no_clusters():
+    assert not in_two_clusters(np.array([0.0, 0.0, 9.0, 9.0]))  # too few
+    assert not in_two_clusters(np.full(9, 0.3))
+    assert not in_two_clusters(np.array([0.9, 0.9, 0.9, 0.9, 1.0]))  # a coarse scale
+    assert not in_two_clusters(np.array([0.0, 0.0, 9.0, 9.0, np.inf]))
+    assert in_two_clusters(np.array([0.0, 1.0, 1.0, 1.0, 0.0]))
+
+
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+def test_tasks_with_two_clusters_are_named():
+    x = np.random.default_rng(0).normal(size=(6, 4))
+    x[:3, 1] += 90
+    x[:, 0] *= 60
+    table = ScoreTable.from_arrays({"a": x})
+    share = x[:, 1].var() / x.var(axis=0).sum()
+    said = [text for text in estimate(table, ["mean", "iqm"]).warnings if "clusters" in text]
+    assert said == [
+        "a: runs fall in two clusters on 1 of 4 tasks (task_1), with "
+        f"{share:.0%} of the variance; intervals may be too short where few runs are in one of them"
+    ]
+    x[:, 0] *= 20  # beside which the clusters do not matter
+    found = estimate(ScoreTable.from_arrays({"a": x}), "mean")
+    assert not any("clusters" in text for text in found.warnings)
+
+
+def test_variances_of_the_table():
+    x = np.random.default_rng(1).normal(size=(3, 2, 6)) * [[[1.0]], [[2.0]], [[0.5]]]
+    table = ScoreTable.from_arrays(dict(zip("abc", x, strict=True)))
+    with pytest.warns(DegenerateScoresWarning, match="interval depends on which others are in it"):
+        found = estimate(table, ["mean", "iqm", "median"], variances="table", level=0.9)
+    methods = ["moderated_t", "moderated_t", "profile_likelihood"]
+    assert [one.method for one in found] == methods * 3
+    own = x.var(axis=1, ddof=1)
+    ratio = np.mean(own / own.mean(axis=0), axis=1)
+    for i in range(3):
+        moderated = (2 * ratio[i] * own.mean(axis=0) + own[i]) / 3
+        terms = moderated / 2 / 36
+        df = max(1.0, terms.sum() ** 2 / np.sum(terms**2))
+        half = stats.t.ppf(0.95, df) * terms.sum() ** 0.5
+        assert found[3 * i].high - found[3 * i].value == pytest.approx(half)
+    assert found.settings["variances"] == "table"
+
+
+def test_variances_of_a_table_that_is_none():
+    x = np.random.default_rng(1).normal(size=(3, 6))
+    both = ScoreTable.from_arrays({"a": x, "b": x + 1})
+    alone = ScoreTable.from_arrays({"a": x})
+    for table, options, message in (
+        (alone, {}, "expected two algorithms or more, found a alone"),
+        (both, {"method": "percentile"}, "expected the method small_sample, found percentile"),
+        (both, {"per_task": True}, "over runs of all tasks, found tasks one by one"),
+        (both, {"resampling": "runs_and_tasks"}, "over runs of all tasks, found runs_and_tasks"),
+    ):
+        with pytest.raises(ScoreDataError, match=f"variances of the table: .*{message}"):
+            estimate(table, "mean", variances="table", **options)
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+@pytest.mark.parametrize("n_runs", [2, 3])
+def test_coverage_and_width_with_variances_of_the_table(n_runs):
+    """A binomial test of coverage; at two runs the intervals are narrower, too."""
+    draws = np.random.default_rng(5)
+    spreads = draws.lognormal(size=12) * np.array([0.6, 1.0, 1.0, 2.0])[:, None, None]
+    held, widths, n = 0, {"own": 0.0, "table": 0.0}, 250
+    for _ in range(n):
+        x = spreads * draws.standard_t(5, size=(4, n_runs, 12))
+        table = ScoreTable.from_arrays(dict(zip("abcd", x, strict=True)))
+        for variances in widths:
+            found = estimate(table, "mean", variances=variances)
+            widths[variances] += sum(one.high - one.low for one in found)
+            held += variances == "table" and sum(one.low <= 0.0 <= one.high for one in found)
+    assert stats.binomtest(held, 4 * n, 0.945, "less").pvalue > 0.01, held / 4 / n
+    assert widths["table"] < (0.92 if n_runs == 2 else 1.01) * widths["own"]

@@ -18,13 +18,13 @@ from gnomon.experiments import load_experiment, run, score_table
 from gnomon.plot import Figure, difficulty_ladder
 from gnomon.plot.ranks import ranking_rows
 from gnomon.plot.style import drawing_of
-from gnomon.ranking import audit, rank
+from gnomon.ranking import audit, rank, rank_distribution
 from gnomon.scores import read_scores
 
 #: Figures of the audit of six agents on sixty games.
 OF_AUDIT = ("rank-intervals", "ease", "critical-difference", "tournament")
 TABLE = "dopamine_atari_legacy_last10.csv"
-NAMES = (*OF_AUDIT, "ladder")
+NAMES = (*OF_AUDIT, "rank-distribution", "ladder")
 
 
 def audit_figures(data: Path) -> list[Figure]:
@@ -49,7 +49,8 @@ def make_figures(data: Path, folder: Path) -> list[Path]:
     """Write the pictures into a folder, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     pictures = []
-    for figure in [*audit_figures(data), ladder()]:
+    shares = rank_distribution(read_scores(data / TABLE)).figure()
+    for figure in [*audit_figures(data), shares, ladder()]:
         pictures.append(folder / f"{figure.name}.svg")
         figure.write(pictures[-1])
     return pictures

@@ -16,7 +16,16 @@ import numpy as np
 
 from gnomon.plot import Figure
 from gnomon.scores import ScoreTable, SummaryTable, normalize, read_scores, read_summaries
-from gnomon.stats import Plan, compare, compare_all, curves, estimate, plan, profile
+from gnomon.stats import (
+    Plan,
+    compare,
+    compare_all,
+    curves,
+    estimate,
+    plan,
+    profile,
+    score_histograms,
+)
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")
 SARSA = "Sarsa(lambda)+Blob-PROST"
@@ -94,19 +103,27 @@ def widths(data: Data) -> Figure:
     return plan(table, way="widths", n_simulations=200).figure()
 
 
+def histograms(data: Data) -> Figure:
+    """Draw the runs of each task."""
+    table = data.control()
+    names = ["d4pg", "dmpo", "dreamerv3", "ppo_fixhp"]
+    return score_histograms(table.select(algorithms=names, tasks=table.tasks[:8])).figure()
+
+
 #: Name of the picture -> what draws it.
 FIGURES: dict[str, Callable[[Data], Figure]] = {
     "aggregates": lambda data: estimate(data.atari()).figure(),
     "average-profiles": average_profile,
     "differences": lambda data: compare(data.atari(), "IQN", "Rainbow").figure(),
     "fewer-runs": fewer_runs,
+    "histograms": histograms,
     "improvement-map": lambda data: compare_all(data.atari()).figure(),
     "likelihood-10m": lambda data: likelihood(data, f"{SARSA} 200 M", "DQN 10 M"),
     "likelihood-200m": lambda data: likelihood(data, f"{SARSA} 200 M", "DQN 200 M"),
     "power": power,
     "ratio-profiles": ratio_profile,
     "sample-efficiency": efficiency,
-    "score-profiles": lambda data: profile(data.atari(), spacing="data").figure(),
+    "score-profiles": lambda data: profile(data.atari()).figure(),
     "widths": widths,
 }
 

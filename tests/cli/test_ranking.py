@@ -34,6 +34,16 @@ def records(*arguments):
     return json.loads(run(*arguments, "--json"))["results"]
 
 
+def test_rank_distributions_have_a_share_for_each_rank(scores, tmp_path):
+    found = records("rank-distribution", scores)
+    assert [*found[0]] == ["name", "mean_rank", "shares"]
+    assert found[2]["name"] == "uniform"
+    assert found[2]["shares"] == pytest.approx([0.0, 0.0, 1.0])
+    text = run("rank-distribution", scores, "--figure", tmp_path / "ranks.svg")
+    assert "ranks of one run of each algorithm, on 3 tasks" in text
+    assert "share of draws with each rank" in (tmp_path / "ranks.svg").read_text()
+
+
 def test_rank_records_have_the_promised_fields(scores):
     found = records("rank", scores, "--resamples", 200)
     fields = ["name", "method", "rating", "low", "high", "rank_low", "rank_high", "groups"]
@@ -192,7 +202,9 @@ def test_an_option_that_has_become_a_verb_names_it(scores, option, verb, monkeyp
     assert (code, error) == (2, f"gnomon: rank has no option {name}: gnomon {verb} does that")
 
 
-@pytest.mark.parametrize("verb", ["rank", "compare-pairs", "critical-difference"])
+@pytest.mark.parametrize(
+    "verb", ["rank", "rank-distribution", "compare-pairs", "critical-difference"]
+)
 def test_a_scale_that_changes_nothing_is_said(scores, verb):
     result = CliRunner().invoke(app, [verb, str(scores), "--normalize", "min-max"])
     assert result.exit_code == 0

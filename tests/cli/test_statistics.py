@@ -43,6 +43,26 @@ def records(said):
     return json.loads(said.out)["results"]
 
 
+def test_logarithmic_thresholds_take_scores_on_both_sides_of_zero(gnomon):
+    scores = np.random.default_rng(1).standard_t(1.0, (300, 2))
+    write_scores(ScoreTable.from_arrays({"a": scores}), "far.csv")
+    for spacing in ("log", "auto"):
+        said = gnomon(f"profile far.csv --spacing {spacing} --band none --figure far.svg")
+        assert "Runs above the last threshold, " in said.out
+        assert "symmetric log scale" in Path("far.svg").read_text()
+    found = records(gnomon("profile far.csv --spacing log --band none --json"))
+    assert found[0]["tau"] < 0 < found[-1]["tau"]
+    assert found[-1]["tau"] < scores.max()
+
+
+def test_histograms_count_the_runs_of_each_task(gnomon):
+    found = records(gnomon("histograms scores.csv --algorithm dqn --figure h.png --json"))
+    assert [*found[0]] == ["algorithm", "task", "low", "high", "count"]
+    assert sum(bin_["count"] for bin_ in found) == 30
+    assert Path("h.png").read_bytes().startswith(b"\x89PNG")
+    assert "25%" in gnomon("histograms scores.csv").out
+
+
 def test_columns_and_formats_are_named(gnomon):
     Path("theirs.csv").write_text("Name,Env,seed,Return\na,pong,0,1\na,pong,1,2\n")
     names = "--column algorithm=Name --column task=Env --column run=seed --column score=Return"
@@ -231,7 +251,6 @@ BAD = {
     "a,t,0,1\na,t,1,2\n": ("estimate x.csv --metric best", "unknown metric 'best'"),
     "a,t,0,1\na,t,1,3\n": ("estimate x.csv --metric trimmed_mean:0.7", "expected a proportion"),
     "a,t,0,1\na,t,1,4\n": ("compare x.csv a", "expected two algorithms to compare"),
-    "a,t,0,-1\na,t,1,4\n": ("profile x.csv --spacing log", "expected positive scores"),
     "a,t,0,-1\na,t,1,-4\n": ("profile x.csv --kind ratio", "a, task t: expected a positive mean"),
     "a,t,0,1\n": ("profile x.csv --kind likelihood", "a, task t: expected at least 2 runs"),
     "a,t,0,1\na,t,1,5\n": ("curves x.csv", "expected a table with several steps"),

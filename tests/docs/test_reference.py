@@ -136,6 +136,7 @@ CALLS = {
         "scores.csv a b --weights weights.csv",
     ],
     "gnomon profile": ["scores.csv"],
+    "gnomon histograms": ["scores.csv"],
     "gnomon curves": ["steps.csv"],
     "gnomon plan": [
         "scores.csv a b --runs 3 --simulations 20",
@@ -146,6 +147,7 @@ CALLS = {
     "gnomon tolerance": ["scores.csv --method normal"],
     "gnomon sensitivity": ["swept.csv"],
     "gnomon rank": ["scores.csv --resamples 20"],
+    "gnomon rank-distribution": ["scores.csv"],
     "gnomon compare-pairs": ["scores.csv"],
     "gnomon orders-by-method": ["scores.csv"],
     "gnomon critical-difference": ["scores.csv"],

@@ -41,6 +41,15 @@ def test_all_panels_share_the_order_of_rows():
     assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["uniform", "dqn"]
 
 
+def test_the_best_stands_on_top_with_an_arrow_to_it():
+    for higher, label, order in ((True, "x (better →)", [1, 0]), (False, "(← better) x", [0, 1])):
+        fig = interval_panels(ESTIMATES, xlabel="x", higher_is_better=higher)
+        assert fig.axes[0].get_xlabel() == label
+        assert [line.get_ydata()[0] for line in fig.axes[0].lines] == order
+    lacking = interval_panels(ESTIMATES[2:], higher_is_better=True).axes[0]
+    assert [label.get_text() for label in lacking.get_yticklabels()] == ["dqn", "uniform"]
+
+
 def test_what_does_not_exist_is_written_out():
     fig = interval_panels(ESTIMATES)
     fig.draw_without_rendering()

@@ -65,8 +65,9 @@ def test_many_names_stand_beside_the_axes(n, beside):
     drawing = new_drawing(6, 3)
     ax = drawing.subplots()
     for i in range(n):
-        ax.plot([0, 1], [i, i], label=f"agent {i}")
-    name_series(ax, "best")
+        ax.plot([0, 1], [0, i], label=f"agent {i}")
+    ax.set_ylim(0, 30)
+    name_series(ax)
     drawing.draw_without_rendering()
     legend = ax.get_legend().get_window_extent()
     assert (legend.x0 >= ax.get_window_extent().x1) == beside
@@ -75,6 +76,6 @@ def test_many_names_stand_beside_the_axes(n, beside):
 def test_a_single_line_is_named_by_the_title():
     ax = new_drawing(6, 3).subplots()
     ax.plot([0, 1], [0, 1], label="alone")
-    name_series(ax, "best")
+    name_series(ax)
     assert ax.get_legend() is None
     assert ax.get_title("right") == "alone"

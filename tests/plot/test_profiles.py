@@ -9,6 +9,8 @@ from gnomon.stats import distance_profiles, performance_profiles
 
 SCORES = np.random.default_rng(3).gamma(2.0, 1.0, (2, 5, 6))
 TABLE = ScoreTable.from_arrays({"a": SCORES[0], "b": 2.0 * SCORES[1]})
+#: Most near zero, some far from it on either side.
+BOTH_SIDES = ScoreTable.from_arrays({"a": np.random.default_rng(5).standard_t(1.0, (40, 6))})
 
 
 def rng():
@@ -22,7 +24,7 @@ def test_curves_and_bands_are_the_profiles():
         np.testing.assert_array_equal(line.get_xdata(), profile.tau)
         np.testing.assert_array_equal(line.get_ydata(), profile.value)
     assert len(ax.collections) == 2
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["b", "a"]
     assert len(profile_rows(profiles)) == 2 * profiles[0].tau.size
 
 
@@ -58,3 +60,27 @@ def test_given_axes_are_drawn_on():
     ax = profile_curves(performance_profiles(TABLE, rng=rng()))
     assert profile_curves(performance_profiles(TABLE, rng=rng()), xlabel="return", ax=ax) is ax
     assert ax.get_xlabel() == "return"
+
+
+def test_logarithmic_thresholds_stand_evenly_on_both_sides_of_zero():
+    for table, note in ((TABLE, "log scale"), (BOTH_SIDES, "symmetric log scale")):
+        profiles = performance_profiles(table, spacing="log", rng=rng())
+        ax = profile_curves(profiles)
+        tau = profiles[0].tau
+        places = ax.transData.transform(np.column_stack([tau, np.zeros(tau.size)]))[:, 0]
+        np.testing.assert_allclose(np.diff(places), np.diff(places)[0], rtol=1e-6)
+        assert ax.get_xlabel() == f"threshold, {note}"
+        digits = {f"{tick:.0e}"[-5 if tick < 0 else 0] for tick in ax.get_xticks() if tick > 0}
+        assert digits <= {"1", "2", "3", "5"}
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    assert {"0", "10", "-10"} <= {*labels}
+
+
+def test_the_axis_is_the_one_that_was_asked_for():
+    tau = [0.1, 0.2, 0.4, 1.0, 2.0, 3.0, 4.0, 5.0, 8.0, 9.0, 10.0]
+    assert profile_curves(performance_profiles(TABLE, tau, rng=rng())).get_xscale() == "linear"
+    linear = performance_profiles(BOTH_SIDES, spacing="linear", rng=rng())
+    assert profile_curves(linear).get_xscale() == "linear"
+    found = performance_profiles(BOTH_SIDES, rng=rng())
+    assert found[0].spacing == "log"
+    assert profile_curves(found).get_xlabel() == "threshold, symmetric log scale"

@@ -37,9 +37,9 @@ def test_metrics_of_curves_stand_side_by_side_with_one_legend():
     table = ScoreTable.from_arrays({"a": steps[0], "b": steps[1]})
     curves = curves_of(table, ["median", "iqm"], rng=rng())
     left, right = statistics.curve_figure(curves, "return", "frames").drawing.axes
-    assert left.get_ylabel() == "return"
-    assert left.get_legend() is not None
-    assert right.get_legend() is None
+    assert left.get_ylabel() == "return (better →)"
+    assert left.get_legend() is None
+    assert right.get_legend() is not None
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,13 @@ def test_a_name_without_a_known_ending_or_folder_is_refused(tmp_path):
         figure.write(tmp_path / "nowhere" / "a.svg")
 
 
-def test_many_names_stand_beside_the_last_panel():
+def test_the_last_panel_has_the_names():
     names = [f"agent {i}" for i in range(8)]
     runs = np.random.default_rng(0).normal(size=(8, 5, 3, 4))
     many = ScoreTable.from_arrays(dict(zip(names, runs, strict=True)))
     for table, legends in (
         (many, [False, True]),
-        (many.select(algorithms=names[:2]), [True, False]),
+        (many.select(algorithms=names[:2]), [False, True]),
     ):
         found = curves_of(table, ["mean", "iqm"], n_resamples=20)
         axes = found.figure().drawing.axes

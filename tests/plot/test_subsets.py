@@ -124,3 +124,19 @@ def test_names_are_no_formulas():
 def test_nothing_is_no_error():
     assert len(task_bars({}).patches) == 0
     assert np.isfinite(task_bars({"u": float("nan")}).get_xlim()).all()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [
+        (60.0, 6000.0, {"100", "300", "1,000", "3,000"}),
+        (2.1e8, 6.2e8, {"300M", "500M"}),
+        (0.0, 900.0, {"0", "1", "10", "100"}),
+    ],
+)
+def test_logarithmic_axes_have_ticks_whatever_the_scores(low, high, labels):
+    true = LOG.forward(np.linspace(low, high, 9))
+    ax = predicted_against_true(true, true, LOG)
+    shown = {label.get_text() for label in ax.get_xticklabels()}
+    assert labels <= shown, shown
+    assert len(shown) >= 3

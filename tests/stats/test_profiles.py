@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
+from gnomon import stats as stats_door
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable
 from gnomon.stats import (
@@ -98,8 +100,57 @@ def test_thresholds():
     assert thresholds(strata, n=3).tolist() == [0.0, 50.0, 100.0]
     np.testing.assert_allclose(thresholds(strata, spacing="log", n=3), [1, 10, 100])
     assert thresholds(strata, spacing="data", n=3).tolist() == [1.0, 50.5, 100.0]
-    with pytest.raises(ScoreDataError, match="expected positive scores for logarithmic"):
-        thresholds([Strata.from_runs([[-1.0]])], spacing="log")
+    assert thresholds([Strata.from_runs([[-1.0]])], spacing="log", n=3).tolist() == [-1.1, -1, -0.9]
+    with pytest.raises(ScoreDataError, match="expected at least one finite score"):
+        thresholds([Strata.from_runs([[np.inf]])])
+
+
+def test_thresholds_hold_ninety_nine_runs_of_a_hundred():
+    scores = np.concatenate([np.linspace(1.0, 2.0, 998), [1000.0, -500.0]])
+    tau = thresholds([Strata.from_runs([scores])], n=5)
+    assert (tau[0], tau[-1]) == (0.0, pytest.approx(2.0, abs=0.01))
+    table = ScoreTable.from_arrays({"a": scores[:, None]})
+    found = stats_door.profile(table, band="none")
+    assert found[0].spacing == "linear"
+    assert found[0].beyond[0] == pytest.approx(0.001)
+    assert 0.001 <= found[0].beyond[1] <= 0.006
+    below, above = found.notes
+    assert below == "Runs below the first threshold, 0: 0.1% of a."
+    assert above.startswith("Runs above the last threshold, 2: ")
+    assert not stats_door.profile(table, tau=[1.0, 1.5], band="none").notes
+
+
+def test_shares_beyond_thresholds_where_lower_is_better():
+    (one,) = performance_profiles(
+        ScoreTable.from_arrays({"a": [[1.0], [2.0], [3.0], [9.0]]}, higher_is_better=False),
+        [2.0, 3.0],
+        band="none",
+        rng=np.random.default_rng(0),
+    )
+    assert one.beyond == (0.25, 0.25)
+
+
+def test_crowded_scores_have_logarithmic_thresholds():
+    few = np.concatenate([np.linspace(-1.0, 3.0, 90), np.linspace(3.0, 60.0, 10)])
+    tau = thresholds([Strata.from_runs([few])])
+    width = np.quantile(np.abs(few), 0.25)
+    steps = np.diff(np.arcsinh(tau / width))
+    np.testing.assert_allclose(steps, steps[0])
+    assert (tau[0], tau[-1]) == (-1.0, 60.0)
+    (one,) = stats_door.profile(ScoreTable.from_arrays({"a": few[:, None]}), band="none")
+    assert one.spacing == "log"
+
+
+@given(
+    st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=30),
+    st.sampled_from(["auto", "linear", "log"]),
+)
+def test_thresholds_ascend_whatever_the_scores(scores, spacing):
+    tau = thresholds([Strata.from_runs([scores])], spacing=spacing, n=9)
+    assert tau.size == 9
+    assert (np.diff(tau) >= 0).all()
+    assert tau[0] <= min(scores)
+    assert tau[-1] >= max(scores)
 
 
 def test_thresholds_where_the_band_of_task_means_has_no_width_are_counted():

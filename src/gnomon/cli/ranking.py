@@ -33,6 +33,7 @@ __all__ = [
     "difficulty_classes",
     "orders_by_method",
     "rank",
+    "rank_distribution",
 ]
 
 # One resample has no spread.
@@ -98,6 +99,24 @@ def rank(
             marginal=marginal,
             rng=seed,
         )
+        answer.show(found, **vars(showing))
+
+
+@with_groups
+def rank_distribution(
+    source: Source,
+    by: By = "algorithm",
+    *,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how often one run of each algorithm has each rank, averaged over tasks."""
+    from gnomon.ranking import rank_distribution as distributed
+
+    with answering("rank-distribution", as_json=as_json) as answer:
+        found = distributed(_table(answer, source, scores, reading, by), by=by)
         answer.show(found, **vars(showing))
 
 

@@ -1,4 +1,4 @@
-"""The statistics verbs: ``gnomon estimate``, ``compare``, ``profile``, ``curves``, ``plan`` ..."""
+"""The statistics verbs: ``gnomon estimate``, ``compare``, ``profile``, ``plan`` and their like."""
 
 from __future__ import annotations
 
@@ -33,7 +33,16 @@ from gnomon.cli.options import (
 )
 from gnomon.results import Results
 
-__all__ = ["compare", "curves", "estimate", "plan", "profile", "sensitivity", "tolerance"]
+__all__ = [
+    "compare",
+    "curves",
+    "estimate",
+    "histograms",
+    "plan",
+    "profile",
+    "sensitivity",
+    "tolerance",
+]
 
 First = Annotated[str | None, typer.Argument(help="An algorithm; without it, all pairs.")]
 Second = Annotated[str | None, typer.Argument(help="The one to compare it with.")]
@@ -186,8 +195,9 @@ def profile(
     ] = "run_score",
     tau: Annotated[list[float] | None, typer.Option(help="A threshold; repeatable.")] = None,
     spacing: Annotated[
-        Literal["linear", "log", "data"], typer.Option(help="Thresholds, if none is given.")
-    ] = "linear",
+        Literal["auto", "linear", "log", "data"],
+        typer.Option(help="Thresholds, if none is given."),
+    ] = "auto",
     band: Annotated[
         Literal["pointwise", "simultaneous", "none"],
         typer.Option("--band", "--method", help="At each threshold, or for the whole curve."),
@@ -231,6 +241,23 @@ def profile(
         if kind not in ("run_score", "average_score") and (as_json or tau):
             answer.warn(f"profiles of kind {kind} have no band: low and high are empty")
         answer.show(found, **vars(showing))
+
+
+@with_groups
+def histograms(
+    source: Source,
+    algorithm: Only = None,
+    *,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Count the scores of every algorithm on each task: how runs spread, before any summary."""
+    from gnomon.stats import score_histograms
+
+    with answering("histograms", as_json=as_json) as answer:
+        answer.show(score_histograms(scores.last(source, reading, algorithm)), **vars(showing))
 
 
 @with_groups

@@ -7,12 +7,13 @@ no global state knows. Colours are told apart by the colour-blind, and by dash a
 
 Scores
     :func:`interval_panels` of estimates; :func:`difference_bars`, :func:`improvement_bars` and
-    :func:`improvement_heat_map` of comparisons; :func:`profile_curves`;
+    :func:`improvement_heat_map` of comparisons; :func:`profile_curves`; :func:`histogram_panels`;
     :func:`sample_efficiency_curves`; :func:`power_curves`, :func:`width_curves` and
     :func:`subsample_distributions` of plans. What a verb returned draws itself with its words:
     ``estimate(scores).plot()``.
 Ranks
-    :func:`rank_interval_plot`, :func:`tournament_graph`, :func:`critical_difference_diagram`.
+    :func:`rank_interval_plot`, :func:`rank_distribution_bars`, :func:`tournament_graph`,
+    :func:`critical_difference_diagram`.
 Smaller suites
     :func:`predicted_against_true`, :func:`error_strips`, :func:`error_by_size_curves`,
     :func:`pareto_front_plot`, :func:`task_bars`, :func:`correlation_graph`.

@@ -14,6 +14,7 @@ from .heat_maps import ease_heat_map as ease_heat_map
 from .heat_maps import improvement_heat_map as improvement_heat_map
 from .heat_maps import pairwise_rows as pairwise_rows
 from .heat_maps import pairwise_table as pairwise_table
+from .histograms import histogram_panels as histogram_panels
 from .intervals import difference_bars as difference_bars
 from .intervals import improvement_bars as improvement_bars
 from .intervals import interval_panels as interval_panels
@@ -24,6 +25,7 @@ from .planning import width_curves as width_curves
 from .profiles import profile_curves as profile_curves
 from .ranks import critical_difference_diagram as critical_difference_diagram
 from .ranks import difficulty_ladder as difficulty_ladder
+from .ranks import rank_distribution_bars as rank_distribution_bars
 from .ranks import rank_interval_plot as rank_interval_plot
 from .record import Figure as Figure
 from .subsets import error_by_size_curves as error_by_size_curves
@@ -48,6 +50,7 @@ __all__ = [
     "ease_heat_map",
     "error_by_size_curves",
     "error_strips",
+    "histogram_panels",
     "improvement_bars",
     "improvement_heat_map",
     "interval_panels",
@@ -60,6 +63,7 @@ __all__ = [
     "power_curves",
     "predicted_against_true",
     "profile_curves",
+    "rank_distribution_bars",
     "rank_interval_plot",
     "sample_efficiency_curves",
     "subsample_distributions",

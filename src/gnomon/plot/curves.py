@@ -17,7 +17,6 @@ from gnomon.plot.intervals import METRIC_NAMES
 from gnomon.plot.labels import in_lines, name_panel, name_series, spread
 from gnomon.plot.scales import ErrorScale
 from gnomon.plot.style import (
-    FULL_WIDTH,
     HALF_WIDTH,
     HEIGHT,
     INK,
@@ -33,6 +32,8 @@ from gnomon.plot.style import (
     new_drawing,
     number,
     series_style,
+    size_for,
+    sparse_markers,
 )
 from gnomon.stats.learning_curves import Curve
 
@@ -373,23 +374,29 @@ def sample_efficiency_curves(
     >>> sample_efficiency_curves(curves(scores, "mean")).get_title("left")
     'mean'
     """
-    ax = axes_for(ax, FULL_WIDTH * 0.65, HEIGHT * 1.25, grid="both")
+    ax = axes_for(ax, *size_for(len(curves)), grid="both")
+    height: dict[str, float] = {}
     for i, curve in enumerate(curves):
-        style = series_style(series[curve.algorithm] if series else i)
+        number = series[curve.algorithm] if series else i
+        style = series_style(number)
+        height[style.named(curve.algorithm)] = float(np.nan_to_num(curve.value[-1], nan=-np.inf))
+        marks: dict[str, Any] = {"marker": style.marker, "markersize": 3.5}
+        if curve.step.size > MOST_MARKED or style.numeral:
+            marks = sparse_markers(style, number, curve.step.size, len(curves))
         draw_series(
             ax, curve.step, curve.value, style, (curve.low, curve.high),
-            alpha=band_alpha(len(curves)), linewidth=1.6, label=curve.algorithm, markersize=3.5,
-            marker=style.marker if curve.step.size <= MOST_MARKED else "",
+            alpha=band_alpha(len(curves)), linewidth=1.6, label=curve.algorithm, **marks,
         )  # fmt: skip
     ends = [(float(c.step[0]), float(c.step[-1])) for c in curves]
     ax.set_xlim(min(e[0] for e in ends), max(e[1] for e in ends))
-    mark_numbers(ax.xaxis, most=5)
+    whole = all(float(x).is_integer() for c in curves for x in (c.step[0], c.step[-1]))
+    mark_numbers(ax.xaxis, most=5, whole=whole)
     mark_numbers(ax.yaxis)
     name = curves[0].metric
     name_panel(ax, METRIC_NAMES.get(name, name))
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
-    name_series(ax, "best")
+    name_series(ax, "lower right", sorted(height, key=lambda name: -height[name]))
     return ax
 
 

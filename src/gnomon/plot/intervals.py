@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from gnomon._io.tables import p_value
-from gnomon.plot.labels import in_lines, name_panel, name_rows, write_in_row
+from gnomon.plot.labels import better_end, in_lines, name_panel, name_rows, write_in_row
 from gnomon.plot.style import (
     FULL_WIDTH,
     HALF_WIDTH,
@@ -28,6 +28,7 @@ from gnomon.plot.style import (
     new_drawing,
     number,
     series_style,
+    short_number,
 )
 from gnomon.stats.comparisons.comparison import Comparison
 from gnomon.stats.estimates import Estimate
@@ -46,6 +47,8 @@ __all__ = [
 LINE = 0.34
 #: More panels than this do not fit on a page.
 MOST_PANELS = 30
+#: Nor do more comparisons.
+MOST_ROWS = 60
 #: What to call a metric in front of a reader.
 METRIC_NAMES: Mapping[str, str] = {
     "mean": "mean",
@@ -59,6 +62,7 @@ def interval_panels(
     estimates: Sequence[Estimate],
     *,
     xlabel: str = "",
+    higher_is_better: bool | None = None,
     order: Sequence[str] | None = None,
     series: Mapping[str, int] | None = None,
     fig: Drawing | None = None,
@@ -76,10 +80,13 @@ def interval_panels(
         The panels stand in the order of their first metric.
     xlabel : str
         What is measured, below each panel.
+    higher_is_better : bool, optional
+        Where the better scores are; an arrow says so.
     order : sequence of str, optional
-        The algorithms from top to bottom; in the order of their first estimate if not given.
+        The algorithms from top to bottom; if not given, best first by the first metric, or as they
+        come where nobody says what is better.
     series : mapping from algorithm to int, optional
-        Number of each one's style; its row if not given.
+        Number of each one's style; its place among the estimates if not given.
     fig : matplotlib.figure.Figure, optional
         An empty one to draw on.
     ax : matplotlib.axes.Axes, optional
@@ -99,7 +106,8 @@ def interval_panels(
     >>> [ax.get_title("left") for ax in interval_panels(estimate(scores, ["mean", "iqm"])).axes]
     ['mean', 'interquartile mean']
     """
-    rows = list(order or dict.fromkeys(e.algorithm for e in estimates))
+    rows = list(order or _best_first(estimates, higher_is_better))
+    styles = series or {name: i for i, name in enumerate(_names(estimates))}
     panels = list(dict.fromkeys((e.task, e.metric) for e in estimates))
     n_tasks, n_metrics = (len({panel[i] for panel in panels}) for i in (0, 1))
     if ax is not None and len(panels) > 1:
@@ -110,15 +118,37 @@ def interval_panels(
     axes = [ax] if ax is not None else _grid(fig, len(panels), n_columns, len(rows))
     for i, (panel, (task, metric)) in enumerate(zip(axes, panels, strict=False)):
         own = [e for e in estimates if (e.task, e.metric) == (task, metric)]
-        _metric_panel(panel, own, rows, series or {})
+        _metric_panel(panel, own, rows, styles)
         name = METRIC_NAMES.get(metric, metric)
         if n_tasks > 1:
             name = f"{task}, {name}" if n_metrics > 1 else str(task)
         name_panel(panel, name)
-        panel.set_xlabel(xlabel if i >= len(panels) - n_columns else "")
+        better = higher_is_better
+        if better is not None and metric == "optimality_gap":
+            better = False
+        panel.set_xlabel(better_end(xlabel, better) if i >= len(panels) - n_columns else "")
     for panel in axes[::n_columns]:
         name_rows(panel, [in_lines(name) for name in rows], top=0.7)
     return drawing_of(axes[0])
+
+
+def _names(estimates: Sequence[Estimate]) -> list[str]:
+    return list(dict.fromkeys(e.algorithm for e in estimates))
+
+
+def _best_first(estimates: Sequence[Estimate], higher_is_better: bool | None) -> list[str]:
+    """Return the algorithms by the mean of their first metric over its panels."""
+    if higher_is_better is None:
+        return _names(estimates)
+    metric = estimates[0].metric if estimates else ""
+    sign = -1.0 if higher_is_better and metric != "optimality_gap" else 1.0
+
+    def place(name: str) -> float:
+        own = [e.value for e in estimates if e.algorithm == name and e.metric == metric]
+        mean = sign * sum(own) / len(own) if own else math.nan
+        return math.inf if math.isnan(mean) else mean
+
+    return sorted(_names(estimates), key=place)
 
 
 def _grid(fig: Drawing | None, n: int, n_columns: int, n_rows: int) -> list[Axes]:
@@ -139,7 +169,7 @@ def _metric_panel(
     dress(ax, grid="x")
     low, high = _limits(estimates)
     ax.set_xlim(low, high)
-    mark_numbers(ax.xaxis, most=4)
+    mark_numbers(ax.xaxis, most=5)
     for estimate in estimates:
         if estimate.algorithm in rows:
             row = rows.index(estimate.algorithm)
@@ -168,10 +198,13 @@ def _row(
         ax.hlines(row, ends[0], ends[1], color=style.color, linewidth=6, alpha=0.35)
         caps = [end for end in (estimate.low, estimate.high) if math.isfinite(end)]
         ax.vlines(caps, row - 0.17, row + 0.17, color=style.color, linewidth=1.2)
-    ax.plot([estimate.value], [row], style.marker, markersize=5.5, color=style.color)
+    ax.plot(
+        [estimate.value], [row], linestyle="none", marker=style.marker,
+        markersize=5.5, color=style.color,
+    )  # fmt: skip
     ax.annotate(
-        number(estimate.value), (estimate.value, row), xytext=(0, 7), textcoords="offset points",
-        ha="center", va="bottom", color=INK, fontsize=SIZE - 1,
+        short_number(estimate.value), (estimate.value, row), xytext=(0, 7),
+        textcoords="offset points", ha="center", va="bottom", color=INK, fontsize=SIZE - 1,
     )  # fmt: skip
 
 
@@ -204,7 +237,8 @@ def difference_bars(
     """Draw differences as dots and their intervals as bars, beside a line where there is none.
 
     Rows bear what tells them apart: the pair, the metric, the task. A filled dot is a difference
-    that the corrected test finds; its p-value stands at the right.
+    that the corrected test finds; its p-value stands at the right. Of more than sixty, only the
+    first are drawn.
 
     Parameters
     ----------
@@ -262,9 +296,10 @@ def improvement_bars(
 def _bars(
     comparisons: Sequence[Comparison], sign: str, neutral: float, xlabel: str, ax: Axes | None
 ) -> Axes:
+    comparisons = comparisons[:MOST_ROWS]
     ax = axes_for(ax, FULL_WIDTH * 0.65, 1.0 + LINE * max(len(comparisons), 1), grid="x")
     ax.axvline(neutral, color=MUTED, linewidth=1.2)
-    name_rows(ax, _labels(comparisons, sign))
+    name_rows(ax, [in_lines(label, 44, 2) for label in _labels(comparisons, sign)])
     mark_numbers(ax.xaxis, most=5)
     ax.set_xlabel(xlabel)
     for row, one in enumerate(comparisons):

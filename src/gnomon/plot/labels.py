@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.cbook import STEP_LOOKUP_MAP
+from matplotlib.collections import PolyCollection
+from matplotlib.textpath import TextPath
 
-from gnomon.plot.style import INK, MUTED, SIZE
+from gnomon.errors import shortened
+from gnomon.plot.style import INK, LONGEST, MOST_IN_COLUMN, MUTED, SIZE, drawing_of
 
 __all__ = [
     "MOST_INSIDE",
+    "Corner",
+    "better_end",
     "in_lines",
     "name_panel",
     "name_rows",
@@ -24,21 +30,113 @@ __all__ = [
 
 #: More names than this stand beside the axes instead of among the lines.
 MOST_INSIDE = 7
+#: Letters in one line of a legend.
+_WIDEST = 32
 
 
-def name_series(ax: Axes, place: Literal["best", "upper right", "lower right"]) -> None:
-    """Write the labels of the lines into a corner of axes or, if many, beside them.
+Corner = Literal["upper right", "lower right", "upper left", "lower left"]
+_CORNERS: tuple[Corner, ...] = ("upper right", "lower right", "upper left", "lower left")
 
-    A single line is named by the title, and has no legend.
+
+def name_series(
+    ax: Axes, place: Corner = "upper right", order: Sequence[str] | None = None
+) -> None:
+    """Write the labels of the lines into a free corner, or beside the axes if many or none is free.
+
+    To be called when the axes have their lines, scales and limits. A single line is named by the
+    title, and has no legend.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    place : str
+        The corner to be tried first.
+    order : sequence of str, optional
+        The labels from top to bottom; as they were drawn if not given.
     """
-    names = ax.get_legend_handles_labels()[1]
-    look = {"frameon": False, "fontsize": SIZE - 1, "labelcolor": INK, "handlelength": 2.6}
-    if len(names) > MOST_INSIDE:
-        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0, **look)
-    elif len(names) > 1:
-        ax.legend(loc=place, **look)
-    elif names:
-        ax.set_title(names[0], loc="right", fontsize=SIZE, color=INK)
+    handles, names = ax.get_legend_handles_labels()
+    if len(names) == 1:
+        ax.set_title(shortened(names[0], LONGEST), loc="right", fontsize=SIZE, color=INK)
+    if len(names) < 2:
+        return
+    rows = [names.index(name) for name in order or names]
+    inside = len(names) <= MOST_INSIDE
+    shown = [in_lines(names[i], *((_WIDEST, 2) if inside else (LONGEST, 1))) for i in rows]
+    corner = _free_corner(ax, shown, place) if inside else None
+    where: dict[str, Any] = {"loc": corner}
+    if corner is None:
+        where = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.0}
+    legend = ax.legend(
+        [handles[i] for i in rows], shown, frameon=False, fontsize=SIZE - 1, labelcolor=INK,
+        handlelength=2.6, labelspacing=0.5 if inside else 0.25,
+        ncols=-(-len(names) // MOST_IN_COLUMN), **where,
+    )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def _free_corner(ax: Axes, names: Sequence[str], first: Corner) -> Corner | None:
+    """Return a corner in which a legend of these names covers no line and no band, if any."""
+    em = (SIZE - 1) / 72.0
+    lines = [line for name in names for line in name.split("\n")]
+    widest = max(TextPath((0, 0), line, size=SIZE - 1).get_extents().width for line in lines) / 72.0
+    size = np.array([widest + 5.2 * em, em * (1.25 * len(lines) + 0.5 * len(names) + 1.0)])
+    box = ax.get_position()
+    width, height = size / (drawing_of(ax).get_size_inches() * [box.width, box.height]) * 1.08
+    if max(width, height) >= 1.0:
+        return None
+    points = _covered(ax)
+    for corner in dict.fromkeys([first, *_CORNERS]):
+        x = points[:, 0] > 1.0 - width if "right" in corner else points[:, 0] < width
+        y = points[:, 1] > 1.0 - height if "upper" in corner else points[:, 1] < height
+        if not (x & y).any():
+            return corner
+    return None
+
+
+def _covered(ax: Axes, n: int = 24) -> npt.NDArray[np.float64]:
+    """Return points of the lines that have names, and of the bands, as shares of the axes."""
+    to_axes = ax.transData - ax.transAxes
+    parts = []
+    for line in ax.get_lines():
+        if not str(line.get_label()).startswith("_"):
+            steps = STEP_LOOKUP_MAP[line.get_drawstyle()]
+            xy = np.column_stack(steps(*np.asarray(line.get_data(), dtype=np.float64)))
+            parts.append(_between(to_axes.transform(xy), n))
+    for band in ax.collections:
+        if isinstance(band, PolyCollection):
+            for path in band.get_paths():
+                edge = to_axes.transform(path.vertices)
+                parts.append(_between(edge, n))
+                # Between the lower and the upper edge, which run opposite ways.
+                across = np.linspace(edge, edge[::-1], n).reshape(-1, 2)
+                parts.append(across)
+    points = np.concatenate(parts) if parts else np.empty((0, 2))
+    return points[np.isfinite(points).all(axis=1)]
+
+
+def _between(points: npt.NDArray[np.float64], n: int) -> npt.NDArray[np.float64]:
+    """Return points with n - 1 more on the way from each to the next."""
+    if len(points) < 2:
+        return points
+    shares = np.linspace(0.0, 1.0, n)[:, None, None]
+    return np.asarray(points[:-1] + shares * np.diff(points, axis=0)).reshape(-1, 2)
+
+
+def better_end(label: str, higher_is_better: bool | None) -> str:
+    """Return the label of an axis with an arrow to the end where the better scores are.
+
+    Examples
+    --------
+    >>> better_end("return", True), better_end("mean (return)", True), better_end("errors", False)
+    ('return (better →)', 'mean (return; better →)', '(← better) errors')
+    """
+    # The label of a vertical axis is turned with its arrow: right is up.
+    if higher_is_better is None or not label:
+        return label
+    if not higher_is_better:
+        return f"(← better) {label}"
+    return f"{label[:-1]}; better →)" if label.endswith(")") else f"{label} (better →)"
 
 
 def name_rows(ax: Axes, names: Sequence[str], *, top: float = 0.6, size: float = SIZE) -> None:

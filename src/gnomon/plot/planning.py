@@ -9,12 +9,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-from gnomon.plot.labels import name_rows, name_series
+from gnomon.plot.labels import MOST_INSIDE, name_rows, name_series
 from gnomon.plot.style import (
     FULL_WIDTH,
     HALF_WIDTH,
     HEIGHT,
     INK,
+    MOST_STYLES,
     MUTED,
     SIZE,
     axes_for,
@@ -40,7 +41,11 @@ N_BINS = 48
 
 
 def subsample_distributions(
-    subsamples: Sequence[Subsamples], *, xlabel: str | None = None, ax: Axes | None = None
+    subsamples: Sequence[Subsamples],
+    *,
+    xlabel: str | None = None,
+    series: Mapping[str, int] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw what a metric would have been with fewer runs, as one distribution a row.
 
@@ -55,6 +60,8 @@ def subsample_distributions(
         Of one metric; from :func:`~gnomon.stats.subsampling.subsample_table`.
     xlabel : str, optional
         What the axis measures; the metric if not given.
+    series : mapping from algorithm to int, optional
+        Number of each one's style; its place among the subsamples if not given.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
@@ -76,7 +83,7 @@ def subsample_distributions(
     values = values[np.isfinite(values)]
     bins = np.linspace(values.min(), values.max(), N_BINS + 1) if values.size else np.arange(2.0)
     for row, one in enumerate(subsamples):
-        style = series_style(names.index(one.algorithm))
+        style = series_style((series or {}).get(one.algorithm, names.index(one.algorithm)))
         _hill(ax, row, one.draws, bins, style.color)
         ax.vlines(one.value, row - FULL, row, color=INK, linewidth=1.3)
     ax.set_ylim(n - 0.7, -1.0)
@@ -108,7 +115,8 @@ def power_curves(
     Parameters
     ----------
     points : sequence of PowerPoint
-        From :func:`~gnomon.stats.power.power_curve`.
+        From :func:`~gnomon.stats.power.power_curve`. Of more than twenty pairs, those that are
+        hardest to tell apart are drawn.
     wanted : float, optional
         A power to mark with a line.
     ax : matplotlib.axes.Axes, optional
@@ -126,7 +134,9 @@ def power_curves(
     curves: dict[str, list[tuple[int, float]]] = {}
     for p in points:
         curves.setdefault(f"{p.a}, {p.b}", []).append((p.runs, p.power))
-    ax = _curves_by_runs({name: sorted(own) for name, own in curves.items()}, wanted, ax)
+    hardest = sorted(curves, key=lambda name: sum(power for _, power in curves[name]))[:MOST_STYLES]
+    drawn = {name: sorted(own) for name, own in curves.items() if name in hardest}
+    ax = _curves_by_runs(drawn, wanted, ax)
     ax.set_ylim(-0.02, 1.02)
     ax.set_ylabel("studies that tell them apart")
     return ax
@@ -136,12 +146,13 @@ def _curves_by_runs(
     curves: Mapping[str, Sequence[tuple[int, float]]], mark: float | None, ax: Axes | None
 ) -> Axes:
     """Draw shares by the number of runs, a curve a name, and a line at a share to be marked."""
-    ax = axes_for(ax, HALF_WIDTH * 1.2, HEIGHT * 1.1, grid="both")
+    wide = len(curves) > MOST_INSIDE
+    ax = axes_for(ax, FULL_WIDTH if wide else HALF_WIDTH * 1.2, HEIGHT * 1.25, grid="both")
     for i, (name, points) in enumerate(curves.items()):
         style = series_style(i)
         ax.plot(
             *zip(*points, strict=True), color=style.color, linestyle=style.dash, linewidth=1.6,
-            marker=style.marker, markersize=4.5, label=name,
+            marker=style.marker, markersize=4.5, label=style.named(name),
         )  # fmt: skip
     if mark is not None:
         ax.axhline(mark, color=MUTED, linewidth=1.0, linestyle=":")
@@ -152,7 +163,7 @@ def _curves_by_runs(
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
     ax.set_xlabel("runs per task (log scale)")
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    name_series(ax, "best")
+    name_series(ax, "lower right" if mark is not None and mark > 0.5 else "upper right")
     return ax
 
 

@@ -10,11 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-from gnomon.plot.labels import name_series
+from gnomon.plot.labels import Corner, name_series
 from gnomon.plot.style import (
-    FULL_WIDTH,
     GRID,
-    HEIGHT,
     MUTED,
     SIZE,
     axes_for,
@@ -22,6 +20,8 @@ from gnomon.plot.style import (
     draw_series,
     mark_numbers,
     series_style,
+    size_for,
+    sparse_markers,
 )
 from gnomon.scores.table import FloatArray
 from gnomon.stats.profiles.performance import Profile
@@ -59,9 +59,10 @@ def profile_curves(
 
     A profile that lies above another everywhere is the better one by any summary; profiles that
     cross are ordered by none. Ratio profiles stand on a logarithmic axis; the axis of likelihood
-    profiles bears p-values. Thresholds that are quantiles of the scores (``spacing="data"``) stand
-    evenly, so that the axis is stretched where many scores are; it then depends on the algorithms
-    shown. After Agarwal et al. (2021), Dolan and Moré (2002) and B. Recht.
+    profiles bears p-values. Thresholds that are logarithms or quantiles of the scores
+    (``spacing="log"`` or ``"data"``) stand evenly; in the second case the axis is stretched where
+    many scores are, and depends on the algorithms shown. After Agarwal et al. (2021), Dolan and
+    Moré (2002) and B. Recht.
 
     Parameters
     ----------
@@ -85,21 +86,28 @@ def profile_curves(
     >>> profile_curves(profile(scores, band="none")).get_xlabel()
     'threshold'
     """
-    ax = axes_for(ax, FULL_WIDTH * 0.65, HEIGHT * 1.25, grid="both")
+    ax = axes_for(ax, *size_for(len(profiles)), grid="both")
     kind = profiles[0].kind
     distance = kind in ("ratio", *TESTED)
+    height: dict[str, float] = {}
     for i, profile in enumerate(profiles):
-        style = series_style(series[profile.algorithm] if series else i)
+        number = series[profile.algorithm] if series else i
+        style = series_style(number)
+        # Where a curve lies as drawn, not what is under it: the axis may be stretched.
+        height[style.named(profile.algorithm)] = float(profile.value.mean())
         draw_series(
             ax, profile.tau, profile.value, style, (profile.low, profile.high),
             alpha=band_alpha(len(profiles)), linewidth=1.8, label=profile.algorithm,
             drawstyle=_DRAWN.get(kind, "default"),
+            **sparse_markers(style, number, profile.tau.size, len(profiles)),
         )  # fmt: skip
     _axes_of(ax, kind, profiles)
     known = _LABELS.get(kind, ("", ""))
-    ax.set_xlabel(known[0] if xlabel is None else xlabel)
+    xlabel, note = known[0] if xlabel is None else xlabel, scale_note(profiles)
+    ax.set_xlabel(f"{xlabel}, {note}" if note else xlabel)
     ax.set_ylabel(known[1] if ylabel is None else ylabel)
-    name_series(ax, "lower right" if distance else "upper right")
+    corner: Corner = "lower right" if distance else "upper right"
+    name_series(ax, corner, sorted(height, key=lambda name: -height[name]))
     return ax
 
 
@@ -122,10 +130,10 @@ def _axes_of(ax: Axes, kind: str, profiles: Sequence[Profile]) -> None:
         ax.xaxis.set_major_locator(FixedLocator([0.0, 1.0, 1.301, 2.0, 3.0, 4.0, 5.0]))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda t, _: f"{10.0**-t:.2g}"))
         ax.axvline(2.0, color=MUTED, linewidth=0.8, linestyle=":")
-    elif kind != "ratio" and _uneven(tau):
-        _stretch(ax, tau)
+    elif kind != "ratio" and profiles[0].spacing in _SCALES:
+        _stretch(ax, tau, _round_marks(tau, profiles[0].spacing))
     else:
-        mark_numbers(ax.xaxis)
+        mark_numbers(ax.xaxis, most=8)
     ax.axhline(0.5, color=GRID, linewidth=1.2, zorder=0.5)
     ax.tick_params(labelsize=SIZE - 1)
 
@@ -139,16 +147,19 @@ def _ratio_steps(spread: float) -> tuple[float, ...]:
     return (1, 3) if spread < 3 else (1,)
 
 
-def _uneven(tau: FloatArray) -> bool:
-    """Return whether thresholds follow the data: steps that differ, in number and in ratio."""
-    steps = np.diff(tau)
-    if tau.size < 10 or np.allclose(steps, steps[0]):
-        return False
-    return bool(tau[0] <= 0.0) or not np.allclose(tau[1:] / tau[:-1], tau[1] / tau[0])
+#: Spacings of thresholds that stand evenly on the axis, and what it is called then.
+_SCALES = {"log": "log scale", "data": "scaled by quantiles"}
 
 
-def _stretch(ax: Axes, tau: FloatArray) -> None:
-    """Let the thresholds stand evenly, with round values as ticks that do not crowd."""
+def scale_note(profiles: Sequence[Profile]) -> str:
+    """Return what an axis of thresholds is where it is not linear."""
+    one = profiles[0]
+    note = _SCALES.get(one.spacing, "")
+    return f"symmetric {note}" if one.spacing == "log" and one.tau[0] <= 0.0 else note
+
+
+def _stretch(ax: Axes, tau: FloatArray, marks: Sequence[float]) -> None:
+    """Let the thresholds stand evenly, with those of the marks as ticks that do not crowd."""
     places = np.arange(tau.size, dtype=np.float64)
     ax.set_xscale(
         "function",
@@ -156,15 +167,25 @@ def _stretch(ax: Axes, tau: FloatArray) -> None:
     )
     ax.set_xlim(float(tau[0]), float(tau[-1]))
     ticks: list[float] = []
-    for place in np.linspace(0, tau.size - 1, 9):
-        value = float(f"{np.interp(place, places, tau):.1g}")
-        if tau[0] <= value <= tau[-1]:
-            near = [abs(np.interp(value, tau, places) - np.interp(t, tau, places)) for t in ticks]
-            if min(near, default=tau.size) > 0.06 * tau.size:
-                ticks.append(value)
-    ax.xaxis.set_major_locator(FixedLocator(ticks))
+    for value in (mark for mark in marks if tau[0] <= mark <= tau[-1]):
+        near = [abs(np.interp(value, tau, places) - np.interp(t, tau, places)) for t in ticks]
+        if min(near, default=tau.size) > 0.06 * tau.size:
+            ticks.append(value)
+    ax.xaxis.set_major_locator(FixedLocator(sorted(ticks)))
     ax.xaxis.set_minor_locator(NullLocator())
     mark_numbers(ax.xaxis)
+
+
+def _round_marks(tau: FloatArray, spacing: str) -> list[float]:
+    """Return round values to mark, the more important ones first."""
+    if spacing == "log":
+        most = max(abs(float(tau[0])), abs(float(tau[-1])))
+        top = math.floor(math.log10(most))
+        decades = [10.0**k for k in range(top, top - 12, -1)]
+        steps = [d * m for m in (1, 3, 2, 5) for d in decades]
+        return [0.0, *(sign * step for step in steps for sign in (1.0, -1.0))]
+    evenly = np.interp(np.linspace(0, tau.size - 1, 9), np.arange(tau.size), tau)
+    return [float(f"{value:.1g}") for value in evenly]
 
 
 def profile_rows(profiles: Sequence[Profile]) -> tuple[Mapping[str, Any], ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
 from matplotlib.transforms import (
     BboxTransformTo,
     ScaledTranslation,
@@ -25,14 +26,18 @@ from gnomon.plot.style import (
     INK,
     LONGEST,
     MUTED,
+    PAPER,
     SERIES,
     SIZE,
     axes_for,
     drawing_of,
     dress,
+    mark_numbers,
     new_drawing,
 )
+from gnomon.ranking.contest import ground_of
 from gnomon.ranking.critical_differences import CriticalDifference
+from gnomon.ranking.rank_shares import RankDistribution
 from gnomon.ranking.ranks.ranking import Ranking, rank_range
 
 __all__ = [
@@ -40,7 +45,9 @@ __all__ = [
     "critical_difference_rows",
     "difficulty_ladder",
     "draw_critical_difference",
+    "draw_rank_distribution",
     "draw_ranking",
+    "rank_distribution_bars",
     "rank_interval_plot",
     "ranking_rows",
 ]
@@ -57,6 +64,8 @@ STEPS = (1, 2, 5, 10, 20, 50)
 LINE = 0.3
 #: More than this do not fit on a page.
 MOST_ROWS = 60
+#: Share of a bar that has room for the number of a rank.
+ROOM_FOR_A_RANK = 0.045
 
 
 def draw_ranking(ranking: Ranking, ax: Axes | None = None) -> Figure | Axes:
@@ -104,9 +113,9 @@ def rank_interval_plot(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     name_rows(ax, [shortened(name, LONGEST) for name in ranking.names[:n]], top=1.2)
     for i in range(n):
         _dot_with_bar(ax, i, ranking.ratings[i], ranking.low[i], ranking.high[i])
-    ax.set_xlabel(
-        "rating (log-odds)" if ranking.method == "hodge" else f"rating ({ranking.method})"
-    )
+    mark_numbers(ax.xaxis, most=6)
+    scale = "log-odds" if ranking.method == "hodge" else ranking.method
+    ax.set_xlabel(f"rating ({scale}; {'better' if ranking.by == 'algorithm' else 'harder'} →)")
     # To the right of the panel, in inches: ranks, then a bracket for each tie group.
     side = _beside(ax)
     ax.text(RANKS, -0.9, "rank", transform=side, color=MUTED, fontsize=SIZE - 1, va="center")
@@ -114,6 +123,71 @@ def rank_interval_plot(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
         text = rank_range(int(ranking.rank_low[i]), int(ranking.rank_high[i]))
         ax.text(RANKS, i, text, transform=side, color=INK, fontsize=SIZE, va="center")
     _brackets(ax, ranking, n)
+    return ax
+
+
+def draw_rank_distribution(found: RankDistribution, ax: Axes | None = None) -> Figure | Axes:
+    """Draw a rank distribution with its words and numbers, or into given axes."""
+    if ax is not None:
+        return rank_distribution_bars(found, ax=ax)
+    more = len(found) > MOST_ROWS
+    first = f" The first {MOST_ROWS} of {len(found)} are drawn." if more else ""
+    return Figure(
+        "rank-distribution",
+        "Rank distribution",
+        f"How often one run of each has each rank, averaged over {found.settings['n_grounds']} "
+        f"{ground_of(found.settings['by'])}s; best mean rank on top.{first}",
+        f"Shares of ranks, best on top: {', '.join(one.name for one in found[:MOST_ROWS])}.",
+        drawing_of(rank_distribution_bars(found)),
+        tuple(
+            {"name": one.name, "rank": rank, "share": share}
+            for one in found
+            for rank, share in enumerate(one.shares, start=1)
+        ),
+        wide=True,
+    )
+
+
+def rank_distribution_bars(found: RankDistribution, *, ax: Axes | None = None) -> Axes:
+    """Draw how often each contestant has each rank, as one stacked bar a contestant.
+
+    The stronger the colour, the better the rank; its number stands where there is room. Beyond
+    sixty contestants, only the best are drawn.
+
+    Parameters
+    ----------
+    found : RankDistribution
+        From :func:`gnomon.ranking.rank_distribution`.
+    ax : matplotlib.axes.Axes, optional
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> from gnomon.ranking import rank_distribution
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
+    >>> len(rank_distribution_bars(rank_distribution(scores)).patches)
+    4
+    """
+    rows = found[:MOST_ROWS]
+    ax = axes_for(ax, FULL_WIDTH * 0.8, 0.9 + LINE * max(len(rows), 3))
+    n_ranks = len(rows[0].shares)
+    strength = np.linspace(1.0, 0.08, n_ranks)
+    for row, one in enumerate(rows):
+        ends = np.cumsum(one.shares)
+        for rank, (share, end) in enumerate(zip(one.shares, ends, strict=True)):
+            ax.barh(
+                row, share, left=end - share, height=0.78, color=SERIES[0], linewidth=0.6,
+                alpha=float(strength[rank]), edgecolor=PAPER,
+            )  # fmt: skip
+            if share >= ROOM_FOR_A_RANK:
+                ax.text(
+                    end - share / 2.0, row, str(rank + 1), ha="center", va="center",
+                    fontsize=SIZE - 1.5, color=PAPER if strength[rank] > 0.68 else INK,
+                )  # fmt: skip
+    name_rows(ax, [shortened(one.name, LONGEST) for one in rows], top=0.6)
+    ax.set_xlim(0.0, 1.0)
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.set_xlabel("share of draws with each rank (1 is the best)")
     return ax
 
 

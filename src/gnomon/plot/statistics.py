@@ -7,6 +7,7 @@ own.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -14,13 +15,14 @@ from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
 from gnomon.plot.heat_maps import improvement_heat_map
 from gnomon.plot.intervals import (
     METRIC_NAMES,
+    MOST_ROWS,
     comparison_rows,
     difference_bars,
     improvement_bars,
     interval_panels,
     interval_rows,
 )
-from gnomon.plot.labels import MOST_INSIDE
+from gnomon.plot.labels import better_end, in_lines
 from gnomon.plot.planning import (
     power_curves,
     power_rows,
@@ -31,13 +33,21 @@ from gnomon.plot.planning import (
 )
 from gnomon.plot.profiles import profile_curves, profile_rows
 from gnomon.plot.record import Figure
-from gnomon.plot.style import FULL_WIDTH, HEIGHT, default_settings, drawing_of, new_drawing
+from gnomon.plot.style import (
+    FULL_WIDTH,
+    MOST_STYLES,
+    default_settings,
+    drawing_of,
+    new_drawing,
+    size_for,
+)
+from gnomon.results import Results
 from gnomon.stats.comparisons.comparison import Comparison, Comparisons
 from gnomon.stats.estimates import Estimate, Estimates
 from gnomon.stats.learning_curves import Curve, Curves
 from gnomon.stats.planning import Plan, SequentialResult
 from gnomon.stats.power import IntervalWidth, PowerPoint
-from gnomon.stats.profiles.kinds import Profiles
+from gnomon.stats.profiles.kinds import Profiles, beyond_thresholds
 from gnomon.stats.profiles.performance import Profile
 from gnomon.stats.subsampling import Subsamples
 
@@ -58,10 +68,12 @@ __all__ = [
 IMPROVEMENT = "probability_of_improvement"
 
 
-def estimate_figure(estimates: Sequence[Estimate], scale: str) -> Figure:
-    """Return the interval panels of estimates."""
+def estimate_figure(
+    estimates: Sequence[Estimate], scale: str, *, higher_is_better: bool = True
+) -> Figure:
+    """Return the interval panels of estimates, the best algorithm on top."""
     with default_settings():
-        drawing = interval_panels(estimates, xlabel=scale)
+        drawing = interval_panels(estimates, xlabel=scale, higher_is_better=higher_is_better)
     level = estimates[0].level
     panels = {(one.task, one.metric) for one in estimates}
     n_tasks, n_metrics = (len({panel[i] for panel in panels}) for i in (0, 1))
@@ -81,35 +93,40 @@ def estimate_figure(estimates: Sequence[Estimate], scale: str) -> Figure:
 
 def draw_estimates(found: Estimates, ax: Axes | None = None) -> Figure | Axes:
     """Draw estimates: a panel a metric or a task, or, of one metric and task, into given axes."""
-    scale = found.settings.get("scale", "")
+    scale, higher = _scale_of(found)
     if ax is None:
-        return estimate_figure(found, scale)
+        return estimate_figure(found, scale, higher_is_better=higher)
     _expect_one_metric(found)
     tasks = {one.task for one in found}
     if len(tasks) > 1:
         raise ValueError(f"expected one task for given axes, found {len(tasks)}; where(task=...)")
-    interval_panels(found, xlabel=scale, ax=ax)
+    interval_panels(found, xlabel=scale, higher_is_better=higher, ax=ax)
     return ax
+
+
+def _scale_of(found: Results[Any]) -> tuple[str, bool]:
+    """Return what was measured, and whether more of it is better."""
+    return found.settings.get("scale", ""), found.settings.get("higher_is_better", True)
 
 
 def draw_comparisons(found: Comparisons, ax: Axes | None = None) -> Figure | Axes:
     """Draw comparisons: differences above probabilities, or one of the two into given axes."""
-    scale = found.settings.get("scale", "")
+    scale, higher = _scale_of(found)
     if ax is None:
-        return comparison_figure(found, scale)
+        return comparison_figure(found, scale, higher_is_better=higher)
     pairs = {(c.a, c.b) for c in found}
     chances = {c.metric == IMPROVEMENT for c in found}
     if len(chances) > 1:
         raise ValueError(f"expected differences or {IMPROVEMENT}, found both; where(metric=...)")
     if chances == {True} and len(pairs) > 2:
         return improvement_heat_map(found, ax=ax)
-    _comparison_panel(ax, found, pairs, scale)
+    _comparison_panel(ax, found, pairs, scale, higher)
     return ax
 
 
 def draw_profiles(found: Profiles, ax: Axes | None = None) -> Figure | Axes:
     """Draw profiles with their bands."""
-    scale, higher = found.settings.get("scale", ""), found.settings.get("higher_is_better", True)
+    scale, higher = _scale_of(found)
     if ax is None:
         return profile_figure(found, scale, higher_is_better=higher)
     return _profile_panel(found, scale, higher, ax)
@@ -117,16 +134,21 @@ def draw_profiles(found: Profiles, ax: Axes | None = None) -> Figure | Axes:
 
 def draw_curves(found: Curves, ax: Axes | None = None) -> Figure | Axes:
     """Draw sample-efficiency curves: a panel a metric, or, of one metric, into given axes."""
-    scale, step = found.settings.get("scale", ""), found.settings.get("step", "step")
+    (scale, higher), step = _scale_of(found), found.settings.get("step", "step")
     if ax is None:
-        return curve_figure(found, scale, step)
+        return curve_figure(found, scale, step, higher_is_better=higher)
     _expect_one_metric(found)
-    return sample_efficiency_curves(found, xlabel=step, ylabel=scale, ax=ax)
+    ylabel = _curve_label(found[0].metric, scale, higher)
+    return sample_efficiency_curves(found, xlabel=step, ylabel=ylabel, ax=ax)
+
+
+def _curve_label(metric: str, scale: str, higher_is_better: bool) -> str:
+    return better_end(scale, higher_is_better and metric != "optimality_gap")
 
 
 def draw_plan(found: Plan, ax: Axes | None = None) -> Figure | Axes:
     """Draw what is known of numbers of runs: power, widths, subsamples or looks."""
-    scale = found.settings.get("scale", "")
+    scale, higher = _scale_of(found)
     points = [one for one in found if isinstance(one, PowerPoint)]
     if points:
         power = found.settings.get("power", 0.8)
@@ -141,7 +163,7 @@ def draw_plan(found: Plan, ax: Axes | None = None) -> Figure | Axes:
         return draw_comparisons(Comparisons(tuple(looks), {**found.settings, **_LOOKS}), ax)
     draws = [one for one in found if isinstance(one, Subsamples)]
     if ax is None:
-        return subsample_figure(draws, scale)
+        return subsample_figure(draws, scale, higher_is_better=higher)
     _expect_one_metric(draws)
     return subsample_distributions(draws, xlabel=_measured(draws[0].metric, scale), ax=ax)
 
@@ -164,7 +186,9 @@ def _measured(metric: str, scale: str) -> str:
 _LOOKS = {"family": "not corrected, each look has its own level; all looks of a metric keep theirs"}
 
 
-def comparison_figure(comparisons: Comparisons, scale: str) -> Figure:
+def comparison_figure(
+    comparisons: Comparisons, scale: str, *, higher_is_better: bool | None = None
+) -> Figure:
     """Return a heat map of all pairs, or differences and improvement in two panels."""
     pairs = {(c.a, c.b) for c in comparisons}
     chances = [c for c in comparisons if c.metric == IMPROVEMENT]
@@ -174,17 +198,19 @@ def comparison_figure(comparisons: Comparisons, scale: str) -> Figure:
             drawing = drawing_of(improvement_heat_map(chances))
         else:
             parts = [part for part in (differences, chances) if part]
-            heights = [len(part) + 1.8 for part in parts]
+            heights = [min(len(part), MOST_ROWS) + 1.8 for part in parts]
             drawing = new_drawing(FULL_WIDTH * 0.7, 0.36 * sum(heights) + 0.3)
             axes = drawing.subplots(len(parts), 1, height_ratios=heights, squeeze=False)[:, 0]
             for ax, part in zip(axes, parts, strict=True):
-                _comparison_panel(ax, part, pairs, scale)
-    level = comparisons[0].level
+                _comparison_panel(ax, part, pairs, scale, higher_is_better)
+    level, most = comparisons[0].level, max(len(differences), len(chances))
+    mapped = chances and not differences and len(pairs) > 2
+    some = f" The first {MOST_ROWS} of {most} are drawn." if most > MOST_ROWS else ""
     return Figure(
         "comparison",
         "Comparison",
         f"Dots with {level:.0%} intervals; filled, or bold in a map: separated by the test. "
-        f"p-values: {comparisons.settings['family']}.",
+        f"p-values: {comparisons.settings['family']}.{'' if mapped else some}",
         f"{len(comparisons)} comparisons of {len(pairs)} pairs of algorithms",
         drawing,
         comparison_rows(comparisons),
@@ -192,14 +218,25 @@ def comparison_figure(comparisons: Comparisons, scale: str) -> Figure:
 
 
 def _comparison_panel(
-    ax: Axes, part: Sequence[Comparison], pairs: Collection[tuple[str, str]], scale: str
+    ax: Axes,
+    part: Sequence[Comparison],
+    pairs: Collection[tuple[str, str]],
+    scale: str,
+    higher_is_better: bool | None,
 ) -> None:
     """Draw comparisons of one kind; a single pair is named by the axis."""
     ((a, b),) = pairs if len(pairs) == 1 else (("first", "second"),)
+    a, b = in_lines(a, 30, 1), in_lines(b, 30, 1)
     if part[0].metric == IMPROVEMENT:
         improvement_bars(part, xlabel=f"probability that a run of {a} is better", ax=ax)
-    else:
-        difference_bars(part, xlabel=f"{a} minus {b} ({scale})", ax=ax)
+        return
+    xlabel = f"{a} minus {b} ({scale})"
+    # Of gaps to a target the smaller one is better, whatever the scores.
+    if any(one.metric == "optimality_gap" for one in part):
+        higher_is_better = None
+    if higher_is_better is not None:
+        xlabel += f"\n{a} better →" if higher_is_better else f"\n← {a} better"
+    difference_bars(part, xlabel=xlabel, ax=ax)
 
 
 def profile_figure(profiles: Sequence[Profile], scale: str, *, higher_is_better: bool) -> Figure:
@@ -209,10 +246,11 @@ def profile_figure(profiles: Sequence[Profile], scale: str, *, higher_is_better:
         drawing = drawing_of(_profile_panel(profiles, scale, higher_is_better, None))
     band = profiles[0].band
     how = "" if band == "none" else f" Bands: {profiles[0].level:.0%}, {band}."
+    beyond = "".join(f" {note}" for note in beyond_thresholds(profiles))
     return Figure(
         f"profiles-{kind.replace('_', '-')}",
         "Profiles",
-        f"The higher curve is the better one.{how}",
+        f"The higher curve is the better one.{how}{beyond}",
         f"Profiles of {len(profiles)} algorithms ({kind.replace('_', ' ')})",
         drawing,
         profile_rows(profiles),
@@ -228,24 +266,26 @@ def _profile_panel(
     if kind in ("run_score", "average_score"):
         side = "above" if higher_is_better else "below"
         who = "runs" if kind == "run_score" else "tasks with a mean"
-        xlabel, ylabel = f"threshold ({scale})", f"share of {who} {side} it"
+        xlabel, ylabel = f"threshold ({scale})", f"share of {who} {side} it (better →)"
     return profile_curves(profiles, xlabel=xlabel, ylabel=ylabel, ax=ax)
 
 
-def curve_figure(curves: Sequence[Curve], scale: str, step: str = "step") -> Figure:
+def curve_figure(
+    curves: Sequence[Curve], scale: str, step: str = "step", *, higher_is_better: bool = True
+) -> Figure:
     """Return sample-efficiency curves, one panel a metric, side by side on one scale."""
     metrics = list(dict.fromkeys(curve.metric for curve in curves))
     with default_settings():
-        width = FULL_WIDTH * (0.65 if len(metrics) == 1 else 1.0)
-        drawing = new_drawing(width, HEIGHT * 1.25)
+        width, height = size_for(len(curves) // len(metrics))
+        drawing = new_drawing(width if len(metrics) == 1 else FULL_WIDTH, height)
         axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         for ax, metric in zip(axes, metrics, strict=True):
             own = [curve for curve in curves if curve.metric == metric]
-            ylabel = scale if metric == metrics[0] else ""
+            label = _curve_label(metric, scale, higher_is_better)
+            ylabel = label if metric == metrics[0] else ""
             sample_efficiency_curves(own, xlabel=step, ylabel=ylabel, ax=ax)
             legend = ax.get_legend()
-            beside = len(own) > MOST_INSIDE  # then the last panel has the names, else the first
-            if metric != metrics[-1 if beside else 0] and legend is not None:
+            if metric != metrics[-1] and legend is not None:
                 legend.remove()
     return Figure(
         "curves",
@@ -258,8 +298,16 @@ def curve_figure(curves: Sequence[Curve], scale: str, step: str = "step") -> Fig
     )
 
 
-def subsample_figure(subsamples: Sequence[Subsamples], scale: str) -> Figure:
-    """Return the distributions of metrics of fewer runs, one panel a metric."""
+def subsample_figure(
+    subsamples: Sequence[Subsamples], scale: str, *, higher_is_better: bool = True
+) -> Figure:
+    """Return the distributions of metrics of fewer runs, one panel a metric, best on top."""
+    names = list(dict.fromkeys(one.algorithm for one in subsamples))
+    series = {name: i for i, name in enumerate(names)}
+    first = {one.algorithm: one.value for one in subsamples if one.metric == subsamples[0].metric}
+    rises = higher_is_better and subsamples[0].metric != "optimality_gap"
+    order = sorted(names, key=lambda name: -first[name] if rises else first[name])
+    subsamples = sorted(subsamples, key=lambda one: order.index(one.algorithm))
     metrics = list(dict.fromkeys(one.metric for one in subsamples))
     n_rows = len(subsamples) // len(metrics)
     with default_settings():
@@ -268,7 +316,9 @@ def subsample_figure(subsamples: Sequence[Subsamples], scale: str) -> Figure:
         axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         for ax, metric in zip(axes, metrics, strict=True):
             own = [one for one in subsamples if one.metric == metric]
-            subsample_distributions(own, xlabel=_measured(metric, scale), ax=ax)
+            better = higher_is_better and metric != "optimality_gap"
+            xlabel = better_end(_measured(metric, scale), better)
+            subsample_distributions(own, xlabel=xlabel, series=series, ax=ax)
     return Figure(
         "subsamples",
         "Fewer runs",
@@ -284,11 +334,14 @@ def power_figure(points: Sequence[PowerPoint], wanted: float) -> Figure:
     """Return the power to separate each pair, against the number of runs."""
     with default_settings():
         drawing = drawing_of(power_curves(points, wanted=wanted))
+    n_pairs = len({(p.a, p.b) for p in points})
+    some = f" The {MOST_STYLES} hardest of {n_pairs} pairs are drawn."
+    some = some if n_pairs > MOST_STYLES else ""
     return Figure(
         "power",
         "How many runs",
-        f"How often studies of each size separate a pair ({points[0].metric}).",
-        f"Power curves of {len({(p.a, p.b) for p in points})} pairs",
+        f"How often studies of each size separate a pair ({points[0].metric}).{some}",
+        f"Power curves of {n_pairs} pairs",
         drawing,
         power_rows(points),
     )

@@ -12,7 +12,7 @@ import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -25,7 +25,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure as Drawing
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import Formatter, MaxNLocator
 from matplotlib.typing import LineStyleType
 
 __all__ = [
@@ -36,6 +36,8 @@ __all__ = [
     "INK",
     "LEVELS",
     "LONGEST",
+    "MOST_IN_COLUMN",
+    "MOST_STYLES",
     "MUTED",
     "PAPER",
     "SERIES",
@@ -54,7 +56,11 @@ __all__ = [
     "new_drawing",
     "number",
     "series_style",
+    "short_number",
+    "size_for",
+    "sparse_markers",
     "svg_text",
+    "tick_labels",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -83,6 +89,8 @@ THEME: Mapping[str, tuple[str, str]] = MappingProxyType(
 #: Size of text in points; a drawing of `HALF_WIDTH` inches is readable on a phone.
 SIZE = 9.5
 HALF_WIDTH, FULL_WIDTH, HEIGHT = 4.9, 10.2, 3.1
+#: Names in one column of a legend.
+MOST_IN_COLUMN = 40
 #: A longer name, in letters, is cut where it would take the room of a drawing.
 LONGEST = 44
 
@@ -92,17 +100,31 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 
 @dataclass(frozen=True, slots=True)
 class SeriesStyle:
-    """What tells one series from the others: colour, and beside it a dash and a marker."""
+    """What tells one series from the others: colour, and beside it a dash and a marker.
+
+    Where styles repeat, ``numeral`` is the number of the series, to stand on its line and before
+    its name, and else empty.
+    """
 
     color: str
     dash: LineStyleType
     marker: str
+    numeral: str = ""
+
+    def named(self, name: str) -> str:
+        """Return a name as a legend has it."""
+        return f"{self.numeral}: {name}" if self.numeral else name
+
+
+#: So many series are told apart by colour, dash and marker.
+MOST_STYLES = 20
 
 
 def series_style(index: int) -> SeriesStyle:
     """Return the style of the series of that number, from 0.
 
-    Colour and dash together repeat after 12 series, colour and marker after 36.
+    To the twentieth no pair of colour and dash, nor of colour and marker, is used twice; later ones
+    bear their number, from 1.
 
     Examples
     --------
@@ -110,11 +132,14 @@ def series_style(index: int) -> SeriesStyle:
     ('#0072b2', '#0072b2')
     >>> series_style(0).dash == series_style(6).dash, series_style(0).marker, series_style(6).marker
     (False, 'o', 's')
+    >>> series_style(20).named("dqn")
+    '21: dqn'
     """
-    marker = index + index // len(SERIES)
-    return SeriesStyle(
-        SERIES[index % len(SERIES)], _DASHES[index % len(_DASHES)], _MARKERS[marker % len(_MARKERS)]
-    )
+    # Each round of colours begins one dash and one marker later than the one before.
+    turn, place = divmod(index, len(SERIES))
+    dash = _DASHES[(place + turn) % len(_DASHES)]
+    marker = _MARKERS[(place + turn) % len(_MARKERS)]
+    return SeriesStyle(SERIES[place], dash, marker, str(index + 1) if index >= MOST_STYLES else "")
 
 
 def category_colors(categories: Mapping[str, str]) -> dict[str, str]:
@@ -236,33 +261,128 @@ def axes_for(
     return dress(new_drawing(width, height).subplots() if ax is None else ax, grid=grid)
 
 
+def size_for(n_series: int) -> tuple[float, float]:
+    """Return width and height of a drawing of so many lines, with room for many names beside it."""
+    width = FULL_WIDTH * (0.65 if n_series <= len(SERIES) + 1 else 0.9)
+    return width, max(HEIGHT * 1.25, 0.17 * min(n_series, MOST_IN_COLUMN))
+
+
 def draw_series(
     ax: Axes,
-    x: npt.ArrayLike,
-    y: npt.ArrayLike,
+    x: FloatArray,
+    y: FloatArray,
     style: SeriesStyle,
     band: tuple[FloatArray, FloatArray],
     *,
     alpha: float,
+    label: str,
     **look: Any,
 ) -> None:
     """Draw a line in the style of its series, and below it its band if any of that is finite."""
-    ax.plot(x, y, color=style.color, linestyle=style.dash, **look)
+    ax.plot(x, y, color=style.color, linestyle=style.dash, label=style.named(label), **look)
     if np.isfinite(band[0]).any():
         ax.fill_between(x, *band, color=style.color, linewidth=0, alpha=alpha)
+    if style.numeral:
+        _number_line(ax, x, y, style)
 
 
-def mark_numbers(*axes: Axis, most: int | None = None) -> None:
-    """Mark axes with numbers as a reader wants them, about so many if that is given."""
+def _number_line(ax: Axes, x: FloatArray, y: FloatArray, style: SeriesStyle) -> None:
+    """Write the number of a series on its line, each at another place of those where it rises."""
+    known = np.isfinite(y)
+    inner = np.flatnonzero(known & (y > np.nanmin(y)) & (y < np.nanmax(y)))
+    places = inner if inner.size else np.flatnonzero(known)
+    if not places.size:
+        return
+    # The golden ratio's turns keep the numbers of neighbours apart.
+    at = places[int(int(style.numeral) * 0.6180339887 % 1.0 * places.size)]
+    ax.text(
+        float(x[at]), float(y[at]), style.numeral, ha="center", va="center", fontsize=SIZE - 2.5,
+        color=style.color, zorder=4, clip_on=True,
+        bbox={"boxstyle": "round,pad=0.15", "fc": PAPER, "ec": style.color, "lw": 0.7},
+    )  # fmt: skip
+
+
+def sparse_markers(style: SeriesStyle, index: int, n_points: int, n_series: int) -> dict[str, Any]:
+    """Return markers for a line of many points: few, and where its neighbours have none.
+
+    Up to six lines differ by colour and dash, and have none; those with a number need none.
+
+    Examples
+    --------
+    >>> sparse_markers(series_style(0), 0, 81, 6), sparse_markers(series_style(0), 0, 81, 7)
+    ({}, {'marker': 'o', 'markersize': 4.5, 'markevery': (2, 20)})
+    """
+    if n_series <= len(SERIES) or style.numeral:
+        return {}
+    every = max(n_points // 4, 1)
+    first = int((index * 0.6180339887 + 0.1) % 1.0 * every)
+    return {
+        "marker": style.marker,
+        "markersize": 4.5,
+        "markevery": (first, every),
+    }
+
+
+def mark_numbers(*axes: Axis, most: int | None = None, whole: bool = False) -> None:
+    """Mark axes with round numbers as a reader wants them, about so many if that is given."""
     for axis in axes:
         if most is not None:
-            axis.set_major_locator(MaxNLocator(most))
-        axis.set_major_formatter(FuncFormatter(_tick))
+            axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=whole))
+        axis.set_major_formatter(_TickLabels())
 
 
-def _tick(value: float, _: int | None) -> str:
-    """Return the label of a tick; no lambda, so that a drawing can be sent to another process."""
-    return number(round(value, 9))
+class _TickLabels(Formatter):
+    """The labels of an axis, made together, so that none has more digits than tell them apart."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return tick_labels([x])[0]
+
+    def format_ticks(self, values: Iterable[float]) -> list[str]:
+        return tick_labels(values)
+
+
+_UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+#: From here on thousands are written with a unit.
+_LONG = 1e4
+#: Ticks that span this factor have a unit each.
+_WIDE = 1e3
+
+
+def tick_labels(values: Iterable[float]) -> list[str]:
+    """Return the labels of ticks: millions as M, and no digit more than tells them apart.
+
+    Examples
+    --------
+    >>> tick_labels([0, 50e6, 100e6, 200e6]), tick_labels([0, 500_000, 1_000_000])
+    (['0', '50M', '100M', '200M'], ['0', '0.5M', '1M'])
+    >>> tick_labels([0.0, 0.25, 0.5]), tick_labels([-2000, 0, 2000])
+    (['0', '0.25', '0.5'], ['-2,000', '0', '2,000'])
+    >>> tick_labels([1, 100, 1e4, 1e6]), tick_labels([2e-7, 4e-7])
+    (['1', '100', '10k', '1M'], ['2e-07', '4e-07'])
+    """
+    ticks = np.asarray([*values], dtype=np.float64)
+    sizes = np.unique(np.abs(ticks[(ticks != 0.0) & np.isfinite(ticks)]))
+    if not sizes.size:
+        return ["0"] * ticks.size
+    steps = np.diff(np.unique(ticks[np.isfinite(ticks)]))
+    error = 0.01 * min(float(steps.min()) if steps.size else np.inf, float(sizes[-1]))
+    if sizes[-1] < 1e-4 or sizes[-1] >= 1e15:
+        return [f"{x:.4g}" for x in ticks]
+    own = sizes[-1] >= _WIDE * sizes[0]
+    return [_in_unit(x, *_unit(abs(x) if own else float(sizes[-1])), error) for x in ticks]
+
+
+def _unit(size: float) -> tuple[float, str]:
+    """Return the unit in which a number of that size is written, and its letter."""
+    return next((pair for pair in _UNITS if size >= max(pair[0], _LONG)), (1.0, ""))
+
+
+def _in_unit(value: float, unit: float, letter: str, error: float) -> str:
+    """Return a number in a unit with as few digits as an error allows."""
+    scaled = value / unit
+    digits = next((d for d in range(9) if abs(round(scaled, d) - scaled) * unit <= error), 9)
+    text = f"{round(scaled, digits) + 0.0:,.{digits}f}"
+    return text if text == "0" else text + letter
 
 
 def number(value: float) -> str:
@@ -280,3 +400,17 @@ def number(value: float) -> str:
     if value == round(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
+def short_number(value: float) -> str:
+    """Return :func:`number` for a drawing, where millions have no room.
+
+    Examples
+    --------
+    >>> short_number(1234.5), short_number(-1_234_567), short_number(2.5e9)
+    ('1,234', '-1.23M', '2.5B')
+    """
+    if not 1e6 <= abs(value) < 1e15:
+        return f"{value:.3g}" if 1e15 <= abs(value) < math.inf else number(value)
+    unit, letter = _unit(abs(value))
+    return f"{float(f'{value:.3g}') / unit:g}{letter}"

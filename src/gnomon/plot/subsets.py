@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
 from gnomon.distill.distillation import Distilled
 from gnomon.distill.prepared import Transform
@@ -32,8 +33,8 @@ from gnomon.plot.style import (
     dress,
     mark_numbers,
     new_drawing,
-    number,
     series_style,
+    tick_labels,
 )
 from gnomon.scores.table import FloatArray
 
@@ -51,8 +52,6 @@ __all__ = [
 
 #: Height of a bar of a task with its gap, in inches.
 ROW = 0.185
-#: Scores at which an axis may be marked, if differences are ratios.
-_DECADES = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5, 1e6)
 
 
 def predicted_against_true(
@@ -116,15 +115,26 @@ def _mark(ax: Axes, transform: Transform, ends: FloatArray) -> None:
     """Mark both axes with scores."""
     if transform.name == "identity":
         return
-    scores = _DECADES if transform.log_base is not None else (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
-    places = transform.forward(np.array(scores))
-    shown = places[(places >= ends[0]) & (places <= ends[1])]
+    low, high = (float(x) for x in transform.inverse(ends))
+    scores: Sequence[float] = (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
+    if transform.log_base is not None:
+        scores = _logarithmic_marks(low, high)
+    shown = [score for score in scores if low <= score <= high]
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(FixedLocator(shown.tolist()))
+        axis.set_major_locator(FixedLocator(transform.forward(np.array(shown)).tolist()))
         axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(
-            lambda place, _: number(round(float(transform.inverse(np.array(place))), 6))
-        )
+        axis.set_major_formatter(FixedFormatter(tick_labels(shown)))
+
+
+def _logarithmic_marks(low: float, high: float) -> list[float]:
+    """Return round scores between two, the more for each decade the fewer decades there are."""
+    first, last = (math.floor(math.log10(x)) for x in (max(low, 1e-3 * high), high))
+    zero = [0.0] if low <= 0.0 else []
+    for steps in ((1,), (1, 3), (1, 2, 5)):
+        marks = [m * 10.0**k for k in range(first, last + 1) for m in steps]
+        if sum(low <= mark <= high for mark in marks) >= 3:
+            return zero + marks
+    return [float(mark) for mark in MaxNLocator(5).tick_values(low, high)]
 
 
 def prediction_rows(

@@ -7,7 +7,8 @@ as text, data frame or figure.
 Who is better, and which ranks are certain?
     :func:`rank` rates algorithms, or tasks by difficulty, with rank intervals and tie groups;
     :func:`separation` says how many runs would separate two. :func:`compare_pairs` tests every
-    pair, :func:`critical_difference` compares mean ranks over tasks.
+    pair, :func:`critical_difference` compares mean ranks over tasks, and :func:`rank_distribution`
+    says how often one run of each comes first, second, and so on.
 Does the order depend on the method, or on who else is there?
     :func:`orders_by_method` ranks by all :data:`METHODS` side by side; :func:`pool_effects` leaves
     out one at a time; :func:`measure_intransitivity` says how much no rating explains.

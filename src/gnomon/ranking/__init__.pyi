@@ -18,6 +18,9 @@ from .kemeny.kemeny_order import kemeny_order as kemeny_order
 from .pair_tests import PairComparison as PairComparison
 from .pair_tests import PairComparisons as PairComparisons
 from .pair_tests import compare_pairs as compare_pairs
+from .rank_shares import RankDistribution as RankDistribution
+from .rank_shares import RankShares as RankShares
+from .rank_shares import rank_distribution as rank_distribution
 from .ranks.rank_intervals import rank as rank
 from .ranks.ranking import Ranked as Ranked
 from .ranks.ranking import Ranking as Ranking
@@ -85,6 +88,8 @@ __all__ = [
     "PairComparison",
     "PairComparisons",
     "PoolEffect",
+    "RankDistribution",
+    "RankShares",
     "Ranked",
     "Ranking",
     "Separation",
@@ -119,6 +124,7 @@ __all__ = [
     "perron_vector",
     "pool_effects",
     "rank",
+    "rank_distribution",
     "scaled_by_task",
     "separation",
     "stationary_distribution",

@@ -152,7 +152,10 @@ def summary_figures(findings: Findings) -> list[Figure]:
         + joined([f"{e.algorithm} {e.metric} {e.value:,.0f}" for e in estimates])
         + ".",
         interval_panels(
-            estimates, xlabel="terminal cumulated errors", series=_learner_series(findings)
+            estimates,
+            xlabel="terminal cumulated errors",
+            higher_is_better=False,
+            series=_learner_series(findings),
         ),
         interval_rows(estimates),
         wide=True,

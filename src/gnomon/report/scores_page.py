@@ -113,7 +113,11 @@ def _with_figure(page: Report, found: Audit) -> Report:
     if not found.estimates or len(found.ranking.names) > _MOST_DRAWN:
         return page
     with default_settings():
-        figure = estimate_figure(found.estimates, "score on a common scale")
+        # Scores that were scaled here rise with what is better.
+        higher = found.table.normalization is None or found.table.higher_is_better
+        figure = estimate_figure(
+            found.estimates, "score on a common scale", higher_is_better=higher
+        )
     sections = [
         replace(section, figures=(figure,)) if section.name == "estimates" else section
         for section in page.sections

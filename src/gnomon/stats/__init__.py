@@ -12,7 +12,8 @@ Which is better, and by how much?
     by task, :func:`hedges_g` and its kin measure effects without a unit; :func:`equivalence` tests
     that a difference does not matter.
 Where is it better?
-    :func:`profile` shows the whole distribution of scores, or the distance from the best.
+    :func:`profile` shows the whole distribution of scores, or the distance from the best;
+    :func:`score_histograms` counts them task by task.
 When is it better?
     :func:`curves` follows metrics along the steps of training; :func:`summarize_runs` makes a table
     of one number about each run's curve.

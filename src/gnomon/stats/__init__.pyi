@@ -38,6 +38,9 @@ from .curve_summaries import summarize_runs as summarize_runs
 from .estimates import Estimate as Estimate
 from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
+from .histograms import Histogram as Histogram
+from .histograms import Histograms as Histograms
+from .histograms import score_histograms as score_histograms
 from .intervals import Interval as Interval
 from .intervals import basic as basic
 from .intervals import bias_corrected as bias_corrected
@@ -114,6 +117,8 @@ __all__ = [
     "Equivalences",
     "Estimate",
     "Estimates",
+    "Histogram",
+    "Histograms",
     "Influences",
     "Interval",
     "IntervalWidth",
@@ -185,6 +190,7 @@ __all__ = [
     "run_score_profile",
     "runs_for_tolerance",
     "runs_needed",
+    "score_histograms",
     "sensitivity",
     "sequential_compare",
     "sequential_levels",

@@ -254,6 +254,7 @@ def estimate(
         rng,
         title=f"{scores.metric}, {direction} is better",
         scale=scores.scale,
+        higher_is_better=scores.higher_is_better,
         level=level,
         method=method,
         resampling=resampling,

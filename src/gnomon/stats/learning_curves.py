@@ -225,7 +225,14 @@ def curves(
     """
     wanted = metrics_for(metrics, gamma=gamma, higher_is_better=scores.higher_is_better)
     draws = generator(rng)
-    settings = made_by(rng, scale=scores.scale, level=level, n_resamples=n_resamples, gamma=gamma)
+    settings = made_by(
+        rng,
+        scale=scores.scale,
+        higher_is_better=scores.higher_is_better,
+        level=level,
+        n_resamples=n_resamples,
+        gamma=gamma,
+    )
     settings["method"] = method
     if summary is None:
         with recorded() as notes:

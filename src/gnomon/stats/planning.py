@@ -218,6 +218,7 @@ def plan(
         rng,
         way=way,
         scale=scores.scale,
+        higher_is_better=scores.higher_is_better,
         power=power,
         n_simulations=n_simulations,
         level=level,

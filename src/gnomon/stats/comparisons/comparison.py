@@ -289,6 +289,7 @@ class ComparisonSettings:
         return made_by(
             rng,
             scale=scores.scale,
+            higher_is_better=scores.higher_is_better,
             correction=correction,
             family=family,
             paired=self.paired,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import listed
 from gnomon.results import Results, Row, generator, made_by, recorded
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import ScoreTable
@@ -17,7 +18,7 @@ from gnomon.stats.profiles.bands import Band, Kind
 from gnomon.stats.profiles.distance import DistanceKind, distance_profiles
 from gnomon.stats.profiles.performance import Profile, Spacing, performance_profiles
 
-__all__ = ["ProfileKind", "Profiles", "profile"]
+__all__ = ["ProfileKind", "Profiles", "beyond_thresholds", "profile"]
 
 ProfileKind = Kind | DistanceKind
 
@@ -44,6 +45,11 @@ class Profiles(Results[Profile]):
         """What the columns are."""
         return None if self.settings.get("tau") else "area, and thresholds of shares"
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What lies beyond thresholds that nobody gave."""
+        return () if self.settings.get("tau") else tuple(beyond_thresholds(self))
+
     def as_records(self) -> list[dict[str, Any]]:
         """Return a mapping for each threshold of each profile."""
         return [record for one in self for record in one.as_records()]
@@ -51,6 +57,26 @@ class Profiles(Results[Profile]):
     def rows(self) -> Sequence[Row]:
         """Return what is read off each profile, or its shares at the thresholds asked for."""
         return self.as_records() if self.settings.get("tau") else [_readings(one) for one in self]
+
+
+def beyond_thresholds(profiles: Sequence[Profile]) -> Iterator[str]:
+    """Say whose scores lie beyond the thresholds, and how many.
+
+    Examples
+    --------
+    >>> from gnomon.stats import performance_profiles
+    >>> table = ScoreTable.from_arrays({"dqn": [[1.0], [2.0], [3.0], [9.0]]})
+    >>> found = performance_profiles(table, [0, 3], band="none", rng=np.random.default_rng(0))
+    >>> list(beyond_thresholds(found))
+    ['Runs above the last threshold, 3: 25.0% of dqn.']
+    """
+    counted = "Tasks" if profiles[0].kind == "average_score" else "Runs"
+    for side, where, end in ((0, "below the first", 0), (1, "above the last", -1)):
+        shares = {one.algorithm: one.beyond[side] for one in profiles if one.beyond[side] > 1e-9}
+        if shares:
+            most = sorted(shares, key=lambda name: -shares[name])
+            told = listed([f"{shares[name]:.1%} of {name}" for name in most], 6)
+            yield f"{counted} {where} threshold, {profiles[0].tau[end]:.3g}: {told}."
 
 
 def _readings(one: Profile) -> Row:
@@ -67,7 +93,7 @@ def profile(
     kind: ProfileKind = "run_score",
     tau: npt.ArrayLike | None = None,
     *,
-    spacing: Spacing = "linear",
+    spacing: Spacing = "auto",
     band: Band = "pointwise",
     df: Literal["welch", "as_published"] = "welch",
     higher_is_better: bool = True,
@@ -89,7 +115,9 @@ def profile(
     tau : array_like of float, optional
         Thresholds; if not given, `spacing` or the kind chooses them.
     spacing : str
-        ``linear``, ``log``, or ``data``: quantiles of all scores.
+        ``linear``, ``log`` (symmetric about zero, where scores are not positive), ``data``:
+        quantiles of all scores, or ``auto``: one of the first two; see
+        :func:`~gnomon.stats.profiles.performance.thresholds`.
     band : str
         ``pointwise``, ``simultaneous`` for the whole curve, or ``none``; profiles of distance have
         none. Bands of run scores are Wilson's, see :func:`~gnomon.stats.wilson_band`.
@@ -116,8 +144,7 @@ def profile(
     Raises
     ------
     ScoreDataError
-        Logarithmic thresholds of scores that are not positive; ratios or tests that the scores do
-        not allow.
+        No score is finite; ratios or tests that the scores do not allow.
     TypeError
         Profiles of scores are asked of a SummaryTable.
 

@@ -36,7 +36,12 @@ __all__ = [
 ]
 
 
-Spacing = Literal["linear", "log", "data"]
+Spacing = Literal["auto", "linear", "log", "data"]
+
+#: Thresholds between the lowest and the highest score span the range that holds this share.
+HELD = 0.99
+#: Share of that range, on a linear axis, in which the middle half of the scores is still readable.
+READABLE = 0.1
 
 _COLUMNS = ("tau", "value", "low", "high")
 
@@ -57,6 +62,11 @@ class Profile:
         Confidence level of the band.
     band : str
         ``pointwise``, ``simultaneous`` or ``none``.
+    spacing : str
+        How the thresholds lie: ``linear``, ``log`` (symmetric about zero, where some are not
+        positive) or ``data``.
+    beyond : tuple of two floats
+        Shares of what is counted that lie below the first and above the last threshold.
 
     Examples
     --------
@@ -74,6 +84,8 @@ class Profile:
     high: FloatArray
     level: float
     band: str
+    spacing: str = "linear"
+    beyond: tuple[float, float] = (0.0, 0.0)
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields as a mapping fit for JSON, thresholds and shares as lists."""
@@ -109,29 +121,36 @@ class Profile:
 def thresholds(
     strata: Sequence[Strata],
     *,
-    spacing: Spacing = "linear",
+    spacing: Spacing = "auto",
     n: int = 81,
 ) -> FloatArray:
-    """Return thresholds that span the scores of several algorithms.
+    """Return thresholds that span the range of 99 % of the scores of several algorithms.
+
+    One game whose scores are fifty times those of the others would else leave no room for them.
 
     Parameters
     ----------
     strata : sequence of Strata
     spacing : str
-        ``linear``; ``log``, for positive scores; or ``data``: quantiles of all scores, so that
-        the steps of the profiles are spread evenly.
+        ``linear``, from 0 on where that is near; ``log``, symmetric about zero where scores are
+        not positive: evenly spaced inverse hyperbolic sines, linear up to the lower quartile of the
+        absolute scores; ``data``: quantiles of all scores, so that the steps of the profiles are
+        spread evenly; or ``auto``: ``linear``, unless the middle half of the scores would crowd in
+        a tenth of the axis, and ``log`` then.
     n : int
         Number of thresholds.
 
     Raises
     ------
     ScoreDataError
-        Logarithmic spacing of scores that are not positive, or no score is finite.
+        No score is finite.
 
     Examples
     --------
     >>> thresholds([Strata.from_matrix([[1.0, 2.0], [3.0, 4.0]])], n=5)
     array([0., 1., 2., 3., 4.])
+    >>> thresholds([Strata.from_matrix([[0.0, 1.0], [-9.0, 100.0]])], spacing="log", n=5).round(1)
+    array([ -9. ,  -0.5,   7.3,  28.2, 100. ])
     """
     values = np.concatenate([one.values for one in strata])
     values = values[np.isfinite(values)]
@@ -139,12 +158,40 @@ def thresholds(
         raise ScoreDataError("thresholds: expected at least one finite score, found none")
     if spacing == "data":
         return np.unique(np.quantile(values, np.linspace(0.0, 1.0, n)))
-    low, high = float(values.min()), float(values.max())
-    if spacing == "linear":
-        return np.linspace(min(low, 0.0) if low > 0 else low, high, n)
-    if low <= 0.0:
-        raise ScoreDataError(f"expected positive scores for logarithmic thresholds, found {low:g}")
-    return np.geomspace(low, high, n)
+    low, high = _range_that_holds(values, HELD)
+    if low == high:
+        air = 0.1 * abs(low) or 1.0
+        return np.linspace(low - air, high + air, n)
+    if spacing == "log" or (spacing == "auto" and _crowded(values, low, high)):
+        return _log_thresholds(values, low, high, n)
+    return np.linspace(min(low, 0.0) if low <= 2.0 * (high - low) else low, high, n)
+
+
+def _range_that_holds(values: FloatArray, share: float) -> tuple[float, float]:
+    """Return the least and the greatest of the values but for an equal share on either side."""
+    side = (1.0 - share) / 2.0
+    low = np.quantile(values, side, method="lower")
+    return float(low), float(np.quantile(values, 1.0 - side, method="higher"))
+
+
+def _crowded(values: FloatArray, low: float, high: float) -> bool:
+    """Return whether the middle half of the values takes little of a range."""
+    first, third = np.quantile(values, [0.25, 0.75])
+    return bool(0.0 < third - first < READABLE * (high - low))
+
+
+def _log_thresholds(values: FloatArray, low: float, high: float, n: int) -> FloatArray:
+    """Return evenly spaced logarithms, or inverse hyperbolic sines where values are not positive.
+
+    A logarithm has no place for zero; the sine is linear around it, and logarithmic far from it.
+    """
+    if low > 0.0:
+        return np.geomspace(low, high, n)
+    width = float(np.quantile(np.abs(values[values != 0.0]), 0.25))
+    width = max(width, 1e-6 * max(abs(low), abs(high)))
+    first, last = np.arcsinh([low / width, high / width])
+    inner = width * np.sinh(np.linspace(first, last, n)[1:-1])
+    return np.concatenate([[low], inner, [high]])
 
 
 def performance_profiles(
@@ -152,7 +199,7 @@ def performance_profiles(
     tau: npt.ArrayLike | None = None,
     *,
     kind: Kind = "run_score",
-    spacing: Spacing = "linear",
+    spacing: Spacing = "auto",
     band: Band = "pointwise",
     level: float = 0.95,
     n_resamples: int = 2000,
@@ -202,6 +249,7 @@ def performance_profiles(
     strata = {name: Strata.from_table(table, name, tasks) for name in table.algorithms}
     spread = list(strata.values())
     at = thresholds(spread, spacing=spacing) if tau is None else np.sort(np.asarray(tau, float))
+    lies = spacing if spacing != "auto" else "linear" if tau is not None else _spacing_of(at)
     higher = table.higher_is_better
     share = run_score_profile if kind == "run_score" else average_score_profile
     profiles = []
@@ -223,5 +271,22 @@ def performance_profiles(
             reason = " from one run per task" if single else ", no threshold parts the resamples"
             warn(f"{kind} profile of {name}: band not estimable{reason}")
             low, high = np.full(at.size, np.nan), np.full(at.size, np.nan)
-        profiles.append(Profile(name, kind, at, value, low, high, level, band))
+        ends = np.array([*np.nextafter(at[[0, -1]], [-np.inf, np.inf]), at[0], at[-1]])
+        beyond = _beyond(share(scores, ends, higher_is_better=higher), higher)
+        profiles.append(Profile(name, kind, at, value, low, high, level, band, lies, beyond))
     return profiles
+
+
+def _spacing_of(tau: FloatArray) -> Spacing:
+    """Return how thresholds lie: evenly, or as their logarithms do."""
+    return "linear" if np.allclose(np.diff(tau, 2), 0.0, atol=1e-9 * np.ptp(tau)) else "log"
+
+
+def _beyond(shares: FloatArray, higher_is_better: bool) -> tuple[float, float]:
+    """Return the shares strictly below the first and strictly above the last threshold.
+
+    From the shares just below the first, just above the last, at the first and at the last.
+    """
+    if higher_is_better:
+        return float(1.0 - shares[0]), float(shares[3])
+    return float(shares[2]), float(1.0 - shares[1])

@@ -1,0 +1,142 @@
+"""Figures of few and of many algorithms: nothing is cut off, and no legend lies on a curve."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+
+import gnomon as gn
+from gnomon.errors import DegenerateScoresWarning
+from gnomon.plot.labels import _covered
+from gnomon.ranking import compare_pairs, rank_distribution
+from gnomon.stats import score_histograms
+
+#: How scores are made from a normal draw.
+SCORES = {
+    "negative": lambda x: x - 9.0,
+    "huge": lambda x: 2e8 * (x + 4.0),
+    "equal": lambda x: np.full(x.shape, 3.0),
+    "tailed": lambda x: np.exp(2.0 * x),
+}
+FIGURES = {
+    "estimate": lambda t: gn.estimate(t),
+    "per task": lambda t: gn.estimate(t, "mean", per_task=True),
+    "compare": lambda t: gn.compare(t, *t.algorithms[:2]),
+    "compare all": lambda t: gn.compare_all(t, "probability_of_improvement", n_resamples=50),
+    "pairs": lambda t: compare_pairs(t),
+    "profile": lambda t: gn.profile(t, n_resamples=50),
+    "curves": lambda t: gn.curves(_along_steps(t), ["mean", "iqm"], n_resamples=20),
+    "fewer runs": lambda t: gn.plan(t, metrics=["iqm"], way="subsample", n_simulations=30),
+    "widths": lambda t: gn.plan(t, way="widths", n_simulations=5),
+    "rank": lambda t: gn.rank(t, n_resamples=20),
+    "rank distribution": lambda t: rank_distribution(t),
+    "histograms": lambda t: score_histograms(t),
+}
+
+
+def table(kind, n_algorithms, n_tasks=4):
+    draws = np.random.default_rng(0)
+    return gn.ScoreTable.from_arrays(
+        {
+            f"agent {i}" if i % 3 else f"agent {i} with settings of its own": SCORES[kind](
+                draws.normal(3.0 + 0.2 * i, 1.0, (4, n_tasks))
+            )
+            for i in range(n_algorithms)
+        }
+    )
+
+
+def _along_steps(one):
+    scores = {name: np.array([one.runs(name, t) for t in one.tasks]).T for name in one.algorithms}
+    grown = {name: x[..., None] * np.linspace(0.2, 1.0, 6) for name, x in scores.items()}
+    return gn.ScoreTable.from_arrays(grown)
+
+
+def texts(drawing):
+    return [t for t in drawing.findobj(Text) if t.get_visible() and t.get_text().strip()]
+
+
+def assert_legible(drawing, what):
+    drawing.draw_without_rendering()
+    page = drawing.bbox.padded(1.5)
+    for text in texts(drawing):
+        box = text.get_window_extent()
+        inside = page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
+        # Ticks beyond the limits of an axis have labels that are not drawn.
+        assert inside or _beyond_limits(drawing, text), (what, text.get_text(), box.extents)
+    for ax in drawing.axes:
+        legend = ax.get_legend()
+        if legend is not None:
+            box = legend.get_window_extent()
+            points = ax.transAxes.transform(_covered(ax))
+            low, high = box.p0 + 1.0, box.p1 - 1.0
+            assert not ((points > low) & (points < high)).all(axis=1).any(), what
+        labels = [t for t in ax.get_xticklabels() if t.get_text() and not t.get_rotation()]
+        boxes = sorted((t.get_window_extent() for t in labels), key=lambda box: box.x0)
+        assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes)), what
+
+
+def _beyond_limits(drawing, text):
+    for ax in drawing.axes:
+        for axis, ends in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+            for tick in axis.get_major_ticks():
+                if text in (tick.label1, tick.label2):
+                    return not min(ends) <= tick.get_loc() <= max(ends)
+    return False
+
+
+def assert_all_legible(kind, n_algorithms, names=FIGURES):
+    for name in names:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            drawing = FIGURES[name](table(kind, n_algorithms)).figure().drawing
+        assert_legible(drawing, (kind, n_algorithms, name))
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_curves_of_few_and_many_are_legible(kind):
+    assert_all_legible(kind, 2, ["estimate", "compare", "profile", "curves"])
+    assert_all_legible(kind, 8, ["profile", "curves"])
+
+
+def test_more_than_twenty_bear_their_number():
+    assert_all_legible("negative", 24, ["estimate", "profile", "curves"])
+    ax = gn.profile(table("negative", 24), band="none").plot().axes[0]
+    assert sorted(text.get_text() for text in ax.texts) == ["21", "22", "23", "24"]
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert {"23: agent 22", "agent 2"} <= {*names}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("n_algorithms", [2, 8, 20])
+def test_each_figure_is_legible(kind, n_algorithms):
+    # Pilot runs that all agree say nothing of widths.
+    drawn = [name for name in FIGURES if (kind, name) != ("equal", "widths")]
+    assert_all_legible(kind, n_algorithms, drawn)
+
+
+def test_a_series_has_one_style_in_every_figure():
+    scores = table("negative", 8)
+    profile = gn.profile(scores, band="none").plot().axes[0]
+    curves = gn.curves(_along_steps(scores), "mean", n_resamples=20).plot().axes[0]
+    colors = [{line.get_label(): line.get_color() for line in ax.lines} for ax in (profile, curves)]
+    panel = gn.estimate(scores, "mean").plot().axes[0]
+    names = [label.get_text().replace("\n", " ") for label in panel.get_yticklabels()]
+    dots = {names[int(line.get_ydata()[0])]: line.get_color() for line in panel.lines}
+    for name in scores.algorithms:
+        assert colors[0][name] == colors[1][name] == dots[name]
+
+
+def test_rows_stand_by_value_with_an_arrow_to_the_better():
+    scores = table("negative", 3)
+    assert gn.estimate(scores, "mean").plot().axes[0].get_xlabel() == "score (better →)"
+    values = {one.algorithm: one.value for one in gn.estimate(scores, "mean")}
+    labels = gn.estimate(scores, "mean").plot().axes[0].get_yticklabels()
+    shown = [values[label.get_text().replace("\n", " ")] for label in labels]
+    assert shown == sorted(shown, reverse=True)
+    with pytest.warns(DegenerateScoresWarning, match="of the variance is that of one task"):
+        gap = gn.estimate(scores, "optimality_gap", gamma=-6.0).plot().axes[0]
+    assert gap.get_xlabel() == "(← better) score"

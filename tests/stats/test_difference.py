@@ -85,3 +85,9 @@ def test_pairs_of_a_table():
     assert found[1].low < found[0].low < found[0].value < found[0].high < found[1].high
     assert 0.0 < found[0].mc_error < 0.05
     assert found[1].mc_error == 0.0
+
+
+def test_medians_that_differ_beyond_all_doubt_have_the_least_p_value_that_there_is():
+    x = np.random.default_rng(0).normal(size=(5, 9))
+    (found,) = compare(ScoreTable.from_arrays({"a": x + 1e6, "b": x}), "a", "b", "median")
+    assert 0.0 < found.p_value < 1e-6

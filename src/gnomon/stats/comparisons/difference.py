@@ -297,7 +297,8 @@ def paired_correlation(x: Strata, y: Strata, *, n_resamples: int, key: np.uint64
 
 def _p_value(x: Strata, y: Strata, correlation: float) -> float:
     """Return 1 minus the highest level at which the interval excludes zero."""
-    low, high = 0.0, 40.0  # the level as minus the logarithm of its complement
+    # The level as minus the logarithm of its complement; beyond 36 it would be rounded to 1.
+    low, high = 0.0, 36.0
     for _ in range(20):
         middle = (low + high) / 2.0
         below, above = median_difference_ends(x, y, -math.expm1(-middle), correlation)

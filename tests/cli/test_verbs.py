@@ -358,13 +358,13 @@ BAD_INPUT = [
         ".: not a run folder (gnomon-run.json is missing), and not empty\n",
     ),
     ("", "score none", "none: expected a file of scores; there is none\n"),
-    ("", "score .", ".: expected scores in a known format (arrays, dataset, game-log, "),
+    ("", "score .", ".: expected scores in a known format (arrays, dataset, evaluations, "),
     ("", "report none", "none: expected a file of scores; there is none\n"),
     ("", "report bad.csv", "bad.csv: expected a table with a header line, found none\n"),
     (
-        SCORES.replace("run,", "seed,"),
+        SCORES.replace("run,", "try,"),
         "estimate bad.csv",
-        "bad.csv: missing column 'run'; found algorithm, task, seed, score "
+        "bad.csv: missing column 'run'; found algorithm, task, try, score "
         "(columns={'run': NAME} or --column run=NAME says how it is called)\n",
     ),
     (

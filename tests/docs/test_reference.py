@@ -177,6 +177,7 @@ CALLS = {
 
 #: Verbs that are not called here, and why.
 NOT_CALLED = {
+    "gnomon reproduce": "tests/report/test_case_studies.py has its records",
     "gnomon demo": "its own test runs it, and a minute is enough",
     "gnomon atari5 score": "a test below has its games",
     "gnomon leaderboard season new": "tests/cli/test_season.py has its records",

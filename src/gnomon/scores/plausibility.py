@@ -27,6 +27,8 @@ MANY = 50
 #: Beyond how many times as high scores on one task as on another, they are on scales of their own:
 #: rates of success seldom are, points of different games nearly always.
 FAR = 100
+#: Scores up to so many times a reference are common: human-normalised ones of games, say.
+MOST_MULTIPLE = 20.0
 #: Summaries that add up scores of different tasks.
 _SUMMED = ("mean", "iqm", "median")
 #: Names that a line shows before it says that there are more.
@@ -157,8 +159,8 @@ def unlike_scales(table: ScoreTable, metrics: Sequence[str]) -> str | None:
     if table.normalization is not None or table.unit is not None or not faults:
         return None
     ends = _ends(table)
-    # Rates and shares, up to 1, are on one scale however small some are.
-    if ends is None or ends[1][1] <= max(1.0, FAR * ends[0][1]):
+    # Shares, and multiples of a reference, are on one scale however small some are.
+    if ends is None or ends[1][1] <= max(MOST_MULTIPLE, FAR * ends[0][1]):
         return None
     (low_task, low), (high_task, high) = ends
     return (

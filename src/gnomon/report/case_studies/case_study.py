@@ -119,7 +119,7 @@ def reproduce(
     >>> reproduce("atari6")
     Traceback (most recent call last):
         ...
-    gnomon.errors.UnknownNameError: unknown case study 'atari6'; known: atari5, gohr, recht, rliable
+    gnomon.errors.UnknownNameError: unknown case study 'atari6'; did you mean 'atari5'?
     """
     if name not in CASE_STUDIES:
         raise UnknownNameError("case study", name, sorted(CASE_STUDIES))

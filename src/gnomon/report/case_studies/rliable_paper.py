@@ -70,7 +70,8 @@ def _numbers(printed: pl.DataFrame, tables: dict[str, ScoreTable]) -> Iterator[C
 
 
 def _figures(runs: ScoreTable, how: How) -> Iterator[Figure]:
-    few = ScoreTable.from_frame(runs.to_frame().filter(pl.col("run").cast(pl.Int64) < _FEW))
+    first = runs.to_frame()["run"].cast(pl.Int64) < _FEW
+    few = replace(runs, frame=runs.frame.filter(first))
     about: dict[str, Any] = {"rng": how.seed}
     others = [name for name in few.algorithms if name != "SPR"]
     with default_settings():

@@ -159,6 +159,7 @@ def test_whoever_does_the_pieces(gnomon, suite, procedure, who):
     assert results(gnomon(*words, "--procedure", procedure, *who)) == results(alone)
 
 
+@pytest.mark.full
 def test_a_suite_of_the_game(gnomon, tmp_path):
     """From attempts to a smaller suite: run, then distill the run folder."""
     rules = ["color-match", "clockwise", "stars-first", "top-and-bottom", "anything-goes"]

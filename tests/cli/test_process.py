@@ -72,6 +72,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path):
     assert said.stderr == ""
 
 
+@pytest.mark.full
 def test_run_with_workers_and_score(tmp_path):
     (tmp_path / "long.toml").write_text(LONG.replace("2000", "6"))
     said = gnomon("run", "long.toml", "--out", "run", "-j", "2", cwd=tmp_path)

@@ -78,6 +78,7 @@ def test_stability_without_each_group(suite, tmp_path):
     assert "different subsets in 5 draws" in out
 
 
+@pytest.mark.full
 def test_processes_draw_the_same(suite):
     options = ("stability", "--size", "2", "--samples", "6", "--json")
     assert records(suite(*options)) == records(suite(*options, "--workers", "2"))

@@ -41,6 +41,7 @@ def test_a_record_has_the_promised_fields(make_scores):
         alone.plot()
 
 
+@pytest.mark.full
 def test_the_paper_is_told_honestly(papers_choice):
     assert papers_choice.relative_error == pytest.approx(0.104, abs=5e-4)
     assert papers_choice.nested_relative_error == pytest.approx(0.189, abs=5e-4)

@@ -34,6 +34,7 @@ def serial(tmp_path_factory) -> dict[str, bytes]:
     return shards(path)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("scheduler", [None, "processes"])
 def test_the_same_bytes_from_two_workers(tmp_path, serial, scheduler):
     summary = run(CONFIG, tmp_path, workers=2, scheduler=scheduler)

@@ -320,6 +320,7 @@ def test_any_text_is_a_rule_set_or_a_syntax_error(text: str) -> None:
     accepts(text)
 
 
+@pytest.mark.full
 @given(rules.rule_sets(properties=True), st.data())
 @settings(max_examples=300)
 def test_a_rule_with_a_character_changed_is_a_rule_set_or_a_syntax_error(

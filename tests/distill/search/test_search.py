@@ -169,6 +169,7 @@ def test_no_piece_is_large():
     assert len(cuts) < 1000
 
 
+@pytest.mark.full
 def test_more_tasks_than_the_bound_can_tell_apart(make_scores):
     data = make_scores(14, 15)
     bounded = search_subsets(data, 9, folds=Folds(7), bounded=True, n_best=5)

@@ -98,6 +98,7 @@ def test_engine_and_reference_agree_attempt_for_attempt(
     assert_same_game(rule_set, board, attempts)
 
 
+@pytest.mark.full
 @settings(max_examples=500)
 @given(order_rule_sets(), boards(), some_attempts)
 def test_they_agree_on_orders(

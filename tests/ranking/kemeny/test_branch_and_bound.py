@@ -52,6 +52,7 @@ def proven(margins, order, least=1e-6):
     return best_order(margins, order, np.abs(margins).sum() / 2.0, least, math.inf)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_order_is_worth_more(kind):
     rng = np.random.default_rng(0)

@@ -167,6 +167,7 @@ def test_forty_of_mere_noise_are_proven(seed):
     assert worth(found.order, margins) < 0.99 * limit
 
 
+@pytest.mark.full
 def test_the_search_gains_what_its_order_is_worth():
     margins = noise(12, seed=1)
     found = order_search(list(range(12)), margins)

@@ -62,6 +62,7 @@ def test_a_circle_rates_all_alike():
     assert p == pytest.approx([1 / 3] * 3)
 
 
+@pytest.mark.full
 @settings(max_examples=25)
 @given(st.integers(3, 5), st.integers(0, 10**6))
 def test_no_equilibrium_is_more_even(n, seed):

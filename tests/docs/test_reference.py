@@ -28,8 +28,8 @@ from gnomon.learners import available_learners, learner_fields, make_learner, pl
 from gnomon.rules import FAMILIES, TAGS, available_rules, load_rule
 from gnomon.scores import ScoreTable, write_scores
 from gnomon.stats import estimates as estimate
-from gnomon.stats import learning_curves as curves
 from gnomon.stats import metrics
+from gnomon.stats.learning_curves import curves_by_step as curves
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -9,7 +9,7 @@ from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable
 from gnomon.stats import compare, compare_all
 from gnomon.stats.comparisons.studentized_range import range_cdf, range_quantile
-from gnomon.stats.moderated_variances import moderated_variances
+from gnomon.stats.small_samples.moderated_variances import moderated_variances
 
 
 def rng(seed=3):

@@ -14,7 +14,7 @@ from gnomon.stats import (
     metric_named,
 )
 from gnomon.stats.intervals import acceleration, influence_of
-from gnomon.stats.small_sample import noise_floor
+from gnomon.stats.small_samples.small_sample import noise_floor
 
 
 def suite(rng, n_runs, n_tasks=9):

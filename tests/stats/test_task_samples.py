@@ -7,7 +7,7 @@ from scipy import stats
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable
 from gnomon.stats import Strata, estimate, metric_named
-from gnomon.stats.task_samples import (
+from gnomon.stats.small_samples.task_samples import (
     farthest_task,
     hall_interval,
     order_statistics_interval,

@@ -35,7 +35,7 @@ from gnomon.plot.style import (
     size_for,
     sparse_markers,
 )
-from gnomon.stats.learning_curves import Curve
+from gnomon.stats.learning_curves.curves_by_step import Curve
 
 __all__ = [
     "MedianCurve",
@@ -358,7 +358,7 @@ def sample_efficiency_curves(
     Parameters
     ----------
     curves : sequence of Curve
-        Of one metric; from :func:`~gnomon.stats.learning_curves.curves`.
+        Of one metric; from :func:`~gnomon.stats.learning_curves.curves_by_step.curves`.
     xlabel, ylabel : str
         What the axes measure; the metric stands above them.
     series : mapping from algorithm to int, optional

@@ -23,8 +23,8 @@ from gnomon.plot.style import (
     series_style,
 )
 from gnomon.scores.table import FloatArray
-from gnomon.stats.power import IntervalWidth, PowerPoint
-from gnomon.stats.subsampling import Subsamples
+from gnomon.stats.planning.power import IntervalWidth, PowerPoint
+from gnomon.stats.planning.subsampling import Subsamples
 
 __all__ = [
     "power_curves",
@@ -57,7 +57,7 @@ def subsample_distributions(
     Parameters
     ----------
     subsamples : sequence of Subsamples
-        Of one metric; from :func:`~gnomon.stats.subsampling.subsample_table`.
+        Of one metric; from :func:`~gnomon.stats.planning.subsampling.subsample_table`.
     xlabel : str, optional
         What the axis measures; the metric if not given.
     series : mapping from algorithm to int, optional
@@ -115,8 +115,8 @@ def power_curves(
     Parameters
     ----------
     points : sequence of PowerPoint
-        From :func:`~gnomon.stats.power.power_curve`. Of more than twenty pairs, those that are
-        hardest to tell apart are drawn.
+        From :func:`~gnomon.stats.planning.power.power_curve`. Of more than twenty pairs, those that
+        are hardest to tell apart are drawn.
     wanted : float, optional
         A power to mark with a line.
     ax : matplotlib.axes.Axes, optional
@@ -180,7 +180,7 @@ def width_curves(widths: Sequence[IntervalWidth], *, ax: Axes | None = None) -> 
     Parameters
     ----------
     widths : sequence of IntervalWidth
-        From :func:`~gnomon.stats.planning.plan`.
+        From :func:`~gnomon.stats.planning.plans.plan`.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 

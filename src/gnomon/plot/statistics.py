@@ -44,12 +44,13 @@ from gnomon.plot.style import (
 from gnomon.results import Results
 from gnomon.stats.comparisons.comparison import Comparison, Comparisons
 from gnomon.stats.estimates import Estimate, Estimates
-from gnomon.stats.learning_curves import Curve, Curves
-from gnomon.stats.planning import Plan, SequentialResult
-from gnomon.stats.power import IntervalWidth, PowerPoint
+from gnomon.stats.learning_curves.curves_by_step import Curve, Curves
+from gnomon.stats.planning.plans import Plan
+from gnomon.stats.planning.power import IntervalWidth, PowerPoint
+from gnomon.stats.planning.sequential import SequentialResult
+from gnomon.stats.planning.subsampling import Subsamples
 from gnomon.stats.profiles.kinds import Profiles, beyond_thresholds
 from gnomon.stats.profiles.performance import Profile
-from gnomon.stats.subsampling import Subsamples
 
 __all__ = [
     "comparison_figure",

@@ -243,18 +243,16 @@ class ScoreTable:
     def _cells(self) -> Cells:
         """The rows that have a score, one for each run."""
         if self.n_steps > 1:
-            raise ScoreDataError(
-                f"the table holds {self.n_steps} steps of each run; "
-                "expected one: take last_step(), at_step(...) or gnomon.scores.at_common_step"
-            )
+            take = "last_step(), at_step(...) or gnomon.scores.at_common_step"
+            raise ScoreDataError(f"{self.n_steps} steps of each run; expected one: take {take}")
         rows = self.effective_scores().select("algorithm", "task", "run", "score")
         return Cells(rows.filter(~pl.col("score").is_nan()), self.algorithms, self.tasks)
 
     @cached_property
     def _curve_cells(self) -> Cells:
         """All rows, with their steps."""
-        rows = self.effective_scores().select("algorithm", "task", "run", "step", "score")
-        return Cells(rows, self.algorithms, self.tasks)
+        columns = ("algorithm", "task", "run", "step", "score")
+        return Cells(self.effective_scores().select(columns), self.algorithms, self.tasks)
 
     def effective_scores(self) -> pl.DataFrame:
         """Return the rows with censored scores replaced by the infinitely bad one."""

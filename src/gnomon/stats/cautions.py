@@ -16,9 +16,9 @@ import numpy as np
 from gnomon.errors import DegenerateScoresWarning, listed
 from gnomon.scores.table import FloatArray
 from gnomon.stats.metrics import Metric
-from gnomon.stats.small_sample import Influences, delta_error, task_variances
+from gnomon.stats.small_samples.small_sample import Influences, delta_error, task_variances
+from gnomon.stats.small_samples.task_samples import FAR, farthest_task
 from gnomon.stats.strata import Strata
-from gnomon.stats.task_samples import FAR, farthest_task
 
 __all__ = [
     "LARGE_SHARE",

@@ -33,10 +33,10 @@ from gnomon.stats.intervals import (
     resolved_method,
 )
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metrics_for
-from gnomon.stats.moderated_variances import TableVariances, expect_table
-from gnomon.stats.small_sample import Influences, delta_interval
+from gnomon.stats.small_samples.moderated_variances import TableVariances, expect_table
+from gnomon.stats.small_samples.small_sample import Influences, delta_interval
+from gnomon.stats.small_samples.task_samples import check_tasks
 from gnomon.stats.strata import Strata
-from gnomon.stats.task_samples import check_tasks
 
 __all__ = [
     "Estimate",
@@ -184,17 +184,17 @@ def estimate(
         Confidence level, between 0 and 1.
     method : str
         ``small_sample``: closed forms that hold their coverage with few runs (see
-        :mod:`gnomon.stats.small_sample`); ``percentile``, ``basic``, ``bc``, ``bca``,
+        :mod:`gnomon.stats.small_samples.small_sample`); ``percentile``, ``basic``, ``bc``, ``bca``,
         ``studentized``: from resamples; ``auto``: the first below 20 runs, else the second.
     resampling : str
         ``runs`` inside each task, or ``runs_and_tasks`` where the tasks are a sample too, of at
         least 6: ``auto`` and ``small_sample`` are then the closed forms of
-        :mod:`gnomon.stats.task_samples`.
+        :mod:`gnomon.stats.small_samples.task_samples`.
     variances : str
         ``own``: each algorithm's; ``table``: moderated over the table's algorithms
-        (:mod:`gnomon.stats.moderated_variances`), for the small-sample intervals of means,
-        interquartile means and the like. At 2 runs they are 13 % narrower, from 3 runs on about
-        equal; and they depend on who else is in the table.
+        (:mod:`gnomon.stats.small_samples.moderated_variances`), for the small-sample intervals of
+        means, interquartile means and the like. At 2 runs they are 13 % narrower, from 3 runs on
+        about equal; and they depend on who else is in the table.
     n_resamples : int
         Number of resamples.
     gamma : float, optional

@@ -17,14 +17,14 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.quantiles import quantile_ends
 from gnomon.stats.bootstrap.resamples import Resamples
 from gnomon.stats.metrics import Metric, metric_named
-from gnomon.stats.small_sample import (
+from gnomon.stats.small_samples.small_sample import (
     Influences,
     delta_error,
     delta_interval,
     median_profile_interval,
 )
+from gnomon.stats.small_samples.task_samples import task_sample_interval
 from gnomon.stats.strata import Strata
-from gnomon.stats.task_samples import task_sample_interval
 
 __all__ = [
     "FEW_RUNS",

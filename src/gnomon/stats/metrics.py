@@ -14,7 +14,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 from gnomon.stats import aggregates
-from gnomon.stats.small_sample import Influences, Response, noise_floor
+from gnomon.stats.small_samples.small_sample import Influences, Response, noise_floor
 from gnomon.stats.strata import Strata
 
 __all__ = ["METRICS", "Metric", "Metrics", "metric_list", "metric_named", "metrics_for"]

@@ -1,10 +1,10 @@
 """Comparisons of every two algorithms of a table, corrected for the number of pairs.
 
 With few runs the standard errors are those of delta-t with variances moderated over the table
-(:mod:`gnomon.stats.moderated_variances`): many pairs look for the one whose variance happens to
-come out small. On tables of eight populations without any difference, with 2 to 10 runs, Holm's
-correction then errs in 2.4 % of the tables for means and in 2.3 % for interquartile means, in the
-worst cell in 4.7 and 6.0 % (with own variances in 62 and 13).
+(:mod:`gnomon.stats.small_samples.moderated_variances`): many pairs look for the one whose variance
+happens to come out small. On tables of eight populations without any difference, with 2 to 10 runs,
+Holm's correction then errs in 2.4 % of the tables for means and in 2.3 % for interquartile means,
+in the worst cell in 4.7 and 6.0 % (with own variances in 62 and 13).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from gnomon.stats.comparisons.permutation import largest_of_permuted
 from gnomon.stats.comparisons.studentized_range import range_cdf, range_quantile
 from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.metrics import Metric, Metrics
-from gnomon.stats.moderated_variances import TableVariances
-from gnomon.stats.small_sample import delta_error
+from gnomon.stats.small_samples.moderated_variances import TableVariances
+from gnomon.stats.small_samples.small_sample import delta_error
 
 __all__ = ["compare_all"]
 

@@ -24,7 +24,7 @@ from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
 from gnomon.stats.intervals import Interval, checked
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
-from gnomon.stats.moderated_variances import TableVariances
+from gnomon.stats.small_samples.moderated_variances import TableVariances
 from gnomon.stats.strata import Strata
 
 __all__ = [

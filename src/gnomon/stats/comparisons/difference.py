@@ -1,8 +1,8 @@
 """The difference of two algorithms in one metric: its interval, and the test that there is none.
 
-Methods are those of the small-sample intervals of :mod:`gnomon.stats.small_sample`, for a
-difference: the delta-t interval of both algorithms' influences, or of their pairwise differences if
-runs are pairs.
+Methods are those of the small-sample intervals of :mod:`gnomon.stats.small_samples.small_sample`,
+for a difference: the delta-t interval of both algorithms' influences, or of their pairwise
+differences if runs are pairs.
 
 Each of two medians of tasks has its profile-likelihood interval. That of their difference reaches
 on each side as far as the two ends in question, their squares added, less twice their product times
@@ -31,7 +31,7 @@ from gnomon.stats.comparisons.improvement import (
 )
 from gnomon.stats.intervals import FEW_RUNS, Interval, percentile
 from gnomon.stats.metrics import Metric, metric_named
-from gnomon.stats.small_sample import Influences, delta_error, median_profile_interval
+from gnomon.stats.small_samples.small_sample import Influences, delta_error, median_profile_interval
 from gnomon.stats.strata import Strata
 
 __all__ = [

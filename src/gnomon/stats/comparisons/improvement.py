@@ -24,7 +24,7 @@ import numpy.typing as npt
 from gnomon.scores.table import FloatArray
 from gnomon.stats.comparisons.rank_tests import mann_whitney
 from gnomon.stats.intervals import Interval
-from gnomon.stats.small_sample import DeltaError, Influences, delta_error
+from gnomon.stats.small_samples.small_sample import DeltaError, Influences, delta_error
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = [

@@ -13,8 +13,8 @@ import numpy as np
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.comparison import ComparisonSettings
 from gnomon.stats.metrics import Metric
-from gnomon.stats.moderated_variances import moderated_variances
-from gnomon.stats.small_sample import task_variances
+from gnomon.stats.small_samples.moderated_variances import moderated_variances
+from gnomon.stats.small_samples.small_sample import task_variances
 from gnomon.stats.strata import Strata
 
 __all__ = ["largest_of_permuted"]

@@ -14,7 +14,7 @@ from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.reported_number import reported_number
-from gnomon.scores.readers.run_folders import RunKey, files_below, key_of_file
+from gnomon.scores.readers.training_logs.run_folders import RunKey, files_below, key_of_file
 from gnomon.scores.table import ScoreTable
 
 __all__ = ["MONITORS", "read_monitors"]

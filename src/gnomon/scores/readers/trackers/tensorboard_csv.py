@@ -15,8 +15,8 @@ from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import header_names, read_csv
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.reported_number import reported_number
-from gnomon.scores.readers.run_folders import by_run, files_below
-from gnomon.scores.readers.run_names import keys_of_runs
+from gnomon.scores.readers.trackers.run_names import keys_of_runs
+from gnomon.scores.readers.training_logs.run_folders import by_run, files_below
 from gnomon.scores.table import ScoreTable
 
 __all__ = ["TENSORBOARD_CSV", "read_tensorboard_csv"]

@@ -1,8 +1,9 @@
 """Tables of runs that trackers export: Weights & Biases and MLflow, last values or histories.
 
 A table has a row for each run, or one for each run and step. Which columns there are depends on
-what was shown when it was saved, so what a column is goes by its name (:mod:`.usual_columns`), and
-what cannot be told is asked for. A run that did not finish is a missing run.
+what was shown when it was saved, so what a column is goes by its name
+(:mod:`gnomon.scores.readers.usual_columns`), and what cannot be told is asked for. A run that did
+not finish is a missing run.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from gnomon.errors import DegenerateScoresWarning, counted, joined, listed
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import header_names, read_csv
 from gnomon.scores.readers.registry import Reader, ReadRequest
-from gnomon.scores.readers.run_names import keys_of_runs
+from gnomon.scores.readers.trackers.run_names import keys_of_runs
 from gnomon.scores.readers.usual_columns import chosen_score, short_name, usual_columns
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import MISSING_TEXTS, Origin, matching_rows, tidy_frame

@@ -13,7 +13,7 @@ import numpy as np
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.registry import Reader, ReadRequest
-from gnomon.scores.readers.run_folders import by_run, files_below
+from gnomon.scores.readers.training_logs.run_folders import by_run, files_below
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = ["EVALUATIONS", "read_evaluations"]

@@ -12,11 +12,11 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import Results, generator, made_by, recorded
-from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.comparisons.comparison import Comparison, chosen_pair, compare
-from gnomon.stats.estimates import shared_tasks, warn
+from gnomon.scores.table import ScoreTable
+from gnomon.stats.comparisons.comparison import chosen_pair
+from gnomon.stats.estimates import warn
 from gnomon.stats.metrics import Metric, Metrics, metric_list
-from gnomon.stats.power import (
+from gnomon.stats.planning.power import (
     ASSURANCE,
     IntervalWidth,
     PowerPoint,
@@ -24,49 +24,14 @@ from gnomon.stats.power import (
     power_curve,
     runs_needed,
 )
+from gnomon.stats.planning.sequential import SequentialResult, sequential_compare
+from gnomon.stats.planning.subsampling import Subsamples, subsample_table
 from gnomon.stats.strata import Strata
-from gnomon.stats.subsampling import Subsamples, subsample_table
 
-__all__ = ["Plan", "SequentialResult", "Way", "plan", "sequential_compare", "sequential_levels"]
+__all__ = ["Plan", "Way", "plan"]
 
 #: Runs to try for power.
 DEFAULT_RUNS = (3, 5, 10, 20, 40)
-#: Before so many runs two clusters of a task's runs cannot be seen: all may lie in one.
-SEEN_RUNS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class SequentialResult:
-    """The outcome of a comparison that may stop early.
-
-    Parameters
-    ----------
-    decided : bool
-        Whether some look found a difference.
-    runs : int
-        Runs per task at the last look that was made.
-    comparison : Comparison
-        The comparison at that look, at that look's level.
-
-    Examples
-    --------
-    >>> from gnomon.stats import compare
-    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
-    >>> (one,) = compare(scores, "a", "b", "mean")
-    >>> SequentialResult(False, 2, one).as_record()["runs"]
-    2
-    """
-
-    decided: bool
-    runs: int
-    comparison: Comparison
-
-    def as_record(self) -> dict[str, Any]:
-        """Return what was compared and decided as a mapping fit for JSON."""
-        record = self.comparison.as_record()
-        names = ("a", "b", "metric", "value", "low", "high", "p_value", "level")
-        own = {name: record[name] for name in names}
-        return own | {"decided": self.decided, "runs": self.runs}
 
 
 Way = Literal["power", "widths", "subsample", "sequential"]
@@ -150,10 +115,10 @@ def plan(
         ``iqm``, or ``median`` of subsamples, if not given.
     way : str
         ``power``: how often studies of each size separate a pair
-        (:func:`~gnomon.stats.power.power_curve`); ``widths``: how wide intervals would be
-        (:func:`~gnomon.stats.power.interval_widths`); ``subsample``: what fewer of these runs would
-        have said (:func:`~gnomon.stats.subsampling.subsample_table`); ``sequential``: a comparison
-        look by look (:func:`sequential_compare`).
+        (:func:`~gnomon.stats.planning.power.power_curve`); ``widths``: how wide intervals would be
+        (:func:`~gnomon.stats.planning.power.interval_widths`); ``subsample``: what fewer of these
+        runs would have said (:func:`~gnomon.stats.planning.subsampling.subsample_table`);
+        ``sequential``: a comparison look by look (:func:`sequential_compare`).
     runs : sequence of int, optional
         Runs per task to try, or to look after; if not given 3, 5, 10, 20, 40 for power, up to six
         times the pilot's for widths, and what there is for subsamples.
@@ -173,9 +138,10 @@ def plan(
     Returns
     -------
     Plan
-        Records of :class:`~gnomon.stats.power.PowerPoint`,
-        :class:`~gnomon.stats.power.IntervalWidth`, :class:`~gnomon.stats.subsampling.Subsamples` or
-        :class:`SequentialResult`, metric by metric.
+        Records of :class:`~gnomon.stats.planning.power.PowerPoint`,
+        :class:`~gnomon.stats.planning.power.IntervalWidth`,
+        :class:`~gnomon.stats.planning.subsampling.Subsamples` or :class:`SequentialResult`, metric
+        by metric.
 
     Raises
     ------
@@ -333,121 +299,3 @@ def _looks(
         yield sequential_compare(
             scores, *pair, metric, looks=how.runs, level=how.level, gamma=how.gamma, rng=how.rng
         )
-
-
-def sequential_levels(looks: Sequence[int], *, level: float = 0.95) -> FloatArray:
-    """Return the level at which to test at each look, so that all looks together keep `level`.
-
-    The error is spent as by O'Brien and Fleming (Lan and DeMets 1983), little at first; each look
-    is tested at its own share, so that by Bonferroni's inequality the sum holds for any test, at
-    the price of some power.
-
-    Parameters
-    ----------
-    looks : sequence of int
-        Numbers of runs at which data are looked at, ascending; the last is the end.
-    level : float
-        1 minus the error of the whole.
-
-    Examples
-    --------
-    >>> (1 - sequential_levels([5, 10, 20])).round(4)
-    array([0.0001, 0.0055, 0.0444])
-    """
-    from scipy import special
-
-    shares = np.asarray(looks, dtype=np.float64) / looks[-1]
-    if np.any(np.diff(shares) <= 0.0):
-        raise ValueError(f"expected ascending numbers of runs, found {list(looks)}")
-    z = special.ndtri(1.0 - (1.0 - level) / 2.0)
-    spent = 2.0 * special.ndtr(-z / np.sqrt(shares))
-    return np.asarray(1.0 - np.diff(spent, prepend=0.0))
-
-
-def sequential_compare(
-    table: ScoreTable,
-    a: str,
-    b: str,
-    metric: str | Metric = "iqm",
-    *,
-    looks: Sequence[int],
-    level: float = 0.95,
-    gamma: float | None = None,
-    rng: np.random.Generator,
-) -> SequentialResult:
-    """Compare two algorithms look by look and stop when decided, the error controlled.
-
-    A look before 5 runs decides only what it would decide without any one of the tasks, so with one
-    task it decides nothing: runs that fall in two clusters may all lie in one of them, and then
-    show no variance. Where one such task rules the comparison, looks at 2, 4 and 8 runs would else
-    err in 15 % of all studies instead of 5.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        Runs in the order in which they were made; those not made yet may be missing.
-    a, b, metric, gamma, rng
-        As in :func:`~gnomon.stats.comparisons.comparison.compare`.
-    looks : sequence of int
-        Planned numbers of runs per task, fixed beforehand; see :func:`sequential_levels`.
-    level : float
-        1 minus the probability of finding any difference where there is none.
-
-    Raises
-    ------
-    ScoreDataError
-        There are fewer runs than the first look needs.
-
-    Examples
-    --------
-    >>> x = np.random.default_rng(0).normal(size=(10, 3))
-    >>> table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 5})
-    >>> result = sequential_compare(
-    ...     table, "a", "b", "mean", looks=[3, 5, 10], rng=np.random.default_rng(1)
-    ... )
-    >>> result.decided, result.runs
-    (True, 3)
-    """
-    tasks = shared_tasks(table, (a, b))
-    made = min(table.runs(name, task).size for name in (a, b) for task in tasks)
-    result = None
-
-    def compared(part: ScoreTable, level: float) -> Comparison:
-        return compare(
-            part, a, b, [metric], level=level, gamma=gamma, method="small_sample", rng=rng
-        )[0]
-
-    for n, own in zip(looks, sequential_levels(looks, level=level), strict=True):
-        if n > made:
-            break
-        part = _first_runs(table, (a, b), tasks, n)
-        found = compared(part, float(own))
-        decided = _decides(found)
-        if decided and n < SEEN_RUNS:
-            rests = (part.select(tasks=[t for t in tasks if t != one]) for one in tasks)
-            decided = len(tasks) > 1 and all(_decides(compared(r, float(own))) for r in rests)
-        result = SequentialResult(decided, n, found)
-        if decided:
-            return result
-    if result is None:
-        raise ScoreDataError(f"expected {looks[0]} runs per task at the first look, found {made}")
-    return result
-
-
-def _decides(found: Comparison) -> bool:
-    """Return whether a comparison finds a difference at its level."""
-    return found.p_value <= 1.0 - found.level
-
-
-def _first_runs(
-    table: ScoreTable, algorithms: Sequence[str], tasks: Sequence[str], n_runs: int
-) -> ScoreTable:
-    """Return the table of the first runs of each algorithm on each task."""
-    records = [
-        {"algorithm": name, "task": task, "run": run, "score": float(score)}
-        | {"censored": bool(np.isinf(score))}
-        for name in algorithms
-        for task in tasks
-        for run, score in enumerate(table.runs(name, task)[:n_runs])
-    ]
-    return ScoreTable.from_records(records, higher_is_better=table.higher_is_better)

@@ -18,7 +18,7 @@ from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import header_names, read_csv
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.reported_number import reported_number
-from gnomon.scores.readers.run_names import keys_of_runs
+from gnomon.scores.readers.trackers.run_names import keys_of_runs
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin
 

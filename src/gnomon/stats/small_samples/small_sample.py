@@ -79,7 +79,7 @@ class Influences:
         Between which the metric lies, whatever the scores.
     moderated : (ndarray of float, ndarray of float), optional
         Variances of each task's influences and of its scores to take for its own, each of shape
-        (tasks,); see :mod:`gnomon.stats.moderated_variances`.
+        (tasks,); see :mod:`gnomon.stats.small_samples.moderated_variances`.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from gnomon.stats.comparisons.studentized_range import noncentrality
 from gnomon.stats.estimates import finite_or_none, shared_tasks
 from gnomon.stats.intervals import interval_of
 from gnomon.stats.metrics import Metric
-from gnomon.stats.small_sample import task_variances
+from gnomon.stats.small_samples.small_sample import task_variances
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = ["IntervalWidth", "PowerPoint", "interval_widths", "power_curve", "runs_needed"]

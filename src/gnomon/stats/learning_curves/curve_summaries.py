@@ -36,7 +36,7 @@ from gnomon.stats.intervals import (
     resolved_method,
 )
 from gnomon.stats.metrics import Metric
-from gnomon.stats.small_sample import Influences, delta_interval, task_variances
+from gnomon.stats.small_samples.small_sample import Influences, delta_interval, task_variances
 from gnomon.stats.strata import Strata
 
 __all__ = [

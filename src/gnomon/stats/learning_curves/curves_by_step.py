@@ -20,9 +20,14 @@ from gnomon.results import Results, Row, generator, made_by, recorded
 from gnomon.scores.curve_grid import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
-from gnomon.stats.curve_summaries import OF_LENGTH, CurveSummary, SummaryOptions, summarized
 from gnomon.stats.estimates import Estimates, finite_or_none, shared_tasks, warn
 from gnomon.stats.intervals import Method, checked, interval_of
+from gnomon.stats.learning_curves.curve_summaries import (
+    OF_LENGTH,
+    CurveSummary,
+    SummaryOptions,
+    summarized,
+)
 from gnomon.stats.metrics import Metric, Metrics, metrics_for
 from gnomon.stats.strata import Strata
 
@@ -171,7 +176,7 @@ def curves(
         One number about the curve of the metric instead: ``area`` (its mean over the steps' range,
         by the trapezoidal rule), ``best``, ``best_corrected`` (the same number, with an interval
         that holds over the choice of the step), ``final``, or ``time_to_threshold`` (the first step
-        that reaches it); see :mod:`gnomon.stats.curve_summaries`.
+        that reaches it); see :mod:`gnomon.stats.learning_curves.curve_summaries`.
     threshold : float, optional
         For ``time_to_threshold``.
     level : float

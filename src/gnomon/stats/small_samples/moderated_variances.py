@@ -22,7 +22,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.metrics import Metric
-from gnomon.stats.small_sample import Influences, task_variances
+from gnomon.stats.small_samples.small_sample import Influences, task_variances
 from gnomon.stats.strata import Strata
 
 __all__ = ["PRIOR_DF", "TableVariances", "expect_table", "moderated_variances"]

@@ -1,0 +1,1 @@
+"""Files of published results: leaderboards, evaluation harnesses, papers."""

@@ -1,0 +1,1 @@
+"""Exports of trackers: Weights & Biases, MLflow, TensorBoard, openrlbenchmark."""

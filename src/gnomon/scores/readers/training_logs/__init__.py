@@ -1,0 +1,1 @@
+"""Files that training writes: monitors and evaluations of Stable-Baselines3."""

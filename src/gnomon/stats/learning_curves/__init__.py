@@ -1,0 +1,1 @@
+"""Learning curves: metrics along the steps, and summaries of curves."""

@@ -1,0 +1,1 @@
+"""How many runs: power, widths of intervals, subsamples, sequential comparisons."""

@@ -15,6 +15,7 @@ from gnomon.errors import DegenerateScoresWarning
 from gnomon.leaderboard.standings.board_records import LEVEL, METRICS, Board, Contender, Standings
 from gnomon.leaderboard.standings.compute import difference, score_table, standings_of
 from gnomon.ranking import rank
+from gnomon.results import noted
 from gnomon.stats import Estimate, estimate
 
 
@@ -185,7 +186,8 @@ def test_the_interval_of_a_difference_covers_it():
 def _mean(x, rng) -> Estimate:
     from gnomon.scores import ScoreTable
 
-    return estimate(ScoreTable.from_arrays({"a": x}), ["mean"], rng=rng)[0]
+    with noted():  # In some draws the runs of a task fall in two clusters.
+        return estimate(ScoreTable.from_arrays({"a": x}), ["mean"], rng=rng)[0]
 
 
 def test_what_is_not_estimable_is_none_with_a_note():

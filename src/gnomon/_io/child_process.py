@@ -90,8 +90,10 @@ class ChildProcess:
         output: Literal["inherited", "pipe", "file"] = "inherited",
     ) -> None:
         kept = output != "inherited"
-        self._errors = tempfile.TemporaryFile() if kept else None  # noqa: SIM115 - close closes it
-        file: IO[bytes] | None = tempfile.TemporaryFile() if output == "file" else None  # noqa: SIM115 - the same
+        self._errors = tempfile.TemporaryFile() if kept else None  # noqa: SIM115 - close() ends it
+        file: IO[bytes] | None = None
+        if output == "file":
+            file = tempfile.TemporaryFile()  # noqa: SIM115 - outlives this function; close() ends it
         self._output = file
         try:
             self._process = subprocess.Popen(

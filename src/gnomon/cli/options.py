@@ -363,8 +363,8 @@ def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
 
     parameters = list(_parameters(verb, hints))
     spread.__annotations__ = {p.name: p.annotation for p in parameters}
-    # inspect.signature() honours the attribute, which the type of a function does not declare.
-    spread.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    # Typer asks inspect.signature(), which takes this attribute; typeshed's functions lack it.
+    spread.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # see above
     return spread
 
 

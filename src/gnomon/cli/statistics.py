@@ -315,8 +315,10 @@ def curves(
 
 def _grid(text: str | None) -> int | Literal["shared"] | None:
     """Return the number of steps, or that there is to be no grid."""
-    if text is None or text == "shared":
-        return text  # type: ignore[return-value]  # mypy does not narrow a str to a literal
+    if text is None:
+        return None
+    if text == "shared":
+        return "shared"
     if not text.isdigit() or int(text) < 2:
         raise typer.BadParameter(
             f"expected a number of steps from 2 on, or shared; found {text!r}", param_hint="--grid"

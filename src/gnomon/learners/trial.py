@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -139,8 +139,8 @@ def _play(
 def _action(chosen: object) -> int:
     """Return what a learner chose as one of the 144 attempts."""
     try:
-        action = index(chosen)  # type: ignore[arg-type]  # whatever a learner returned: the error is caught
-    except TypeError:
+        action = index(chosen) if isinstance(chosen, SupportsIndex) else -1
+    except TypeError:  # an array of several numbers has the method, and refuses
         action = -1
     if not 0 <= action < N_CELLS * N_BUCKETS:
         found = shortened(repr(chosen))

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 
@@ -156,11 +157,13 @@ def _present(correction: str) -> Correction:
         text = "correction max_t is now studentized_range; the old name goes in 0.3"
         warnings.warn(text, DeprecationWarning, stacklevel=3)
         return "studentized_range"
-    if correction not in ("holm", "studentized_range", "permutation"):
-        raise ValueError(
-            f"expected a correction holm, studentized_range or permutation, found {correction!r}"
-        )
-    return correction  # type: ignore[return-value]  # one of the names
+    for name in get_args(Correction):
+        if correction == name:
+            known: Correction = name
+            return known
+    raise ValueError(
+        f"expected a correction holm, studentized_range or permutation, found {correction!r}"
+    )
 
 
 class _Table:

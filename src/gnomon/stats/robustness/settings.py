@@ -181,8 +181,7 @@ def _by_columns(
             raise UnknownNameError("attribute of the scores", name, scores.attributes)
     if learner not in frame.columns:
         # An algorithm at several settings is one learner; else each algorithm is a setting.
-        most = frame.select("algorithm", *columns).unique()["algorithm"].value_counts()["count"]
-        several = int(most.max() or 0) > 1  # type: ignore[arg-type]  # a count
+        several = frame.select("algorithm", *columns).unique()["algorithm"].is_duplicated().any()
         learner = "algorithm" if several else ANY_LEARNER
     found: _Keyed = {}
     for row in frame.iter_rows(named=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -37,8 +37,8 @@ class Figure:
         A heading, and what to see and how to read it.
     alt : str
         What it shows, for those who do not see it.
-    drawing : matplotlib.figure.Figure
-        What is seen.
+    source : matplotlib.figure.Figure, or function without arguments that returns one
+        What is seen; a function is called when the drawing is asked for, in the process that asks.
     rows : sequence of mappings
         The numbers in it, one mapping a row, all with the same keys.
     wide : bool
@@ -56,9 +56,17 @@ class Figure:
     title: str
     caption: str
     alt: str
-    drawing: Drawing
+    source: Drawing | Callable[[], Drawing]
     rows: Sequence[Row]
     wide: bool = False
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The drawing, made when it is first asked for."""
+        if isinstance(self.source, Drawing):
+            return self.source
+        with default_settings():
+            return self.source()
 
     def files(self, also: Sequence[str] = ()) -> dict[str, bytes]:
         """Return ``NAME.svg`` and ``NAME.csv`` and what they hold, and other formats if asked."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 
@@ -175,7 +176,7 @@ def trial_figure(findings: Findings, x: Performance) -> Figure:
         f"{x.ends.min():,.0f}, most {worst:,.0f}.",
         f"Cumulated errors by episode of {counted(x.n_trials, 'trial')} of {x.learner} on "
         f"{x.rule}; they end between {x.ends.min():,.0f} and {worst:,.0f}.",
-        cumulated_error_curves(x.errors, color=color),
+        partial(cumulated_error_curves, x.errors, color=color),
         cumulated_error_rows(x.errors),
     )
 

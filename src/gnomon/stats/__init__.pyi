@@ -6,12 +6,12 @@ from .aggregates import optimality_gap as optimality_gap
 from .aggregates import share_above as share_above
 from .aggregates import task_iqm as task_iqm
 from .aggregates import trimmed_mean as trimmed_mean
+from .bootstrap.medians import median_curve as median_curve
+from .bootstrap.medians import median_interval as median_interval
 from .bootstrap.quantiles import percentile_interval as percentile_interval
 from .bootstrap.quantiles import quantiles as quantiles
 from .bootstrap.resamples import Resamples as Resamples
 from .bootstrap.resamples import draw_key as draw_key
-from .bootstrap.resamples import median_curve as median_curve
-from .bootstrap.resamples import median_interval as median_interval
 from .comparisons.all_pairs import compare_all as compare_all
 from .comparisons.comparison import Comparison as Comparison
 from .comparisons.comparison import Comparisons as Comparisons

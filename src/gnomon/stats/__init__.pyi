@@ -97,11 +97,11 @@ from .robustness.tolerance import runs_for_tolerance as runs_for_tolerance
 from .robustness.tolerance import share_of_range as share_of_range
 from .robustness.tolerance import tolerance as tolerance
 from .robustness.tolerance import tolerance_ranks as tolerance_ranks
+from .small_samples.median_profile import median_profile_interval as median_profile_interval
 from .small_samples.small_sample import DeltaError as DeltaError
 from .small_samples.small_sample import Influences as Influences
 from .small_samples.small_sample import delta_error as delta_error
 from .small_samples.small_sample import delta_interval as delta_interval
-from .small_samples.small_sample import median_profile_interval as median_profile_interval
 from .strata import Strata as Strata
 from .summaries import stand_in_runs as stand_in_runs
 

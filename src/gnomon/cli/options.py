@@ -132,6 +132,13 @@ class ReadOptions:
         Literal["algorithms", "tasks", "runs"] | None,
         typer.Option("--columns-are", help="What the columns of a table of seeds or steps are."),
     ] = None
+    units: Annotated[
+        Literal["tasks", "items"] | None,
+        typer.Option("--units", help="What a task is: a task, or an item of an evaluation."),
+    ] = None
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="The column that tells the cluster of an item.")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -210,6 +217,8 @@ def scores_of(
         higher_is_better=False if options.lower_is_better else None,
         format=options.format,
         count_empty=not options.leave_out_empty_cells,
+        units=options.units,
+        cluster=options.cluster,
     )
 
 

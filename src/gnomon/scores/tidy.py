@@ -28,6 +28,7 @@ __all__ = [
     "rows_of_frame",
     "rows_of_records",
     "tidy_frame",
+    "with_censored",
 ]
 
 REQUIRED = ("algorithm", "task", "run", "score")
@@ -136,6 +137,16 @@ def tidy_frame(raw: pl.DataFrame, origin: Origin, where: Mapping[str, Any]) -> p
     _check_infinite(frame, rows, origin)
     _check_duplicates(frame, rows, origin)
     return frame
+
+
+def with_censored(frame: pl.DataFrame, worst: float) -> pl.DataFrame:
+    """Return tidy rows with the worst score in the place of censored ones."""
+    if "censored" not in frame.columns:
+        return frame
+    score = pl.col("score")
+    # An infinite score keeps the sign that it was given.
+    replaced = pl.when(pl.col("censored") & ~score.is_infinite()).then(worst).otherwise(score)
+    return frame.with_columns(replaced.alias("score"))
 
 
 def missing_columns(raw: pl.DataFrame, origin: Origin, named: Iterable[str] = ()) -> ScoreDataError:

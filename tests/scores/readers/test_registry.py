@@ -28,6 +28,7 @@ SOURCES = {
     "tracker-table": {"runs.csv": '"Name","State","algo","return"\n"dqn-0","finished","dqn","1"\n'},
     "openrlbenchmark": {"o.csv": ",org/rl/dqn ({})\nPong-v5,19.0 ± 0.7\n"},
     "tensorboard-csv": {"tb.csv": "Wall time,Step,Value\n1.5,0,59.3\n"},
+    "items": {"items.csv": "model,item,correct\na,q1,1\n"},
     "pivot": {"pivot.csv": "seed,dqn,ppo\n0,1,2\n"},
     "game-log": {"results.csv": "#.nickname,rule_name,trial_id\n"},
     "run-folder": {"run.json": "{}"},

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.table import ScoreTable
+from gnomon.scores.items import counted_in
+from gnomon.scores.table import ScoreTable, Units
 
 __all__ = [
     "BUILT_IN",
@@ -49,6 +50,7 @@ BUILT_IN = (
     "gnomon.scores.readers.trackers.tracker_tables:TRACKER_TABLE",
     "gnomon.scores.readers.trackers.tensorboard_csv:TENSORBOARD_CSV",
     "gnomon.scores.readers.training_logs.evaluations:EVALUATIONS",
+    "gnomon.scores.readers.evaluations.item_files:ITEM_FILE",
     "gnomon.scores.readers.pivots:PIVOT",
     "gnomon.scores.readers.published.lm_eval:LM_EVAL",
     "gnomon.scores.readers.training_logs.monitors:MONITORS",
@@ -90,6 +92,8 @@ class ReadRequest:
         The direction, for a source that does not tell it.
     count_empty : bool
         Whether attempts on empty cells are errors, in a run folder.
+    units : str, optional
+        What a task is, as it was asked for: ``tasks`` or ``items``.
 
     Examples
     --------
@@ -105,6 +109,7 @@ class ReadRequest:
     columns_are: ColumnsAre | None = None
     higher_is_better: bool | None = None
     count_empty: bool = True
+    units: Units | None = None
 
     @property
     def is_higher_better(self) -> bool:
@@ -183,6 +188,8 @@ def read_scores(
     format: str | None = None,
     count_empty: bool = True,
     default_metric: str | None = None,
+    units: Units | None = None,
+    cluster: str | None = None,
 ) -> ScoreTable:
     r"""Read scores from a file or folder of any format that a reader recognises.
 
@@ -217,6 +224,11 @@ def read_scores(
         Whether attempts on empty cells are errors, in a run folder.
     default_metric : str, optional
         Which score of a run folder or a game log if none is named; ``tce`` if not given.
+    units : {"tasks", "items"}, optional
+        What a task is; as the source has it if not given: logs of evaluations and files of
+        ``model, item, correct`` are of items, all else is of tasks.
+    cluster : str, optional
+        Of items, the attribute that tells the cluster of each, such as a document or a topic.
 
     Returns
     -------
@@ -256,6 +268,7 @@ def read_scores(
         columns_are=columns_are,
         higher_is_better=higher_is_better,
         count_empty=count_empty,
+        units=units,
     )
     reader = _recognised(path, wanted) if format is None else _named(format)
     for name in wanted.names():
@@ -265,6 +278,8 @@ def read_scores(
     if higher_is_better is not None and table.higher_is_better != higher_is_better:
         direction = "higher" if table.higher_is_better else "lower"
         raise ScoreDataError(f"{path}: {direction} is better there; expected no other direction")
+    if units is not None or cluster is not None:
+        table = counted_in(table, units or table.units, cluster)
     if normalize is None:
         return table
     from gnomon.scores import normalization
@@ -302,7 +317,9 @@ def _recognised(path: Path, wanted: ReadRequest) -> Reader:
         names = ", ".join(sorted(available_readers()))
         raise ScoreDataError(f"{path}: expected scores in a known format ({names}); found none")
     apt = [reader for reader in found if reader.takes.issuperset(wanted.names())]
-    return (apt or found)[0]
+    chosen = (apt or found)[0]
+    # A tidy file of items may go without runs.
+    return _named("items") if wanted.units == "items" and chosen.name == "tidy" else chosen
 
 
 def _named(name: str) -> Reader:

@@ -13,9 +13,9 @@ from .bootstrap.resamples import draw_key as draw_key
 from .bootstrap.resamples import median_curve as median_curve
 from .bootstrap.resamples import median_interval as median_interval
 from .comparisons.all_pairs import compare_all as compare_all
-from .comparisons.comparison import Comparison as Comparison
-from .comparisons.comparison import Comparisons as Comparisons
 from .comparisons.comparison import compare as compare
+from .comparisons.comparison_records import Comparison as Comparison
+from .comparisons.comparison_records import Comparisons as Comparisons
 from .comparisons.effects import almost_stochastic_order as almost_stochastic_order
 from .comparisons.effects import cliffs_delta as cliffs_delta
 from .comparisons.effects import hedges_g as hedges_g
@@ -34,8 +34,8 @@ from .comparisons.rank_tests import difficulty_order as difficulty_order
 from .comparisons.rank_tests import holm as holm
 from .comparisons.rank_tests import mann_whitney as mann_whitney
 from .comparisons.rank_tests import mann_whitney_table as mann_whitney_table
-from .estimates import Estimate as Estimate
-from .estimates import Estimates as Estimates
+from .estimate_records import Estimate as Estimate
+from .estimate_records import Estimates as Estimates
 from .estimates import estimate as estimate
 from .histograms import Histogram as Histogram
 from .histograms import Histograms as Histograms

@@ -17,16 +17,20 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, Row, generator, noted
-from gnomon.scores.table import ScoreTable
+from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.comparisons.all_pairs import compare_all
 from gnomon.stats.comparisons.comparison import IMPROVEMENT, Comparison, SmallMethod, compare
 from gnomon.stats.comparisons.rank_tests import holm
+from gnomon.stats.items.item_pairs import ItemPairs
+from gnomon.stats.items.item_units import counted_as
+from gnomon.stats.items.item_values import ItemMetric
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list
 
 __all__ = ["Equivalence", "Equivalences", "equivalence"]
@@ -144,7 +148,9 @@ def equivalence(
     b: str | None = None,
     *,
     margin: float,
-    metrics: Metrics = METRICS[:3],
+    metrics: Metrics | None = None,
+    units: Units | None = None,
+    cluster: str | None = None,
     per_task: bool = False,
     paired: bool = False,
     level: float = 0.95,
@@ -165,8 +171,9 @@ def equivalence(
         The largest difference that does not matter, above 0, in units of the metric; for
         ``probability_of_improvement`` below 0.5, on either side of 0.5. It is to be chosen before
         the scores are seen.
-    metrics, per_task, paired, level, method, n_resamples, gamma, rng
-        As in :func:`~gnomon.stats.comparisons.comparison.compare`; `per_task` for two algorithms.
+    metrics, units, cluster, per_task, paired, level, method, n_resamples, gamma, rng
+        As in :func:`~gnomon.stats.comparisons.comparison.compare`; the metrics are ``mean``,
+        ``median`` and ``iqm`` if not given, of items ``mean``; `per_task` for two algorithms.
         Each one-sided test has level ``1 - level``.
 
     Returns
@@ -200,7 +207,9 @@ def equivalence(
     0.1: p = 0.314, cannot tell
     1.0: p = 0.000, equivalent
     """
-    wanted = metric_list(metrics)
+    scores = counted_as(scores, units, cluster)
+    of_items = scores.units == "items"
+    wanted = metric_list(metrics or ("mean" if of_items else METRICS[:3]))
     _check_margin(margin, wanted)
     seed = int(generator(rng).integers(2**63)) if isinstance(rng, np.random.Generator) else rng
     options: dict[str, Any] = {"paired": paired, "method": method, "n_resamples": n_resamples}
@@ -211,7 +220,8 @@ def equivalence(
         first = compare(scores, a, b, wanted, per_task=per_task, level=level, **options)
     by_name = {metric if isinstance(metric, str) else metric.name: metric for metric in wanted}
     with noted():  # what the other levels would say again
-        found = [_tested(c, margin, _ends(scores, c, by_name[c.metric], options)) for c in first]
+        ends = _ends_of_items(scores) if of_items else partial(_ends, scores, by_name, options)
+        found = [_tested(c, margin, ends(c)) for c in first]
     records = tuple(_judged(one, p) for one, p in zip(found, _corrected(found), strict=True))
     return Equivalences(records, {**first.settings, "margin": margin}, first.warnings)
 
@@ -230,10 +240,25 @@ def _check_margin(margin: float, metrics: Sequence[str | Metric]) -> None:
         )
 
 
+def _ends_of_items(scores: ScoreTable) -> Callable[[Comparison], Ends]:
+    """Return what gives the same ends of comparisons of items, which are read once."""
+    pairs = ItemPairs(scores)
+
+    def ends_of(found: Comparison) -> Ends:
+        difference = pairs.difference(found.a, found.b, ItemMetric.named(found.metric))
+        return lambda alpha: difference.interval(1.0 - 2.0 * alpha)
+
+    return ends_of
+
+
 def _ends(
-    scores: ScoreTable, found: Comparison, metric: str | Metric, options: Mapping[str, Any]
+    scores: ScoreTable,
+    metrics: Mapping[str, str | Metric],
+    options: Mapping[str, Any],
+    found: Comparison,
 ) -> Ends:
     """Return the function from alpha to the ends of a comparison's 1 - 2 alpha interval."""
+    metric = metrics[found.metric]
     tasks = None if found.task is None else [found.task]
     pair = scores.select(algorithms=[found.a, found.b], tasks=tasks)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from gnomon.results import Results, Row
-from gnomon.scores.table import ScoreTable
 
 __all__ = ["Estimate", "Estimates", "finite_or_none"]
 
@@ -78,6 +77,7 @@ class Estimates(Results[Estimate]):
 
     Examples
     --------
+    >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import estimate
     >>> scores = ScoreTable.from_arrays({"dqn": [[1.0, 2.0], [2.0, 4.0], [3.0, 3.0]]})
     >>> print(estimate(scores, ["mean", "iqm"]).where(metric="mean"))
@@ -88,7 +88,7 @@ class Estimates(Results[Estimate]):
      dqn         mean       2.5   1.367   3.633        3         2
     """
 
-    columns = ("algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks")
+    columns: ClassVar[tuple[str, ...]] = ("algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks")
     drawn_by = "gnomon.plot.statistics:draw_estimates"
 
     @property

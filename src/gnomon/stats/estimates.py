@@ -164,10 +164,11 @@ def estimate(
         refuse_unlike(per_task=per_task, gamma=gamma is not None, **unlike)
         return estimate_items(scores, metrics, by=by, level=level, method=item_method(method))
     expect_items(by=by)
-    if method not in get_args(Method):
+    drawn: Method | None = next((name for name in get_args(Method) if name == method), None)
+    if drawn is None:
         raise ValueError(f"expected one of the methods {get_args(Method)}, found {method!r}")
     how = _Settings(
-        level, method, resampling, variances, n_resamples, gamma, n_threads, generator(rng)
+        level, drawn, resampling, variances, n_resamples, gamma, n_threads, generator(rng)
     )
     if variances != "own":
         over = "tasks one by one" if per_task else resampling

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gnomon.errors import DegenerateScoresWarning, listed
 from gnomon.ranking.contest import By, Contest, contest_of, ground_of

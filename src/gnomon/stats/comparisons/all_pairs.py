@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from gnomon.stats.comparisons.comparison import (
 from gnomon.stats.comparisons.permutation import largest_of_permuted
 from gnomon.stats.comparisons.studentized_range import range_cdf, range_quantile
 from gnomon.stats.estimates import shared_tasks
-from gnomon.stats.items.item_comparisons import compare_items
+from gnomon.stats.items.item_comparisons import ItemCorrection, compare_items
 from gnomon.stats.items.item_units import counted_as, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics
 from gnomon.stats.small_samples.moderated_variances import TableVariances
@@ -119,12 +119,9 @@ def compare_all(
         raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
     scores = counted_as(scores, units, cluster)
     if scores.units == "items":
-        refuse_unlike(
-            method=method != "auto", gamma=gamma is not None, permutation=correction == "permutation"
-        )
-        chosen: Literal["holm", "studentized_range"] = (
-            "holm" if correction == "holm" else "studentized_range"
-        )
+        dealt = correction == "permutation"
+        refuse_unlike(method=method != "auto", gamma=gamma is not None, permutation=dealt)
+        chosen: ItemCorrection = "holm" if correction == "holm" else "studentized_range"
         return compare_items(scores, None, metrics, level=level, correction=chosen)
     metrics = metrics or IMPROVEMENT
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from gnomon.results import Results, Row
-from gnomon.scores.table import ScoreTable
 from gnomon.stats.comparisons.difference import IMPROVEMENT
 from gnomon.stats.estimate_records import finite_or_none
 
@@ -45,6 +44,7 @@ class Comparison:
 
     Examples
     --------
+    >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import compare
     >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
     >>> (one,) = compare(scores, "a", "b", "mean")
@@ -77,13 +77,14 @@ class Comparisons(Results[Comparison]):
 
     Examples
     --------
+    >>> from gnomon.scores import ScoreTable
     >>> from gnomon.stats import compare
     >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
     >>> compare(scores, "a", "b", ["mean", "iqm"]).where(metric="iqm").settings["method"]
     'auto'
     """
 
-    columns = ("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted")
+    columns: ClassVar[tuple[str, ...]] = ("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted")
     drawn_by = "gnomon.plot.statistics:draw_comparisons"
 
     @property

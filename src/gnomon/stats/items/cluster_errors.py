@@ -43,7 +43,7 @@ class Clusters:
 
     @classmethod
     def of(cls, labels: Sequence[object] | npt.NDArray[np.generic]) -> Clusters:
-        """Number the labels of items.
+        """Return clusters from the labels of items.
 
         Examples
         --------
@@ -58,7 +58,8 @@ class Clusters:
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Return the sum of the values of each cluster's items, shape (clusters,)."""
-        return np.bincount(self.codes, weights=values, minlength=len(self))
+        sums = np.bincount(self.codes, weights=values, minlength=len(self))
+        return sums.astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, slots=True)

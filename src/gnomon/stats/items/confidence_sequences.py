@@ -118,9 +118,15 @@ class ConfidenceSequence:
 
 
 def expected_items(
-    x: FloatArray, weight: FloatArray, *, level: float, most: int, n_draws: int, rng: np.random.Generator
-) -> float:  # fmt: skip
-    """Return the mean number of items until the bets refute no difference, if items are like these.
+    x: FloatArray,
+    weight: FloatArray,
+    *,
+    level: float,
+    most: int,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> float:
+    """Return the mean number of items until bets refute no difference, if items are like these.
 
     Parameters
     ----------

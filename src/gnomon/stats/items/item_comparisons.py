@@ -1,4 +1,4 @@
-"""Comparisons of models on the same items: paired, with what pairing gained and what it can tell."""
+"""Comparisons of models on the same items: paired, with what pairing gained and can tell."""
 
 from __future__ import annotations
 
@@ -26,9 +26,13 @@ from gnomon.stats.metrics import Metric, Metrics, metric_list
 __all__ = [
     "ItemComparison",
     "ItemComparisons",
+    "ItemCorrection",
     "compare_items",
     "item_metrics",
 ]
+
+
+ItemCorrection = Literal["holm", "studentized_range"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +144,13 @@ class ItemComparisons(Comparisons):
 def _unpaired(one: ItemComparison) -> str:
     """Return the unpaired answer to the first question, and what pairing gained."""
     if math.isnan(one.low):
-        return "unpaired: not estimable"
+        return "unpaired: not estimable."
+    ends = f"unpaired, {one.a} and {one.b}: [{one.unpaired_low:.4g}, {one.unpaired_high:.4g}]"
+    if not one.width_ratio > 0.0:
+        return f"{ends}."
     return (
-        f"unpaired, {one.a} and {one.b}: [{one.unpaired_low:.4g}, {one.unpaired_high:.4g}]; pairing "
-        f"makes the interval {one.width_ratio:.2f} times as wide, as {1 / one.width_ratio**2:.2g} "
-        "times as many items would"
-        if one.width_ratio > 0.0
-        else "unpaired: the paired difference does not vary"
+        f"{ends}; pairing makes the interval {one.width_ratio:.2f} times as wide, as "
+        f"{one.width_ratio**-2:.2g} times as many items would."
     )
 
 
@@ -169,7 +173,7 @@ def compare_items(
     *,
     by: str | None = None,
     level: float = 0.95,
-    correction: Literal["holm", "studentized_range"] = "holm",
+    correction: ItemCorrection = "holm",
 ) -> ItemComparisons:
     """Compare two models, or every two, on the items that both have.
 

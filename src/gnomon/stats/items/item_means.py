@@ -130,7 +130,7 @@ class ItemMean:
             case _ if math.isnan(m.variance):
                 return math.nan, math.nan
             case "t" | "cluster_t":
-                half = float(student_quantile(level, m.df)) * math.sqrt(m.variance)
+                half = student_quantile(level, m.df) * math.sqrt(m.variance)
                 return m.value - half, m.value + half
             case _:
                 found = effective_wilson(
@@ -182,8 +182,8 @@ class ItemDifference:
         binary: bool,
     ) -> ItemDifference:
         """Compare values on the same items, both of shape (items,)."""
-        of = [moments(values, clusters) for values in (a, b, a - b)]
-        return cls(*of, bounded, PairCounts.of(a, b) if binary else None)
+        of_a, of_b, both = (moments(values, clusters) for values in (a, b, a - b))
+        return cls(of_a, of_b, both, bounded, PairCounts.of(a, b) if binary else None)
 
     @property
     def scored(self) -> PairCounts | None:
@@ -201,7 +201,7 @@ class ItemDifference:
         """Return the interval of the paired difference."""
         if self.scored is not None:
             return tango(self.scored, level=level)
-        half = float(student_quantile(level, self.moments.df)) * self.error
+        half = student_quantile(level, self.moments.df) * self.error
         return self._within(self.moments.value - half, self.moments.value + half)
 
     def unpaired_interval(self, level: float) -> tuple[float, float]:
@@ -213,7 +213,7 @@ class ItemDifference:
         variance = self.a.variance + self.b.variance
         squares = self.a.variance**2 / self.a.df + self.b.variance**2 / self.b.df
         df = variance**2 / squares if squares > 0.0 else self.a.df + self.b.df
-        half = float(student_quantile(level, df)) * math.sqrt(variance + self._added)
+        half = student_quantile(level, df) * math.sqrt(variance + self._added)
         value = self.moments.value
         return self._within(value - half, value + half)
 
@@ -254,7 +254,7 @@ class ItemDifference:
         """Return the smallest difference that so many items tell apart with that power."""
         df = self.moments.df
         steps = student_quantile(level, df) + student_quantile(2.0 * power - 1.0, df)
-        return float(steps) * self.error
+        return steps * self.error
 
     def _within(self, low: float, high: float) -> tuple[float, float]:
         return (max(low, -1.0), min(high, 1.0)) if self.bounded else (low, high)

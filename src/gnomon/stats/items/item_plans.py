@@ -1,4 +1,4 @@
-"""Planning of items and epochs: what power and which smallest difference other studies would have."""
+"""Planning of items and epochs: power and smallest differences of other studies."""
 
 from __future__ import annotations
 
@@ -126,7 +126,8 @@ def _plans(
     for n in sorted({*(items or (max(round(f * found.n), 2) for f in FACTORS))}):
         more = n / found.n
         # Clusters grow in number with items, and degrees of freedom with clusters.
-        steps = student_quantile(np.array([level, 2.0 * power - 1.0]), max(found.df * more, 1.0))
+        df = max(found.df * more, 1.0)
+        steps = student_quantile(level, df), student_quantile(2.0 * power - 1.0, df)
         for each in tried:
             of = parts.parts(items=more, n_epochs=float(each))
             error = math.sqrt(sum(of))
@@ -137,8 +138,8 @@ def _plans(
                 items=n,
                 epochs=each,
                 standard_error=error,
-                detectable=float(steps.sum()) * error,
-                power=_power(found.value, error, float(steps[0])),
+                detectable=sum(steps) * error,
+                power=_power(found.value, error, steps[0]),
                 from_epochs=math.nan if one_epoch else of[2] / sum(of) if sum(of) else math.nan,
             )
 

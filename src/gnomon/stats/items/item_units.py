@@ -63,8 +63,8 @@ def refuse_unlike(**asked: bool) -> None:
     --------
     >>> refuse_unlike(per_task=True)
     Traceback (most recent call last):
-    gnomon.errors.ScoreDataError: per_task is for tasks and not here, where a task is an item of an \
-evaluation
+    gnomon.errors.ScoreDataError: per_task is for tasks and not here, where a task is an item of \
+an evaluation
     """
     for name, is_asked in asked.items():
         if is_asked:

@@ -123,7 +123,7 @@ def item_values(scores: ItemScores, model: str, metric: ItemMetric) -> ItemValue
     if np.isinf(score).any():
         raise ScoreDataError(f"{model}: expected finite scores of items, found a censored one")
     n = np.bincount(item, minlength=n_items)
-    total = np.bincount(item, weights=score, minlength=n_items)
+    total = np.bincount(item, weights=score, minlength=n_items).astype(np.float64)
     scale = _scale(score)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total / n
@@ -142,7 +142,7 @@ def item_values(scores: ItemScores, model: str, metric: ItemMetric) -> ItemValue
 
 def _scale(score: FloatArray) -> str:
     """Return how scores are bounded: as those of a table that hold it."""
-    if np.all((score == 0.0) | (score == 1.0)):
+    if not score.size or np.all((score == 0.0) | (score == 1.0)):
         return "binary"
     return "unit" if score.min() >= 0.0 and score.max() <= 1.0 else "free"
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from gnomon.scores.table import FloatArray
 from gnomon.stats.items.proportions import normal_quantile, wilson
 
-__all__ = ["PairCounts", "bonett_price", "mcnemar", "newcombe_unpaired", "newcombe_paired", "tango"]
+__all__ = ["PairCounts", "bonett_price", "mcnemar", "newcombe_paired", "newcombe_unpaired", "tango"]
 
 #: Halvings of the interval in which an end lies: to 1e-15.
 N_HALVINGS = 52
@@ -151,8 +151,8 @@ def newcombe_paired(counts: PairCounts, *, level: float = 0.95) -> tuple[float, 
     """
     e, f, g, h, n = counts.both, counts.only_a, counts.only_b, counts.neither, counts.n
     margins = (e + f) * (g + h) * (e + g) * (f + h)
-    excess = e * h - f * g
-    if excess > 0:
+    excess = float(e * h - f * g)
+    if excess > 0.0:
         excess = max(excess - n / 2.0, 0.0)
     phi = excess / math.sqrt(margins) if margins else 0.0
     low, high = _square_and_add((e + f) / n, n, (e + g) / n, n, np.asarray(phi), level)
@@ -169,8 +169,8 @@ def _square_and_add(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ends of a difference from Wilson's of both, correlated as their scores are."""
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
-    ends = [wilson(p, n, level=level), wilson(q, m, level=level)]
-    (down_p, up_p), (down_q, up_q) = [(x - low, high - x) for x, (low, high) in zip((p, q), ends, strict=True)]
+    (low_p, high_p), (low_q, high_q) = wilson(p, n, level=level), wilson(q, m, level=level)
+    down_p, up_p, down_q, up_q = p - low_p, high_p - p, q - low_q, high_q - q
     below = np.square(down_p) - 2.0 * phi * down_p * up_q + np.square(up_q)
     above = np.square(up_p) - 2.0 * phi * up_p * down_q + np.square(down_q)
     return p - q - np.sqrt(below), p - q + np.sqrt(above)

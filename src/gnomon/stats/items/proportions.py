@@ -40,17 +40,17 @@ def normal_quantile(level: float) -> float:
     return float(ndtri((1.0 + level) / 2.0))
 
 
-def student_quantile(level: float, df: npt.ArrayLike) -> FloatArray:
+def student_quantile(level: float, df: float) -> float:
     """Return the number of estimated standard errors of a two-sided interval, by Student's t.
 
     Examples
     --------
-    >>> round(float(student_quantile(0.95, 4)), 3)
+    >>> round(student_quantile(0.95, 4), 3)
     2.776
     """
     from scipy.special import stdtrit
 
-    return np.asarray(stdtrit(df, (1.0 + level) / 2.0))
+    return float(stdtrit(df, (1.0 + level) / 2.0))
 
 
 def wilson(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from gnomon.errors import ScoreDataError, UnknownNameError, listed
 from gnomon.scores.items import counted_in, joined_tables, renamed
@@ -286,11 +286,9 @@ def read_scores(
         count_empty=count_empty,
         units=units,
     )
-    if isinstance(source, Mapping):
-        tables = [_under(name, _read(_path(each), wanted, format)) for name, each in source.items()]
-    else:
-        sources = [source] if isinstance(source, str | os.PathLike) else source
-        tables = [_read(path, wanted, format) for path in _paths(sources)]
+    tables = [
+        _under(name, _read(path, wanted, format)) for name, path in _named_paths(source).items()
+    ]
     table = renamed(joined_tables(tables), rename or {})
     if units is not None or cluster is not None:
         table = counted_in(table, units or table.units, cluster)
@@ -315,30 +313,42 @@ def _read(path: Path, wanted: ReadRequest, format: str | None) -> ScoreTable:
     return table
 
 
-def _under(name: str, table: ScoreTable) -> ScoreTable:
-    """Return the table of one algorithm, which gets a name."""
+def _under(name: str | Path, table: ScoreTable) -> ScoreTable:
+    """Return the table of one algorithm, which gets a name, if there is one to give."""
+    if isinstance(name, Path):
+        return table
     if len(table.algorithms) != 1:
         found = listed(table.algorithms)
         raise ScoreDataError(f"{name}: expected one algorithm to give this name, found {found}")
     return renamed(table, {table.algorithms[0]: name})
 
 
-def _paths(sources: object) -> list[Path]:
-    if not isinstance(sources, Sequence):
-        return [_path(sources)]
-    if not sources:
+def _named_paths(source: object) -> dict[str | Path, Path]:
+    """Return the places where scores lie, by the name of their algorithm or, without, by place."""
+    if isinstance(source, str | os.PathLike):
+        source = [source]
+    items = source.items() if isinstance(source, Mapping) else [(None, x) for x in _listed(source)]
+    found: dict[str | Path, Path] = {}
+    for name, place in items:
+        if not isinstance(place, str | os.PathLike):
+            raise _no_path(source)
+        found[Path(place) if name is None else str(name)] = Path(place)
+    if not found:
         raise ScoreDataError("expected a source of scores, found none")
-    return [_path(source) for source in sources]
+    return found
 
 
-def _path(source: object) -> Path:
-    try:
-        return Path(cast("_Place", source))
-    except TypeError:
-        found = type(source).__name__
-        raise TypeError(
-            f"expected a path, found {found}; ScoreTable.from_frame takes data frames and arrays"
-        ) from None
+def _listed(source: object) -> Sequence[object]:
+    if not isinstance(source, list | tuple):
+        raise _no_path(source)
+    return source
+
+
+def _no_path(source: object) -> TypeError:
+    found = type(source).__name__
+    return TypeError(
+        f"expected a path, found {found}; ScoreTable.from_frame takes data frames and arrays"
+    )
 
 
 def _recognised(path: Path, wanted: ReadRequest) -> Reader:

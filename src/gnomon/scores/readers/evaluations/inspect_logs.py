@@ -100,6 +100,9 @@ def _of_archive(archive: LogArchive, head: dict[str, Any]) -> Iterator[dict[str,
     """Yield the summaries of an archive, then the samples that have none."""
     # An interrupted log has a journal alone.
     is_whole = "header.json" in archive
+    if not (is_whole or "_journal/start.json" in archive):
+        found = "header.json or _journal/start.json; it has neither"
+        raise ScoreDataError(f"{archive.path}: expected a log of inspect with {found}")
     head |= archive.value("header.json" if is_whole else "_journal/start.json")
     members = archive.names("samples")
     journal = sorted(archive.names("_journal/summaries"), key=_number)

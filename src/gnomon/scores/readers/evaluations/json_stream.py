@@ -21,11 +21,13 @@ __all__ = ["array_elements", "json_lines", "object_members"]
 _CHUNK = 1 << 20
 _LARGEST_CHUNK = 1 << 26
 _SPACE = re.compile(r"[ \t\r\n]*")
+#: What follows a number that is not read to its end; also nothing.
+_GOES_ON = (*".eE", "")
 _DECODER = json.JSONDecoder()
 
 
 def object_members(
-    stream: IO[bytes], name: str, elements_of: str = ""
+    stream: IO[bytes], name: str, elements_of: str | None = None
 ) -> Iterator[tuple[str, Any]]:
     r"""Yield key and value of each member of the object in a stream.
 
@@ -35,7 +37,7 @@ def object_members(
         UTF-8 text.
     name : str
         What it is called in a message.
-    elements_of : str
+    elements_of : str, optional
         A member whose value, if it is an array, is not yielded whole: each of its elements is.
 
     Raises
@@ -129,8 +131,8 @@ class _Text:
                 if not self._read(chunk):
                     raise self._error(error) from None
             else:
-                # A number may go on.
-                if end < len(self._text) or not self._read(chunk):
+                # A number may go on: of 1.5e3 a piece may end anywhere.
+                if self._text[end : end + 1] not in _GOES_ON or not self._read(chunk):
                     self._at = end
                     return value
             chunk = min(2 * chunk, _LARGEST_CHUNK)

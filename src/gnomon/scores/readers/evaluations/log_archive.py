@@ -39,7 +39,7 @@ class LogArchive:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         try:
             self._zip = zipfile.ZipFile(path)
         except (OSError, zipfile.BadZipFile) as error:
@@ -85,7 +85,7 @@ class LogArchive:
                 raise ScoreDataError(message) from None
 
     def _called(self, name: str) -> str:
-        return f"{self._path}, {name}"
+        return f"{self.path}, {name}"
 
     def _open(self, name: str) -> IO[bytes]:
         """Return the unpacked content of a member."""
@@ -105,10 +105,10 @@ class LogArchive:
             import zstandard
         except ImportError:
             raise GnomonError(
-                f"{self._path}: this log is packed with Zstandard, which needs a package: "
+                f"{self.path}: this log is packed with Zstandard, which needs a package: "
                 "pip install 'gnomon-rl[evals]'"
             ) from None
-        with self._path.open("rb") as file:
+        with self.path.open("rb") as file:
             file.seek(info.header_offset)
             signature, *lengths = _HEADER.unpack(file.read(_HEADER.size))
             if signature != b"PK\x03\x04":

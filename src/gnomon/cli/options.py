@@ -139,6 +139,9 @@ class ReadOptions:
     cluster: Annotated[
         str | None, typer.Option("--cluster", help="The column that tells the cluster of an item.")
     ] = None
+    rename: Annotated[
+        list[str] | None, typer.Option(help="OLD=NEW: what to call an algorithm or model.")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -219,6 +222,7 @@ def scores_of(
         count_empty=not options.leave_out_empty_cells,
         units=options.units,
         cluster=options.cluster,
+        rename=conditions(options.rename, "--rename", "OLD=NEW"),
     )
 
 

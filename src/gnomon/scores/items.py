@@ -6,7 +6,7 @@ averaged within their item, and never counted as if they were items.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,20 @@ import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, joined, listed
 from gnomon.scores.cells import MOST_NAMES, places, refuse_steps
-from gnomon.scores.tidy import SPECIAL
+from gnomon.scores.tidy import SPECIAL, Origin, tidy_frame
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable, Units
 
-__all__ = ["ItemScores", "clusters_of_items", "contents_of_items", "counted_in"]
+__all__ = [
+    "ItemScores",
+    "check_inputs",
+    "clusters_of_items",
+    "contents_of_items",
+    "counted_in",
+    "joined_tables",
+    "renamed",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -230,6 +238,89 @@ def clusters_of_items(
         where = f"item {items[odd[0]]!r}, column {cluster!r}"
         raise ScoreDataError(f"{where}: expected one cluster, found {found}")
     return names, cluster_of
+
+
+def check_inputs(rows: pl.DataFrame, source: str) -> None:
+    """Refuse items that have different texts under one name.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        With columns ``input_hash``, a mark of the text, and ``input``, how it begins; or without.
+    source : str
+        Where they come from.
+
+    Raises
+    ------
+    ScoreDataError
+        The message names the first such item, and how many there are.
+    """
+    if "input_hash" not in rows.columns:
+        return
+    mark = pl.col("input_hash")
+    of_items = rows.lazy().group_by("task", maintain_order=True)
+    marks = of_items.agg(mark.min().alias("low"), mark.max().alias("high"))
+    odd = marks.filter(pl.col("low") != pl.col("high")).collect()
+    for item, *found in odd.head(1).iter_rows():
+        texts = []
+        for value in found:
+            row = rows.filter((pl.col("task") == item) & (mark == value)).row(0, named=True)
+            texts.append(f"{str(row.get('input', value))[:60]!r} ({row['algorithm']})")
+        raise ScoreDataError(
+            f"{source}: item {item!r}: expected the same input everywhere, found {joined(texts)}; "
+            f"so it is with {counted(odd.height, 'item')}: these are not the same items"
+        )
+
+
+def joined_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """Return one table of the rows of several, whose scores are of one kind.
+
+    Raises
+    ------
+    ScoreDataError
+        They are scores of different kinds, two have a row for the same algorithm, task and run, or
+        an item has different texts.
+    """
+    first, *others = tables
+    for other in others:
+        for name in ("metric", "unit", "higher_is_better", "units", "cluster"):
+            one, two = getattr(first, name), getattr(other, name)
+            if one != two:
+                message = f"expected one kind of scores in all sources; {name} is {one} and {two}"
+                raise ScoreDataError(message)
+    if not others:
+        return first
+    rows = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
+    check_inputs(rows, "sources")
+    provenance = tuple(line for table in tables for line in table.provenance)
+    return replace(first, frame=tidy_frame(rows, Origin("sources"), {}), provenance=provenance)
+
+
+def renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
+    """Return a table in which some algorithms have other names.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such algorithm.
+    ScoreDataError
+        Two would have one name.
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> renamed(ScoreTable.from_arrays({"tiny": [[1.0]]}), {"tiny": "Tiny 1B"}).algorithms
+    ('Tiny 1B',)
+    """
+    for name in names:
+        if name not in table.algorithms:
+            raise UnknownNameError("algorithm", name, table.algorithms)
+    found = [names.get(name, name) for name in table.algorithms]
+    twice = [name for name in found if found.count(name) > 1]
+    if twice:
+        raise ScoreDataError(f"expected algorithms of different names, found {twice[0]!r} twice")
+    column = pl.col("algorithm")
+    return replace(table, frame=table.frame.with_columns(column.replace(dict(names))))
 
 
 def contents_of_items(table: ScoreTable) -> str:

@@ -27,6 +27,7 @@ __all__ = [
     "rows_of_arrays",
     "rows_of_frame",
     "rows_of_records",
+    "series_of",
     "tidy_frame",
     "with_censored",
 ]
@@ -350,7 +351,7 @@ def rows_of_records(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Return one row for each mapping; a name that one lacks is empty there."""
     rows = list(records)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return pl.DataFrame([_series(name, [row.get(name) for row in rows]) for name in names])
+    return pl.DataFrame([series_of(name, [row.get(name) for row in rows]) for name in names])
 
 
 def rows_of_frame(frame: Any) -> pl.DataFrame:
@@ -366,7 +367,7 @@ def rows_of_frame(frame: Any) -> pl.DataFrame:
     return _of_other_frame(frame)
 
 
-def _series(name: str, values: list[Any]) -> pl.Series:
+def series_of(name: str, values: list[Any]) -> pl.Series:
     """Return a column of Python values; a mixed one becomes text, which the checks then judge."""
     try:
         return pl.Series(name, values, strict=True)
@@ -381,7 +382,7 @@ def _of_columns(columns: Mapping[str, list[Any]]) -> pl.DataFrame:
     if len(set(sizes.values())) > 1:
         found = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise ScoreDataError(f"expected columns of one length, found {shortened(found, 200)}")
-    return pl.DataFrame([_series(name, values) for name, values in columns.items()])
+    return pl.DataFrame([series_of(name, values) for name, values in columns.items()])
 
 
 def _of_other_frame(frame: Any) -> pl.DataFrame:

@@ -72,3 +72,26 @@ def test_wrong_files_are_told(tmp_path, text, message):
         read_scores(written(tmp_path, text))
     assert message in str(caught.value)
     assert "items.csv" in str(caught.value)
+
+
+def test_json_lines_of_model_item_score(tmp_path):
+    text = '{"model": "a", "item": 1, "correct": true, "tags": ["x"]}\n'
+    text += '{"model": "a", "item": 2, "correct": null, "tags": []}\n'
+    table = read_scores(written(tmp_path, text, "items.jsonl"))
+    assert table.attributes == ()
+    assert table.tasks == ("1", "2")
+    with pytest.raises(ScoreDataError, match=r"items\.jsonl, line 2: expected JSON"):
+        read_scores(written(tmp_path, '{"model": "a", "item": 1}\n{"mod\n', "items.jsonl"))
+
+
+def test_several_files_are_put_together(tmp_path):
+    first = written(tmp_path, "model,item,correct\na,q,1\n", "a.csv")
+    other = written(tmp_path, "model,item,correct\nb,q,0\n", "b.csv")
+    assert read_scores([first, other]).algorithms == ("a", "b")
+    again = written(tmp_path, "model,item,correct\na,q,0\n", "d.csv")
+    with pytest.raises(ScoreDataError, match="sources, rows 1 and 2.*task q, run 1 twice"):
+        read_scores([first, again])
+    with pytest.raises(ScoreDataError, match="expected one kind of scores in all sources; metric"):
+        read_scores([first, written(tmp_path, "model,item,score\nb,q,0\n", "c.csv")])
+    with pytest.raises(ScoreDataError, match="expected a source of scores, found none"):
+        read_scores([])

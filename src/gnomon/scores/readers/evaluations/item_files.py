@@ -1,4 +1,4 @@
-"""Files of items: one row for each model and item, as CSV, TSV or Parquet: model, item, correct."""
+"""Files of items, one row for each model and item: CSV, TSV, Parquet or JSON lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from gnomon.errors import DegenerateScoresWarning, joined
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, joined
+from gnomon.scores.readers.evaluations.json_stream import json_lines
 from gnomon.scores.readers.file_contents import header_names, read_columns
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.usual_columns import chosen_score
@@ -29,6 +30,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 #: A table of tasks has none of these; "task" and "id" alone tell nothing.
 _ITEMS = USUAL["task"][:-2]
+_LINES = (".jsonl", ".ndjson")
 _TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
@@ -130,7 +132,7 @@ def _recognises(path: Path) -> bool:
     """Return whether the header names models and items."""
     try:
         names = {name.lower() for name in _header(path)}
-    except (OSError, pl.exceptions.PolarsError):
+    except (OSError, ScoreDataError, pl.exceptions.PolarsError):
         return False
     return not (names.isdisjoint(USUAL["algorithm"]) or names.isdisjoint(_ITEMS))
 
@@ -140,18 +142,33 @@ def _header(path: Path) -> list[str]:
     suffix = path.suffix.lower()
     if suffix in (".parquet", ".pq") and path.is_file():
         return list(pl.read_parquet_schema(path))
+    if suffix in _LINES and path.is_file():
+        return list(next(json_lines(path), {}))
     return header_names(path) if suffix in (".csv", ".tsv") and path.is_file() else []
 
 
 def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
-    raw, origin = read_columns(path)
+    raw, origin = _of_lines(path) if path.suffix.lower() in _LINES else read_columns(path)
     return read_item_rows(raw, wanted, origin)
+
+
+def _of_lines(path: Path) -> tuple[pl.DataFrame, Origin]:
+    """Return the columns of a file of JSON lines; what holds lists or objects is left out."""
+    try:
+        raw = pl.read_ndjson(path, infer_schema_length=None)
+    except pl.exceptions.PolarsError as error:
+        for _ in json_lines(path):
+            pass  # the line is named, if one is wrong by itself
+        raise ScoreDataError(f"{path}: expected JSON lines; {error}") from None
+    nested = [name for name, dtype in raw.schema.items() if dtype.is_nested()]
+    return raw.drop(nested), Origin(str(path), noun="line")
 
 
 ITEM_FILE = Reader(
     "items",
-    "a CSV, TSV or Parquet file with a row a model and item: model, item, correct",
+    "a CSV, TSV, Parquet or .jsonl file with a row a model and item: model, item, correct",
     recognises=_recognises,
     read=_read,
     takes=frozenset({"metric", "where", "columns"}),
+    units="items",
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
 from gnomon.plot.intervals import MOST_ROWS, comparison_rows, difference_bars
 from gnomon.plot.labels import in_lines, name_panel, name_rows, name_series
@@ -77,7 +77,7 @@ def item_bars(
 
 
 def share_bars(comparisons: Sequence[ItemComparison], *, ax: Axes | None = None) -> Axes:
-    """Draw the share of the whole difference that each group of items carries.
+    """Draw what each group of items adds to the whole difference, with its share of that.
 
     Parameters
     ----------
@@ -92,23 +92,23 @@ def share_bars(comparisons: Sequence[ItemComparison], *, ax: Axes | None = None)
     >>> right = {"a": [[1, 1, 0, 1] * 8], "b": [[1, 0, 0, 1] * 8]}
     >>> found = gn.compare(gn.ScoreTable.from_arrays(right, units="items"), "a", "b")
     >>> share_bars(found).get_xlabel()
-    'share of the difference'
+    'part of the difference'
     """
     shown = comparisons[:MOST_ROWS]
     ax = axes_for(ax, HALF_WIDTH, 1.0 + LINE * max(len(shown), 1), grid="x")
     name_rows(ax, [in_lines(one.task or "all items", 30, 1) for one in shown])
     ax.axvline(0.0, color=MUTED, linewidth=1.2)
     for row, one in enumerate(shown):
-        if math.isfinite(one.share):
+        if math.isfinite(one.contribution):
             color = SERIES[0] if one.value >= 0.0 else SERIES[1]
-            ax.barh(row, one.share, height=0.55, color=color, alpha=0.75)
+            ax.barh(row, one.contribution, height=0.55, color=color, alpha=0.75)
+            share = f"{one.share:.0%}, " if math.isfinite(one.share) else ""
             ax.text(
-                1.02, row, f"{one.share:.0%} of {one.n_items}", va="center", color=MUTED,
+                1.02, row, f"{share}{one.n_items:,} items", va="center", color=MUTED,
                 fontsize=SIZE - 1, transform=ax.get_yaxis_transform(),
             )  # fmt: skip
-    ax.xaxis.set_major_locator(MaxNLocator(4))
-    ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    ax.set_xlabel("share of the difference")
+    mark_numbers(ax.xaxis, most=4)
+    ax.set_xlabel("part of the difference")
     return ax
 
 
@@ -140,7 +140,7 @@ def draw_item_comparisons(found: ItemComparisons, ax: Axes | None = None) -> Fig
             item_bars(whole, xlabel=xlabel, ax=dress(drawing.subplots(), grid="x"))
     most = max(len(whole), len(groups))
     some = f" The first {MOST_ROWS} of {most} are drawn." if most > MOST_ROWS else ""
-    shares = " Bars are what each group carries of the whole difference." if groups else ""
+    shares = " Bars are what each group adds to the whole difference." if groups else ""
     return Figure(
         "item-comparison",
         "The same items",

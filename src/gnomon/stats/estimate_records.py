@@ -88,7 +88,15 @@ class Estimates(Results[Estimate]):
      dqn         mean       2.5   1.367   3.633        3         2
     """
 
-    columns: ClassVar[tuple[str, ...]] = ("algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks")
+    columns: ClassVar[tuple[str, ...]] = (
+        "algorithm",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "n_runs",
+        "n_tasks",
+    )
     drawn_by = "gnomon.plot.statistics:draw_estimates"
 
     @property

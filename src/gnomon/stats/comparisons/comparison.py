@@ -142,7 +142,8 @@ def compare(
         refuse_unlike(per_task=per_task, method=method != "auto", gamma=gamma is not None)
         if sequential is None:
             return compare_items(scores, (a, b), metrics, by=by, level=level)
-        refuse_unlike(by=by is not None)
+        if by is not None:
+            raise ScoreDataError("by compares groups of all items, and goes without sequential")
         return compare_items_sequentially(scores, a, b, metrics, level=level, rng=rng)
     expect_items(by=by, sequential=sequential)
     metrics = metrics or (*METRICS[:3], IMPROVEMENT)

@@ -84,7 +84,17 @@ class Comparisons(Results[Comparison]):
     'auto'
     """
 
-    columns: ClassVar[tuple[str, ...]] = ("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted")
+    columns: ClassVar[tuple[str, ...]] = (
+        "a",
+        "b",
+        "metric",
+        "task",
+        "value",
+        "low",
+        "high",
+        "p_value",
+        "p_adjusted",
+    )
     drawn_by = "gnomon.plot.statistics:draw_comparisons"
 
     @property

@@ -61,8 +61,10 @@ class ItemComparison(Comparison):
         Width of the paired interval over that of the unpaired one.
     detectable : float
         The smallest difference that so many items tell with a power of 0.8.
+    contribution : float
+        What the group adds to the whole difference, by its number of items; NaN of all together.
     share : float
-        Of the whole difference that the group carries; NaN of all items together.
+        That over the whole difference; NaN where the interval of that holds 0, too.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class ItemComparison(Comparison):
     unpaired_high: float
     width_ratio: float
     detectable: float
+    contribution: float = math.nan
     share: float = math.nan
 
 
@@ -101,7 +104,7 @@ class ItemComparisons(Comparisons):
 
     columns = (
         *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted", "n_items"),
-        *("n_clusters", "only_a", "only_b", "width_ratio", "detectable", "share"),
+        *("n_clusters", "only_a", "only_b", "width_ratio", "detectable", "contribution", "share"),
     )
     drawn_by = "gnomon.plot.items:draw_item_comparisons"
 
@@ -293,7 +296,7 @@ def _by_groups(
     pairs: ItemPairs, whole: ItemComparison, metric: ItemMetric, by: str, level: float
 ) -> list[ItemComparison]:
     """Return a comparison for each group of items, with the share of the difference it carries."""
-    a, b, total = whole.a, whole.b, whole.value * whole.n_items
+    a, b, told = whole.a, whole.b, whole.low > 0.0 or whole.high < 0.0
     both = pairs.shared(a, b, metric)
     groups = {name: at for name, at in pairs.groups(by).items() if (both & at).any()}
     if len(groups) < 2:
@@ -303,8 +306,8 @@ def _by_groups(
     found, alone, inside = [], [], pairs.inside(by)
     for name, at in groups.items():
         one = _compared(inside, a, b, metric, level, name, at)
-        share = one.value * one.n_items / total if total else math.nan
-        found.append(replace(one, share=share))
+        own = one.value * one.n_items / whole.n_items
+        found.append(replace(one, contribution=own, share=own / whole.value if told else math.nan))
         alone += [name] if math.isnan(one.low) else []
     if alone:
         warn(f"by {by}: interval not estimable of {', '.join(alone)}, from one item or cluster")

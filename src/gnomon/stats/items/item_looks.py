@@ -104,9 +104,9 @@ class ItemLooks(Comparisons):
 def _verdict(one: ItemLook) -> str:
     """Return when the bets refuted no difference, in words, beside a test of fixed size."""
     refuted = (
-        f"no difference of {one.metric} is refuted after {one.n_stopped} items"
+        f"no difference of {one.metric}: refuted after {one.n_stopped:,} items"
         if one.n_stopped is not None
-        else f"no difference of {one.metric} is not refuted by {one.n_items} items"
+        else f"no difference of {one.metric}: not refuted by {one.n_items:,} items"
     )
     if not math.isfinite(one.n_fixed):
         return f"{refuted}."

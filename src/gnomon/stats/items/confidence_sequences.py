@@ -22,6 +22,8 @@ __all__ = ["ConfidenceSequence", "expected_items"]
 
 #: The largest stake, as a share of what would lose all.
 MOST_STAKE = 0.5
+#: The largest difference that is tried.
+LARGEST = 1.0 - 1e-9
 #: Halvings in the search for an end, to 1e-9.
 N_HALVINGS = 31
 
@@ -69,7 +71,7 @@ class ConfidenceSequence:
         Parameters
         ----------
         delta : float
-            Between -1 and 1.
+            Between -1 and 1, and neither of them.
         """
         mean, square, weight = self._seen
         # Of x - delta * weight: first and second moment as they were before the item.
@@ -97,7 +99,8 @@ class ConfidenceSequence:
     def interval(self, level: float, n: int | None = None) -> tuple[float, float]:
         """Return the differences that no look at the first `n` items has refuted."""
         part = self if n is None else ConfidenceSequence(self.x[:n], self.weight[:n])
-        seen = float(part.x.sum() / part.weight.sum())
+        # A difference of 1 or -1 itself leaves nothing to bet on.
+        seen = float(np.clip(part.x.sum() / part.weight.sum(), -LARGEST, LARGEST))
         return part._end(seen, -1.0, level), part._end(seen, 1.0, level)
 
     def _end(self, inside: float, outside: float, level: float) -> float:
@@ -107,7 +110,7 @@ class ConfidenceSequence:
         def refuted(delta: float) -> bool:
             return bool(self.log_wealth(delta).max() >= limit)
 
-        if abs(outside) == 1.0 and not refuted(outside * (1.0 - 1e-9)):
+        if not refuted(outside * LARGEST):
             return outside
         if refuted(inside):
             return inside

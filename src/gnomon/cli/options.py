@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DrawOptions",
+    "EstimateMethod",
     "Gamma",
     "Latex",
     "Level",
@@ -99,6 +100,7 @@ Only = Annotated[
 ]
 # As in gnomon.stats, whose import would load what the help does not need.
 Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
+EstimateMethod = Literal[Method, "wilson", "beta", "clopper_pearson"]
 Resampling = Literal["runs", "runs_and_tasks"]
 
 
@@ -131,6 +133,16 @@ class ReadOptions:
     columns_are: Annotated[
         Literal["algorithms", "tasks", "runs"] | None,
         typer.Option("--columns-are", help="What the columns of a table of seeds or steps are."),
+    ] = None
+    units: Annotated[
+        Literal["tasks", "items"] | None,
+        typer.Option("--units", help="What a task is: a task, or an item of an evaluation."),
+    ] = None
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="The column that tells the cluster of an item.")
+    ] = None
+    rename: Annotated[
+        list[str] | None, typer.Option(help="OLD=NEW: what to call an algorithm or model.")
     ] = None
 
 
@@ -210,6 +222,9 @@ def scores_of(
         higher_is_better=False if options.lower_is_better else None,
         format=options.format,
         count_empty=not options.leave_out_empty_cells,
+        units=options.units,
+        cluster=options.cluster,
+        rename=conditions(options.rename, "--rename", "OLD=NEW"),
     )
 
 
@@ -218,9 +233,9 @@ def scores_or_summaries(
     scores: NormalizedScores,
     reading: ReadOptions,
     metrics: Sequence[str] | None,
-    method: Method,
+    method: EstimateMethod,
     needs_runs: Mapping[str, bool],
-) -> tuple[ScoreTable, Sequence[str] | None, Method]:
+) -> tuple[ScoreTable, Sequence[str] | None, EstimateMethod]:
     """Return scores, metrics and method: as they are, or what a file of summaries allows.
 
     `needs_runs` says which options are set that summaries cannot serve.
@@ -245,9 +260,9 @@ def _runs_or_errors(
     scores: NormalizedScores,
     reading: ReadOptions,
     metrics: Sequence[str] | None,
-    method: Method,
+    method: EstimateMethod,
     needs_runs: Mapping[str, bool],
-) -> tuple[ScoreTable, Sequence[str] | None, Method]:
+) -> tuple[ScoreTable, Sequence[str] | None, EstimateMethod]:
     """Return runs; of single ones with their standard errors, items that stand in for them."""
     from gnomon.scores.readers.summaries import of_standard_errors
     from gnomon.stats.summaries import SUMMARY_METRICS, stand_in_runs

@@ -12,6 +12,8 @@ In the order of the data:
   of your own is a :class:`Reader`, which reads what a :class:`ReadRequest` says.
 * A :class:`ScoreTable` has one row per algorithm, task and run. It is all that statistics, ranking
   and distillation know; ``ScoreTable.from_frame`` makes one of a data frame or of arrays.
+* A table of items (``units="items"``) holds an evaluation: an item is a task, an epoch of it a run.
+  Its ``item_scores`` (:class:`ItemScores`) are arrays in one order of items, with their clusters.
 * A table with steps holds learning curves: :func:`at_common_step` takes one score of each run,
   :func:`on_grid` puts runs that were measured at different steps on common ones.
 * :func:`normalize` puts scores of several tasks on one scale by name (:data:`NORMALIZATIONS`);

@@ -4,6 +4,7 @@ from .curve_grid import on_grid as on_grid
 from .datasets import available_datasets as available_datasets
 from .datasets import load_scores as load_scores
 from .datasets import measured_provenance as measured_provenance
+from .items import ItemScores as ItemScores
 from .normalization import NORMALIZATIONS as NORMALIZATIONS
 from .normalization import denormalize as denormalize
 from .normalization import normalize as normalize
@@ -38,6 +39,7 @@ from .table import ScoreTable as ScoreTable
 __all__ = [
     "NORMALIZATIONS",
     "FloatArray",
+    "ItemScores",
     "Normalization",
     "ReadRequest",
     "Reader",

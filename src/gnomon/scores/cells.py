@@ -9,17 +9,18 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from gnomon.errors import counted, listed
+from gnomon.errors import ScoreDataError, counted, listed
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
-__all__ = ["Cells", "contents"]
+__all__ = ["Cells", "contents", "places", "refuse_steps", "rows_at_step"]
 
 #: Names that a line shows before it says that there are more.
 MOST_NAMES = 8
 
 _Counts = npt.NDArray[np.int64]
+_Scores = npt.NDArray[np.float64]
 
 
 class Cells:
@@ -45,8 +46,8 @@ class Cells:
     ) -> None:
         self._rows = {name: i for i, name in enumerate(algorithms)}
         self._columns = {name: i for i, name in enumerate(tasks)}
-        place = _places(frame["algorithm"], algorithms) * len(tasks)
-        place += _places(frame["task"], tasks)
+        place = places(frame["algorithm"], algorithms) * len(tasks)
+        place += places(frame["task"], tasks)
         n_cells = len(algorithms) * len(tasks)
         starts = np.cumsum(np.bincount(place, minlength=n_cells))
         self._starts = np.concatenate([[0], starts])
@@ -65,6 +66,15 @@ class Cells:
         """Return a column of the rows of a cell, in the order of the table."""
         return self._frame[name].slice(*self._slice(algorithm, task))
 
+    def curves(self, algorithm: str, task: str) -> tuple[_Scores, _Scores]:
+        """Return steps, ascending, and the scores of a cell's runs, shape (runs, steps)."""
+        run, step, score = (self.column(name, algorithm, task) for name in ("run", "step", "score"))
+        steps, at = np.unique(step.cast(pl.Float64).to_numpy(), return_inverse=True)
+        place = {label: i for i, label in enumerate(run.unique(maintain_order=True).to_list())}
+        curves = np.full((len(place), steps.size), np.nan)
+        curves[[place[label] for label in run], at] = score.to_numpy()
+        return steps, curves
+
     @property
     def counts(self) -> npt.NDArray[np.int64]:
         """Number of rows of each cell, shape (algorithms, tasks)."""
@@ -79,13 +89,31 @@ class Cells:
         return int(begin), int(end - begin)
 
 
-def _places(column: pl.Series, names: Sequence[str]) -> npt.NDArray[np.int64]:
+def places(column: pl.Series, names: Sequence[str]) -> npt.NDArray[np.int64]:
     """Return the place of each value of a column among some names that hold them all."""
     # Numbers of a small table of names, since text is compared slowly.
     numbers = pl.Series("place", range(len(names)), pl.Int64)
     codes = pl.DataFrame([pl.Series("name", names, pl.String), numbers])
     found = column.to_frame("name").join(codes, on="name", how="left", maintain_order="left")
     return found["place"].to_numpy().copy()
+
+
+def refuse_steps(n_steps: int) -> None:
+    """Refuse a table with several steps of each run."""
+    if n_steps > 1:
+        take = "last_step(), at_step(...) or gnomon.scores.at_common_step"
+        raise ScoreDataError(f"{n_steps} steps of each run; expected one: take {take}")
+
+
+def rows_at_step(frame: pl.DataFrame, step: float) -> pl.DataFrame:
+    """Return the rows at one step, without the column; an error if there are none."""
+    if "step" not in frame.columns:
+        raise ScoreDataError("expected a column 'step' to select by; found none")
+    rows = frame.filter(pl.col("step") == step)
+    if rows.is_empty():
+        steps = ", ".join(f"{s:g}" for s in frame["step"].unique().sort().to_list()[:12])
+        raise ScoreDataError(f"no row is at step {step:g}; found {steps}")
+    return rows.drop("step")
 
 
 def contents(table: ScoreTable) -> str:

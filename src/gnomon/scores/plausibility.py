@@ -38,6 +38,8 @@ MOST_NAMES = 8
 def suspicions(table: ScoreTable) -> list[str]:
     """Return what looks like a mistake, one sentence each; nothing for most tables.
 
+    Nothing is said of a table of items.
+
     Examples
     --------
     >>> from gnomon.scores import ScoreTable
@@ -45,6 +47,8 @@ def suspicions(table: ScoreTable) -> list[str]:
     >>> suspicions(table)
     ['the tasks look like seeds (seed_1, seed_2): were runs written into the column task?']
     """
+    if table.units == "items":  # numbered, and one epoch of each, as they should be
+        return []
     found = []
     names = table.tasks
     if len(names) > 1 and all(re.fullmatch(r"((seed|run)[\s_-]*)?\d+", t, re.I) for t in names):

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import compress
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,8 @@ import polars as pl
 
 from gnomon._io.tables import html_table
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.cells import Cells, contents
+from gnomon.scores.cells import Cells, contents, refuse_steps, rows_at_step
+from gnomon.scores.items import ItemScores, contents_of_items, counted_in
 from gnomon.scores.scale import Normalization
 from gnomon.scores.tidy import (
     SPECIAL,
@@ -27,14 +29,17 @@ from gnomon.scores.tidy import (
     rows_of_frame,
     rows_of_records,
     tidy_frame,
+    with_censored,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FloatArray", "ScoreTable"]
+__all__ = ["FloatArray", "ScoreTable", "Units"]
 
 FloatArray = npt.NDArray[np.float64]
+#: What a task of a table is: a task, on which runs are repeated, or an item of an evaluation.
+Units = Literal["tasks", "items"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,16 +68,17 @@ class ScoreTable:
         Where the scores came from and what was done to them, in order.
     normalization : Normalization, optional
         How the scores were put on a common scale; None for raw ones.
+    units : {"tasks", "items"}
+        What a task is. If items of an evaluation, an algorithm is a model and a run is an epoch of
+        an item, nested in it.
+    cluster : str, optional
+        Of items, the attribute that tells the cluster of each: a document, a topic.
 
     Examples
     --------
-    >>> table = ScoreTable.from_records(
-    ...     [
-    ...         {"algorithm": "uniform", "task": "clockwise", "run": 0, "score": 812},
-    ...         {"algorithm": "uniform", "task": "clockwise", "run": 1, "score": 790},
-    ...         {"algorithm": "dqn", "task": "clockwise", "run": 0, "score": 55},
-    ...     ],
-    ...     metric="tce", unit="errors", higher_is_better=False,
+    >>> scores = {"uniform": [[812], [790]], "dqn": [[55]]}
+    >>> table = ScoreTable.from_arrays(
+    ...     scores, tasks=["clockwise"], metric="tce", unit="errors", higher_is_better=False
     ... )
     >>> table.algorithms
     ('uniform', 'dqn')
@@ -89,6 +95,8 @@ class ScoreTable:
     higher_is_better: bool = True
     provenance: tuple[str, ...] = field(default=())
     normalization: Normalization | None = None
+    units: Units = "tasks"
+    cluster: str | None = None
 
     @classmethod
     def from_records(
@@ -99,6 +107,8 @@ class ScoreTable:
         unit: str | None = None,
         higher_is_better: bool = True,
         provenance: Sequence[str] = (),
+        units: Units = "tasks",
+        cluster: str | None = None,
     ) -> ScoreTable:
         """Build a table from one mapping per row, as ``json`` or ``csv.DictReader`` give them.
 
@@ -107,7 +117,7 @@ class ScoreTable:
         records : iterable of mappings
             Each with ``algorithm``, ``task``, ``run``, ``score``; optionally ``step``,
             ``censored`` and attributes.
-        metric, unit, higher_is_better, provenance
+        metric, unit, higher_is_better, provenance, units, cluster
             As in the class.
 
         Raises
@@ -116,7 +126,8 @@ class ScoreTable:
             A row cannot be read; the message names it.
         """
         frame = tidy_frame(rows_of_records(records), Origin(), {})
-        return cls(frame, metric, unit, higher_is_better, tuple(provenance))
+        about = metric, unit, higher_is_better, tuple(provenance)
+        return counted_in(cls(frame, *about), units, cluster)
 
     @classmethod
     def from_frame(
@@ -129,6 +140,8 @@ class ScoreTable:
         higher_is_better: bool = True,
         provenance: Sequence[str] = (),
         where: Mapping[str, Any] | None = None,
+        units: Units = "tasks",
+        cluster: str | None = None,
     ) -> ScoreTable:
         """Build a table from a data frame, a mapping of columns, or an array for each algorithm.
 
@@ -140,7 +153,7 @@ class ScoreTable:
             algorithm to an array (runs, tasks), which :meth:`from_arrays` reads.
         columns : mapping, optional
             What columns are called in the frame: ``{"algorithm": "Name"}``.
-        metric, unit, higher_is_better, provenance
+        metric, unit, higher_is_better, provenance, units, cluster
             As in the class.
         where : mapping, optional
             Attribute values that a row must have to be read.
@@ -163,7 +176,8 @@ class ScoreTable:
         """
         rows = renamed_columns(rows_of_frame(frame), columns or {}, Origin())
         tidy = tidy_frame(rows, Origin(), where or {})
-        return cls(tidy, metric, unit, higher_is_better, tuple(provenance))
+        about = metric, unit, higher_is_better, tuple(provenance)
+        return counted_in(cls(tidy, *about), units, cluster)
 
     @classmethod
     def from_arrays(
@@ -176,6 +190,8 @@ class ScoreTable:
         unit: str | None = None,
         higher_is_better: bool = True,
         provenance: Sequence[str] = (),
+        units: Units = "tasks",
+        cluster: str | None = None,
     ) -> ScoreTable:
         """Build a table from one array per algorithm, as rliable takes them.
 
@@ -188,7 +204,7 @@ class ScoreTable:
             Names of the columns; ``task_0``, ... if not given.
         steps : sequence of float, optional
             Values of the third axis; 0, 1, ... if not given.
-        metric, unit, higher_is_better, provenance
+        metric, unit, higher_is_better, provenance, units, cluster
             As in the class.
 
         Raises
@@ -203,7 +219,8 @@ class ScoreTable:
         array([2., 4.])
         """
         tidy = tidy_frame(rows_of_arrays(scores, tasks, steps), Origin(), {})
-        return cls(tidy, metric, unit, higher_is_better, tuple(provenance))
+        about = metric, unit, higher_is_better, tuple(provenance)
+        return counted_in(cls(tidy, *about), units, cluster)
 
     def __len__(self) -> int:
         """Return the number of rows, missing runs included."""
@@ -222,7 +239,7 @@ class ScoreTable:
     @cached_property
     def algorithms(self) -> tuple[str, ...]:
         """The algorithms, in the order of their first row."""
-        return tuple(self.frame["algorithm"].unique(maintain_order=True).to_list())
+        return tuple(self.frame["algorithm"].unique(maintain_order=True))
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
@@ -240,11 +257,14 @@ class ScoreTable:
         return self.frame["step"].n_unique() if "step" in self.frame.columns else 1
 
     @cached_property
+    def item_scores(self) -> ItemScores:
+        """The rows as arrays in one order of items, missing scores included."""
+        return ItemScores.of(self)
+
+    @cached_property
     def _cells(self) -> Cells:
         """The rows that have a score, one for each run."""
-        if self.n_steps > 1:
-            take = "last_step(), at_step(...) or gnomon.scores.at_common_step"
-            raise ScoreDataError(f"{self.n_steps} steps of each run; expected one: take {take}")
+        refuse_steps(self.n_steps)
         rows = self.effective_scores().select("algorithm", "task", "run", "score")
         return Cells(rows.filter(~pl.col("score").is_nan()), self.algorithms, self.tasks)
 
@@ -256,13 +276,7 @@ class ScoreTable:
 
     def effective_scores(self) -> pl.DataFrame:
         """Return the rows with censored scores replaced by the infinitely bad one."""
-        if "censored" not in self.frame.columns:
-            return self.frame
-        worst = float("-inf") if self.higher_is_better else float("inf")
-        score = pl.col("score")
-        # An infinite score keeps the sign that it was given.
-        replaced = pl.when(pl.col("censored") & ~score.is_infinite()).then(worst).otherwise(score)
-        return self.frame.with_columns(replaced.alias("score"))
+        return with_censored(self.frame, float("-inf") if self.higher_is_better else float("inf"))
 
     def runs(self, algorithm: str, task: str) -> FloatArray:
         """Return the scores of an algorithm's runs on a task.
@@ -301,7 +315,8 @@ class ScoreTable:
         """Return the tasks on which every one of the algorithms has at least one score."""
         names = self.algorithms if algorithms is None else tuple(algorithms)
         self._check_names(names)
-        return tuple(t for t in self.tasks if all((a, t) in self._cells for a in names))
+        rows = [self.algorithms.index(name) for name in names]
+        return tuple(compress(self.tasks, np.all(self.run_counts[rows] > 0, axis=0).tolist()))
 
     @property
     def run_counts(self) -> npt.NDArray[np.int64]:
@@ -331,14 +346,7 @@ class ScoreTable:
         if "step" not in self.frame.columns:
             raise ScoreDataError("expected a column 'step' for curves; found none")
         self._check_names([algorithm], [task])
-        run, step, score = (
-            self._curve_cells.column(name, algorithm, task) for name in ("run", "step", "score")
-        )
-        steps, at = np.unique(step.cast(pl.Float64).to_numpy(), return_inverse=True)
-        place = {label: i for i, label in enumerate(run.unique(maintain_order=True).to_list())}
-        curves = np.full((len(place), steps.size), np.nan)
-        curves[[place[label] for label in run], at] = score.to_numpy()
-        return steps, curves
+        return self._curve_cells.curves(algorithm, task)
 
     def last_step(self) -> ScoreTable:
         """Return the table of each run's score at its own last step, without the column."""
@@ -356,13 +364,7 @@ class ScoreTable:
         ScoreDataError
             No row is at that step.
         """
-        if "step" not in self.frame.columns:
-            raise ScoreDataError("expected a column 'step' to select by; found none")
-        rows = self.frame.filter(pl.col("step") == step)
-        if rows.is_empty():
-            steps = ", ".join(f"{s:g}" for s in self.frame["step"].unique().sort().to_list()[:12])
-            raise ScoreDataError(f"no row is at step {step:g}; found {steps}")
-        return self._with(rows.drop("step"), f"step {step:g}")
+        return self._with(rows_at_step(self.frame, step), f"step {step:g}")
 
     def select(
         self,
@@ -415,7 +417,7 @@ class ScoreTable:
 
     def describe(self) -> str:
         """Return what the table holds and what is missing in it, one fact a line."""
-        return contents(self)
+        return contents(self) if self.units == "tasks" else contents_of_items(self)
 
     __str__ = describe
 
@@ -431,10 +433,8 @@ class ScoreTable:
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return the rows as mappings fit for JSON: a score that is not finite is None."""
-        rows = self.frame.to_dicts()
-        for row in rows:
-            row["score"] = row["score"] if np.isfinite(row["score"]) else None
-        return rows
+        finite = pl.when(pl.col("score").is_finite()).then(pl.col("score"))
+        return self.frame.with_columns(finite.alias("score")).to_dicts()
 
     def _with(self, frame: pl.DataFrame, note: str) -> ScoreTable:
         """Return the table with other rows, the step recorded."""
@@ -444,6 +444,7 @@ class ScoreTable:
         """Refuse a name that is not in the table."""
         asked = ("algorithm", algorithms, self.algorithms), ("task", tasks, self.tasks)
         for kind, names, known in asked:
+            every = set(known)
             for name in names:
-                if name not in known:
+                if name not in every:
                     raise UnknownNameError(kind, name, known)

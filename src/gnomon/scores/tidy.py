@@ -27,7 +27,9 @@ __all__ = [
     "rows_of_arrays",
     "rows_of_frame",
     "rows_of_records",
+    "series_of",
     "tidy_frame",
+    "with_censored",
 ]
 
 REQUIRED = ("algorithm", "task", "run", "score")
@@ -136,6 +138,16 @@ def tidy_frame(raw: pl.DataFrame, origin: Origin, where: Mapping[str, Any]) -> p
     _check_infinite(frame, rows, origin)
     _check_duplicates(frame, rows, origin)
     return frame
+
+
+def with_censored(frame: pl.DataFrame, worst: float) -> pl.DataFrame:
+    """Return tidy rows with the worst score in the place of censored ones."""
+    if "censored" not in frame.columns:
+        return frame
+    score = pl.col("score")
+    # An infinite score keeps the sign that it was given.
+    replaced = pl.when(pl.col("censored") & ~score.is_infinite()).then(worst).otherwise(score)
+    return frame.with_columns(replaced.alias("score"))
 
 
 def missing_columns(raw: pl.DataFrame, origin: Origin, named: Iterable[str] = ()) -> ScoreDataError:
@@ -339,7 +351,7 @@ def rows_of_records(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Return one row for each mapping; a name that one lacks is empty there."""
     rows = list(records)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return pl.DataFrame([_series(name, [row.get(name) for row in rows]) for name in names])
+    return pl.DataFrame([series_of(name, [row.get(name) for row in rows]) for name in names])
 
 
 def rows_of_frame(frame: Any) -> pl.DataFrame:
@@ -355,7 +367,7 @@ def rows_of_frame(frame: Any) -> pl.DataFrame:
     return _of_other_frame(frame)
 
 
-def _series(name: str, values: list[Any]) -> pl.Series:
+def series_of(name: str, values: list[Any]) -> pl.Series:
     """Return a column of Python values; a mixed one becomes text, which the checks then judge."""
     try:
         return pl.Series(name, values, strict=True)
@@ -370,7 +382,7 @@ def _of_columns(columns: Mapping[str, list[Any]]) -> pl.DataFrame:
     if len(set(sizes.values())) > 1:
         found = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise ScoreDataError(f"expected columns of one length, found {shortened(found, 200)}")
-    return pl.DataFrame([_series(name, values) for name, values in columns.items()])
+    return pl.DataFrame([series_of(name, values) for name, values in columns.items()])
 
 
 def _of_other_frame(frame: Any) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "header_names",
     "json_content",
     "json_object",
+    "mapping_at",
     "read_columns",
     "read_csv",
 ]
@@ -143,6 +144,18 @@ def json_object(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ScoreDataError(f"{path}: expected a JSON object, found {type(content).__name__}")
     return content
+
+
+def mapping_at(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return what stands under a name of JSON, or nothing if that is no object.
+
+    Examples
+    --------
+    >>> mapping_at({"eval": {"model": "a"}}, "eval"), mapping_at({"eval": None}, "eval")
+    ({'model': 'a'}, {})
+    """
+    value = content.get(name)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _has_text(column: pl.Series) -> bool:

@@ -10,15 +10,16 @@ from __future__ import annotations
 import os
 import pkgutil
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal
 
-from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.table import ScoreTable
+from gnomon.errors import ScoreDataError, UnknownNameError, listed
+from gnomon.scores.items import counted_in, joined_tables, renamed
+from gnomon.scores.table import ScoreTable, Units
 
 __all__ = [
     "BUILT_IN",
@@ -49,6 +50,11 @@ BUILT_IN = (
     "gnomon.scores.readers.trackers.tracker_tables:TRACKER_TABLE",
     "gnomon.scores.readers.trackers.tensorboard_csv:TENSORBOARD_CSV",
     "gnomon.scores.readers.training_logs.evaluations:EVALUATIONS",
+    "gnomon.scores.readers.evaluations.inspect_logs:INSPECT",
+    "gnomon.scores.readers.evaluations.lm_eval_samples:LM_EVAL_SAMPLES",
+    "gnomon.scores.readers.evaluations.helm_runs:HELM",
+    "gnomon.scores.readers.evaluations.openai_evals:OPENAI_EVALS",
+    "gnomon.scores.readers.evaluations.item_files:ITEM_FILE",
     "gnomon.scores.readers.pivots:PIVOT",
     "gnomon.scores.readers.published.lm_eval:LM_EVAL",
     "gnomon.scores.readers.training_logs.monitors:MONITORS",
@@ -57,6 +63,8 @@ BUILT_IN = (
     "gnomon.scores.readers.wide_table:WIDE",
     "gnomon.scores.readers.tidy_files:TIDY",
 )
+
+_Place = str | os.PathLike[str]
 
 #: What an option of :func:`read_scores` needs, in the words of a message.
 _NEEDS = {
@@ -90,6 +98,8 @@ class ReadRequest:
         The direction, for a source that does not tell it.
     count_empty : bool
         Whether attempts on empty cells are errors, in a run folder.
+    units : str, optional
+        What a task is, as it was asked for: ``tasks`` or ``items``.
 
     Examples
     --------
@@ -105,6 +115,7 @@ class ReadRequest:
     columns_are: ColumnsAre | None = None
     higher_is_better: bool | None = None
     count_empty: bool = True
+    units: Units | None = None
 
     @property
     def is_higher_better(self) -> bool:
@@ -137,6 +148,8 @@ class Reader:
     is_general : bool
         Whether it recognises little more than the ending of a name: it is asked only where no
         other reader recognises the file.
+    units : {"tasks", "items"}
+        What a task of its tables is. One of items is not asked where tasks are wanted.
 
     Examples
     --------
@@ -156,6 +169,7 @@ class Reader:
     read: Callable[[Path, ReadRequest], ScoreTable]
     takes: frozenset[str] = frozenset()
     is_general: bool = False
+    units: Units = "tasks"
 
 
 def available_readers() -> dict[str, str]:
@@ -169,8 +183,12 @@ def available_readers() -> dict[str, str]:
     return {reader.name: reader.description for reader in _readers()}
 
 
+#: Where scores lie: in one place, in several, or in some that have the names of algorithms.
+_Sources = _Place | Sequence[_Place] | Mapping[str, _Place]
+
+
 def read_scores(
-    source: str | os.PathLike[str],
+    source: _Sources,
     *,
     metric: str | None = None,
     normalize: str | None = None,
@@ -183,6 +201,9 @@ def read_scores(
     format: str | None = None,
     count_empty: bool = True,
     default_metric: str | None = None,
+    units: Units | None = None,
+    cluster: str | None = None,
+    rename: Mapping[str, str] | None = None,
 ) -> ScoreTable:
     r"""Read scores from a file or folder of any format that a reader recognises.
 
@@ -192,8 +213,9 @@ def read_scores(
 
     Parameters
     ----------
-    source : path
-        A file, a folder, or a name that :func:`gnomon.scores.load_scores` knows.
+    source : path, sequence of paths, or mapping from algorithm to path
+        A file, a folder, or a name that :func:`gnomon.scores.load_scores` knows. Of several, the
+        rows are put together; those of a mapping hold one algorithm each, which gets the name.
     metric : str, optional
         Which score, where the source holds several.
     normalize : str, optional
@@ -217,6 +239,13 @@ def read_scores(
         Whether attempts on empty cells are errors, in a run folder.
     default_metric : str, optional
         Which score of a run folder or a game log if none is named; ``tce`` if not given.
+    units : {"tasks", "items"}, optional
+        What a task is; as the source has it if not given: logs of evaluations and files of
+        ``model, item, correct`` are of items, all else is of tasks.
+    cluster : str, optional
+        Of items, the attribute that tells the cluster of each, such as a document or a topic.
+    rename : mapping, optional
+        What algorithms are to be called that the source calls otherwise: ``{"tiny": "Tiny 1B"}``.
 
     Returns
     -------
@@ -245,7 +274,6 @@ def read_scores(
     ...     print(read_scores(path))
     2 scores (score, higher is better): 1 algorithm, 2 tasks, 1 run
     """
-    path = _path(source)
     named = dict(columns or {}) | ({"step": step_column} if step_column else {})
     wanted = ReadRequest(
         metric=metric,
@@ -256,15 +284,14 @@ def read_scores(
         columns_are=columns_are,
         higher_is_better=higher_is_better,
         count_empty=count_empty,
+        units=units,
     )
-    reader = _recognised(path, wanted) if format is None else _named(format)
-    for name in wanted.names():
-        if name not in reader.takes:
-            raise ScoreDataError(f"{path}: the format {reader.name!r} has no {_NEEDS[name]}")
-    table = reader.read(path, wanted)
-    if higher_is_better is not None and table.higher_is_better != higher_is_better:
-        direction = "higher" if table.higher_is_better else "lower"
-        raise ScoreDataError(f"{path}: {direction} is better there; expected no other direction")
+    tables = [
+        _under(name, _read(path, wanted, format)) for name, path in _named_paths(source).items()
+    ]
+    table = renamed(joined_tables(tables), rename or {})
+    if units is not None or cluster is not None:
+        table = counted_in(table, units or table.units, cluster)
     if normalize is None:
         return table
     from gnomon.scores import normalization
@@ -272,19 +299,61 @@ def read_scores(
     return normalization.normalize(table, normalize)
 
 
-def _path(source: str | os.PathLike[str]) -> Path:
-    try:
-        return Path(source)
-    except TypeError:
-        found = type(source).__name__
-        raise TypeError(
-            f"expected a path, found {found}; ScoreTable.from_frame takes data frames and arrays"
-        ) from None
+def _read(path: Path, wanted: ReadRequest, format: str | None) -> ScoreTable:
+    """Read one source with the reader of its format."""
+    reader = _recognised(path, wanted) if format is None else _named(format)
+    for name in wanted.names():
+        if name not in reader.takes:
+            raise ScoreDataError(f"{path}: the format {reader.name!r} has no {_NEEDS[name]}")
+    table = reader.read(path, wanted)
+    asked = wanted.higher_is_better
+    if asked is not None and table.higher_is_better != asked:
+        direction = "higher" if table.higher_is_better else "lower"
+        raise ScoreDataError(f"{path}: {direction} is better there; expected no other direction")
+    return table
+
+
+def _under(name: str | Path, table: ScoreTable) -> ScoreTable:
+    """Return the table of one algorithm, which gets a name, if there is one to give."""
+    if isinstance(name, Path):
+        return table
+    if len(table.algorithms) != 1:
+        found = listed(table.algorithms)
+        raise ScoreDataError(f"{name}: expected one algorithm to give this name, found {found}")
+    return renamed(table, {table.algorithms[0]: name})
+
+
+def _named_paths(source: object) -> dict[str | Path, Path]:
+    """Return the places where scores lie, by the name of their algorithm or, without, by place."""
+    if isinstance(source, str | os.PathLike):
+        source = [source]
+    items = source.items() if isinstance(source, Mapping) else [(None, x) for x in _listed(source)]
+    found: dict[str | Path, Path] = {}
+    for name, place in items:
+        if not isinstance(place, str | os.PathLike):
+            raise _no_path(source)
+        found[Path(place) if name is None else str(name)] = Path(place)
+    if not found:
+        raise ScoreDataError("expected a source of scores, found none")
+    return found
+
+
+def _listed(source: object) -> Sequence[object]:
+    if not isinstance(source, list | tuple):
+        raise _no_path(source)
+    return source
+
+
+def _no_path(source: object) -> TypeError:
+    found = type(source).__name__
+    return TypeError(
+        f"expected a path, found {found}; ScoreTable.from_frame takes data frames and arrays"
+    )
 
 
 def _recognised(path: Path, wanted: ReadRequest) -> Reader:
     """Return the reader that recognises a path, or the first general one that takes all options."""
-    every = _readers()
+    every = [r for r in _readers() if wanted.units != "tasks" or r.units == "tasks"]
     if wanted.columns_are is not None:
         return _named("pivot")
     found = [reader for reader in every if not reader.is_general and reader.recognises(path)]
@@ -302,7 +371,9 @@ def _recognised(path: Path, wanted: ReadRequest) -> Reader:
         names = ", ".join(sorted(available_readers()))
         raise ScoreDataError(f"{path}: expected scores in a known format ({names}); found none")
     apt = [reader for reader in found if reader.takes.issuperset(wanted.names())]
-    return (apt or found)[0]
+    chosen = (apt or found)[0]
+    # A tidy file of items may go without runs.
+    return _named("items") if wanted.units == "items" and chosen.name == "tidy" else chosen
 
 
 def _named(name: str) -> Reader:

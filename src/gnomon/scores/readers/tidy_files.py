@@ -11,6 +11,7 @@ import polars as pl
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, joined
+from gnomon.scores.items import counted_in
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import read_columns
 from gnomon.scores.readers.registry import Reader, ReadRequest
@@ -28,7 +29,7 @@ from gnomon.scores.tidy import (
 __all__ = ["TIDY", "write_scores"]
 
 #: Columns that describe the whole table; a tidy file may carry them, with one value each.
-_ABOUT = ("metric", "unit", "direction")
+_ABOUT = ("metric", "unit", "direction", "units", "cluster_column")
 
 
 def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
@@ -118,6 +119,8 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
         about.get("direction", "higher") == "higher" if better is None else better,
         (f"read from {path.name}",),
     )
+    if about.get("units") == "items":
+        table = counted_in(table, "items", about.get("cluster_column"))
     return warn_of_suspicions(table)
 
 
@@ -175,6 +178,7 @@ def _with_about(table: ScoreTable) -> pl.DataFrame:
     """Return the rows with those facts about the table that are not the default."""
     facts = {"metric": table.metric if table.metric != "score" else None, "unit": table.unit}
     facts["direction"] = None if table.higher_is_better else "lower"
+    facts |= {"units": None if table.units == "tasks" else "items", "cluster_column": table.cluster}
     columns = [pl.lit(value).alias(name) for name, value in facts.items() if value is not None]
     return table.frame.with_columns(columns)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.scores.plausibility import warn_of_suspicions
-from gnomon.scores.readers.file_contents import json_object
+from gnomon.scores.readers.file_contents import json_object, mapping_at
 from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
@@ -73,16 +73,18 @@ def read_lm_eval(
             algorithm = name or str(content.get("model_name") or path.stem)
             label = run + n_runs.get(algorithm, 0)
             n_runs[algorithm] = n_runs.get(algorithm, 0) + 1
-            higher = _mapping(content, "higher_is_better")
+            higher = mapping_at(content, "higher_is_better")
             keys = _keys(content, metric, path)
-            values = {task: float(_mapping(content, "results")[task][keys[task]]) for task in keys}
+            values = {
+                task: float(mapping_at(content, "results")[task][keys[task]]) for task in keys
+            }
             _warn_of_limit(content, values, path)
             groups = _groups(content, values)
             left_out |= dict.fromkeys(groups)
             for task, value in values.items():
                 if task in groups:
                     continue
-                directions.add(bool(_mapping(higher, task).get(metric.partition(",")[0], True)))
+                directions.add(bool(mapping_at(higher, task).get(metric.partition(",")[0], True)))
                 key = {"algorithm": algorithm, "task": task, "run": label, "score": value}
                 records.append(key | _error_of(content, task, keys[task]))
     if not records:
@@ -120,10 +122,10 @@ def _below(folder: Path) -> list[Path]:
 def _keys(content: dict[str, Any], metric: str, path: Path) -> dict[str, str]:
     """Return the name of the metric, filter included, for each task or group that has it."""
     found = {}
-    for task, values in _mapping(content, "results").items():
+    for task, values in mapping_at(content, "results").items():
         keys = [
             key
-            for key, value in _mapping({task: values}, task).items()
+            for key, value in mapping_at({task: values}, task).items()
             if metric in (key, key.partition(",")[0]) and _is_number(value)
         ]
         if len(keys) > 1:
@@ -138,8 +140,8 @@ def _keys(content: dict[str, Any], metric: str, path: Path) -> dict[str, str]:
 def _error_of(content: dict[str, Any], task: str, key: str) -> dict[str, float]:
     """Return the standard error of a score and the number of its items, if both are told."""
     name, _, of_filter = key.partition(",")
-    error = _mapping(content, "results")[task].get(f"{name}_stderr,{of_filter}")
-    items = _mapping(_mapping(content, "n-samples"), task).get("effective")
+    error = mapping_at(content, "results")[task].get(f"{name}_stderr,{of_filter}")
+    items = mapping_at(mapping_at(content, "n-samples"), task).get("effective")
     if not (_is_number(error) and _is_number(items)):
         return {}
     return {"stderr": float(error), "n_items": int(items)}
@@ -147,7 +149,7 @@ def _error_of(content: dict[str, Any], task: str, key: str) -> dict[str, float]:
 
 def _warn_of_limit(content: dict[str, Any], tasks: Mapping[str, float], path: Path) -> None:
     """Say which tasks were evaluated in part."""
-    counts = {task: _mapping(_mapping(content, "n-samples"), task) for task in tasks}
+    counts = {task: mapping_at(mapping_at(content, "n-samples"), task) for task in tasks}
     cut = [t for t, n in counts.items() if n.get("effective") != n.get("original")]
     if cut:
         message = f"{path}: only a part of the items was evaluated (limit) on {listed(cut)}"
@@ -160,8 +162,8 @@ def _is_number(value: object) -> TypeGuard[int | float]:
 
 def _groups(content: dict[str, Any], values: Mapping[str, float]) -> list[str]:
     """Return the groups among what has a value of which a subtask, at any depth, has one too."""
-    subtasks = {name: _names(x) for name, x in _mapping(content, "group_subtasks").items()}
-    for group in _mapping(content, "groups"):
+    subtasks = {name: _names(x) for name, x in mapping_at(content, "group_subtasks").items()}
+    for group in mapping_at(content, "groups"):
         # Not every version lists the subtasks, but their names begin with the group's. One alone
         # may be another benchmark: mmlu_pro is none of mmlu's.
         alike = [name for name in values if name.startswith(f"{group}_")]
@@ -184,12 +186,6 @@ def _subtasks(group: str, subtasks: Mapping[str, list[str]]) -> set[str]:
 def _names(value: object) -> list[str]:
     """Return the texts of a list, or nothing if that is none."""
     return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
-
-
-def _mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return what stands under a name, or nothing if that is no mapping."""
-    value = content.get(name)
-    return value if isinstance(value, Mapping) else {}
 
 
 def _recognises(path: Path) -> bool:

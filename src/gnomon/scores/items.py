@@ -1,0 +1,376 @@
+"""Scores of models on the items of an evaluation: arrays in one order of items, and what they hold.
+
+An item is a task of the table and an epoch of it a run. Epochs are nested in items: they are
+averaged within their item, and never counted as if they were items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from gnomon.errors import ScoreDataError, UnknownNameError, counted, joined, listed
+from gnomon.scores.cells import MOST_NAMES, places, refuse_steps
+from gnomon.scores.tidy import SPECIAL, Origin, tidy_frame
+
+if TYPE_CHECKING:
+    from gnomon.scores.table import ScoreTable, Units
+
+__all__ = [
+    "ItemScores",
+    "check_inputs",
+    "clusters_of_items",
+    "contents_of_items",
+    "counted_in",
+    "joined_tables",
+    "renamed",
+]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemScores:
+    """The rows of a table of items as arrays, which share one order of items.
+
+    Memory is that of the rows: 16 bytes each, whatever the number of models.
+
+    Parameters
+    ----------
+    models : tuple of str
+        The algorithms of the table, in its order.
+    items : tuple of str
+        The tasks of the table, in its order.
+    n_epochs : int
+        Number of different epochs.
+    clusters : tuple of str or None
+        Names of the clusters; None if the table names no column of them.
+    cluster_of : ndarray of int, shape (items,), or None
+        The cluster of each item, a place in `clusters`.
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> table = ScoreTable.from_records(
+    ...     [
+    ...         {"algorithm": "a", "task": "q1", "run": 1, "score": 1},
+    ...         {"algorithm": "a", "task": "q1", "run": 2, "score": 0},
+    ...         {"algorithm": "a", "task": "q2", "run": 1, "score": None},
+    ...         {"algorithm": "b", "task": "q2", "run": 1, "score": 1},
+    ...     ],
+    ...     units="items",
+    ... )
+    >>> scores = table.item_scores
+    >>> scores.rows("a")
+    (array([0, 0, 1]), array([0, 1, 0]), array([ 1.,  0., nan]))
+    >>> scores.matrix()
+    array([[0.5, nan],
+           [nan, 1. ]])
+    """
+
+    models: tuple[str, ...]
+    items: tuple[str, ...]
+    n_epochs: int
+    clusters: tuple[str, ...] | None
+    cluster_of: IntArray | None
+    _starts: IntArray
+    _item: npt.NDArray[np.int32]
+    _epoch: npt.NDArray[np.int32]
+    _score: FloatArray
+
+    @classmethod
+    def of(cls, table: ScoreTable) -> ItemScores:
+        """Return the rows of a table without steps, by model, item and epoch."""
+        refuse_steps(table.n_steps)
+        frame = table.effective_scores()
+        n_items = len(table.tasks)
+        model = places(frame["algorithm"], table.algorithms)
+        item = places(frame["task"], table.tasks)
+        clusters, cluster_of = None, None
+        if table.cluster is not None:
+            clusters, cluster_of = clusters_of_items(frame, table.cluster, item, table.tasks)
+        labels, epoch = np.unique(frame["run"].to_numpy(), return_inverse=True)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(model, minlength=1))])
+        score = frame["score"].to_numpy()
+        # One whole number for each row sorts faster than three columns.
+        place = (model * n_items + item) * len(labels) + epoch
+        if (place[1:] < place[:-1]).any():
+            order = np.argsort(place, kind="stable")
+            item, epoch, score = item[order], epoch[order], score[order]
+        narrow = item.astype(np.int32), epoch.astype(np.int32)
+        names = table.algorithms, table.tasks, len(labels), clusters, cluster_of
+        return cls(*names, starts, *narrow, score)
+
+    def rows(self, model: str) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return the rows of a model, sorted by item and epoch.
+
+        Returns
+        -------
+        item : ndarray of int, shape (rows,)
+            Places in `items`.
+        epoch : ndarray of int, shape (rows,)
+            From 0.
+        score : ndarray of float, shape (rows,)
+            NaN for a sample without a score.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such model.
+        """
+        if model not in self.models:
+            raise UnknownNameError("algorithm", model, self.models)
+        at = self.models.index(model)
+        own = slice(self._starts[at], self._starts[at + 1])
+        item, epoch = self._item[own].astype(np.int64), self._epoch[own].astype(np.int64)
+        return item, epoch, self._score[own].copy()
+
+    def counts(self, model: str) -> IntArray:
+        """Return the number of epochs with a score of a model on each item, shape (items,)."""
+        item, _, score = self.rows(model)
+        return np.bincount(item[~np.isnan(score)], minlength=len(self.items))
+
+    def epochs(self, model: str) -> FloatArray:
+        """Return the scores of a model, shape (items, epochs); NaN where there is none."""
+        item, epoch, score = self.rows(model)
+        found = np.full((len(self.items), self.n_epochs), np.nan)
+        found[item, epoch] = score
+        return found
+
+    def matrix(self, models: Sequence[str] | None = None) -> FloatArray:
+        """Return the mean over the epochs of each item, shape (models, items).
+
+        NaN where a model has no score on an item.
+
+        Parameters
+        ----------
+        models : sequence of str, optional
+            Which ones, in this order; all if not given.
+        """
+        names = self.models if models is None else models
+        found = np.empty((len(names), len(self.items)))
+        for row, name in enumerate(names):
+            item, _, score = self.rows(name)
+            known = ~np.isnan(score)
+            item, score = item[known], score[known]
+            n = np.bincount(item, minlength=len(self.items))
+            total = np.bincount(item, weights=score, minlength=len(self.items))
+            with np.errstate(invalid="ignore"):
+                found[row] = total / n
+        return found
+
+
+def counted_in(table: ScoreTable, units: Units, cluster: str | None = None) -> ScoreTable:
+    """Return a table whose tasks are what is said: tasks, or items of an evaluation in clusters.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    units : {"tasks", "items"}
+        What a task of it is.
+    cluster : str, optional
+        Of items, the attribute that tells the cluster of each.
+
+    Raises
+    ------
+    ScoreDataError
+        Tasks are said to have clusters, there is no such column, or an item has two clusters.
+    UnknownNameError
+        The units are neither.
+    """
+    if units not in ("tasks", "items"):
+        raise UnknownNameError("units of a score table", units, ("tasks", "items"))
+    if cluster is not None:
+        if units == "tasks":
+            raise ScoreDataError("clusters are of items: expected units 'items', found 'tasks'")
+        item = places(table.frame["task"], table.tasks)
+        clusters_of_items(table.frame, cluster, item, table.tasks)
+    return replace(table, units=units, cluster=cluster)
+
+
+def clusters_of_items(
+    frame: pl.DataFrame, cluster: str, item: IntArray, items: Sequence[str]
+) -> tuple[tuple[str, ...], IntArray]:
+    """Return the clusters in the order of their first row, and the place of each item's among them.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Tidy rows.
+    cluster : str
+        The column of clusters; it may be empty in some rows of an item.
+    item : ndarray of int, shape (rows,)
+        The item of each row, a place in `items`.
+    items : sequence of str
+        Names, for a message.
+
+    Raises
+    ------
+    ScoreDataError
+        There is no such column, or an item has two clusters, or none: the message names it.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"topic": ["x", "y", "x"]})
+    >>> clusters_of_items(rows, "topic", np.array([0, 1, 1]), ["q1", "q2"])
+    Traceback (most recent call last):
+    gnomon.errors.ScoreDataError: item 'q2', column 'topic': expected one cluster, found 'y' and 'x'
+    """
+    if cluster not in frame.columns:
+        found = listed([name for name in frame.columns if name not in SPECIAL]) or "none"
+        raise ScoreDataError(f"no column {cluster!r} of clusters; found {found}")
+    column = frame[cluster].cast(pl.String)
+    item = item[column.is_not_null().to_numpy()]
+    names = tuple(column.drop_nulls().unique(maintain_order=True))
+    code = places(column.drop_nulls(), names)
+    cluster_of = np.full(len(items), -1)
+    cluster_of[item] = code  # the last of an item's rows stays, and any other is unlike it
+    odd = np.concatenate([item[code != cluster_of[item]], np.flatnonzero(cluster_of < 0)])
+    if odd.size:
+        of_first = dict.fromkeys(names[c] for c in code[item == odd[0]])
+        found = joined([repr(name) for name in of_first]) or "none"
+        where = f"item {items[odd[0]]!r}, column {cluster!r}"
+        raise ScoreDataError(f"{where}: expected one cluster, found {found}")
+    return names, cluster_of
+
+
+def check_inputs(rows: pl.DataFrame, source: str) -> None:
+    """Refuse items that have different texts under one name.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        With columns ``input_hash``, a mark of the text, and ``input``, how it begins; or without.
+    source : str
+        Where they come from.
+
+    Raises
+    ------
+    ScoreDataError
+        The message names the first such item, and how many there are.
+    """
+    if "input_hash" not in rows.columns:
+        return
+    mark = pl.col("input_hash")
+    of_items = rows.lazy().group_by("task", maintain_order=True)
+    marks = of_items.agg(mark.min().alias("low"), mark.max().alias("high"))
+    odd = marks.filter(pl.col("low") != pl.col("high")).collect()
+    for item, *found in odd.head(1).iter_rows():
+        texts = []
+        for value in found:
+            row = rows.filter((pl.col("task") == item) & (mark == value)).row(0, named=True)
+            texts.append(f"{str(row.get('input', value))[:60]!r} ({row['algorithm']})")
+        raise ScoreDataError(
+            f"{source}: item {item!r}: expected the same input everywhere, found {joined(texts)}; "
+            f"so it is with {counted(odd.height, 'item')}: these are not the same items"
+        )
+
+
+def joined_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """Return one table of the rows of several, whose scores are of one kind.
+
+    Raises
+    ------
+    ScoreDataError
+        They are scores of different kinds, two have a row for the same algorithm, task and run, or
+        an item has different texts.
+    """
+    first, *others = tables
+    for other in others:
+        for name in ("metric", "unit", "higher_is_better", "units", "cluster"):
+            one, two = getattr(first, name), getattr(other, name)
+            if one != two:
+                message = f"expected one kind of scores in all sources; {name} is {one} and {two}"
+                raise ScoreDataError(message)
+    if not others:
+        return first
+    rows = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
+    check_inputs(rows, "sources")
+    provenance = tuple(line for table in tables for line in table.provenance)
+    return replace(first, frame=tidy_frame(rows, Origin("sources"), {}), provenance=provenance)
+
+
+def renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
+    """Return a table in which some algorithms have other names.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such algorithm.
+    ScoreDataError
+        Two would have one name.
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> renamed(ScoreTable.from_arrays({"tiny": [[1.0]]}), {"tiny": "Tiny 1B"}).algorithms
+    ('Tiny 1B',)
+    """
+    for name in names:
+        if name not in table.algorithms:
+            raise UnknownNameError("algorithm", name, table.algorithms)
+    found = [names.get(name, name) for name in table.algorithms]
+    twice = [name for name in found if found.count(name) > 1]
+    if twice:
+        raise ScoreDataError(f"expected algorithms of different names, found {twice[0]!r} twice")
+    column = pl.col("algorithm")
+    return replace(table, frame=table.frame.with_columns(column.replace(dict(names))))
+
+
+def contents_of_items(table: ScoreTable) -> str:
+    """Return what a table of items holds and what is missing in it, one fact a line."""
+    scores = table.item_scores
+    counts = np.array([scores.counts(name) for name in scores.models])
+    size = f"{counted(len(scores.models), 'model')} x {counted(len(scores.items), 'item')}"
+    if scores.clusters is not None:
+        size += f" ({counted(len(scores.clusters), 'cluster')})"
+    direction = "higher is better" if table.higher_is_better else "lower is better"
+    if table.normalization:
+        direction += f", normalised by {table.normalization.name}"
+    scale = ", ".join(filter(None, [table.metric, table.unit, direction]))
+    lines = [f"{size}, {_epochs(counts)}{_without_score(table.frame)}"]
+    lines.append(f"{counted(len(table), 'sample')} ({scale}){_with_status(table.frame)}")
+    for name, n in zip(scores.models, counts, strict=True):
+        absent = [scores.items[i] for i in np.flatnonzero(n == 0)]
+        if absent:
+            found = f"{counted(len(absent), 'item')} ({listed(absent, MOST_NAMES)})"
+            lines.append(f"{name}: no score on {found}")
+    return "\n".join(lines)
+
+
+def _epochs(counts: IntArray) -> str:
+    """Return how many epochs items have, in words."""
+    found = counts[counts > 0]
+    least, most = int(found.min(initial=counts.max(initial=0))), int(counts.max(initial=0))
+    return counted(most, "epoch") if least == most else f"{least} to {most} epochs"
+
+
+def _without_score(frame: pl.DataFrame) -> str:
+    """Return how many samples have no score, by status where it is known."""
+    absent = frame.filter(pl.col("score").is_nan())
+    if absent.is_empty():
+        return ""
+    text = f"; {counted(absent.height, 'sample')} without a score"
+    return f"{text}: {_statuses(absent)}" if "status" in frame.columns else text
+
+
+def _with_status(frame: pl.DataFrame) -> str:
+    """Return how many samples with a score have a status beside ``ok``."""
+    if "status" not in frame.columns:
+        return ""
+    status = pl.col("status").cast(pl.String)
+    odd = frame.filter(~pl.col("score").is_nan() & (status != "ok"))
+    return f"; scored all the same: {_statuses(odd)}" if odd.height else ""
+
+
+def _statuses(frame: pl.DataFrame) -> str:
+    """Return how many rows have each status, the most frequent first."""
+    status = frame["status"].cast(pl.String).fill_null("unknown")
+    found = status.value_counts().sort(["count", "status"], descending=[True, False])
+    return ", ".join(f"{n} {name}" for name, n in found.iter_rows())

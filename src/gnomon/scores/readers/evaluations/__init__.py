@@ -1,0 +1,1 @@
+"""Readers of evaluations, item by item: logs of evaluation tools, and tables of items."""

@@ -1,0 +1,132 @@
+"""Runs of HELM: a folder each, with scores by instance, and what was run beside them.
+
+``per_instance_stats.json`` holds the scores, ``run_spec.json`` the model and what was asked, and
+``scenario_state.json``, which may be absent, the texts of the instances.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from gnomon.errors import ScoreDataError, counted
+from gnomon.scores.readers.evaluations.json_stream import array_elements, object_members
+from gnomon.scores.readers.evaluations.sample_table import (
+    Log,
+    SampleColumns,
+    input_columns,
+    table_of_logs,
+    warn,
+)
+from gnomon.scores.readers.file_contents import json_object
+from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.table import ScoreTable
+
+__all__ = ["HELM"]
+
+STATS = "per_instance_stats.json"
+#: Where runs lie below a folder.
+DEPTHS = ("", "*/", "*/*/")
+#: What a run counts beside its scores, by the names that columns of costs have here.
+_COSTS = {
+    "num_prompt_tokens": "input_tokens",
+    "num_output_tokens": "output_tokens",
+    "num_completion_tokens": "output_tokens",
+    "inference_runtime": "time_s",
+}
+#: Other counts and settings of a run, which are no scores.
+_NO_SCORES = re.compile(r"(num_|finish_reason_|prompt_|inference_|training_|batch_size|max_prob)")
+#: The argument of a run's name that is no part of what was asked.
+_OF_MODEL = re.compile(r"(?:^|(?<=[:,]))model(?:_deployment)?=[^,]*,?")
+
+
+def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+    """Read a run, or every one in a folder, up to two folders deep."""
+    folder = path if path.is_dir() else path.parent
+    files = [file for deep in DEPTHS for file in sorted(folder.glob(f"{deep}{STATS}"))]
+    return table_of_logs([_log(file) for file in files], wanted, path, "HELM")
+
+
+def _log(path: Path) -> Log:
+    """Read the scores of one run."""
+    spec = json_object(path.with_name("run_spec.json"))
+    about = spec.get("adapter_spec")
+    model = about.get("model") if isinstance(about, dict) else None
+    if not (isinstance(model, str) and isinstance(spec.get("name"), str)):
+        where = path.with_name("run_spec.json")
+        raise ScoreDataError(f"{where}: expected name and adapter_spec.model of a run of HELM")
+    known = dict(_inputs(path.with_name("scenario_state.json")))
+    columns, n_perturbed = SampleColumns(), 0
+    with path.open("rb") as stream:
+        for instance in array_elements(stream, str(path)):
+            if not isinstance(instance, dict) or "instance_id" not in instance:
+                raise ScoreDataError(f"{path}: expected objects with an instance_id")
+            if instance.get("perturbation") is None:
+                _add(columns, instance, known)
+            else:
+                n_perturbed += 1
+    if n_perturbed:
+        warn(f"{path.parent.name}: {counted(n_perturbed, 'perturbed instance')} left out")
+    subtask = _OF_MODEL.sub("", spec["name"]).rstrip(",:")
+    return Log(
+        path=path,
+        model=model,
+        subtask=subtask,
+        frame=columns.frame(),
+        unreadable=columns.unreadable,
+    )
+
+
+def _add(
+    columns: SampleColumns, instance: Mapping[str, Any], known: Mapping[str, dict[str, str]]
+) -> None:
+    """Add an instance: its scores are the means of its statistics."""
+    name = str(instance["instance_id"])
+    scores, attributes, costs = {}, {}, {}
+    for stat in instance.get("stats") or []:
+        about = stat.get("name") or {}
+        if about.get("perturbation") is not None:
+            continue
+        if about.get("split"):
+            attributes["split"] = about["split"]
+        metric, value = str(about.get("name")), stat.get("mean")
+        if metric in _COSTS:
+            costs[_COSTS[metric]] = value
+        elif not _NO_SCORES.match(metric):
+            scores[metric] = value
+    epoch = int(instance.get("train_trial_index") or 0) + 1
+    row = {"item": name, "epoch": epoch, "status": "ok", **known.get(name, {}), **costs}
+    columns.add(row, scores, attributes)
+
+
+def _inputs(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the instances of a run with the columns of their texts; none if the file is absent."""
+    if not path.is_file():
+        return
+    with path.open("rb") as stream:
+        for key, state in object_members(stream, str(path), elements_of="request_states"):
+            instance = state.get("instance") if key == "request_states" else None
+            if not isinstance(instance, dict) or instance.get("perturbation") is not None:
+                continue
+            given = instance.get("input")
+            text = given.get("text") if isinstance(given, dict) else given
+            if isinstance(text, str):
+                yield str(instance.get("id")), input_columns(text)
+
+
+def _recognises(path: Path) -> bool:
+    if path.is_dir():
+        return any(next(path.glob(f"{deep}{STATS}"), None) for deep in DEPTHS)
+    return path.name == STATS
+
+
+HELM = Reader(
+    "helm",
+    "runs of HELM: a folder with per_instance_stats.json and run_spec.json, or one of such folders",
+    recognises=_recognises,
+    read=_read,
+    takes=frozenset({"metric", "where"}),
+    units="items",
+)

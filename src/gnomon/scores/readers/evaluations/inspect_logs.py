@@ -1,0 +1,271 @@
+"""Logs of inspect: ``.eval`` archives and ``.json`` files, one model on one task each.
+
+Of an archive the summaries of its samples are read, and a sample itself only where no summary
+stands for it or its text was cut there. Samples that failed, were cancelled or met a limit are
+kept, each with its status.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+from zipfile import is_zipfile
+
+from gnomon.errors import ScoreDataError, counted
+from gnomon.scores.readers.evaluations.json_stream import object_members
+from gnomon.scores.readers.evaluations.log_archive import LogArchive
+from gnomon.scores.readers.evaluations.sample_table import (
+    Log,
+    SampleColumns,
+    input_columns,
+    table_of_logs,
+    warn,
+)
+from gnomon.scores.readers.file_contents import mapping_at
+from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.table import ScoreTable
+
+__all__ = ["INSPECT"]
+
+#: Where logs lie below a folder.
+DEPTHS = ("", "*/", "*/*/")
+#: What stands at the end of a text that a summary does not hold in full.
+_CUT = "(content truncated)"
+_USAGE = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "reasoning_tokens": "reasoning_tokens",
+    "total_tokens": "total_tokens",
+    "cost": "total_cost",
+}
+#: Members that stand before the samples; by then it is known whether a file is a log.
+_HEAD = 12
+
+
+def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+    """Read a log, or every one in a folder, up to two folders deep."""
+    logs = [_log(file) for file in _files(path)]
+    return table_of_logs(logs, wanted, path, "inspect")
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    files = [file for deep in DEPTHS for file in sorted(path.glob(f"{deep}*"))]
+    files = [file for file in files if file.suffix in (".eval", ".json")]
+    odd = [file.name for file in files if not _is_log(file)]
+    if odd:
+        warn(f"{path.name}: {counted(len(odd), 'file')} left out that are no logs: {odd[0]}")
+    return [file for file in files if file.name not in odd]
+
+
+def _log(path: Path) -> Log:
+    """Read one log."""
+    head: dict[str, Any] = {}
+    columns = SampleColumns()
+    n = sum(1 for sample in _samples(path, head) if _add(columns, sample))
+    about = mapping_at(head, "eval")
+    model, task = about.get("model"), about.get("task")
+    if not (isinstance(model, str) and isinstance(task, str)):
+        raise ScoreDataError(f"{path}: expected a log of inspect with eval.model and eval.task")
+    _say_what_lacks(path, head, about, n)
+    return Log(
+        path=path,
+        model=model,
+        subtask=task,
+        frame=columns.frame(),
+        unreadable=columns.unreadable,
+        settings=_settings(about, mapping_at(head, "plan")),
+    )
+
+
+def _samples(path: Path, head: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the samples of a log, and leave all else that it says in `head`."""
+    if path.suffix == ".eval":
+        with LogArchive(path) as archive:
+            yield from _of_archive(archive, head)
+        return
+    with path.open("rb") as stream:
+        for key, value in object_members(stream, str(path), elements_of="samples"):
+            if key == "samples":
+                yield from [value] if isinstance(value, dict) else value or []
+            elif key != "reductions":
+                head[key] = value
+
+
+def _of_archive(archive: LogArchive, head: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the summaries of an archive, then the samples that have none."""
+    # An interrupted log has a journal alone.
+    is_whole = "header.json" in archive
+    if not (is_whole or "_journal/start.json" in archive):
+        found = "header.json or _journal/start.json; it has neither"
+        raise ScoreDataError(f"{archive.path}: expected a log of inspect with {found}")
+    head |= archive.value("header.json" if is_whole else "_journal/start.json")
+    members = archive.names("samples")
+    journal = sorted(archive.names("_journal/summaries"), key=_number)
+    lists = ["summaries.json"] if "summaries.json" in archive else journal
+    seen = set()
+    if not _leaves_metadata_out(archive, lists, members):
+        for summary in chain.from_iterable(archive.elements(name) for name in lists):
+            member = f"samples/{summary.get('id')}_epoch_{summary.get('epoch')}.json"
+            if member not in seen:
+                seen.add(member)
+                is_cut = member in archive and _CUT in json.dumps(summary.get("input"))
+                yield archive.value(member) if is_cut else summary
+    if len(seen) < len(members):
+        yield from (archive.value(name) for name in members if name not in seen)
+
+
+def _leaves_metadata_out(archive: LogArchive, lists: list[str], members: list[str]) -> bool:
+    """Return whether samples have metadata and summaries have none, as those of old logs."""
+    first = next(chain.from_iterable(archive.elements(name) for name in lists), None)
+    if first is None or "metadata" in first or not members:
+        return False
+    return bool(archive.value(members[0]).get("metadata"))
+
+
+def _number(member: str) -> tuple[int, str]:
+    """Return what sorts the pieces of a journal in the order in which they were written."""
+    stem = Path(member).stem
+    return (int(stem) if stem.isdigit() else 0, stem)
+
+
+def _add(columns: SampleColumns, sample: Mapping[str, Any]) -> bool:
+    """Add a sample, or the summary of one."""
+    row: dict[str, Any] = {
+        "item": str(sample.get("id")),
+        "epoch": int(sample.get("epoch") or 1),
+        "uuid": sample.get("uuid"),
+        "status": _status(sample),
+        **input_columns(_text(sample.get("input"))),
+        **_costs(sample),
+    }
+    scores = {} if row["status"] == "invalidated" else dict(_scores(sample))
+    columns.add(row, scores, mapping_at(sample, "metadata"))
+    return True
+
+
+def _status(sample: Mapping[str, Any]) -> str:
+    """Return what became of a sample, whether or not it has a score."""
+    error = sample.get("error")
+    if error:
+        message = error.get("message") if isinstance(error, dict) else error
+        return "cancelled" if str(message).startswith("CancelledError") else "error"
+    if sample.get("invalidation"):
+        return "invalidated"
+    return "limit" if sample.get("limit") else "ok"
+
+
+def _scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield name and value of each score; of several values under one scorer each is one."""
+    for scorer, score in mapping_at(sample, "scores").items():
+        value = score.get("value") if isinstance(score, dict) else score
+        if isinstance(value, dict):
+            yield from ((f"{scorer}/{key}", one) for key, one in value.items())
+        else:
+            yield scorer, value
+
+
+def _costs(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tokens, summed over the models that a sample used, and seconds."""
+    usages = [use for use in mapping_at(sample, "model_usage").values() if isinstance(use, dict)]
+    found: dict[str, Any] = {}
+    for name, theirs in _USAGE.items():
+        known = [use[theirs] for use in usages if use.get(theirs) is not None]
+        if known:
+            found[name] = sum(known)
+    for name, theirs in (("time_s", "total_time"), ("working_time_s", "working_time")):
+        if sample.get(theirs) is not None:
+            found[name] = sample[theirs]
+    return found
+
+
+def _text(content: object) -> str:
+    """Return the text of an input: as it is, or the roles and texts of its messages."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return json.dumps(content)
+    return "\n".join(f"{message.get('role')}: {_of_message(message)}"
+                     for message in content if isinstance(message, dict))  # fmt: skip
+
+
+def _of_message(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if not isinstance(content, list):
+        return str(content)
+    # Summaries hold no pictures, but say that there was one.
+    parts = (part for part in content if isinstance(part, dict))
+    return " ".join(
+        str(part.get("text", f"({str(part.get('type')).capitalize()})")) for part in parts
+    )
+
+
+def _settings(about: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, str]:
+    """Return what may differ between two logs of one model on one task."""
+    found: dict[str, Any] = {"solver": about.get("solver")}
+    for name in ("task_args", "solver_args", "model_generate_config", "model_args"):
+        found |= mapping_at(about, name)
+    found["base_url"] = about.get("model_base_url")
+    steps = plan.get("steps")
+    found["steps"] = [step.get("solver") for step in steps] if isinstance(steps, list) else None
+    return {name: json.dumps(value).strip('"') for name, value in found.items()}
+
+
+def _say_what_lacks(path: Path, head: Mapping[str, Any], about: Mapping[str, Any], n: int) -> None:
+    """Warn of a log that was not finished, was declared invalid, or lacks samples."""
+    status = head.get("status", "started")
+    ids = mapping_at(about, "dataset").get("sample_ids")
+    epochs = mapping_at(about, "config").get("epochs") or 1
+    planned = len(ids) * epochs if isinstance(ids, list) else n
+    if status != "success":
+        reason = mapping_at(head, "error").get("message")
+        because = f" ({reason})" if reason else ""
+        known = f"{n} of {counted(planned, 'sample')} are there"
+        warn(f"{path.name}: the log says {status!r}{because}: {known}")
+    elif n != planned:
+        warn(f"{path.name}: {n} of {counted(planned, 'sample')} are there")
+    if head.get("invalidated"):
+        warn(f"{path.name}: the log is declared invalid")
+
+
+def _is_log(path: Path) -> bool:
+    """Return whether a file begins as a log does."""
+    try:
+        if path.suffix == ".eval":
+            return is_zipfile(path)
+        if path.suffix != ".json" or not path.is_file():
+            return False
+        with path.open("rb") as stream:
+            return _begins_as_log(object_members(stream, str(path), elements_of="samples"))
+    except (OSError, ScoreDataError):
+        return False
+
+
+def _begins_as_log(members: Iterable[tuple[str, Any]]) -> bool:
+    for at, (key, value) in enumerate(members):
+        if key == "eval":
+            return isinstance(value, dict) and {"model", "task"} <= value.keys()
+        if key in ("samples", "results") or at >= _HEAD:
+            return False
+    return False
+
+
+def _recognises(path: Path) -> bool:
+    if not path.is_dir():
+        return path.suffix == ".eval" or _is_log(path)
+    files = (file for deep in DEPTHS for file in path.glob(f"{deep}*"))
+    return any(file.suffix == ".eval" or _is_log(file) for file in files)
+
+
+INSPECT = Reader(
+    "inspect",
+    "logs of inspect: an .eval or .json file, or a folder of them",
+    recognises=_recognises,
+    read=_read,
+    takes=frozenset({"metric", "where"}),
+    units="items",
+)

@@ -1,0 +1,338 @@
+"""Tables of items from the samples of logs: columns gathered piece by piece, one score chosen.
+
+A reader gathers the samples of each log in :class:`SampleColumns` and gives a :class:`Log`;
+:func:`table_of_logs` makes one table of them. All readers name their columns alike:
+
+* ``subtask``, what was evaluated, and ``status``: ``ok``, ``error``, ``limit``, ``cancelled``,
+  ``unscored`` or ``invalidated``;
+* ``input``, how the text of the item begins, and ``input_hash``, a mark of the whole of it;
+* ``input_tokens``, ``output_tokens``, ``reasoning_tokens``, ``total_tokens``, ``cost``, ``time_s``
+  and ``working_time_s``, as far as the log tells them;
+* ``metrics.NAME``, scores beside the one that was chosen;
+* whatever the log says of an item, if it is short: to select by, or as a cluster.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, counted, joined, listed
+from gnomon.scores.items import check_inputs
+from gnomon.scores.readers.registry import ReadRequest
+from gnomon.scores.table import ScoreTable
+from gnomon.scores.tidy import SPECIAL, Origin, series_of, tidy_frame
+
+__all__ = ["Log", "SampleColumns", "as_score", "input_columns", "table_of_logs", "warn"]
+
+METRIC = "metrics."
+#: Longer texts about an item are no clusters, and are left out.
+LONGEST_ATTRIBUTE = 200
+#: So much of an item's text is kept.
+LONGEST_INPUT = 500
+#: Samples that are held as Python objects before they become columns.
+_PIECE = 5_000
+_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+_TRUTHS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Log:
+    """The samples of one model on one subtask.
+
+    Parameters
+    ----------
+    path : path
+        Where they were read.
+    model, subtask : str
+        Names.
+    frame : polars.DataFrame
+        Of :class:`SampleColumns`.
+    unreadable : mapping
+        Scores that are no numbers: what is found in their place, for a message.
+    settings : mapping
+        What may differ between two logs of one model on one subtask.
+    lower_is_better : frozenset of str
+        Those of its scores of which a low one is good.
+    """
+
+    path: Path
+    model: str
+    subtask: str
+    frame: pl.DataFrame
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    lower_is_better: frozenset[str] = frozenset()
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of its scores."""
+        named = [
+            name.removeprefix(METRIC) for name in self.frame.columns if name.startswith(METRIC)
+        ]
+        return [*named, *(name for name in self.unreadable if name not in named)]
+
+
+class SampleColumns:
+    """Samples in columns: some thousands are held as they come, the others as arrays.
+
+    Examples
+    --------
+    >>> samples = SampleColumns()
+    >>> samples.add({"item": "1", "epoch": 1, "status": "ok"}, {"match": "C"}, {"topic": "x"})
+    >>> samples.frame().row(0, named=True)
+    {'item': '1', 'epoch': 1, 'status': 'ok', 'topic': 'x', 'metrics.match': 1.0}
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[dict[str, Any]] = []
+        self._pieces: list[pl.DataFrame] = []
+        #: Scores that are no numbers, each with the first that was found.
+        self.unreadable: dict[str, str] = {}
+
+    def add(
+        self, row: dict[str, Any], scores: Mapping[str, Any], attributes: Mapping[str, Any]
+    ) -> None:
+        """Add a sample: what it is, its scores as the log has them, and what is known of it."""
+        for name, value in attributes.items():
+            if isinstance(value, bool | int | float) or _is_short(value):
+                row[name if name not in row and name not in _TAKEN else f"item.{name}"] = value
+        for name, value in scores.items():
+            score = as_score(value)
+            if isinstance(score, str):
+                self.unreadable.setdefault(name, score)
+            else:
+                row[METRIC + name] = score
+        self._rows.append(row)
+        if len(self._rows) >= _PIECE:
+            self._flush()
+
+    def frame(self) -> pl.DataFrame:
+        """Return all samples."""
+        self._flush()
+        if not self._pieces:
+            return pl.DataFrame({"item": [], "epoch": []}, schema_overrides={"item": pl.String})
+        return pl.concat(self._pieces, how="diagonal_relaxed")
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        names = dict.fromkeys(name for row in self._rows for name in row)
+        columns = [series_of(name, [row.get(name) for row in self._rows]) for name in names]
+        # Texts of items come again with each model and epoch.
+        own = ("item", "input_hash", "uuid")
+        texts = [c.name for c in columns if c.dtype == pl.String and c.name not in own]
+        piece = pl.DataFrame(columns)
+        self._pieces.append(piece.with_columns(pl.col(texts).cast(pl.Categorical)))
+        self._rows = []
+
+
+#: Columns that a log may not give other contents.
+_TAKEN = frozenset((
+    *SPECIAL, "item", "epoch", "subtask", "status", "input", "input_hash", "input_tokens",
+    "output_tokens", "reasoning_tokens", "total_tokens", "cost", "time_s", "working_time_s", "uuid",
+))  # fmt: skip
+
+
+def _is_short(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= LONGEST_ATTRIBUTE
+
+
+def as_score(value: Any) -> float | str | None:
+    """Return a score as a number, None if there is none, or what is found in its place in words.
+
+    Letters are those of inspect: correct, incorrect, partially correct, no answer.
+
+    Examples
+    --------
+    >>> [as_score(value) for value in ("C", "P", True, 2, "0.5", None, float("nan"))]
+    [1.0, 0.5, 1.0, 2.0, 0.5, None, None]
+    >>> as_score("Rome"), as_score([0.1, 4])
+    ("the text 'Rome'", 'a list')
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool | int | float):
+        return None if math.isnan(value) else float(value)
+    if not isinstance(value, str):
+        return "a list" if isinstance(value, list) else f"a value of type {type(value).__name__}"
+    if value in _LETTERS:
+        return _LETTERS[value]
+    try:
+        return _TRUTHS[value.lower()] if value.lower() in _TRUTHS else float(value)
+    except ValueError:
+        return f"the text {value[:30]!r}"
+
+
+def input_columns(text: str, *, keeps_end: bool = False) -> dict[str, str]:
+    """Return the mark of an item's text, and how the text begins (or ends).
+
+    Examples
+    --------
+    >>> input_columns("Capital of France?")
+    {'input': 'Capital of France?', 'input_hash': 'd9a2b0d82fd8'}
+    """
+    mark = blake2b(text.encode(errors="replace"), digest_size=6).hexdigest()
+    shown = text
+    if len(text) > LONGEST_INPUT:
+        shown = "..." + text[-LONGEST_INPUT:] if keeps_end else text[:LONGEST_INPUT] + "..."
+    return {"input": shown, "input_hash": mark}
+
+
+def warn(text: str) -> None:
+    """Warn of something about logs."""
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
+
+
+def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: str) -> ScoreTable:
+    """Return one table of the items of all logs.
+
+    An item is called by its subtask and its name there. Several logs of one model on one subtask
+    with the same settings are further epochs; with other settings they are other models.
+
+    Parameters
+    ----------
+    logs : sequence of Log
+    wanted : ReadRequest
+        Which score, and which rows.
+    source : path
+        For messages.
+    tool : str
+        What wrote the logs, in words.
+
+    Raises
+    ------
+    ScoreDataError
+        There is no such score, or several; it is no number; or an item has different texts.
+    """
+    metric, chosen = _chosen(logs, wanted.metric, source)
+    frames = [
+        _rows(log, of_log, name, first)
+        for (log, of_log), (name, first) in zip(
+            chosen, _named([log for log, _ in chosen]), strict=True
+        )
+    ]
+    rows = _without_copies(pl.concat(frames, how="diagonal_relaxed"), source)
+    if rows.is_empty():
+        raise ScoreDataError(f"{source}: expected samples, found none")
+    check_inputs(rows, str(source))
+    frame = tidy_frame(rows, Origin(str(source)), wanted.where)
+    directions = {of_log in log.lower_is_better for log, of_log in chosen}
+    if len(directions) > 1:
+        raise ScoreDataError(
+            f"{source}: {metric}: higher is better on some subtasks, worse on others"
+        )
+    higher = not directions.pop() if wanted.higher_is_better is None else wanted.higher_is_better
+    provenance = (f"read from {source.name} ({tool})",)
+    return ScoreTable(frame, metric, None, higher, provenance, units="items")
+
+
+def _chosen(
+    logs: Sequence[Log], asked: str | None, source: Path
+) -> tuple[str, list[tuple[Log, str]]]:
+    """Return the name of the score that is wanted, and each log that has it, under what name."""
+    every = list(dict.fromkeys(name for log in logs for name in log.metrics))
+    if not every:
+        raise ScoreDataError(f"{source}: expected scores of samples; found none in {_paths(logs)}")
+    if asked is None and len(every) > 1:
+        found = f"expected one score; found {_some(every)}"
+        raise ScoreDataError(f"{source}: {found}: --score {every[0]} names the first")
+    metric = every[0] if asked is None else asked
+    having: list[tuple[Log, str]] = []
+    for log in logs:
+        names = [name for name in log.metrics if metric in _aliases(name)]
+        if len(names) > 1 and metric not in names:
+            raise ScoreDataError(
+                f"{log.path}: expected one score {metric!r}; found {joined(names)}: "
+                f"--score {names[0]} names the first"
+            )
+        having += [(log, metric if metric in names else name) for name in names[:1]]
+    if not having:
+        raise ScoreDataError(f"{source}: no score {metric!r}; found {_some(every)}")
+    for log, name in having:
+        if name in log.unreadable:
+            raise ScoreDataError(
+                f"{log.path}: score {name!r} is no number for each item: found "
+                f"{log.unreadable[name]}; it cannot be a mean of items"
+            )
+    without = [log for log in logs if all(log is not other for other, _ in having)]
+    if without:
+        has = "; ".join(f"{log.subtask} has {_some(log.metrics) or 'none'}" for log in without[:3])
+        warn(f"{source.name}: {counted(len(without), 'log')} without {metric!r} left out: {has}")
+    return metric, having
+
+
+def _aliases(name: str) -> tuple[str, ...]:
+    """Return what a score may be called: in full, without its filter, or by its key alone."""
+    return name, name.partition(",")[0], name.rpartition("/")[2]
+
+
+def _some(names: Sequence[str]) -> str:
+    return joined(names) if len(names) <= 6 else f"{', '.join(names[:6])}, ..."
+
+
+def _paths(logs: Sequence[Log]) -> str:
+    return listed([log.path.name for log in logs], 3)
+
+
+def _named(logs: Sequence[Log]) -> list[tuple[str, int]]:
+    """Return for each log what its model is called, and how many epochs of it came before."""
+    found = []
+    alike: dict[tuple[str, str], list[Log]] = {}
+    for log in logs:
+        alike.setdefault((log.model, log.subtask), []).append(log)
+    for log in logs:
+        others = alike[log.model, log.subtask]
+        differing = [key for key, value in log.settings.items()
+                     if any(other.settings.get(key) != value for other in others)]  # fmt: skip
+        shown = ", ".join(f"{key}={log.settings[key]}" for key in differing)
+        found.append(f"{log.model} ({shown})" if shown else log.model)
+    epochs: dict[tuple[str, str], int] = {}
+    firsts = []
+    for log, name in zip(logs, found, strict=True):
+        before = epochs.get((name, log.subtask), 0)
+        if before:
+            warn(f"{log.path.name}: another log of {name} on {log.subtask}: read as further epochs")
+        firsts.append(before)
+        epochs[name, log.subtask] = before + int(log.frame["epoch"].to_numpy().max(initial=0))
+    return list(zip(found, firsts, strict=True))
+
+
+def _rows(log: Log, metric: str, name: str, first: int) -> pl.DataFrame:
+    """Return the rows of a log under the names of a tidy table."""
+    frame = log.frame
+    score = pl.col(METRIC + metric).cast(pl.Float64).fill_null(math.nan)
+    told = pl.col("status").cast(pl.String)
+    status = pl.when(score.is_nan() & (told == "ok")).then(pl.lit("unscored")).otherwise(told)
+    if METRIC + metric not in frame.columns:
+        frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(METRIC + metric))
+    others = [x for x in frame.columns if x not in ("item", "epoch", "status", METRIC + metric)]
+    return frame.select(
+        pl.lit(name).alias("algorithm"),
+        (pl.lit(f"{log.subtask}/") + pl.col("item")).alias("task"),
+        (pl.col("epoch") + first).alias("run"),
+        score.alias("score"),
+        pl.lit(log.subtask).cast(pl.Categorical).alias("subtask"),
+        status.cast(pl.Categorical).alias("status"),
+        *others,
+    )
+
+
+def _without_copies(rows: pl.DataFrame, source: Path) -> pl.DataFrame:
+    """Leave out samples that a log took over from another, as one of a retry does."""
+    if "uuid" not in rows.columns:
+        return rows
+    uuid = rows["uuid"]
+    if uuid.drop_nulls().is_duplicated().any():
+        kept = rows.filter(uuid.is_null() | uuid.is_first_distinct())
+        n = counted(rows.height - kept.height, "sample")
+        warn(f"{source.name}: {n} left out that another log holds too")
+        rows = kept
+    return rows.drop("uuid")

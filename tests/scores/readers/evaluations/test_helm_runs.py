@@ -1,0 +1,47 @@
+"""Runs of HELM: models, subtasks, texts, costs, and what is left out."""
+
+import pytest
+
+from evaluation_logs import write_helm
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores import read_scores
+
+TEXTS = {"id1": "What is law?", "id2": "Who says so?"}
+
+
+def test_runs_of_two_models_are_pairs(tmp_path):
+    for model, scores in (("lab/a", {"id1": 1.0, "id2": 0.0}), ("lab/b", {"id2": 1.0})):
+        write_helm(tmp_path / model.replace("/", "_"), model, scores, texts=TEXTS)
+    table = read_scores(tmp_path)
+    assert (table.algorithms, table.metric) == (("lab/a", "lab/b"), "exact_match")
+    assert table.tasks == ("quiz:subject=law/id1", "quiz:subject=law/id2")
+    assert table.frame["input_tokens"].to_list() == [7.0] * 3
+    assert table.frame["input"].to_list()[0] == "What is law?"
+    assert set(table.frame["split"]) == {"test"}
+    assert "lab/b: no score on 1 item" in str(table)
+
+
+def test_texts_may_be_absent_and_the_file_may_be_named(tmp_path):
+    folder = write_helm(tmp_path / "run", "lab/a", {"id1": 1.0})
+    table = read_scores(folder / "per_instance_stats.json")
+    assert table.frame.equals(read_scores(folder).frame)
+
+
+def test_perturbed_instances_are_left_out(tmp_path):
+    other = {"instance_id": "id1", "perturbation": {"name": "typos"}, "stats": []}
+    write_helm(tmp_path / "run", "lab/a", {"id1": 1.0}, perturbed=[other])
+    with pytest.warns(DegenerateScoresWarning, match="1 perturbed instance left out"):
+        assert len(read_scores(tmp_path)) == 1
+
+
+def test_wrong_runs_are_told(tmp_path):
+    folder = write_helm(tmp_path / "run", "lab/a", {"id1": 1.0})
+    (folder / "per_instance_stats.json").write_text('[{"stats": []}]')
+    with pytest.raises(ScoreDataError, match="expected objects with an instance_id"):
+        read_scores(tmp_path)
+    (folder / "run_spec.json").write_text("{}")
+    with pytest.raises(ScoreDataError, match=r"expected name and adapter_spec\.model of a run"):
+        read_scores(tmp_path)
+    (folder / "run_spec.json").unlink()
+    with pytest.raises(ScoreDataError, match=r"run_spec\.json: expected a file of scores; there"):
+        read_scores(tmp_path)

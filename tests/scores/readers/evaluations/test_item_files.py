@@ -1,0 +1,97 @@
+"""Files of model, item, score: names of columns, epochs, subtasks, truth values."""
+
+import polars as pl
+import pytest
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores import read_scores
+
+
+def written(folder, text, name="items.csv"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_model_item_correct_is_a_table_of_items(tmp_path):
+    text = "model,item,correct,topic\na,q1,true,x\na,q2,False,y\nb,q1,1,x\n"
+    table = read_scores(written(tmp_path, text), cluster="topic")
+    assert (table.units, table.cluster, table.metric) == ("items", "topic", "correct")
+    assert table.item_scores.matrix(["a"]).tolist() == [[1.0, 0.0]]
+
+
+def test_parquet_with_a_column_of_truth_values(tmp_path):
+    path = tmp_path / "items.parquet"
+    pl.DataFrame({"model": ["a", "a"], "item": [1, 2], "correct": [True, None]}).write_parquet(path)
+    table = read_scores(path)
+    assert table.tasks == ("1", "2")
+    assert str(table).startswith("1 model x 2 items, 1 epoch; 1 sample without a score")
+
+
+def test_names_of_subtasks_go_before_items_that_repeat(tmp_path):
+    text = "model,task,item,epoch,score\na,gsm,1,1,1\na,gsm,1,2,0\na,arc,1,1,0\n"
+    table = read_scores(written(tmp_path, text))
+    assert table.tasks == ("gsm/1", "arc/1")
+    assert table.attributes == ("subtask",)
+
+
+def test_a_tidy_file_of_items_goes_without_runs(tmp_path):
+    path = written(tmp_path, "algorithm,task,score\na,q1,1\na,q2,0\n")
+    with pytest.raises(ScoreDataError, match="missing column 'run'"):
+        read_scores(path)
+    assert read_scores(path, units="items").item_scores.n_epochs == 1
+
+
+def test_usual_names_are_said(tmp_path):
+    path = written(tmp_path, "model_id,question_id,passed\na,q1,yes\n")
+    with pytest.warns(DegenerateScoresWarning) as caught:
+        read_scores(path)
+    assert str(caught[0].message) == (
+        "items.csv: columns read by their names: 'model_id' as model, 'question_id' as item and "
+        "'passed' as score"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model,item,acc,exact_match\na,q,1,0\n",
+         "expected one score; found acc and exact_match: --score acc names the first"),
+        ("model,item,answer\na,q,Rome\n",
+         "expected a column of numbers for the score, found none among model, item, answer"),
+        ("model,item,correct\na,q,maybe\n",
+         "line 2, column 'score': expected a number, found 'maybe'"),
+        ("model,item,correct\na,q,1\na,q,0\n",
+         "expected one row for each algorithm, task, run; found algorithm a, task q, run 1 twice"),
+        ("model,item,correct\na,,1\n", "line 2, column 'task': expected a name, found nothing"),
+        ("model,item,correct\n", "expected rows of scores, found none"),
+    ],
+)  # fmt: skip
+def test_wrong_files_are_told(tmp_path, text, message):
+    with pytest.raises(ScoreDataError) as caught:
+        read_scores(written(tmp_path, text))
+    assert message in str(caught.value)
+    assert "items.csv" in str(caught.value)
+
+
+def test_json_lines_of_model_item_score(tmp_path):
+    text = '{"model": "a", "item": 1, "correct": true, "tags": ["x"]}\n'
+    text += '{"model": "a", "item": 2, "correct": null, "tags": []}\n'
+    table = read_scores(written(tmp_path, text, "items.jsonl"))
+    assert table.attributes == ()
+    assert table.tasks == ("1", "2")
+    with pytest.raises(ScoreDataError, match=r"items\.jsonl, line 2: expected JSON"):
+        read_scores(written(tmp_path, '{"model": "a", "item": 1}\n{"mod\n', "items.jsonl"))
+
+
+def test_several_files_are_put_together(tmp_path):
+    first = written(tmp_path, "model,item,correct\na,q,1\n", "a.csv")
+    other = written(tmp_path, "model,item,correct\nb,q,0\n", "b.csv")
+    assert read_scores([first, other]).algorithms == ("a", "b")
+    again = written(tmp_path, "model,item,correct\na,q,0\n", "d.csv")
+    with pytest.raises(ScoreDataError, match="sources, rows 1 and 2.*task q, run 1 twice"):
+        read_scores([first, again])
+    with pytest.raises(ScoreDataError, match="expected one kind of scores in all sources; metric"):
+        read_scores([first, written(tmp_path, "model,item,score\nb,q,0\n", "c.csv")])
+    with pytest.raises(ScoreDataError, match="expected a source of scores, found none"):
+        read_scores([])

@@ -1,0 +1,146 @@
+"""Tables of items: what they hold, in words and as arrays."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores import ScoreTable, normalize, read_scores, write_scores
+
+
+def row(model, item, epoch, score, topic="x", status="ok"):
+    return {"algorithm": model, "task": item, "run": epoch, "score": score} | {
+        "topic": topic,
+        "status": status,
+    }
+
+
+ROWS = [
+    row("b", "q2", 2, 1.0, "y"),
+    row("a", "q1", 1, 1.0),
+    row("a", "q1", 2, 0.0, status="limit"),
+    row("a", "q2", 1, None, "y", "error"),
+    row("b", "q1", 1, None, status="limit"),
+    row("a", "q3", 1, 1.0, "y"),
+]
+
+
+def table(rows=ROWS, **about):
+    return ScoreTable.from_records(rows, units="items", cluster="topic", **about)
+
+
+def test_a_table_of_items_says_what_it_holds_in_words_of_items():
+    assert str(table(metric="match")).splitlines() == [
+        "2 models x 3 items (2 clusters), 1 to 2 epochs; 2 samples without a score: "
+        "1 error, 1 limit",
+        "6 samples (match, higher is better); scored all the same: 1 limit",
+        "b: no score on 2 items (q1, q3)",
+        "a: no score on 1 item (q2)",
+    ]
+
+
+def test_a_complete_table_is_two_lines():
+    rows = [
+        {k: v for k, v in row(m, i, 1, 1.0).items() if k != "status"} for m in "ab" for i in "cd"
+    ]
+    assert str(table(rows)).splitlines() == [
+        "2 models x 2 items (1 cluster), 1 epoch",
+        "4 samples (score, higher is better)",
+    ]
+
+
+def test_arrays_have_one_order_of_items_and_keep_what_is_missing():
+    scores = table().item_scores
+    assert scores.models == ("b", "a")
+    assert scores.items == ("q2", "q1", "q3")
+    assert scores.clusters == ("y", "x")
+    assert scores.cluster_of.tolist() == [0, 1, 0]
+    item, epoch, score = scores.rows("a")
+    assert item.tolist() == [0, 1, 1, 2]
+    assert epoch.tolist() == [0, 0, 1, 0]
+    np.testing.assert_array_equal(score, [np.nan, 1.0, 0.0, 1.0])
+    np.testing.assert_array_equal(scores.matrix(["a"]), [[np.nan, 0.5, 1.0]])
+    assert scores.counts("a").tolist() == [0, 2, 1]
+    np.testing.assert_array_equal(scores.epochs("a"), [[np.nan, np.nan], [1.0, 0.0], [1.0, np.nan]])
+    with pytest.raises(UnknownNameError, match="unknown algorithm 'c'"):
+        scores.rows("c")
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from("abc"), st.sampled_from("qrstu"), st.integers(0, 3)),
+        st.none() | st.floats(-10, 10),
+        min_size=1,
+    ),
+    st.randoms(),
+)
+def test_the_matrix_is_the_mean_of_epochs_in_any_order_of_rows(cells, random):
+    rows = [row(*key, score) for key, score in cells.items()]
+    random.shuffle(rows)
+    scores = table(rows).item_scores
+    found = scores.matrix()
+    for i, model in enumerate(scores.models):
+        for j, item in enumerate(scores.items):
+            runs = [x for (m, t, _), x in cells.items() if (m, t) == (model, item)]
+            known = [x for x in runs if x is not None]
+            expected = np.mean(known) if known else np.nan
+            np.testing.assert_allclose(found[i, j], expected, atol=1e-12)
+
+
+def test_units_and_clusters_are_kept(tmp_path):
+    there = table(metric="match")
+    kept = [there.select(algorithms=["a"]), there.select(where={"topic": "y"})]
+    kept.append(normalize(there.select(tasks=["q1"]), "min-max"))
+    for name in ("t.csv", "t.tsv", "t.parquet"):
+        write_scores(there, tmp_path / name)
+        kept.append(read_scores(tmp_path / name))
+    for one in kept:
+        assert (one.units, one.cluster, one.metric) == ("items", "topic", "match")
+    assert str(kept[-1]) == str(kept[-3]) == str(there)
+
+
+@pytest.mark.parametrize(
+    ("rows", "about", "message"),
+    [
+        (
+            [*ROWS, row("c", "q1", 1, 1.0, "z")],
+            {"cluster": "topic"},
+            "item 'q1', column 'topic': expected one cluster, found 'x' and 'z'",
+        ),
+        (
+            [*ROWS, row("c", "q9", 1, 1.0, None)],
+            {"cluster": "topic"},
+            "item 'q9', column 'topic': expected one cluster, found none",
+        ),
+        (ROWS, {"cluster": "field"}, "no column 'field' of clusters; found topic, status"),
+        (
+            ROWS,
+            {"cluster": "topic", "units": "tasks"},
+            "clusters are of items: expected units 'items', found 'tasks'",
+        ),
+        (ROWS, {"units": "bits"}, "unknown units of a score table 'bits'"),
+    ],
+)
+def test_what_is_no_table_of_items_is_refused(rows, about, message):
+    with pytest.raises((ScoreDataError, UnknownNameError)) as caught:
+        ScoreTable.from_records(rows, **({"units": "items"} | about))
+    assert str(caught.value).startswith(message)
+
+
+def test_a_cluster_may_be_told_by_one_model_alone():
+    rows = [row("a", "q1", 1, 1.0), row("b", "q1", 1, 1.0, None)]
+    assert table(rows).item_scores.cluster_of.tolist() == [0]
+
+
+def test_frames_and_arrays_take_units():
+    frame = pl.DataFrame(ROWS)
+    assert ScoreTable.from_frame(frame, units="items", cluster="topic").units == "items"
+    assert ScoreTable.from_arrays({"a": [[1.0, 0.0]]}, units="items").item_scores.n_epochs == 1
+
+
+def test_a_table_with_steps_has_no_item_scores():
+    steps = ScoreTable.from_arrays({"a": [[[1.0, 0.0]]]}, units="items")
+    with pytest.raises(ScoreDataError, match="2 steps of each run"):
+        steps.item_scores  # noqa: B018

@@ -122,16 +122,7 @@ class Figure:
 
 
 def csv_text(rows: Sequence[Row] | pl.DataFrame) -> str:
-    """Return rows as CSV with a header; what does not exist is empty.
-
-    Examples
-    --------
-    >>> print(csv_text(({"rule": "clockwise", "tce": 12.0}, {"rule": "b3", "tce": None})))
-    rule,tce
-    clockwise,12.0
-    b3,
-    <BLANKLINE>
-    """
+    """Return rows as CSV with a header; what does not exist is empty."""
     if isinstance(rows, pl.DataFrame):
         return rows.fill_nan(None).write_csv()
     out = io.StringIO()
@@ -149,14 +140,7 @@ def inline_svg(svg: str, name: str, alt: str) -> str:
     Ids get the figure's name in front, since all inline drawings share one space of ids; the
     colours of the style become CSS variables; the size is left to the page.
 
-    Parameters
-    ----------
-    svg : str
-        From :func:`svg_text`.
-    name : str
-        Name of the figure, unique on the page.
-    alt : str
-        What the figure shows, for those who do not see it.
+    ``alt`` says what the figure shows, for those who do not see it.
     """
     body = svg[svg.index("<svg") :]
     body = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', body)

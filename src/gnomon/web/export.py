@@ -60,16 +60,7 @@ _MOST_PAGES = 100_000
 def write_pages(settings: ServerSettings, database: Database, out: Path) -> list[Path]:
     """Write every page that can be reached from the first one without signing in.
 
-    Parameters
-    ----------
-    settings, database
-    out : Path
-        A folder that exists.
-
-    Returns
-    -------
-    list of Path
-        The files, the pages with what they need.
+    Returns the files, the pages with what they need.
     """
     from gnomon.web.app import create_app
 
@@ -153,15 +144,7 @@ def _relinked(address: str, pages: dict[str, _Page]) -> bytes:
 
 
 def _as_copy(page: str, made: datetime.datetime) -> str:
-    """Say on a page that it is a copy, and let the style sheet hide what leads nowhere.
-
-    Examples
-    --------
-    >>> made = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
-    >>> page = _as_copy('<html lang="en"><main id="content">', made)
-    >>> page.splitlines()[0], "made on 2026-01-02" in page
-    ('<html class="copy" lang="en"><main id="content">', True)
-    """
+    """Say on a page that it is a copy, and let the style sheet hide what leads nowhere."""
     note = (
         f'<p class="notice">A copy of a leaderboard, made on {made:%Y-%m-%d}. '
         "What needs a server is not in it: playing, submitting, and watching replays.</p>"
@@ -214,24 +197,9 @@ def export_board(
 ) -> list[Path]:
     """Write everything that the board shows into a new folder.
 
-    Parameters
-    ----------
-    settings, database
-        Of a server, which may be running.
-    out : Path
-        New, or empty.
-    logs : bool
-        Whether to copy the logs too.
+    The server may be running. Returns the files.
 
-    Returns
-    -------
-    list of Path
-        The files.
-
-    Raises
-    ------
-    LeaderboardError
-        The folder is not empty.
+    Raises LeaderboardError: the folder is not empty.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise LeaderboardError(f"{out}: expected a new or empty folder")

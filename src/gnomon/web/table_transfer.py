@@ -26,15 +26,9 @@ _CHUNK = 1000
 def copy_tables(source: Database, target: Database) -> dict[str, int]:
     """Copy every row, as it is at one moment, into an empty leaderboard of the same version.
 
-    Returns
-    -------
-    dict from str to int
-        Number of rows of each table.
+    Returns the number of rows of each table.
 
-    Raises
-    ------
-    LeaderboardError
-        The target has rows, or one of the two is of another version.
+    Raises LeaderboardError: the target has rows, or one of the two is of another version.
     """
     require_head(source)
     require_head(target)

@@ -113,16 +113,7 @@ def _as_tables(items: Any, key: str) -> Any:
 def checked_fields(values: Mapping[str, Any]) -> ExperimentFields:
     """Return the fields of an experiment, or say of the first wrong one what is wrong.
 
-    Raises
-    ------
-    ConfigError
-        The message names the field, what was expected and what was found.
-
-    Examples
-    --------
-    >>> checked_fields({"name": "x", "rules": ["clockwise"], "learners": ["uniform"], "trails": 3})
-    Traceback (most recent call last):
-    gnomon.errors.ConfigError: unknown field 'trails'; did you mean 'trials'?
+    Raises ConfigError: the message names the field, what was expected and what was found.
     """
     try:
         return ExperimentFields.model_validate(dict(values))

@@ -25,10 +25,7 @@ def open_game_log(arguments: GameArguments, rule_name: str) -> GameLog | None:
 
     A header is written only into a file that is empty.
 
-    Raises
-    ------
-    GnomonError
-        A file cannot be opened.
+    Raises GnomonError: a file cannot be opened.
     """
     if arguments.log is None:
         return None

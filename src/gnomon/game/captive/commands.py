@@ -57,15 +57,8 @@ class Command:
 def read_command(line: str) -> Command | None:
     """Read a line; None if it is blank.
 
-    Raises
-    ------
-    InvalidLineError
-        The line cannot be split as a rule line is, or does not begin with a word.
-
-    Examples
-    --------
-    >>> read_command("mode FULL").word
-    'MODE'
+    Raises InvalidLineError: the line cannot be split as a rule line is, or does not begin with a
+    word.
     """
     if not line.strip():
         return None
@@ -93,10 +86,7 @@ def read_plain_move(line: str) -> tuple[int, ...] | None:
 def read_move(command: Command) -> tuple[int, ...]:
     """Read the two or four numbers of a MOVE.
 
-    Raises
-    ------
-    InvalidMoveError
-        With what the client is told.
+    Raises InvalidMoveError: with what the client is told.
     """
     if len(command.arguments) not in (2, 4):
         raise InvalidMoveError("Invalid input")

@@ -21,13 +21,6 @@ class Referee:
     """Knows the rule, and plays it on one board after another.
 
     The engine plays what it can; the reference interpreter plays the rest.
-
-    Parameters
-    ----------
-    rule_set : RuleSet
-        The rule.
-    source : BoardSource
-        Where the boards will come from: tells which shapes and colours there are.
     """
 
     def __init__(self, rule_set: RuleSet, source: BoardSource) -> None:
@@ -43,10 +36,7 @@ class Referee:
     def begin(self, board: Board) -> None:
         """Begin an episode.
 
-        Raises
-        ------
-        RulePlayError
-            The rule cannot be played on this board.
+        Raises RulePlayError: the rule cannot be played on this board.
         """
         if self._engine is not None:
             try:
@@ -61,10 +51,8 @@ class Referee:
     def attempt(self, piece_id: int, pos: int, bucket: int) -> int:
         """Try to move a piece that is on the board: 0 accepted, 4 denied, 7 immovable.
 
-        Raises
-        ------
-        RulePlayError
-            The rule cannot be played any further that way; the attempt has not taken place.
+        Raises RulePlayError: the rule cannot be played any further that way; the attempt has not
+        taken place.
         """
         assert self._play is not None
         return self._play.attempt(piece_id, pos, bucket)

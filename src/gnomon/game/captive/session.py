@@ -83,20 +83,6 @@ class Session(Dialogue):
         Whether the client has said EXIT.
     n_new : int
         How many times the client has said NEW.
-
-    Examples
-    --------
-    >>> from gnomon.game.formats.java_random import JavaRandom
-    >>> from gnomon.game.formats.random_boards import BoardParameters, RandomBoards
-    >>> from gnomon.rules import parse
-    >>> source = RandomBoards(BoardParameters((2, 2)), JavaRandom(3))
-    >>> session = Session(Referee(parse("(*,*,*,*,0)"), source), source, mode="BRIEF")
-    >>> session.start()[0]
-    '6 0 0'
-    >>> session.answer("MOVE 0 0"), session.answer("MOVE 1 3")
-    (['0 0 1', '# null'], ['4 0 2', '# null'])
-    >>> session.answer("EXIT"), session.over
-    (['5 0 2', '# Goodbye'], True)
     """
 
     def __init__(
@@ -121,10 +107,7 @@ class Session(Dialogue):
     def start(self) -> list[str]:
         """Begin the first episode, and return the greeting.
 
-        Raises
-        ------
-        GnomonError
-            There is no board, or the rule cannot be played on it.
+        Raises GnomonError: there is no board, or the rule cannot be played on it.
         """
         self._deal()
         return self._greeting()

@@ -38,15 +38,6 @@ def collection_paused() -> Iterator[None]:
     that all stay. To look through them again and again takes an eighth of the time of loading
     Numba. At the end all objects count as old, or the next search would begin with every one of
     them. It may stand before a function, too.
-
-    Examples
-    --------
-    >>> import gc
-    >>> with collection_paused():
-    ...     gc.isenabled()
-    False
-    >>> gc.isenabled()
-    True
     """
     was_enabled = gc.isenabled()
     gc.disable()

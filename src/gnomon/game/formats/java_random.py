@@ -17,10 +17,7 @@ class JavaRandom:
     It serves to repeat recorded games, and nothing else: its low bits are poor. Environments and
     experiments draw from NumPy's generators.
 
-    Parameters
-    ----------
-    seed : int
-        Any integer; its lowest 48 bits count.
+    Of a seed the lowest 48 bits count.
 
     References
     ----------
@@ -40,15 +37,7 @@ class JavaRandom:
     def next_int(self, bound: int) -> int:
         """Return a number from 0 to below `bound`, each equally likely.
 
-        Parameters
-        ----------
-        bound : int
-            1 to 2**31 - 1.
-
-        Raises
-        ------
-        ValueError
-            `bound` is outside that range.
+        Raises ValueError: `bound` is outside that range.
         """
         if not 0 < bound < 1 << 31:
             raise ValueError(f"expected a bound from 1 to 2147483647, found {bound}")

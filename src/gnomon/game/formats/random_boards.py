@@ -26,25 +26,7 @@ __all__ = ["BoardConditions", "BoardParameters", "RandomBoards"]
 
 
 class BoardConditions:
-    """What a condition file says.
-
-    Parameters
-    ----------
-    rule_set : RuleSet
-        The file, parsed as a rule.
-
-    Examples
-    --------
-    >>> from gnomon.game import Piece
-    >>> from gnomon.rules import parse
-    >>> conditions = BoardConditions(parse("(pos:[31,36]) (color:red)"))
-    >>> conditions.suits(Board((Piece(0, 31, "STAR", "RED"),)), testing=True)
-    True
-    >>> conditions.suits(Board((Piece(0, 31, "STAR", "BLUE"),)), testing=True)
-    False
-    >>> BoardConditions(parse("(pos:[31,36])")).zone
-    (31, 36)
-    """
+    """What a condition file says."""
 
     def __init__(self, rule_set: RuleSet) -> None:
         #: The cells that decide, if nothing but cells does; else None.
@@ -93,6 +75,8 @@ class BoardParameters:
 
     Ranges include both ends; one whose second number is not above the first stands for the first.
 
+    Raises GnomonError if there are more pieces than cells or more shapes than in the palette.
+
     Parameters
     ----------
     pieces : (int, int)
@@ -107,17 +91,6 @@ class BoardParameters:
         Whether several pieces may share a cell.
     pictures : tuple of PicturePiece
         If not empty, every piece is one of these, and shapes and colours play no part.
-
-    Raises
-    ------
-    GnomonError
-        If there are more pieces than cells or more shapes than in the palette.
-
-    Examples
-    --------
-    >>> BoardParameters((40, 40))
-    Traceback (most recent call last):
-    gnomon.errors.GnomonError: expected 1 to 36 pieces, found 40
     """
 
     pieces: tuple[int, int]
@@ -143,24 +116,8 @@ def _check(noun: str, numbers: tuple[int, int], least: int, most: int) -> None:
 class RandomBoards:
     """Draws one board after another.
 
-    Parameters
-    ----------
-    parameters : BoardParameters
-        How.
-    random : JavaRandom
-        The only source of randomness. The order of the draws is part of what this class promises.
-    conditions : BoardConditions, optional
-        Sets boards for training and boards for testing apart.
-    testing : bool
-        Which of the two to begin with.
-
-    Examples
-    --------
-    >>> boards = RandomBoards(BoardParameters((2, 2)), JavaRandom(3))
-    >>> for piece in boards.deal().board.pieces:
-    ...     print(piece.pos, piece.shape, piece.color)
-    6 SQUARE RED
-    15 TRIANGLE BLUE
+    The order of the draws from ``random`` is part of what this class promises. ``conditions`` set
+    boards for training and boards for testing apart; ``testing`` says which to begin with.
     """
 
     def __init__(
@@ -187,11 +144,8 @@ class RandomBoards:
     def deal(self) -> Deal:
         """Draw the next board.
 
-        Raises
-        ------
-        GnomonError
-            If more shapes or colours must appear than there are pieces, or a thousand boards in a
-            row did not meet the conditions.
+        Raises GnomonError if more shapes or colours must appear than there are pieces, or a
+        thousand boards in a row did not meet the conditions.
         """
         parameters = self._parameters
         numbers = [

@@ -41,13 +41,7 @@ _MOST_ASSIGNMENTS = 256
 
 
 class RemoteGameCache:
-    """LRU cache of games in play, so that a trial is not replayed at each move.
-
-    Parameters
-    ----------
-    most : int
-        How many to keep.
-    """
+    """LRU cache of games in play, so that a trial is not replayed at each move."""
 
     def __init__(self, most: int = 2048) -> None:
         self._most = most
@@ -103,20 +97,8 @@ _PLAYING, _DONE = "playing", "done"
 def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> AttemptPlay:
     """Open every trial of an attempt, or find those that are open: it may be asked again.
 
-    Parameters
-    ----------
-    session : Session
-        A writing one.
-    entry_id, number : int
-        The entry, and which of its attempts.
-    account_id : int
-        Who asks.
-
-    Raises
-    ------
-    Refusal
-        There is no such attempt of this account, the season is of another division or not open,
-        or the entry is withdrawn.
+    Raises Refusal: there is no such attempt of this account, the season is of another division or
+    not open, or the entry is withdrawn.
     """
     entry = find_entry(session, entry_id)
     if entry.account_id != account_id:
@@ -190,11 +172,8 @@ def make_moves(
 ) -> list[Reply]:
     """Make moves in several trials, all of them or none, and return a reply to each.
 
-    Raises
-    ------
-    Refusal
-        A trial is not this account's or may not be played now; a trial is named twice; or a move
-        says that other attempts were made before than were.
+    Raises Refusal: a trial is not this account's or may not be played now; a trial is named twice;
+    or a move says that other attempts were made before than were.
     """
     wanted = [move.trial for move in moves]
     if len(set(wanted)) < len(wanted):
@@ -372,10 +351,7 @@ def _keep_log(settings: ServerSettings, game: RemoteGame) -> str:
 def view(session: Session, live: RemoteGameCache, trial: int, *, account_id: int) -> TrialView:
     """Return what the player of a trial sees now.
 
-    Raises
-    ------
-    Missing
-        If there is no such trial of this account.
+    Raises Missing if there is no such trial of this account.
     """
     row = session.execute(
         select(

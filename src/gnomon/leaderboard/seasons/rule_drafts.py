@@ -50,26 +50,8 @@ def draw_draft(
 ) -> RuleDraft | None:
     """Draw a rule of so many elements; None if those that were drawn do not go together.
 
-    Parameters
-    ----------
-    n_elements : int
-        At least 1.
-    allowed : collection of str
-        The elements to draw from, some of `ELEMENTS`.
-    n_buckets : (int, int)
-        Least and most number of buckets that a piece may go to, 1 to 4.
-    board_spec : BoardSpec
-        Gives the names of shapes and colours.
-    rng : numpy.random.Generator
-        The only source of randomness.
-
-    Examples
-    --------
-    >>> from gnomon.game.board import DEFAULT_SPEC
-    >>> rng = np.random.default_rng(3)
-    >>> print(draw_draft(1, allowed=["color"], board_spec=DEFAULT_SPEC, rng=rng).text)
-    (color:red, bucket:[0,3]) (color:black, bucket:3) (color:blue, bucket:[0,1])
-        (color:yellow, bucket:1)
+    ``allowed`` are some of `ELEMENTS`; ``n_buckets`` is the least and most number of buckets that a
+    piece may go to, 1 to 4.
     """
     listed = [name for name in ELEMENTS if name in allowed]
     if len(listed) < n_elements:

@@ -51,6 +51,8 @@ _MOST_DRAFTS = 200
 class Difficulty:
     """How hard the rules may be; each pair is an inclusive range.
 
+    Raises LeaderboardError if a value is outside its range; the message names the field.
+
     Parameters
     ----------
     elements : tuple of str
@@ -62,17 +64,6 @@ class Difficulty:
     chance : (float, float)
         How probable it is that an attempt made at random is accepted: between 0 and 1, both
         excluded. At 0.03 a board of nine pieces takes some 300 attempts at random.
-
-    Raises
-    ------
-    LeaderboardError
-        If a value is outside its range; the message names the field.
-
-    Examples
-    --------
-    >>> Difficulty(n_elements=(0, 2))
-    Traceback (most recent call last):
-    gnomon.errors.LeaderboardError: field 'n_elements': expected a range within 1 to 4, found [0, 2]
     """
 
     elements: tuple[str, ...] = ELEMENTS
@@ -100,14 +91,8 @@ def _check_range(name: str, found: tuple[float, float], least: float, most: floa
 class HiddenRule:
     """A rule that was drawn, and what is to be known of it by those who may.
 
-    Parameters
-    ----------
-    text : str
-        In the rule language.
-    elements : tuple of str
-        What it looks at, in the order of `ELEMENTS`.
-    chance : float
-        How probable it was that an attempt made at random was accepted.
+    ``elements`` is what it looks at, in the order of `ELEMENTS`; ``chance`` how probable it was
+    that an attempt made at random was accepted.
     """
 
     text: str
@@ -126,37 +111,10 @@ def generate_rules(
 ) -> list[HiddenRule]:
     """Draw rules that nobody has seen.
 
-    Parameters
-    ----------
-    n_rules : int
-        How many.
-    difficulty : Difficulty, optional
-        How hard they may be.
-    board_spec : BoardSpec
-        The boards that they are for.
-    horizon : int
-        Number of attempts after which an episode is cut off.
-    not_like : collection of RuleSet
-        Rules that none may behave like, beside those of the library.
-    rng : numpy.random.Generator
-        The only source of randomness: the same one gives the same rules. For rules that are to
-        stay hidden it must come from a seed that cannot be guessed.
+    None behaves like a rule of the library or of ``not_like``. The same ``rng`` gives the same
+    rules: for rules that are to stay hidden it must come from a seed that cannot be guessed.
 
-    Returns
-    -------
-    list of HiddenRule
-
-    Raises
-    ------
-    LeaderboardError
-        If so many rules of this difficulty are not found.
-
-    Examples
-    --------
-    >>> easy = Difficulty(elements=("shape", "color"), n_elements=(1, 1), n_buckets=(1, 1))
-    >>> rules = generate_rules(2, easy, rng=np.random.default_rng(1))
-    >>> [rule.elements for rule in rules], [round(rule.chance, 2) for rule in rules]
-    ([('shape',), ('shape',)], [0.25, 0.25])
+    Raises LeaderboardError if so many rules of this difficulty are not found.
     """
     difficulty = difficulty or Difficulty()
     known = set(_known_behaviours(board_spec))
@@ -198,15 +156,7 @@ def reason_against(
     board_spec: BoardSpec = DEFAULT_SPEC,
     horizon: int = 100,
 ) -> str | None:
-    """Say why a rule is not fit for a season; None if it is.
-
-    Examples
-    --------
-    >>> reason_against(parse("(*,*,*,*,*)"), Difficulty())
-    'an attempt at random is accepted with probability 1.000'
-    >>> reason_against(parse("(*,red,*,*,0)"), Difficulty())
-    'it can get stuck'
-    """
+    """Say why a rule is not fit for a season; None if it is."""
     try:
         compile_rule(rule_set, board_spec)
     except NotCompilableError as error:
@@ -260,11 +210,6 @@ def behaviour(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> str:
 
     It is the hash of a game of attempts at random on boards that are always the same, so rules that
     differ in what hardly ever happens may have the same one too.
-
-    Examples
-    --------
-    >>> behaviour(parse("(*,*,*,*,p+1)")) == behaviour(parse("(bucket: p-3)"))
-    True
     """
     log = play_trial(
         Uniform(rng=np.random.default_rng(2)),

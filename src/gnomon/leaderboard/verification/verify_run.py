@@ -290,22 +290,8 @@ def verify_trial(
 ) -> Verdict:
     """Verify the rows of one trial.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The columns of a shard; others are ignored.
-    assignment : Assignment
-        Where the boards, the horizon and the number of episodes come from.
-    key : (str, str, int)
-        Names of learner and rule, and the number of the trial.
-    rule : RuleEntry
-        The rule.
-    totals : mapping, optional
-        What is claimed of it: any of `TOTALS`.
-
-    Returns
-    -------
-    Verdict
+    ``frame`` has the columns of a shard, and ``totals`` is what is claimed of the trial, any of
+    `TOTALS`. Boards, horizon and number of episodes are those of the assignment.
     """
     try:
         checked = check_columns(frame)

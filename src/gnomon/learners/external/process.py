@@ -120,13 +120,6 @@ class TrialDialogue(Dialogue):
     The trial deals the boards and judges the attempts, so an attempt is handed out before its reply
     is known: :attr:`attempted` has it after :meth:`answer`, and :meth:`tell` takes the reply.
 
-    Parameters
-    ----------
-    board_spec : BoardSpec
-        Names of shapes and colours.
-    output : {"BRIEF", "STANDARD", "FULL"}
-        How much is said.
-
     Examples
     --------
     >>> from gnomon.game import DEFAULT_SPEC

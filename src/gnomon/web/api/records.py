@@ -51,14 +51,7 @@ _STATUSES: Mapping[Kind, int] = MappingProxyType(
 
 
 def status_of(error: Exception) -> int:
-    """Return the HTTP status of an answer to a request that was refused.
-
-    Examples
-    --------
-    >>> from gnomon.leaderboard.refusals import Missing
-    >>> status_of(Missing("there is no entry 7")), status_of(ValueError())
-    (404, 422)
-    """
+    """Return the HTTP status of an answer to a request that was refused."""
     return _STATUSES[error.kind if isinstance(error, Refusal) else "invalid"]
 
 

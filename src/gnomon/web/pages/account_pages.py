@@ -50,18 +50,7 @@ def sign_in(
 ) -> Caller:
     """Sign a browser in, and put the cookie into the answer.
 
-    Parameters
-    ----------
-    database, settings
-    response : Response
-    text : str
-        The token, as it was pasted.
-    address : str
-        Where the request came from; every try counts.
-
-    Raises
-    ------
-    WrongToken, TooMany
+    Every try counts for the address. Raises WrongToken or TooMany.
     """
     with database.writing() as session:
         limit = settings.sign_ins_per_minute

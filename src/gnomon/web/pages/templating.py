@@ -41,13 +41,7 @@ def number(value: float | None) -> str:
 
 
 def moment(value: datetime.datetime | str | None) -> Markup:
-    """Return a moment in UTC for people and machines.
-
-    Examples
-    --------
-    >>> moment(datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.UTC))
-    Markup('<time datetime="2026-01-02T03:04:00+00:00">2026-01-02 03:04 UTC</time>')
-    """
+    """Return a moment in UTC for people and machines."""
     if value is None:
         return Markup("–")
     at = datetime.datetime.fromisoformat(value) if isinstance(value, str) else value
@@ -170,20 +164,8 @@ def rendered(
 ) -> str:
     """Return a page as text.
 
-    Parameters
-    ----------
-    template : str
-        Its file in ``templates/``.
-    path : str
-        Where the page is.
-    page : object
-        What it tells.
-    csrf : str
-        What its forms send back; only pages with forms need it.
-    json : bool
-        Whether the page has a twin for programs.
-    **more
-        What only the drawing of the page needs.
+    ``page`` is what it tells and ``more`` what only its drawing needs; ``csrf`` is what its forms
+    send back, and ``json`` tells whether the page has a twin for programs.
     """
     twin = ("/index.json" if path == "/" else f"{path}.json") if json else ""
     found = _environment().get_template(template)

@@ -182,7 +182,7 @@ def play(trial: Trial) -> Played:
 
 def encode(played: Played) -> Encoded:
     """Make the shard of a trial, with the chances of a random player, unless they tell."""
-    from gnomon.experiments.shards.shard import shard_bytes
+    from gnomon.experiments.shard import shard_bytes
 
     trial, log = played.trial, played.log
     data = shard_bytes(log, None if trial.rule.hidden else trial.counts(log))

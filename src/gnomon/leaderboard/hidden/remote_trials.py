@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
 from gnomon.database.schema import Entry, EntryAttempt, RemoteTrial, Season, SeasonRule
-from gnomon.experiments.shards.shard import shard_bytes
+from gnomon.experiments.shard import shard_bytes
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.hidden.protocol import AttemptPlay, Move, Reply, TrialState, TrialView
 from gnomon.leaderboard.hidden.remote_game import RemoteGame, Stretch

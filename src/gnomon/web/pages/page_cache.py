@@ -15,7 +15,7 @@ from fastapi.encoders import jsonable_encoder
 from starlette.requests import HTTPConnection
 
 from gnomon.database.schema import Season
-from gnomon.leaderboard.standings.snapshots import StandingsCache
+from gnomon.leaderboard.standing_snapshots import StandingsCache
 from gnomon.studies.game_store import PlayedGameCache
 
 __all__ = [

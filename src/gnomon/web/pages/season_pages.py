@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 from gnomon._version import __version__
 from gnomon.database.schema import Entry, Season, Submission
 from gnomon.leaderboard.seasons.entry_registration import find_season
-from gnomon.leaderboard.standings.board_records import LEVEL, METRICS, Number, Standings
-from gnomon.leaderboard.standings.compute import score_table
-from gnomon.leaderboard.standings.snapshots import COUNTED, Snapshot, board_of
+from gnomon.leaderboard.standing_records import LEVEL, METRICS, Number, Standings
+from gnomon.leaderboard.standing_snapshots import COUNTED, Snapshot, board_of
+from gnomon.leaderboard.standings import score_table
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import SeasonRecord
 from gnomon.web.csv_cells import csv_text

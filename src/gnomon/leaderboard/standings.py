@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.leaderboard.standings.board_records import (
+from gnomon.leaderboard.standing_records import (
     LEVEL,
     METRICS,
     Board,

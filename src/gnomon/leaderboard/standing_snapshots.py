@@ -25,8 +25,8 @@ from sqlalchemy.orm import Session
 from gnomon._io.atomic_file import write_atomically
 from gnomon.database.engine import Database
 from gnomon.database.schema import Account, Entry, EntryAttempt, Season, Submission, VerifiedTrial
-from gnomon.leaderboard.standings.board_records import Board, Contender, Standings
-from gnomon.leaderboard.standings.compute import standings_of
+from gnomon.leaderboard.standing_records import Board, Contender, Standings
+from gnomon.leaderboard.standings import standings_of
 
 __all__ = ["COUNTED", "Snapshot", "StandingsCache", "board_of"]
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.experiments.shards.parquet_writer import Column, parquet_bytes
+from gnomon.experiments.parquet_writer import Column, parquet_bytes
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.game.outcomes import ACCEPTED, DENIED, EMPTY_CELL, EPISODE_OVER, IMMOVABLE
 
@@ -44,7 +44,7 @@ def shard_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
 
     Without ``counts``, what the rule permitted at each attempt, there is no column p0.
     """
-    from gnomon.experiments.shards.row_codes import code_chances, code_rows
+    from gnomon.experiments.shard_kernels import code_chances, code_rows
 
     n_attempts, n_played = log.n_attempts, log.actions.size
     n_rows = n_played + int((n_attempts == 0).sum())

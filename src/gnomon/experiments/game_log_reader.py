@@ -3,7 +3,7 @@
 A captive game server writes *Long* or *Compact* result files, a line an episode, and *transcripts*,
 a line an attempt; people's games are kept as the same kind of transcript. :func:`read_game_log`
 makes a table of scores of any of the three: players as algorithms, rules as tasks.
-:mod:`gnomon.experiments.game_logs.writer` writes them.
+:mod:`gnomon.experiments.game_log_writer` writes them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from gnomon._io.text_file import read_text
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.experiments.game_logs.rows import (
+from gnomon.experiments.game_log_rows import (
     COMPACT,
     COMPACT_RUN,
     LONG,

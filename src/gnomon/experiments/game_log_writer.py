@@ -12,7 +12,7 @@ from io import StringIO
 from typing import Any, Literal, TextIO
 
 from gnomon.errors import GnomonError
-from gnomon.experiments.game_logs.rows import COMPACT, COMPACT_RUN, LONG, TRANSCRIPT
+from gnomon.experiments.game_log_rows import COMPACT, COMPACT_RUN, LONG, TRANSCRIPT
 from gnomon.game.board import BUCKET_PLACES
 from gnomon.game.captive.arguments import GameArguments
 from gnomon.game.captive.session import AttemptRecord, EpisodeRecord, GameLog

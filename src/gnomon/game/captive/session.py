@@ -9,8 +9,14 @@ from typing import Protocol, final
 from gnomon.errors import GnomonError
 from gnomon.game.board import Piece
 from gnomon.game.captive.board_lines import compact_json
-from gnomon.game.captive.commands import Command
-from gnomon.game.captive.dialogue import BAD_RULES, EXIT, INVALID_ARGUMENTS, Dialogue, OutputMode
+from gnomon.game.captive.dialogue import (
+    BAD_RULES,
+    EXIT,
+    INVALID_ARGUMENTS,
+    Command,
+    Dialogue,
+    OutputMode,
+)
 from gnomon.game.captive.referee import Referee
 from gnomon.game.formats.board_source import BoardSource
 from gnomon.game.outcomes import CLEARED

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import N_BUCKETS, Board, BoardSpec, Piece
-from gnomon.game.captive.commands import Command
-from gnomon.game.captive.dialogue import INVALID_ARGUMENTS, Dialogue, OutputMode
+from gnomon.game.captive.dialogue import INVALID_ARGUMENTS, Command, Dialogue, OutputMode
 from gnomon.game.formats.board_source import Deal
 from gnomon.game.outcomes import CLEARED, STALEMATE
 from gnomon.learners.base import Learner, Observation, Transition

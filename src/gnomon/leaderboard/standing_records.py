@@ -36,8 +36,15 @@ Why = Literal["incomplete", "withdrawn attempt", "refused attempt"]
 class Contender:
     """An entry as the board tells of it.
 
-    How often it was tried; how many of these were verified; how many of those were taken back; and
-    how many were used up without ever counting: refused, given up, or withdrawn before.
+    Parameters
+    ----------
+    entry_id : int
+    name, account : str
+    n_attempts, n_verified, n_withdrawn : int
+        How often it was tried, in all; how many of these were verified; how many of those were
+        taken back.
+    n_refused : int
+        How many were used up without ever counting: refused, given up, or withdrawn before.
     """
 
     entry_id: int

@@ -265,7 +265,7 @@ class RunFolder:
         return data
 
     def frame(self, trial: TrialRecord) -> pl.DataFrame:
-        """Return the rows of a trial's shard; columns as in :mod:`~gnomon.experiments.shards`.
+        """Return the rows of a trial's shard; columns as in :mod:`~gnomon.experiments.shard`.
 
         Raises
         ------

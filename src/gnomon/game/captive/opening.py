@@ -16,13 +16,16 @@ from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError, shorte
 from gnomon.game.board import COLORS, SHAPES
 from gnomon.game.captive.arguments import GameArguments
 from gnomon.game.captive.board_lines import property_value
-from gnomon.game.captive.referee import Referee
-from gnomon.game.captive.session import GameLog, Session
+from gnomon.game.captive.session import GameLog, Referee, Session
 from gnomon.game.formats.board_files import BoardFiles
 from gnomon.game.formats.board_source import BoardSource
-from gnomon.game.formats.java_random import JavaRandom
 from gnomon.game.formats.picture_pieces import PicturePiece, find_pictures
-from gnomon.game.formats.random_boards import BoardConditions, BoardParameters, RandomBoards
+from gnomon.game.formats.random_boards import (
+    BoardConditions,
+    BoardParameters,
+    JavaRandom,
+    RandomBoards,
+)
 from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
 from gnomon.rules.catalogue import available_rules, load_rule, read_rule_file
 from gnomon.rules.syntax import RuleSet

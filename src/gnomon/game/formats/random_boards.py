@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import COLORS, N_CELLS, SHAPES, Board, Piece
 from gnomon.game.formats.board_source import Deal
-from gnomon.game.formats.java_random import JavaRandom
 from gnomon.game.formats.picture_pieces import PicturePiece
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.syntax import ListOf, Number, RuleLine, RuleSet
 from gnomon.rules.variables import walk
 
-__all__ = ["BoardConditions", "BoardParameters", "RandomBoards"]
+__all__ = ["BoardConditions", "BoardParameters", "JavaRandom", "RandomBoards"]
 
 
 class BoardConditions:
@@ -214,3 +214,59 @@ class RandomBoards:
         looks = enumerate(zip(cells, drawn, strict=True))
         pieces = tuple(Piece(i, cell, properties=look.properties) for i, (cell, look) in looks)
         return Deal(Board(pieces), images={i: look.image for i, look in enumerate(drawn)})
+
+
+T = TypeVar("T")
+
+_MULTIPLIER, _INCREMENT, _MASK = 0x5DEECE66D, 0xB, (1 << 48) - 1
+
+
+class JavaRandom:
+    """The generator ``java.util.Random``: linear congruential, 48 bits of state.
+
+    It serves to repeat recorded games, and nothing else: its low bits are poor. Environments and
+    experiments draw from NumPy's generators.
+
+    Of a seed the lowest 48 bits count.
+
+    References
+    ----------
+    The class documentation of ``java.util.Random`` defines every bit. The multiplier and the
+    increment are those of the POSIX ``drand48``.
+
+    Examples
+    --------
+    >>> random = JavaRandom(42)
+    >>> [random.next_int(100) for _ in range(5)]
+    [30, 63, 48, 84, 70]
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed ^ _MULTIPLIER) & _MASK
+
+    def next_int(self, bound: int) -> int:
+        """Return a number from 0 to below `bound`, each equally likely.
+
+        Raises ValueError: `bound` is outside that range.
+        """
+        if not 0 < bound < 1 << 31:
+            raise ValueError(f"expected a bound from 1 to 2147483647, found {bound}")
+        if bound & (bound - 1) == 0:
+            # For a power of two the high bits are taken, which are the good ones.
+            return (bound * self._next_bits()) >> 31
+        while True:
+            bits = self._next_bits()
+            value = bits % bound
+            # Refuse the incomplete last block of numbers, which would favour small values.
+            if bits - value + bound - 1 < 1 << 31:
+                return value
+
+    def sample(self, items: list[T], n: int) -> list[T]:
+        """Return `n` of the items, drawn one by one without replacement, in the order drawn."""
+        left = list(items)
+        return [left.pop(self.next_int(len(left))) for _ in range(n)]
+
+    def _next_bits(self) -> int:
+        """Return 31 random bits."""
+        self._state = (self._state * _MULTIPLIER + _INCREMENT) & _MASK
+        return self._state >> 17

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -151,7 +152,7 @@ def inline_svg(svg: str, name: str, alt: str) -> str:
     view = re.search(r'viewBox="[^"]+"', head)
     attributes = f'{view.group() if view else ""} role="img" aria-labelledby="{name}-alt"'
     links = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-    title = f'<title id="{name}-alt">{_escaped(alt)}</title>'
+    title = f'<title id="{name}-alt">{html.escape(alt, quote=False)}</title>'
     return f"<svg {links} {attributes}>{title}{rest}"
 
 
@@ -160,7 +161,3 @@ def theme_css() -> str:
     light = " ".join(f"--{name}: {color};" for color, (name, _) in THEME.items())
     dark = " ".join(f"--{name}: {color};" for name, color in THEME.values())
     return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -70,7 +70,8 @@ class RuleEntry:
             path = base / name
             if not path.is_file():
                 raise UnknownNameError("rule or file", name, available_rules())
-            name, file, text = path.stem, str(path), _text_of(path)
+            name, file = path.stem, str(path)
+            text = read_text(path, noun="rule file", error=ConfigError)
         try:
             _parsed(text)
         except RuleSyntaxError as error:
@@ -242,8 +243,3 @@ def _all_learners(board_spec: BoardSpec) -> list[LearnerEntry]:
 @lru_cache(maxsize=256)
 def _parsed(text: str) -> RuleSet:
     return parse(text)
-
-
-def _text_of(path: Path) -> str:
-    """Return the text of a rule file."""
-    return read_text(path, noun="rule file", error=ConfigError)

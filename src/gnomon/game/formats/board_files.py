@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -103,7 +104,7 @@ class BoardFiles:
         if order == "alphabetical":
             paths = sorted(paths, key=lambda path: Path(path).name)
         self._deals = [read_board_file(path, shapes=shapes) for path in paths]
-        self._series = self._shuffled(draw) if order == "random" else self._cyclic()
+        self._series = self._shuffled(draw) if order == "random" else itertools.cycle(self._deals)
         self.testing = False
 
     @classmethod
@@ -134,10 +135,6 @@ class BoardFiles:
         table = next((place for place in places if place.is_file()), places[0])
         names = [n if n.endswith(".json") else f"{n}.json" for n in read_board_list(table)]
         return cls([folder / name for name in names], "listed", shapes=shapes)
-
-    def _cyclic(self) -> Iterator[Deal]:
-        while True:
-            yield from self._deals
 
     def _shuffled(self, draw: Callable[[int], int] | None) -> Iterator[Deal]:
         if draw is None:

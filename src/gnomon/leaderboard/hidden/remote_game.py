@@ -152,7 +152,8 @@ class RemoteGame:
         stop = min(position + n, end)
         ended = stop == end and (following < len(self._starts) or self._episode_over())
         dealt = self._dealt(following, stop) if ended else ()
-        over = ended and following + len(dealt) == len(self._deck) and self._ends_stuck(dealt)
+        nothing_to_play = not dealt or self._stuck[-1]
+        over = ended and following + len(dealt) == len(self._deck) and nothing_to_play
         here = len(self._deck) if over else episode + len(dealt)
         outcomes = tuple(self._outcomes[position:stop])
         return Stretch(outcomes, self._finish[stop - 1], ended, here, dealt, over)
@@ -172,10 +173,6 @@ class RemoteGame:
             np.array(self._outcomes, dtype=np.int8),
             np.array(finish, dtype=np.int8),
         )
-
-    def _ends_stuck(self, dealt: tuple[bytes, ...]) -> bool:
-        """Whether there is nothing to play among the boards that were dealt last."""
-        return not dealt or self._stuck[-1]
 
     def _dealt(self, first: int, position: int) -> tuple[bytes, ...]:
         """Return the boards from one on that were dealt at a position."""

@@ -13,7 +13,7 @@ knows it, or does the same as a rule of the library or as another that was drawn
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -230,8 +230,4 @@ def _boards(board_spec: BoardSpec) -> np.ndarray[tuple[int, int], np.dtype[np.ui
 @lru_cache(maxsize=8)
 def _known_behaviours(board_spec: BoardSpec) -> frozenset[str]:
     """Return what the rules of the library do, which everybody can read."""
-    return frozenset(_behaviours((load_rule(name) for name in available_rules()), board_spec))
-
-
-def _behaviours(rules: Iterable[RuleSet], board_spec: BoardSpec) -> set[str]:
-    return {behaviour(rule_set, board_spec) for rule_set in rules}
+    return frozenset(behaviour(load_rule(name), board_spec) for name in available_rules())

@@ -38,8 +38,12 @@ from gnomon.errors import LeaderboardError
 from gnomon.experiments.config.config_entries import RuleEntry
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.leaderboard.refusals import wrong_field
-from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS
-from gnomon.leaderboard.seasons.rule_generation import Difficulty, generate_rules, reason_against
+from gnomon.leaderboard.seasons.rule_generation import (
+    ELEMENTS,
+    Difficulty,
+    generate_rules,
+    reason_against,
+)
 from gnomon.rules.catalogue import available_rules, rule_info
 
 __all__ = ["PlannedRule", "SeasonPlan"]

@@ -241,7 +241,7 @@ def _known_behaviours(board_spec: BoardSpec) -> frozenset[str]:
     return frozenset(behaviour(load_rule(name), board_spec) for name in available_rules())
 
 
-# -- drafts: rules drawn from a grammar of elements -------------------------------------------------
+# -- drafts: rules drawn from a grammar of elements ------------------------------------------------
 
 
 _FEATURES = frozenset({"shape", "color", "place"})

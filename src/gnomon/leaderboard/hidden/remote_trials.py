@@ -217,8 +217,7 @@ def _lock(session: Session, trials: Sequence[int], account_id: int) -> dict[int,
     return rows
 
 
-# Built once, for it is asked at every attempt.
-_FIND = (
+_TRIAL = (
     select(
         RemoteTrial.id,
         RemoteTrial.n_attempts,
@@ -226,16 +225,17 @@ _FIND = (
         RemoteTrial.attempt_id,
         RemoteTrial.state,
         SeasonRule.position,
-        Entry.withdrawn_at,
-        Season.name,
-        Season.opens_at,
-        Season.closes_at,
-        Season.revealed_at,
     )
     .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
     .join(EntryAttempt, EntryAttempt.id == RemoteTrial.attempt_id)
     .join(Entry, Entry.id == EntryAttempt.entry_id)
-    .join(Season, Season.id == Entry.season_id)
+)
+# Built once, for it is asked at every attempt.
+_FIND = (
+    _TRIAL.join(Season, Season.id == Entry.season_id)
+    .add_columns(
+        Entry.withdrawn_at, Season.name, Season.opens_at, Season.closes_at, Season.revealed_at
+    )
     .where(
         RemoteTrial.id.in_(bindparam("trials", expanding=True)),
         Entry.account_id == bindparam("account"),
@@ -353,21 +353,8 @@ def view(session: Session, live: RemoteGameCache, trial: int, *, account_id: int
 
     Raises Missing if there is no such trial of this account.
     """
-    row = session.execute(
-        select(
-            RemoteTrial.id,
-            RemoteTrial.n_attempts,
-            RemoteTrial.number,
-            RemoteTrial.attempt_id,
-            RemoteTrial.state,
-            SeasonRule.position,
-            SeasonRule.name,
-        )
-        .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
-        .join(EntryAttempt, EntryAttempt.id == RemoteTrial.attempt_id)
-        .join(Entry, Entry.id == EntryAttempt.entry_id)
-        .where(RemoteTrial.id == trial, Entry.account_id == account_id)
-    ).first()
+    own = _TRIAL.where(RemoteTrial.id == trial, Entry.account_id == account_id)
+    row = session.execute(own.add_columns(SeasonRule.name)).first()
     if row is None:
         raise Missing(f"there is no trial {trial} of this account")
     # One of its own: a game in memory may be going on at this moment.

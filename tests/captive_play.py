@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from gnomon.experiments.game_logs.writer import open_game_log
+from gnomon.experiments.game_log_writer import open_game_log
 from gnomon.game.captive.arguments import read_arguments
 from gnomon.game.captive.opening import open_session
 from gnomon.game.captive.pipe import serve_pipe

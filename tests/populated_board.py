@@ -25,7 +25,7 @@ from gnomon.database.schema import (
     VerifiedTrial,
 )
 from gnomon.experiments import ExperimentConfig, trials_of
-from gnomon.experiments.shards.shard import shard_bytes, shard_frame
+from gnomon.experiments.shard import shard_bytes, shard_frame
 from gnomon.leaderboard.accounts.accounts import make_account
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.server_settings import ServerSettings

@@ -19,7 +19,7 @@ from .game import HiddenRulesEnv as HiddenRulesEnv
 from .game import HiddenRulesVectorEnv as HiddenRulesVectorEnv
 from .game import compile_rule as compile_rule
 from .game import draw_boards as draw_boards
-from .leaderboard.verification.verification import verify as verify
+from .leaderboard.verification.verify_run import verify as verify
 from .learners import Learner as Learner
 from .learners import available_learners as available_learners
 from .learners import make_learner as make_learner

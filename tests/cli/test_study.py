@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from gnomon.cli import main
-from gnomon.experiments.game_logs.reader import read_game_log
+from gnomon.experiments.game_log_reader import read_game_log
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.scores import read_scores
 from gnomon.web.server import prepare

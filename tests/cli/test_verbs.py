@@ -135,13 +135,13 @@ def test_a_run_with_failures_says_no(gnomon, monkeypatch):
 
 
 def test_demo_says_the_order_of_difficulty_and_where_the_report_is(gnomon, monkeypatch, tmp_path):
-    from gnomon.experiments.config import experiment_library as catalogue
+    from gnomon.experiments.config import experiment_config
 
     def small(name: str) -> ExperimentConfig:
         assert name == "demo"
         return ExperimentConfig.from_toml(tmp_path / "small.toml")
 
-    monkeypatch.setattr(catalogue, "load_experiment", small)
+    monkeypatch.setattr(experiment_config, "load_experiment", small)
     *estimates, uniform, player, page = answer_of(gnomon("demo", "-j", "1", "--json"), "demo")[
         "results"
     ]

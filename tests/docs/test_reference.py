@@ -22,7 +22,7 @@ from gnomon.distill import SubsetModel
 from gnomon.experiments import METRICS as SCORES
 from gnomon.experiments import available_suites, load_suite
 from gnomon.experiments.config.config_fields import BoardFields, ExperimentFields
-from gnomon.experiments.shards.shard import frame_of
+from gnomon.experiments.shard import frame_of
 from gnomon.game import compile_rule, outcomes
 from gnomon.learners import available_learners, learner_fields, make_learner, play_trial
 from gnomon.rules import FAMILIES, TAGS, available_rules, load_rule

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gnomon.experiments import ExperimentConfig, LearnerEntry, RuleEntry, Trial, trials_of
-from gnomon.experiments.shards.shard import shard_bytes
+from gnomon.experiments.shard import shard_bytes
 from gnomon.game import BoardSpec
 
 TRIAL = Trial(

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from gnomon.plot import difference_bars, improvement_bars, improvement_heat_map
-from gnomon.plot.intervals import comparison_rows, separated
+from gnomon.plot.intervals import separated
 from gnomon.stats import Comparison
 
 NAN = math.nan
@@ -25,7 +25,7 @@ def test_dots_and_bars_are_where_the_differences_are():
     assert [separated(one) for one in found] == [True, False]
     faces = [dot.get_markerfacecolor() for dot in dots]
     assert faces[0] != faces[1] == "#ffffff"
-    assert comparison_rows(found)[0]["value"] == 0.2
+    assert found[0].as_record()["value"] == 0.2
 
 
 def test_rows_bear_what_tells_them_apart():

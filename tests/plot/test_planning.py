@@ -3,7 +3,7 @@
 import numpy as np
 
 from gnomon.plot import power_curves, subsample_distributions
-from gnomon.plot.planning import power_rows, subsample_rows
+from gnomon.plot.statistics import power_figure, subsample_figure
 from gnomon.scores import ScoreTable
 from gnomon.stats import PowerPoint, subsample_table
 
@@ -17,7 +17,7 @@ def test_a_distribution_stands_on_its_row_and_the_line_at_the_value_of_all():
     assert labels == ["a, 2 runs", "a, 5 runs", "b, 2 runs", "b, 5 runs"]
     lines = [c for c in ax.collections if hasattr(c, "get_segments") and c.get_segments()]
     assert [line.get_segments()[0][0, 0] for line in lines] == [one.value for one in found]
-    row = subsample_rows(found)[0]
+    row = subsample_figure(found, "score").rows[0]
     assert row["low"] <= row["median"] <= row["high"]
     assert row["runs"] == 2
 
@@ -28,5 +28,5 @@ def test_power_has_a_curve_for_each_pair():
     assert ax.lines[0].get_xdata().tolist() == [3, 10, 40]
     assert len(ax.lines) == 3
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["3", "10", "40"]
-    assert power_rows(points)[0] == points[0].as_record()
+    assert power_figure(points, 0.8).rows[0] == points[0].as_record()
     assert len(power_curves(points, wanted=None).lines) == 2

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gnomon.plot import profile_curves
-from gnomon.plot.profiles import profile_rows
+from gnomon.plot.statistics import profile_figure
 from gnomon.scores import ScoreTable
 from gnomon.stats import distance_profiles, performance_profiles
 
@@ -25,7 +25,8 @@ def test_curves_and_bands_are_the_profiles():
         np.testing.assert_array_equal(line.get_ydata(), profile.value)
     assert len(ax.collections) == 2
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["b", "a"]
-    assert len(profile_rows(profiles)) == 2 * profiles[0].tau.size
+    rows = profile_figure(profiles, "score", higher_is_better=True).rows
+    assert len(rows) == 2 * profiles[0].tau.size
 
 
 def test_thresholds_from_the_data_stand_evenly():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.experiments.game_logs.reader import read_game_log
+from gnomon.experiments.game_log_reader import read_game_log
 from gnomon.rules import load_rule_text
 from gnomon.studies import PlayedGame, PlaySession, play_scores, transcript_text
 from gnomon.studies.play_session import Game

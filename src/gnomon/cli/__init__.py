@@ -18,7 +18,6 @@ import typer
 from gnomon._version import __version__
 from gnomon.cli import (
     atari5,
-    demo,
     distill,
     experiments,
     game,
@@ -43,7 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo.demo)
+app.command()(experiments.demo)
 app.add_typer(rules.app, name="rules")
 app.command()(experiments.run)
 app.command()(experiments.status)

@@ -135,7 +135,7 @@ def captive(
 
 
 def _pipe(words: list[str], line_limit: int) -> None:
-    from gnomon.experiments.game_logs.writer import open_game_log
+    from gnomon.experiments.game_log_writer import open_game_log
     from gnomon.game.captive.arguments import read_arguments
     from gnomon.game.captive.opening import open_session
     from gnomon.game.captive.pipe import serve_pipe
@@ -148,7 +148,7 @@ def _pipe(words: list[str], line_limit: int) -> None:
 def _socket(
     words: list[str], host: str, port: int, idle: float, line_limit: int, client_logs: bool
 ) -> None:
-    from gnomon.experiments.game_logs.writer import open_game_log
+    from gnomon.experiments.game_log_writer import open_game_log
     from gnomon.game.captive.socket_server import SocketServer, run_server
 
     def announce(where: str) -> None:

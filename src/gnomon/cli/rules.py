@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +14,7 @@ from gnomon.cli.answer import JsonOption, answering
 from gnomon.errors import GnomonError, RuleSyntaxError, counted, visible
 
 if TYPE_CHECKING:
-    from gnomon.rules.templates import GeneratedRule
+    pass
 
 __all__ = ["app", "printable"]
 
@@ -123,15 +122,10 @@ def generate(
         family = rule_family(template)
         answer.results([asdict(rule) for rule in family])
         if out is None:
-            answer.say(_texts(family))
+            answer.say("\n\n".join(f"## {rule.name}\n{rule.text.strip()}" for rule in family))
         else:
             write_rules(family, out, overwrite=overwrite)
             answer.say(f"{counted(len(family), 'rule')} written to {out}")
-
-
-def _texts(family: Sequence[GeneratedRule]) -> str:
-    """Return rules one below the other, each under its name."""
-    return "\n\n".join(f"## {rule.name}\n{rule.text.strip()}" for rule in family)
 
 
 def printable(text: str) -> str:

@@ -24,28 +24,10 @@ _PATIENCE_S = 30
 class Database:
     """A leaderboard's database. Objects stay usable after their session has ended.
 
-    Parameters
-    ----------
-    url : str
-        As SQLAlchemy writes it: ``sqlite:///FILE`` or ``postgresql://...``.
-    pool_size : int, optional
-        Most connections that are kept open.
+    ``url`` is as SQLAlchemy writes it: ``sqlite:///FILE`` or ``postgresql://...``; ``pool_size`` is
+    the most connections that are kept open.
 
-    Raises
-    ------
-    LeaderboardError
-        An address of another kind, or one whose driver is not installed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from sqlalchemy import text
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     database = Database(f"sqlite:///{folder}/board.sqlite")
-    ...     with database.reading() as session:
-    ...         print(session.scalar(text("PRAGMA journal_mode")))
-    ...     database.close()
-    wal
+    Raises LeaderboardError: an address of another kind, or one whose driver is not installed.
     """
 
     def __init__(self, url: str, *, pool_size: int = 20) -> None:

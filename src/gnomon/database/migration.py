@@ -25,10 +25,8 @@ __all__ = ["current_revision", "downgrade", "head_revision", "move_to", "require
 def upgrade(database: Database, revision: str = "head") -> None:
     """Bring the tables to a version, by default the newest; an empty database gets them all.
 
-    Raises
-    ------
-    LeaderboardError
-        There is no such version, or the database is at one that this program does not know.
+    Raises LeaderboardError: there is no such version, or the database is at one that this program
+    does not know.
     """
     _run(database, "upgrade", revision)
 
@@ -67,10 +65,7 @@ def head_revision() -> str:
 def require_head(database: Database) -> None:
     """Refuse a database whose tables are not the ones that this program works with.
 
-    Raises
-    ------
-    LeaderboardError
-        They are older, newer, or none.
+    Raises LeaderboardError: they are older, newer, or none.
     """
     found, wanted = current_revision(database), head_revision()
     if found != wanted:

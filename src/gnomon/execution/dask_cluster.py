@@ -46,23 +46,12 @@ def cluster_executor(
 ) -> Iterator[DaskExecutor]:
     """Connect to a Dask cluster, or start one of ``n_workers`` local processes for ``"local"``.
 
-    Parameters
-    ----------
-    scheduler : str
-        ``"local"``, or the address of a scheduler, such as ``"tcp://10.0.0.1:8786"``. Its workers
-        need the same versions of everything.
-    n_workers : int
-        Size of a local cluster.
-    limits : Limits
-        What a piece may cost. With limits, a worker does its pieces in a process of its own.
-    prepare : callable, optional
-        Is called once in each such process before its first piece, off the clock.
+    ``scheduler`` is ``"local"`` or an address such as ``"tcp://10.0.0.1:8786"``, whose workers need
+    the same versions of everything. With limits, a worker does its pieces in a process of its own;
+    ``prepare`` is called once in each such process before its first piece, off the clock.
 
-    Raises
-    ------
-    GnomonError
-        Dask is not installed, or this is no address, or nobody answers there, or the scheduler has
-        no workers.
+    Raises GnomonError: Dask is not installed, or this is no address, or nobody answers there, or
+    the scheduler has no workers.
     """
     distributed = _distributed()
     if scheduler != "local":
@@ -145,13 +134,6 @@ class DaskExecutor:
     The work must be a function that the workers can import, and pieces and results must pickle. A
     batch whose worker died is done again piece by piece, so that each answers for itself. If the
     scheduler is lost, so is every piece that is not done.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        Connected to the cluster.
-    limits, prepare
-        As in :func:`cluster_executor`.
     """
 
     def __init__(

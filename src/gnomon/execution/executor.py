@@ -76,15 +76,7 @@ class Executor(Protocol):
 
 
 def attempt(work: Callable[[Piece], Result], piece: Piece) -> Outcome[Piece, Result]:
-    """Do one piece of work in this process, and return its outcome.
-
-    Examples
-    --------
-    >>> attempt(abs, -3).result
-    3
-    >>> attempt(abs, "three").error
-    "TypeError: bad operand type for abs(): 'str'"
-    """
+    """Do one piece of work in this process, and return its outcome."""
     began = time.perf_counter()
     try:
         return Outcome(piece, work(piece), time_s=time.perf_counter() - began)
@@ -103,12 +95,8 @@ def _in_one_line(error: BaseException) -> str:
 class Limits:
     """Limits on the time and memory of one piece of work; None sets no limit.
 
-    Parameters
-    ----------
-    time_s : float, optional
-        Seconds that a piece may take, above 0.
-    memory_mb : int, optional
-        Megabytes (of a million bytes) that the process which does the piece may hold in memory.
+    The time is in seconds, above 0; the memory, in megabytes of a million bytes, is what the
+    process that does the piece may hold.
     """
 
     time_s: float | None = None
@@ -129,24 +117,10 @@ def make_executor(
 ) -> Executor:
     """Return an executor for so many workers: this process for one, else processes of their own.
 
-    Parameters
-    ----------
-    n_workers : int
-        At least 1.
-    limits : Limits
-        With limits, one worker too is a process of its own, so that it can be ended.
-    prepare : callable, optional
-        Is called once in each such process before its first piece, off the clock.
+    With limits, one worker too is a process of its own, so that it can be ended. ``prepare`` is
+    called once in each such process before its first piece, off the clock.
 
-    Raises
-    ------
-    ValueError
-        If there would be no worker.
-
-    Examples
-    --------
-    >>> [outcome.result for outcome in make_executor(1).map(abs, [-1, 2])]
-    [1, 2]
+    Raises ValueError if there would be no worker.
     """
     if n_workers < 1:
         raise ValueError(f"expected at least 1 worker, found {n_workers}")
@@ -181,19 +155,9 @@ class ProcessExecutor:
     through a fork. So the work must be a function that they can import, pieces and results must
     pickle, and a script that calls this needs ``if __name__ == "__main__":``.
 
-    Parameters
-    ----------
-    n_workers : int
-        Number of processes, at least 1.
-    limits : Limits
-        A piece that passes one is given up and its process ended; another takes the place.
-    prepare : callable, optional
-        Is called once in each process before its first piece, off the clock: to import, say.
+    A piece that passes a limit is given up and its process ended; another takes the place.
 
-    Raises
-    ------
-    OSError
-        If memory is to be limited on a system that does not tell how much a process has.
+    Raises OSError if memory is to be limited on a system that does not tell how much a process has.
     """
 
     def __init__(
@@ -216,10 +180,8 @@ class ProcessExecutor:
 
         A piece whose process dies has an error that says so.
 
-        Raises
-        ------
-        RuntimeError
-            If a process cannot even start, for example because it cannot import the work.
+        Raises RuntimeError if a process cannot even start, for example because it cannot import the
+        work.
         """
         waiting = deque(pieces)
         workers: list[_Worker[Piece, Result]] = []

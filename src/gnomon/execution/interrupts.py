@@ -18,18 +18,6 @@ def undisturbed() -> Iterator[None]:
 
     Only the main thread hears of Ctrl-C; in another the block is not disturbed anyway. What Ctrl-C
     does stays as it is if something outside Python has decided that.
-
-    Examples
-    --------
-    >>> done = []
-    >>> try:
-    ...     with undisturbed():
-    ...         signal.raise_signal(signal.SIGINT)
-    ...         done.append("all of it")
-    ... except KeyboardInterrupt:
-    ...     done.append("stopped")
-    >>> done
-    ['all of it', 'stopped']
     """
     usual = signal.getsignal(signal.SIGINT)
     if usual is None or threading.current_thread() is not threading.main_thread():

@@ -1,8 +1,8 @@
 from .config.config_entries import LearnerEntry as LearnerEntry
 from .config.config_entries import RuleEntry as RuleEntry
 from .config.experiment_config import ExperimentConfig as ExperimentConfig
-from .config.experiment_library import available_experiments as available_experiments
-from .config.experiment_library import load_experiment as load_experiment
+from .config.experiment_config import available_experiments as available_experiments
+from .config.experiment_config import load_experiment as load_experiment
 from .config.predefined_boards import PredefinedBoards as PredefinedBoards
 from .config.suites import Suite as Suite
 from .config.suites import available_suites as available_suites

@@ -34,13 +34,13 @@ def _read_run_folder(path: Path, wanted: ReadRequest) -> ScoreTable:
 
 
 def _is_game_log(path: Path) -> bool:
-    from gnomon.experiments.game_logs.rows import is_game_log
+    from gnomon.experiments.game_log_rows import is_game_log
 
     return path.is_file() and is_game_log(path)
 
 
 def _read_game_log(path: Path, wanted: ReadRequest) -> ScoreTable:
-    from gnomon.experiments.game_logs.reader import read_game_log
+    from gnomon.experiments.game_log_reader import read_game_log
 
     return read_game_log(path, wanted.metric or wanted.default_metric or "tce")
 

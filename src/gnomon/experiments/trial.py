@@ -182,7 +182,7 @@ def play(trial: Trial) -> Played:
 
 def encode(played: Played) -> Encoded:
     """Make the shard of a trial, with the chances of a random player, unless they tell."""
-    from gnomon.experiments.shards.shard import shard_bytes
+    from gnomon.experiments.shard import shard_bytes
 
     trial, log = played.trial, played.log
     data = shard_bytes(log, None if trial.rule.hidden else trial.counts(log))
@@ -207,10 +207,7 @@ def keep(shards: Path, encoded: Encoded) -> TrialRecord:
     The shard is not there before the journal says so, and that has the hash: what a killed process,
     or a machine without power, left behind is played again. So nothing waits for the disk here.
 
-    Raises
-    ------
-    OSError
-        As the system says, of the shard; nothing of it is left.
+    Raises OSError: as the system says, of the shard; nothing of it is left.
     """
     path = shards / f"{encoded.record.key}.parquet"
     try:

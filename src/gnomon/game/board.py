@@ -219,13 +219,7 @@ class Board:
 
 
 def nearest_bucket(pos: int) -> int:
-    """Return the bucket of the quadrant that holds a cell.
-
-    Examples
-    --------
-    >>> [nearest_bucket(p) for p in (31, 36, 6, 1)]
-    [0, 1, 2, 3]
-    """
+    """Return the bucket of the quadrant that holds a cell."""
     left, top = (pos - 1) % 6 < 3, (pos - 1) // 6 >= 3
     return (0 if left else 1) if top else (3 if left else 2)
 

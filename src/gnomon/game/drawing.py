@@ -96,10 +96,6 @@ def _stamp(shape: int) -> npt.NDArray[np.bool_]:
     return covered
 
 
-def _color(name: str, index: int) -> tuple[int, int, int]:
-    return _PALETTE.get(name, _SPARE[index % len(_SPARE)])
-
-
 def board_pixels(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> npt.NDArray[np.uint8]:
     """Draw a board with its buckets at the corners; shape (256, 256, 3), dtype uint8.
 
@@ -127,5 +123,7 @@ def board_pixels(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> npt.NDArray[n
             shape, color = divmod(int(codes[cell]) - 1, len(spec.color_palette))
             top, left = (6 - cell // 6) * _CELL, (1 + cell % 6) * _CELL
             here = picture[top : top + _CELL, left : left + _CELL]
-            here[stamps[shape]] = _color(spec.color_palette[color], color)
+            here[stamps[shape]] = _PALETTE.get(
+                spec.color_palette[color], _SPARE[color % len(_SPARE)]
+            )
     return picture

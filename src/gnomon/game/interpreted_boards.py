@@ -56,17 +56,7 @@ def compiled_or_none(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | None:
 
 
 class InterpretedBoards(BoardViews):
-    """``num_envs`` boards under a rule; see :class:`~gnomon.game.engine.boards_in_play.Boards`.
-
-    Parameters
-    ----------
-    rule_set : RuleSet
-        Any rule.
-    spec : BoardSpec
-        Gives the palettes that the codes of a board index.
-    num_envs : int
-        Number of boards.
-    """
+    """``num_envs`` boards under a rule; see :class:`~gnomon.game.engine.boards_in_play.Boards`."""
 
     def __init__(self, rule_set: RuleSet, spec: BoardSpec, num_envs: int) -> None:
         self._rule_set = rule_set

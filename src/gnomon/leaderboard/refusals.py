@@ -56,14 +56,7 @@ class TooLarge(Refusal):
 
 
 class TooMany(Refusal):
-    """More requests than are answered in a window of time.
-
-    Parameters
-    ----------
-    message : str
-    retry_after_s : int
-        Seconds until the next will be answered.
-    """
+    """More requests than are answered in a window of time."""
 
     kind = "too many"
 

@@ -67,11 +67,6 @@ class ServerSettings:
     slow_client_s : float
         A connection that takes about so long for the head of a request is closed, and one that says
         nothing for so long within a body is refused.
-
-    Examples
-    --------
-    >>> ServerSettings(Path("board")).database
-    'sqlite:///board/leaderboard.sqlite'
     """
 
     data: Path

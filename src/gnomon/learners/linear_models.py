@@ -61,12 +61,6 @@ def feature_table(n_shapes: int = 4, n_colors: int = 4) -> Features:
     ----------
     Pulick et al. (2022), appendix A.1.1. In the row (shape, colour) x (colour, bucket) of its table
     the index v stands twice; the second is read as a colour of its own, as in the other rows.
-
-    Examples
-    --------
-    >>> features = feature_table()
-    >>> features.active.shape, features.n_features
-    ((4420, 18), 3720)
     """
     shape, color, bucket = _current(n_shapes, n_colors)
     last_shape, last_color, last_bucket = _last(n_shapes, n_colors)

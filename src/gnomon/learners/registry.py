@@ -204,13 +204,7 @@ def learner_kinds(*kinds: str) -> LearnerKinds:
 
 
 def learner_kind(kind: str) -> LearnerKind:
-    """Describe one kind of learner.
-
-    Examples
-    --------
-    >>> learner_kind("rule_player").reveal
-    True
-    """
+    """Describe one kind of learner."""
     learner = _learner_class(kind)
     origin = "built-in" if kind in _BUILT_IN else "own" if ":" in kind else "entry point"
     sentence = " ".join((inspect.getdoc(learner) or "").partition("\n\n")[0].split())
@@ -248,16 +242,8 @@ def learner_fields(kind: str) -> Mapping[str, LearnerField]:
 def kind_of(learner: type[Learner]) -> str:
     """Return the kind under which an experiment knows a class.
 
-    Raises
-    ------
-    ConfigError
-        If other processes could not find the class: it must stand at the top of its module.
-
-    Examples
-    --------
-    >>> from gnomon.learners import Uniform
-    >>> kind_of(Uniform)
-    'uniform'
+    Raises ConfigError if other processes could not find the class: it must stand at the top of its
+    module.
     """
     place = f"{learner.__module__}:{learner.__qualname__}"
     if "<locals>" in place:
@@ -271,11 +257,6 @@ def is_shown_the_rule(kind: str) -> bool:
     A run may be read, and a log be verified, whose learner is not among ours. Nothing is imported
     for the question, since who wrote the log would choose what: such a learner is only known if it
     has been loaded, and else the answer is no.
-
-    Examples
-    --------
-    >>> [is_shown_the_rule(kind) for kind in ("rule_player", "uniform", "somebody's", "os:path")]
-    [True, False, False, False]
     """
     if kind in _BUILT_IN:
         return bool(_learner_class(kind).reveal)
@@ -293,11 +274,6 @@ def learner_version(kind: str) -> str | None:
 
     That of the installed package that it belongs to, or else the hash of the file of its class;
     None too if there is no such file, as in a notebook.
-
-    Examples
-    --------
-    >>> learner_version("uniform") is None
-    True
     """
     if kind in _BUILT_IN:
         return None

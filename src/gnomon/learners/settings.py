@@ -150,10 +150,7 @@ def check_settings(learner: Any) -> None:
 def settings_of(learner: Any) -> Mapping[str, LearnerField]:
     """Return the settings that the class of a learner declares, by name.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter of the class cannot be a setting.
+    Raises ConfigError if a parameter of the class cannot be a setting.
 
     Examples
     --------

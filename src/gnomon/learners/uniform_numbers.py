@@ -17,21 +17,8 @@ class Draws:
     of the generator's stream, however many rows are looked at ahead: this is why a loop over a
     whole trial, and one attempt at a time, see the same numbers.
 
-    Parameters
-    ----------
-    width : int
-        How many numbers an attempt uses.
-    rng : numpy.random.Generator
-        The learner's own; it runs ahead of the rows used.
-    block : int
-        How many rows to draw at a time at least. It changes no number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> draws = Draws(2, rng=np.random.default_rng(0))
-    >>> draws.row().shape, draws.ahead(100).shape[0] >= 100
-    ((2,), True)
+    A row has ``width`` numbers; ``block`` rows at least are drawn at a time, which changes no
+    number.
     """
 
     def __init__(self, width: int, *, rng: np.random.Generator, block: int = 256) -> None:

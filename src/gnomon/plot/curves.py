@@ -196,25 +196,9 @@ def log_density(
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return a kernel density of values in units of a logarithmic scale.
 
-    Parameters
-    ----------
-    values : array_like of float, shape (n,)
-        Infinite ones and NaN are left out.
-    scale : ErrorScale
-        In whose units the kernel (Gaussian, Scott's width) is laid.
-    n_points : int
-        Number of points at which the density is given.
-
-    Returns
-    -------
-    (at, density) or None
-        Values up to three kernel widths beyond the least and the greatest, and the density per
-        decade there; None for fewer than two different values.
-
-    Examples
-    --------
-    >>> log_density([7, 7, 7], ErrorScale.fit([7])) is None
-    True
+    The kernel is Gaussian, Scott's width in units of the scale; infinite values and NaN are left
+    out. Comes back: values up to three kernel widths beyond the least and the greatest, and the
+    density per decade there; None for fewer than two different values.
     """
     from scipy.stats import gaussian_kde
 

@@ -255,22 +255,7 @@ def stress_layout(n: int, edges: Sequence[tuple[int, int]]) -> FloatArray:
     By majorisation of the stress (Gansner, Koren and North 2004), from a circle, so that the same
     graph looks the same each time.
 
-    Parameters
-    ----------
-    n : int
-        Number of nodes.
-    edges : sequence of (int, int)
-        Which are joined.
-
-    Returns
-    -------
-    ndarray of float, shape (n, 2)
-        Between 0 and 1 in both directions.
-
-    Examples
-    --------
-    >>> stress_layout(3, [(0, 1), (1, 2)])[:, 0].round(2).tolist()
-    [1.0, 0.46, 0.0]
+    Returns places between 0 and 1 in both directions, shape (n, 2).
     """
     wanted = _ways(n, edges)
     np.fill_diagonal(wanted, 1.0)

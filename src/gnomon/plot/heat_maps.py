@@ -101,13 +101,7 @@ def _cell(
 
 
 def evidence_level(p: float) -> int:
-    """Return how many of the bounds 0.05, 0.01 and 0.001 a p-value is below; 0 for NaN.
-
-    Examples
-    --------
-    >>> [evidence_level(p) for p in (0.2, 0.03, 0.005, 1e-6)]
-    [0, 1, 2, 3]
-    """
+    """Return how many of the bounds 0.05, 0.01 and 0.001 a p-value is below; 0 for NaN."""
     return sum(p < bound for bound in BOUNDS)
 
 
@@ -335,16 +329,7 @@ def _two_digits(p: float) -> str:
 
 
 def ease_rows(tournament: Tournament) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`ease_heat_map`: a row for each pair that met.
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> from gnomon.ranking import Contest, Tournament
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
-    >>> len(ease_rows(Tournament.of(Contest.from_table(scores))))
-    2
-    """
+    """Return the numbers of :func:`ease_heat_map`: a row for each pair that met."""
     return tuple(
         {
             "a": tournament.names[i],

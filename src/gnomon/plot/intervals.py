@@ -35,7 +35,6 @@ from gnomon.stats.estimates import Estimate
 
 __all__ = [
     "METRIC_NAMES",
-    "comparison_rows",
     "difference_bars",
     "improvement_bars",
     "interval_panels",
@@ -328,8 +327,3 @@ def _labels(comparisons: Sequence[Comparison], sign: str) -> list[str]:
     tasks = ["all tasks" if c.task is None else c.task for c in comparisons]
     varying = [column for column in (pairs, metrics, tasks) if len(set(column)) > 1]
     return [", ".join(parts) for parts in zip(*(varying or [pairs]), strict=True)]
-
-
-def comparison_rows(comparisons: Sequence[Comparison]) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of figures of comparisons: their records."""
-    return tuple(comparison.as_record() for comparison in comparisons)

@@ -46,13 +46,8 @@ def name_series(
     To be called when the axes have their lines, scales and limits. A single line is named by the
     title, and has no legend.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    place : str
-        The corner to be tried first.
-    order : sequence of str, optional
-        The labels from top to bottom; as they were drawn if not given.
+    ``place`` is the corner to be tried first, and ``order`` the labels from top to bottom, else as
+    they were drawn.
     """
     handles, names = ax.get_legend_handles_labels()
     if len(names) == 1:
@@ -164,14 +159,6 @@ def in_lines(name: str, width: int = 24, most: int = 3) -> str:
 
     Lines end at blanks; those of a word that is too long, after a hyphen, or where they must.
 
-    Parameters
-    ----------
-    name : str
-    width : int
-        Most letters on a line.
-    most : int
-        Most lines.
-
     Examples
     --------
     >>> print(in_lines("dqn, learning_rate=0.03, plays_on=true"))
@@ -210,19 +197,8 @@ def spread(
     Places that are too close become a block around their middle; a block that meets the next one
     joins it.
 
-    Parameters
-    ----------
-    places : array_like of float, shape (n,)
-        In any order, which is kept; of equal ones the first comes out on top.
-    gap : float
-        Least distance.
-    low, high : float
-        Bounds for what comes out, as far as the gaps leave room.
-
-    Examples
-    --------
-    >>> spread([0.5, 0.52, 0.9], gap=0.1).round(2).tolist()
-    [0.46, 0.56, 0.9]
+    Their order is kept; of equal ones the first comes out on top. ``low`` and ``high`` bound what
+    comes out, as far as the gaps leave room.
     """
     wanted = np.asarray(places, dtype=np.float64)
     order = np.lexsort((-np.arange(wanted.size), wanted))

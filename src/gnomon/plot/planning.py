@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,11 +27,8 @@ from gnomon.stats.planning.subsampling import Subsamples
 
 __all__ = [
     "power_curves",
-    "power_rows",
     "subsample_distributions",
-    "subsample_rows",
     "width_curves",
-    "width_rows",
 ]
 
 #: Height of a distribution, in rows.
@@ -102,11 +98,6 @@ def _hill(ax: Axes, row: int, draws: FloatArray, bins: FloatArray, color: str) -
     ax.plot(edges, np.where(tops > 0.0, row - tops, np.nan), color=color, linewidth=0.9)
 
 
-def subsample_rows(subsamples: Sequence[Subsamples]) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`subsample_distributions`: a row a distribution."""
-    return tuple(one.as_record() for one in subsamples)
-
-
 def power_curves(
     points: Sequence[PowerPoint], *, wanted: float | None = 0.8, ax: Axes | None = None
 ) -> Axes:
@@ -167,11 +158,6 @@ def _curves_by_runs(
     return ax
 
 
-def power_rows(points: Sequence[PowerPoint]) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`power_curves`: a row a pair and number of runs."""
-    return tuple(point.as_record() for point in points)
-
-
 def width_curves(widths: Sequence[IntervalWidth], *, ax: Axes | None = None) -> Axes:
     """Draw how wide intervals are by the number of runs, a curve an algorithm and metric.
 
@@ -202,8 +188,3 @@ def width_curves(widths: Sequence[IntervalWidth], *, ax: Axes | None = None) -> 
     ax.set_ylim(bottom=0.0)
     ax.set_ylabel("width of the interval, of today's")
     return ax
-
-
-def width_rows(widths: Sequence[IntervalWidth]) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`width_curves`: a row a number of runs."""
-    return tuple(one.as_record() for one in widths)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ from gnomon.plot.style import (
 from gnomon.scores.table import FloatArray
 from gnomon.stats.profiles.performance import Profile
 
-__all__ = ["profile_curves", "profile_rows"]
+__all__ = ["profile_curves"]
 
 #: Kinds of profiles whose thresholds are p-values.
 TESTED = ("likelihood", "permutation")
@@ -186,8 +186,3 @@ def _round_marks(tau: FloatArray, spacing: str) -> list[float]:
         return [0.0, *(sign * step for step in steps for sign in (1.0, -1.0))]
     evenly = np.interp(np.linspace(0, tau.size - 1, 9), np.arange(tau.size), tau)
     return [float(f"{value:.1g}") for value in evenly]
-
-
-def profile_rows(profiles: Sequence[Profile]) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`profile_curves`: a row a profile and threshold."""
-    return tuple(record for profile in profiles for record in profile.as_records())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -122,16 +123,7 @@ class Figure:
 
 
 def csv_text(rows: Sequence[Row] | pl.DataFrame) -> str:
-    """Return rows as CSV with a header; what does not exist is empty.
-
-    Examples
-    --------
-    >>> print(csv_text(({"rule": "clockwise", "tce": 12.0}, {"rule": "b3", "tce": None})))
-    rule,tce
-    clockwise,12.0
-    b3,
-    <BLANKLINE>
-    """
+    """Return rows as CSV with a header; what does not exist is empty."""
     if isinstance(rows, pl.DataFrame):
         return rows.fill_nan(None).write_csv()
     out = io.StringIO()
@@ -149,14 +141,7 @@ def inline_svg(svg: str, name: str, alt: str) -> str:
     Ids get the figure's name in front, since all inline drawings share one space of ids; the
     colours of the style become CSS variables; the size is left to the page.
 
-    Parameters
-    ----------
-    svg : str
-        From :func:`svg_text`.
-    name : str
-        Name of the figure, unique on the page.
-    alt : str
-        What the figure shows, for those who do not see it.
+    ``alt`` says what the figure shows, for those who do not see it.
     """
     body = svg[svg.index("<svg") :]
     body = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', body)
@@ -167,7 +152,7 @@ def inline_svg(svg: str, name: str, alt: str) -> str:
     view = re.search(r'viewBox="[^"]+"', head)
     attributes = f'{view.group() if view else ""} role="img" aria-labelledby="{name}-alt"'
     links = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-    title = f'<title id="{name}-alt">{_escaped(alt)}</title>'
+    title = f'<title id="{name}-alt">{html.escape(alt, quote=False)}</title>'
     return f"<svg {links} {attributes}>{title}{rest}"
 
 
@@ -176,7 +161,3 @@ def theme_css() -> str:
     light = " ".join(f"--{name}: {color};" for color, (name, _) in THEME.items())
     dark = " ".join(f"--{name}: {color};" for name, color in THEME.values())
     return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -26,11 +26,6 @@ class ErrorScale:
 
     A position on the axis is ``log10(value + shift)``. The shift is 0 if every value is above zero
     and else 1; ticks always bear the values themselves.
-
-    Examples
-    --------
-    >>> ErrorScale.fit([3, 40, 500]).note, ErrorScale.fit([0, 40, 500]).note
-    ('log scale', 'log scale of 1 + errors')
     """
 
     low: float
@@ -115,11 +110,6 @@ class BrokenScale:
     """A linear scale from ``low`` to ``cut`` and another one from ``resume`` to ``high``.
 
     There is no value between ``cut`` and ``resume``. Without a break both are ``high``.
-
-    Examples
-    --------
-    >>> BrokenScale.fit([10, 20, 30], 30).is_broken, BrokenScale.fit([10, 30, 900], 30).is_broken
-    (False, True)
     """
 
     low: float
@@ -131,12 +121,8 @@ class BrokenScale:
     def fit(cls, values: npt.ArrayLike, usual: float) -> BrokenScale:
         """Return the scale that shows all finite values.
 
-        Parameters
-        ----------
-        values : array_like of float
-            At least 0; what is not finite is left out.
-        usual : float
-            The end of the longest whisker: what is beyond it may stand behind the break.
+        What is not finite is left out; what lies beyond ``usual``, the end of the longest whisker,
+        may stand behind the break.
         """
         x = np.asarray(values, dtype=np.float64).ravel()
         x = x[np.isfinite(x)]

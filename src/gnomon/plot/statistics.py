@@ -16,7 +16,6 @@ from gnomon.plot.heat_maps import improvement_heat_map
 from gnomon.plot.intervals import (
     METRIC_NAMES,
     MOST_ROWS,
-    comparison_rows,
     difference_bars,
     improvement_bars,
     interval_panels,
@@ -24,15 +23,8 @@ from gnomon.plot.intervals import (
 )
 from gnomon.plot.items import item_plan_curves, item_plan_figure
 from gnomon.plot.labels import better_end, in_lines
-from gnomon.plot.planning import (
-    power_curves,
-    power_rows,
-    subsample_distributions,
-    subsample_rows,
-    width_curves,
-    width_rows,
-)
-from gnomon.plot.profiles import profile_curves, profile_rows
+from gnomon.plot.planning import power_curves, subsample_distributions, width_curves
+from gnomon.plot.profiles import profile_curves
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,
@@ -222,7 +214,7 @@ def comparison_figure(
         f"p-values: {comparisons.settings['family']}.{'' if mapped else some}",
         f"{len(comparisons)} comparisons of {len(pairs)} pairs of algorithms",
         drawing,
-        comparison_rows(comparisons),
+        tuple(one.as_record() for one in comparisons),
     )
 
 
@@ -262,7 +254,7 @@ def profile_figure(profiles: Sequence[Profile], scale: str, *, higher_is_better:
         f"The higher curve is the better one.{how}{beyond}",
         f"Profiles of {len(profiles)} algorithms ({kind.replace('_', ' ')})",
         drawing,
-        profile_rows(profiles),
+        tuple(record for profile in profiles for record in profile.as_records()),
     )
 
 
@@ -334,7 +326,7 @@ def subsample_figure(
         "What a metric would have been with fewer runs; the line is that of all runs.",
         f"Distributions of {', '.join(metrics)} over draws of fewer runs",
         drawing,
-        subsample_rows(subsamples),
+        tuple(one.as_record() for one in subsamples),
         wide=len(metrics) > 1,
     )
 
@@ -352,7 +344,7 @@ def power_figure(points: Sequence[PowerPoint], wanted: float) -> Figure:
         f"How often studies of each size separate a pair ({points[0].metric}).{some}",
         f"Power curves of {n_pairs} pairs",
         drawing,
-        power_rows(points),
+        tuple(point.as_record() for point in points),
     )
 
 
@@ -366,5 +358,5 @@ def width_figure(widths: Sequence[IntervalWidth]) -> Figure:
         "Mean width of the intervals of simulated studies, as a share of the pilot's own.",
         f"Widths of intervals of {len({one.algorithm for one in widths})} algorithms by runs",
         drawing,
-        width_rows(widths),
+        tuple(one.as_record() for one in widths),
     )

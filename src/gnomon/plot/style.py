@@ -125,15 +125,6 @@ def series_style(index: int) -> SeriesStyle:
 
     To the twentieth no pair of colour and dash, nor of colour and marker, is used twice; later ones
     bear their number, from 1.
-
-    Examples
-    --------
-    >>> series_style(0).color, series_style(6).color
-    ('#0072b2', '#0072b2')
-    >>> series_style(0).dash == series_style(6).dash, series_style(0).marker, series_style(6).marker
-    (False, 'o', 's')
-    >>> series_style(20).named("dqn")
-    '21: dqn'
     """
     # Each round of colours begins one dash and one marker later than the one before.
     turn, place = divmod(index, len(SERIES))
@@ -143,13 +134,7 @@ def series_style(index: int) -> SeriesStyle:
 
 
 def category_colors(categories: Mapping[str, str]) -> dict[str, str]:
-    """Return a colour for each category, the largest first; of many, the smallest are grey.
-
-    Examples
-    --------
-    >>> category_colors({"pong": "paddle", "boxing": "sports", "tennis": "sports"})
-    {'sports': '#0072b2', 'paddle': '#d55e00'}
-    """
+    """Return a colour for each category, the largest first; of many, the smallest are grey."""
     counts = sorted(Counter(categories.values()).items(), key=lambda item: (-item[1], item[0]))
     return {name: SERIES[i] if i < len(SERIES) else MUTED for i, (name, _) in enumerate(counts)}
 
@@ -193,16 +178,7 @@ def svg_text(drawing: Drawing, name: str) -> str:
     The text depends on the drawing and the name alone: no date and no random ids. Letters stay
     letters, so that they can be searched, copied and read aloud.
 
-    Parameters
-    ----------
-    drawing : matplotlib.figure.Figure
-    name : str
-        Salt of the ids.
-
-    Examples
-    --------
-    >>> svg_text(new_drawing(2, 1), "empty") == svg_text(new_drawing(2, 1), "empty")
-    True
+    ``name`` is the salt of the ids.
     """
     out = io.StringIO()
     with default_settings(), mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):

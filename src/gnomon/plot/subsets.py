@@ -179,16 +179,7 @@ def error_strips(
 def error_strip(
     errors: FloatArray, thirds: Mapping[str, npt.NDArray[np.int64]], *, ax: Axes
 ) -> Axes:
-    """Draw one kind of error of groups of algorithms as dots, a row a group.
-
-    Parameters
-    ----------
-    errors : ndarray of float, shape (algorithms,)
-        Relative errors.
-    thirds : mapping from name to ndarray of int
-        The algorithms of each group, from top to bottom.
-    ax : matplotlib.axes.Axes
-    """
+    """Draw one kind of error of groups of algorithms as dots, a row a group."""
     dress(ax, grid="x")
     for row, index in enumerate(thirds.values()):
         _strip(ax, row, 100.0 * errors[index])

@@ -266,12 +266,8 @@ def resolve_rule(name_or_path: str | Path) -> RuleSet:
 def read_rule_text(name_or_path: str | Path) -> str:
     """Return the text of a rule of the catalogue, or else of a file, whether it parses or not.
 
-    Raises
-    ------
-    UnknownNameError
-        If it is neither, with the nearest names.
-    GnomonError
-        If the file cannot be read, is not UTF-8 text, or has more than a million bytes.
+    Raises UnknownNameError if it is neither, with the nearest names. Raises GnomonError if the file
+    cannot be read, is not UTF-8 text, or has more than a million bytes.
 
     Examples
     --------

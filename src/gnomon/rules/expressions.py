@@ -58,37 +58,21 @@ def integer_of(text: str) -> int | None:
 def evaluate(expression: Expression, scope: Scope) -> Values:
     """Return the set of values of an expression.
 
-    Parameters
-    ----------
-    expression : Expression
-        A node of the tree.
-    scope : callable
-        From the name of a variable to its values; the empty set for a name that is not defined.
+    ``scope`` gives the values of a variable by its name, the empty set for one that is not defined.
+
+    Raises RulePlayError: for arithmetic on anything but integers (where both operands have a
+    value).
 
     Returns
     -------
     frozenset of int, str or PieceRecord
         Integers have 32 bits and wrap, as in Java.
 
-    Raises
-    ------
-    RulePlayError
-        For arithmetic on anything but integers (where both operands have a value).
-
     Notes
     -----
     ⚠ A comparison of which one side is empty has the value of its *left*
     side, so that ``p == nonsense`` holds wherever ``p`` is defined. ⚠ ``!=`` holds if *some* pair
     of values differs.
-
-    Examples
-    --------
-    >>> from gnomon.rules import parse
-    >>> buckets = parse("(*,*,*,*,[p+1, !p*[0,1]])").lines[0].atoms[0].buckets
-    >>> sorted(evaluate(buckets, lambda name: frozenset({3} if name == "p" else ())))
-    [4]
-    >>> sorted(evaluate(buckets, lambda name: frozenset()))
-    [0, 1]
     """
     match expression:
         case Number(value=value) | Text(value=value):

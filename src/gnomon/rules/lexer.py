@@ -62,28 +62,10 @@ class Token:
 def tokenize(source: str, line: int = 1) -> list[Token]:
     """Split a line of rule text into tokens; the last is always of kind ``end``.
 
-    Parameters
-    ----------
-    source : str
-        One line, without its line break.
-    line : int
-        Its number, for messages.
+    Blanks and the comment, from ``#`` on, are left out.
 
-    Returns
-    -------
-    list of Token
-        Blanks and the comment, from ``#`` on, are left out.
-
-    Raises
-    ------
-    RuleSyntaxError
-        On a character that no token begins with, a string without its closing quote, and a number
-        that does not fit into 32 bits.
-
-    Examples
-    --------
-    >>> [token.text for token in tokenize("(1,*,red,T,p+1)  # next bucket")]
-    ['(', '1', ',', '*', ',', 'red', ',', 'T', ',', 'p', '+', '1', ')', '']
+    Raises RuleSyntaxError: on a character that no token begins with, a string without its closing
+    quote, and a number that does not fit into 32 bits.
     """
     tokens: list[Token] = []
     position, end = 0, len(source)

@@ -261,16 +261,12 @@ def _is_never_left(line: RuleLine) -> bool:
         and not atom.properties
         # Two orders may lead to different cells; one always leads to some.
         and len(atom.positions) <= 1
-        and all(_always_allows_a_cell(where) for where in _places(atom))
+        # A position field that names an order always allows a cell: some piece leads it.
+        and all(any(_orders_in(where)) for where in _places(atom))
         and (atom.buckets is None or _always_has_a_bucket(atom.buckets))
         and (atom.code is None or must_have_value(atom.code))
         for atom in line.atoms
     )
-
-
-def _always_allows_a_cell(where: Expression) -> bool:
-    """Tell whether a position field names an order, which some piece always leads."""
-    return any(_orders_in(where))
 
 
 def _always_has_a_bucket(buckets: Expression) -> bool:

@@ -72,13 +72,6 @@ def eligible(ranks: Ranks, cells: frozenset[int]) -> frozenset[int]:
 
     ⚠ An incomplete order of which no rank meets the cells allows all of them, as if what it does
     not list were one last tied rank.
-
-    Examples
-    --------
-    >>> sorted(eligible(BUILT_IN_ORDERS["L"], frozenset({2, 8, 3})))
-    [2, 8]
-    >>> sorted(eligible(((1,), (2,)), frozenset({30, 31})))
-    [30, 31]
     """
     for rank in ranks:
         leading = cells.intersection(rank)

@@ -154,7 +154,10 @@ def generate(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
     ['0-then-1', '0-then-2', '0-then-3', '1-then-0']
     """
     gaps = {gap: _values(gap, listed) for gap, listed in _heads(template, _VARY)}
-    distinct = [_names(listed) for (listed,) in _heads(template, _DISTINCT)]
+    distinct = [
+        tuple(name.strip() for name in listed.split(","))
+        for (listed,) in _heads(template, _DISTINCT)
+    ]
     pattern = next((line.strip() for (line,) in _heads(template, _NAME)), "")
     body = "\n".join(line for line in template.split("\n") if not _is_instruction(line))
     _check_gaps(gaps, body, pattern, distinct)
@@ -198,10 +201,6 @@ def _values(gap: str, listed: str) -> tuple[str, ...]:
     if not all(values):
         raise GnomonError(f"expected values between '|' for '{gap}', found '{listed.strip()}'")
     return values
-
-
-def _names(listed: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in listed.split(","))
 
 
 def _check_gaps(

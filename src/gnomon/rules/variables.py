@@ -89,14 +89,7 @@ def expressions_of(atom: Atom) -> Iterator[tuple[str, Expression]]:
 
 
 def variables_of(rule_set: RuleSet) -> frozenset[str]:
-    """Return the variables that a rule uses, as they are written.
-
-    Examples
-    --------
-    >>> from gnomon.rules import parse
-    >>> sorted(variables_of(parse("(code:q.color.pos>3, color:red, bucket:[p+1,Nearby])")))
-    ['Nearby', 'p', 'q.color.pos']
-    """
+    """Return the variables that a rule uses, as they are written."""
     return frozenset(
         str(node)
         for line in rule_set.lines
@@ -108,13 +101,7 @@ def variables_of(rule_set: RuleSet) -> frozenset[str]:
 
 
 def is_defined(parts: tuple[str, ...]) -> bool:
-    """Tell whether a dotted name can have a value, for pieces of some kind.
-
-    Examples
-    --------
-    >>> [is_defined(tuple(n.split("."))) for n in ("p", "p.size", "q", "q.color.pos", "nearby")]
-    [True, True, False, True, False]
-    """
+    """Tell whether a dotted name can have a value, for pieces of some kind."""
     match parts:
         case ("p", _) | ("q", _) | ("q", _, _) | ("this", _) | ("last", _):
             return True

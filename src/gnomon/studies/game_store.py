@@ -85,10 +85,7 @@ def begin_game(
 def find_game(session: Session, key: str) -> StoredGame:
     """Return the game of a key.
 
-    Raises
-    ------
-    Missing
-        There is none.
+    Raises Missing: there is none.
     """
     return rebuild_game(session, _row_of(session, key))
 
@@ -105,11 +102,6 @@ class PlayedGameCache:
 
     A game is taken out while somebody is at it, and put back when what came of it is kept. What is
     here is only used if the database says that nothing has happened since.
-
-    Parameters
-    ----------
-    size : int
-        How many are kept; the ones that nobody came back to go first.
     """
 
     def __init__(self, size: int = 1000) -> None:
@@ -196,10 +188,7 @@ def store_changes(
 
     The game may have been found in a session that is over: to think takes longer than to write.
 
-    Raises
-    ------
-    Conflict
-        Somebody else has changed it meanwhile; nothing is put down.
+    Raises Conflict: somebody else has changed it meanwhile; nothing is put down.
     """
     row, played = game.row, game.session
     changed_at = now() if attempt is None else _moment(attempt.at)

@@ -40,14 +40,7 @@ __all__ = ["Attempt", "Game", "PlayError", "PlaySession", "PlayView", "boards_of
 
 
 def boards_of(game: Game) -> npt.NDArray[np.uint8]:
-    """Return the boards of a game, shape (episodes, 36): those of trial 0 with its seed and rule.
-
-    Examples
-    --------
-    >>> boards = boards_of(Game("turn", "(*,*,*,*,p+1)", seed=1, episodes=3))
-    >>> boards.shape, (boards > 0).sum(axis=1).tolist()
-    ((3, 36), [9, 9, 9])
-    """
+    """Return the boards of a game, shape (episodes, 36): those of its trial 0."""
     from gnomon.experiments.config.config_entries import RuleEntry
 
     # As gnomon.experiments.trial deals them, so that a learner can be given the very same boards.
@@ -291,11 +284,5 @@ class PlaySession:
 
 
 def _streak(good: Sequence[bool]) -> int:
-    """Return the number of successes in a row at the end.
-
-    Examples
-    --------
-    >>> _streak([True, False, True, True])
-    2
-    """
+    """Return the number of successes in a row at the end."""
     return next((i for i, each in enumerate(reversed(good)) if not each), len(good))

@@ -29,20 +29,7 @@ _EPISODES, _HORIZON = 20, 100
 class Puzzle:
     """A rule that can be played.
 
-    Parameters
-    ----------
-    rule : str
-        Its own name.
-    shown : str
-        What players are told.
-    text : str
-        The rule itself.
-    season_rule_id : int, optional
-        If it is a season's.
-    episodes, horizon : int
-        Boards, and attempts a board, at most.
-    board : BoardSpec
-        How boards are drawn.
+    ``rule`` is its own name, ``shown`` what players are told, ``text`` the rule itself.
     """
 
     rule: str
@@ -56,23 +43,14 @@ class Puzzle:
 
 @cache
 def puzzles() -> tuple[str, ...]:
-    """Return the names of the rules in the order of their numbers, the first of which is 1.
-
-    Examples
-    --------
-    >>> len(puzzles()) == len(available_rules())
-    True
-    """
+    """Return the names of the rules in the order of their numbers, the first of which is 1."""
     return tuple(sorted(available_rules(), key=lambda name: hashlib.sha256(name.encode()).digest()))
 
 
 def puzzle_named(name: str) -> Puzzle:
     """Return the puzzle of a rule's name, or of ``puzzle-7``, which keeps the name to itself.
 
-    Raises
-    ------
-    UnknownNameError
-        There is no such rule.
+    Raises UnknownNameError: there is no such rule.
 
     Examples
     --------
@@ -91,10 +69,7 @@ def puzzle_named(name: str) -> Puzzle:
 def puzzle_of(season: Season, rule: SeasonRule) -> Puzzle:
     """Return a rule of a season as a puzzle, on boards like those of its learners.
 
-    Raises
-    ------
-    NotAllowed
-        The rule is hidden still.
+    Raises NotAllowed: the rule is hidden still.
     """
     if rule.visibility == "hidden" and season.revealed_at is None:
         raise NotAllowed("this rule is hidden until the season is revealed: it is for studies only")

@@ -29,16 +29,8 @@ ACTIVE_S = 3600.0
 class PlayerCount:
     """A player of a study, as far as balancing is concerned.
 
-    Parameters
-    ----------
-    rule_list : str
-        Name of the list.
-    finished : bool
-        Whether all its rules were played, or given up.
-    n_attempts : int
-        How many attempts there were in all.
-    idle_s : float
-        Seconds since the last thing the player did.
+    ``finished``: all rules of the list were played, or given up. ``idle_s`` are seconds since the
+    last thing the player did.
     """
 
     rule_list: str
@@ -55,28 +47,11 @@ class PlayerCount:
 def next_list(names: Sequence[str], players: Iterable[PlayerCount]) -> str:
     """Return the list for the next player; of several equally short ones the first.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The lists of the plan, in its order; at least one.
-    players : iterable of PlayerCount
-        Everybody who was given one of them so far.
-
-    Raises
-    ------
-    ValueError
-        If there is no list.
+    Raises ValueError if there is no list.
 
     References
     ----------
     The reference game server, ``web/balancing.html``.
-
-    Examples
-    --------
-    >>> done = PlayerCount("a", True, 90, 9e9)
-    >>> left = PlayerCount("b", False, 3, 9e9)
-    >>> next_list(["a", "b"], [done, left]), next_list(["a", "b"], [])
-    ('b', 'a')
     """
     if not names:
         raise ValueError("expected at least one list")
@@ -186,12 +161,8 @@ class StudyPlan(BaseModel):
 def read_plan(path: str | Path) -> StudyPlan:
     """Read the file of a plan.
 
-    Raises
-    ------
-    GnomonError
-        There is no such file, or it is no text.
-    ConfigError
-        A field is misspelt, missing, or of the wrong kind.
+    Raises GnomonError: there is no such file, or it is no text. Raises ConfigError: a field is
+    misspelt, missing, or of the wrong kind.
     """
     path = Path(path)
     return StudyPlan.from_toml(read_text(path, noun="plan"), str(path))

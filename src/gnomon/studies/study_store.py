@@ -61,13 +61,7 @@ __all__ = [
 
 
 def next_key(key: str) -> str:
-    """Return the key that follows a key; the way back cannot be found.
-
-    Examples
-    --------
-    >>> len(next_key("a")), next_key("a") == next_key("a"), next_key("a") == next_key("b")
-    (32, True, False)
-    """
+    """Return the key that follows a key; the way back cannot be found."""
     digest = hashlib.sha256(b"next " + key.encode()).digest()
     return base64.urlsafe_b64encode(digest)[:32].decode()
 
@@ -75,10 +69,7 @@ def next_key(key: str) -> str:
 def make_study(session: Session, plan: StudyPlan, *, by: int) -> tuple[Study, str]:
     """Add a study, and return its row and the key of its invitation, which is kept nowhere.
 
-    Raises
-    ------
-    Refusal
-        The plan names a rule that there is not, or there is a study of that name.
+    Raises Refusal: the plan names a rule that there is not, or there is a study of that name.
     """
     for rule in plan.rules:
         _puzzle(session, rule, 0)
@@ -107,10 +98,7 @@ def _clean(consent: str) -> str:
 def find_invitation(session: Session, key: str) -> Study:
     """Return the study that a key invites to.
 
-    Raises
-    ------
-    Missing, NotAllowed
-        There is none, or it is over.
+    Raises Missing, NotAllowed: there is none, or it is over.
     """
     study = session.scalar(select(Study).where(Study.invitation == digest_of(key)))
     if study is None:
@@ -179,23 +167,15 @@ def find_player(session: Session, key: str) -> StudyAssignment:
 def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) -> str | None:
     """Begin the game that comes as number ``series``, or find it if it has begun.
 
-    Parameters
-    ----------
-    session, assignment
-    series : int
-        From 0.
-    key : str
-        Of the player, for the first game; else of the game before, which must be over.
+    Series count from 0. ``key`` is that of the player, for the first game; else of the game before,
+    which must be over.
+
+    Raises Conflict: the game before is in progress.
 
     Returns
     -------
     str or None
         The key of the game; None if the list has come to its end.
-
-    Raises
-    ------
-    Conflict
-        The game before is in progress.
     """
     plan = StudyPlan.from_record(assignment.study.plan)
     rules = plan.lists[assignment.rule_list]
@@ -340,10 +320,7 @@ def invite_anew(session: Session, study: Study, *, by: int) -> str:
 def close_study(session: Session, study: Study, *, by: int) -> None:
     """Let nobody else join; whoever has begun may play to the end.
 
-    Raises
-    ------
-    Conflict
-        It is closed.
+    Raises Conflict: it is closed.
     """
     if study.closes_at is not None and study.closes_at <= now():
         raise Conflict(f"study {study.name!r} is closed already")
@@ -359,10 +336,7 @@ def study_transcript(session: Session, study: Study) -> str:
 def scores_text(session: Session, study: Study) -> str:
     """Return the scores as a tidy table in CSV: players as algorithms, rules as tasks.
 
-    Raises
-    ------
-    Conflict
-        Nobody has played yet.
+    Raises Conflict: nobody has played yet.
     """
     games = games_of(session, study)
     if not any(game.session.attempts for game in games):

@@ -47,16 +47,7 @@ def play_in_terminal(
 ) -> None:
     """Play until the last board is over, the player gives up, or nothing more can be read.
 
-    Parameters
-    ----------
-    session : PlaySession
-        A new game, or one in progress.
-    console : rich.console.Console
-        What it is shown on.
-    read : callable
-        Asks with a prompt and returns a line; raises EOFError at the end.
-    memory_aid : bool
-        Whether moved pieces are shown at first.
+    ``read`` asks with a prompt and returns a line; it raises EOFError at the end.
     """
     console.print(_HELP)
     shown: tuple[PlayView, bool] | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from gnomon.experiments.game_logs.rows import TRANSCRIPT
+from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
 from gnomon.game.board import BUCKET_PLACES
 from gnomon.game.outcomes import EMPTY_CELL
@@ -58,7 +58,7 @@ def transcript_text(games: Iterable[PlayedGame]) -> str:
     """Return the detailed transcript of games: a line an attempt, moments in UTC.
 
     The columns are those of the reference game server since version 8.031, so that people and
-    learners stand in one table; :func:`gnomon.experiments.game_logs.reader.read_game_log` reads it.
+    learners stand in one table; :func:`gnomon.experiments.game_log_reader.read_game_log` reads it.
 
     Examples
     --------

@@ -39,20 +39,8 @@ def verified_learners(
 ) -> tuple[Yardstick, ...]:
     """Return the learners with the fewest errors on a rule after so many boards, as verified.
 
-    Parameters
-    ----------
-    session : Session
-    row, game
-        Of the person: learners played the same text, on boards drawn alike, as long a board.
-    n_boards : int
-        How many boards the person was dealt.
-    most : int
-        How many learners.
-
-    Returns
-    -------
-    tuple of Yardstick
-        Empty for a game of a study or of a numbered puzzle, and where nobody was measured.
+    They played the same text, on boards drawn alike, as long a board. None for a game of a study or
+    of a numbered puzzle, and where nobody was measured.
     """
     if row.assignment_id is not None or row.rule != game.rule_name:
         return ()

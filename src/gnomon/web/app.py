@@ -55,12 +55,8 @@ AT_ONCE = 500
 def create_app(settings: ServerSettings, database: Database | None = None) -> FastAPI:
     """Return the application.
 
-    Parameters
-    ----------
-    settings : ServerSettings
-    database : Database, optional
-        One that is open already; it must be at the newest version. Without it, the application
-        opens the one of the settings, and closes it when it ends.
+    ``database`` is one that is open already, at the newest version; without it, the application
+    opens the one of the settings, and closes it when it ends.
     """
     opened = database or Database(settings.database)
 

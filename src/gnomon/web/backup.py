@@ -44,15 +44,9 @@ def back_up(settings: ServerSettings, database: Database, out: Path) -> dict[str
     The tables are as they were at one moment. Their logs were there before them and never change,
     so they are copied afterwards.
 
-    Returns
-    -------
-    dict
-        What ``backup.json`` says.
+    Returns what ``backup.json`` says.
 
-    Raises
-    ------
-    LeaderboardError
-        The folder is not empty, or a log is missing or damaged.
+    Raises LeaderboardError: the folder is not empty, or a log is missing or damaged.
     """
     require_head(database)
     _make_empty(out)
@@ -84,10 +78,8 @@ def restore(backup: Path, settings: ServerSettings) -> dict[str, Any]:
 
     An older backup is brought to this program's version.
 
-    Raises
-    ------
-    LeaderboardError
-        It is not a whole backup, is damaged, or there is a leaderboard already.
+    Raises LeaderboardError: it is not a whole backup, is damaged, or there is a leaderboard
+    already.
     """
     record = _read_manifest(backup)
     if settings.evidence.exists() and any(settings.evidence.iterdir()):

@@ -15,13 +15,7 @@ _STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def safe_cell(value: Any) -> Any:
-    """Return a value as a cell: text that looks like a formula gets an apostrophe before it.
-
-    Examples
-    --------
-    >>> safe_cell("=1+1"), safe_cell(-1.5), safe_cell("a-b"), safe_cell(None)
-    ("'=1+1", -1.5, 'a-b', '')
-    """
+    """Return a value as a cell: text that looks like a formula gets an apostrophe before it."""
     if value is None:
         return ""
     if isinstance(value, bool | int | float):

@@ -17,12 +17,13 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from pydantic import BaseModel
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
@@ -60,16 +61,7 @@ _MOST_PAGES = 100_000
 def write_pages(settings: ServerSettings, database: Database, out: Path) -> list[Path]:
     """Write every page that can be reached from the first one without signing in.
 
-    Parameters
-    ----------
-    settings, database
-    out : Path
-        A folder that exists.
-
-    Returns
-    -------
-    list of Path
-        The files, the pages with what they need.
+    Returns the files, the pages with what they need.
     """
     from gnomon.web.app import create_app
 
@@ -153,15 +145,7 @@ def _relinked(address: str, pages: dict[str, _Page]) -> bytes:
 
 
 def _as_copy(page: str, made: datetime.datetime) -> str:
-    """Say on a page that it is a copy, and let the style sheet hide what leads nowhere.
-
-    Examples
-    --------
-    >>> made = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
-    >>> page = _as_copy('<html lang="en"><main id="content">', made)
-    >>> page.splitlines()[0], "made on 2026-01-02" in page
-    ('<html class="copy" lang="en"><main id="content">', True)
-    """
+    """Say on a page that it is a copy, and let the style sheet hide what leads nowhere."""
     note = (
         f'<p class="notice">A copy of a leaderboard, made on {made:%Y-%m-%d}. '
         "What needs a server is not in it: playing, submitting, and watching replays.</p>"
@@ -214,24 +198,9 @@ def export_board(
 ) -> list[Path]:
     """Write everything that the board shows into a new folder.
 
-    Parameters
-    ----------
-    settings, database
-        Of a server, which may be running.
-    out : Path
-        New, or empty.
-    logs : bool
-        Whether to copy the logs too.
+    The server may be running. Returns the files.
 
-    Returns
-    -------
-    list of Path
-        The files.
-
-    Raises
-    ------
-    LeaderboardError
-        The folder is not empty.
+    Raises LeaderboardError: the folder is not empty.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise LeaderboardError(f"{out}: expected a new or empty folder")
@@ -240,64 +209,37 @@ def export_board(
         paths = [
             path
             for name, rows in _tables(session).items()
-            for path in _write_table(out / "data", name, list(rows))
+            for path in _write_table(out / "data", name, rows)
         ]
         if logs:
             paths += _copy_logs(settings, session, out / "logs")
     return paths + write_pages(settings, database, out)
 
 
-def _tables(session: Session) -> dict[str, Iterator[_Record]]:
+def _tables(session: Session) -> dict[str, list[_Record]]:
+    seasons = [SeasonRecord.of(x) for x in session.scalars(select(Season).order_by(Season.id))]
+    entries = [EntryRecord.of(x) for x in session.scalars(select(Entry).order_by(Entry.id))]
+    submissions = session.scalars(select(Submission).order_by(Submission.id))
+    trials = select(VerifiedTrial).options(joinedload(VerifiedTrial.rule))
+    trials = trials.order_by(VerifiedTrial.id).execution_options(yield_per=1000)
+    public = select(AuditRecord).where(AuditRecord.public).order_by(AuditRecord.id)
     return {
-        "seasons": _seasons(session),
-        "rules": _rules(session),
-        "entries": _entries(session),
-        "attempts": _attempts(session),
-        "submissions": _submissions(session),
-        "trials": _trials(session),
-        "audit_log": _audit_log(session),
+        "seasons": [_plain(season, "rules") for season in seasons],
+        "rules": [{"season": s.name} | _plain(rule) for s in seasons for rule in s.rules],
+        "entries": [_plain(entry, "attempts") for entry in entries],
+        "attempts": [{"entry": e.id} | _plain(attempt) for e in entries for attempt in e.attempts],
+        "submissions": [_plain(SubmissionRecord.of(x), "ahead", "expected_s") for x in submissions],
+        "trials": [
+            {"submission": x.submission_id} | _plain(TrialRecord.of(x)) | {"curve": x.curve}
+            for x in session.scalars(trials)
+        ],
+        "audit_log": [_plain(AuditLine.of(x)) for x in session.scalars(public)],
     }
 
 
-def _seasons(session: Session) -> Iterator[_Record]:
-    for season in session.scalars(select(Season).order_by(Season.id)):
-        yield SeasonRecord.of(season).model_dump(mode="json", exclude={"rules"})
-
-
-def _rules(session: Session) -> Iterator[_Record]:
-    for season in session.scalars(select(Season).order_by(Season.id)):
-        for rule in SeasonRecord.of(season).rules:
-            yield {"season": season.name} | rule.model_dump(mode="json")
-
-
-def _entries(session: Session) -> Iterator[_Record]:
-    for entry in session.scalars(select(Entry).order_by(Entry.id)):
-        yield EntryRecord.of(entry).model_dump(mode="json", exclude={"attempts"})
-
-
-def _attempts(session: Session) -> Iterator[_Record]:
-    for entry in session.scalars(select(Entry).order_by(Entry.id)):
-        for attempt in EntryRecord.of(entry).attempts:
-            yield {"entry": entry.id} | attempt.model_dump(mode="json")
-
-
-def _submissions(session: Session) -> Iterator[_Record]:
-    unsent = {"ahead", "expected_s"}
-    for each in session.scalars(select(Submission).order_by(Submission.id)):
-        yield SubmissionRecord.of(each).model_dump(mode="json", exclude=unsent)
-
-
-def _trials(session: Session) -> Iterator[_Record]:
-    rows = select(VerifiedTrial).options(joinedload(VerifiedTrial.rule)).order_by(VerifiedTrial.id)
-    for trial in session.scalars(rows.execution_options(yield_per=1000)):
-        record = TrialRecord.of(trial).model_dump(mode="json")
-        yield {"submission": trial.submission_id} | record | {"curve": trial.curve}
-
-
-def _audit_log(session: Session) -> Iterator[_Record]:
-    rows = select(AuditRecord).where(AuditRecord.public).order_by(AuditRecord.id)
-    for record in session.scalars(rows):
-        yield AuditLine.of(record).model_dump(mode="json")
+def _plain(record: BaseModel, *without: str) -> dict[str, Any]:
+    """Return a record as JSON can hold it, without some of its fields."""
+    return record.model_dump(mode="json", exclude=set(without))
 
 
 def _write_table(folder: Path, name: str, rows: list[_Record]) -> list[Path]:

@@ -39,12 +39,7 @@ _STALE_S = 6 * 3600
 class Started:
     """URL and first token of a server that has started.
 
-    Parameters
-    ----------
-    url : str
-        Where it answers.
-    first_token : str or None
-        The first admin's token, on the very first start; it is kept nowhere.
+    ``first_token`` is the first admin's, on the very first start; it is kept nowhere.
     """
 
     url: str
@@ -108,22 +103,10 @@ def serve(
 ) -> None:
     """Serve until told to stop (SIGINT or SIGTERM).
 
-    Parameters
-    ----------
-    settings : ServerSettings
-    host : str
-        An address of this machine; the loopback one, unless a proxy is elsewhere.
-    port : int
-        0 for any free one.
-    worker : bool
-        Whether to verify here too; if not, ``gnomon leaderboard worker`` has to run.
-    on_start : callable
-        Called once, when the port is open.
+    ``host`` is an address of this machine and ``port`` 0 any free one. Without ``worker``, that of
+    ``gnomon leaderboard worker`` has to run. ``on_start`` is called once, when the port is open.
 
-    Raises
-    ------
-    LeaderboardError
-        As :func:`prepare`, and if the port is taken.
+    Raises LeaderboardError: as :func:`prepare`, and if the port is taken.
     """
     import uvicorn
 
@@ -195,11 +178,8 @@ def _url(listening: socket.socket) -> str:
 def impatient(seconds: float) -> type[asyncio.Protocol]:
     """Return an HTTP protocol that closes connections whose request head takes longer than this.
 
-    Parameters
-    ----------
-    seconds : float
-        The first head has one of these spans, each later one has one to two. Between two requests
-        the library's own limit is shorter.
+    The first head has ``seconds``, each later one one to two such spans. Between two requests the
+    library's own limit is shorter.
     """
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 

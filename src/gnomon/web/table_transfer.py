@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, insert, select, text
-from sqlalchemy.engine import Row
+from sqlalchemy import Connection, CursorResult, Table, func, insert, select, text
 
 from gnomon.database import schema
 from gnomon.database.columns import Base
@@ -26,15 +24,9 @@ _CHUNK = 1000
 def copy_tables(source: Database, target: Database) -> dict[str, int]:
     """Copy every row, as it is at one moment, into an empty leaderboard of the same version.
 
-    Returns
-    -------
-    dict from str to int
-        Number of rows of each table.
+    Returns the number of rows of each table.
 
-    Raises
-    ------
-    LeaderboardError
-        The target has rows, or one of the two is of another version.
+    Raises LeaderboardError: the target has rows, or one of the two is of another version.
     """
     require_head(source)
     require_head(target)
@@ -80,21 +72,16 @@ def table_digests(connection: Connection) -> dict[str, str]:
 
 
 def _copy(table: Table, source: Connection, target: Connection) -> int:
-    n, chunk = 0, []
-    for row in _rows(table, source):
-        chunk.append(row._asdict())
-        if len(chunk) == _CHUNK:
-            target.execute(insert(table), chunk)
-            n, chunk = n + len(chunk), []
-    if chunk:
-        target.execute(insert(table), chunk)
-    return n + len(chunk)
+    n = 0
+    for rows in _rows(table, source).partitions(_CHUNK):
+        target.execute(insert(table), [row._asdict() for row in rows])
+        n += len(rows)
+    return n
 
 
-def _rows(table: Table, connection: Connection) -> Iterator[Row[Any]]:
-    key = list(table.primary_key.columns)
-    streamed = connection.execution_options(yield_per=_CHUNK)
-    yield from streamed.execute(select(table).order_by(*key))
+def _rows(table: Table, connection: Connection) -> CursorResult[Any]:
+    query = select(table).order_by(*table.primary_key.columns)
+    return connection.execute(query, execution_options={"yield_per": _CHUNK})
 
 
 def _plain(value: Any) -> str:
@@ -119,15 +106,10 @@ def transfer(source: Database, target: Database) -> dict[str, int]:
     The server must not run: what is written meanwhile would be left behind. The logs stay where
     they are, in the data folder.
 
-    Returns
-    -------
-    dict from str to int
-        Number of rows of each table.
+    Returns the number of rows of each table.
 
-    Raises
-    ------
-    LeaderboardError
-        The target has rows, the source has changed meanwhile, or a row did not arrive as it was.
+    Raises LeaderboardError: the target has rows, the source has changed meanwhile, or a row did not
+    arrive as it was.
     """
     if source.url == target.url:
         raise LeaderboardError("expected two databases, found one twice")

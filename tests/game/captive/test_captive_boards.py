@@ -10,8 +10,12 @@ import pytest
 
 from gnomon.errors import GnomonError
 from gnomon.game import Board, Piece, draw_boards
-from gnomon.game.formats.java_random import JavaRandom
-from gnomon.game.formats.random_boards import BoardConditions, BoardParameters, RandomBoards
+from gnomon.game.formats.random_boards import (
+    BoardConditions,
+    BoardParameters,
+    JavaRandom,
+    RandomBoards,
+)
 from gnomon.rules import parse
 from recorded_episodes import VECTORS, records
 

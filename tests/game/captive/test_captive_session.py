@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from captive_play import CLOCKWISE, session_of, started
 from gnomon.errors import GnomonError, RulePlayError
 from gnomon.game import Board
-from gnomon.game.captive.referee import Referee
-from gnomon.game.captive.session import Session
+from gnomon.game.captive.session import Referee, Session
 from gnomon.game.formats.board_source import Deal
 from gnomon.rules import parse
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records

@@ -22,7 +22,7 @@ import pytest
 
 from captive_play import session_of
 from gnomon.errors import GnomonError
-from gnomon.experiments.game_logs.writer import open_game_log
+from gnomon.experiments.game_log_writer import open_game_log
 from gnomon.game.captive.session import Session
 from gnomon.game.captive.socket_server import SocketServer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.game.formats.java_random import JavaRandom
+from gnomon.game.formats.random_boards import JavaRandom
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from gnomon._io.http_client import RefusedError
 from gnomon.database.engine import Database
 from gnomon.database.schema import Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon.errors import LeaderboardError, UnknownNameError
-from gnomon.experiments.shards.shard import shard_bytes
+from gnomon.experiments.shard import shard_bytes
 from gnomon.game import BoardSpec
 from gnomon.leaderboard import Assignment, RemoteBoard, RemoteEnv, RemotePlan, play_remotely
 from gnomon.leaderboard.client.remote_connection import HttpConnection, WebsocketConnection

@@ -7,10 +7,11 @@ import pytest
 
 from gnomon.errors import LeaderboardError
 from gnomon.game import BoardSpec, compile_rule, draw_boards, find_stalemate
-from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS, draw_draft
 from gnomon.leaderboard.seasons.rule_generation import (
+    ELEMENTS,
     Difficulty,
     behaviour,
+    draw_draft,
     generate_rules,
     reason_against,
 )

@@ -16,7 +16,7 @@ from gnomon.errors import GnomonError
 from gnomon.leaderboard import RemotePlan, Reveal
 from gnomon.leaderboard.refusals import Conflict, NotAllowed
 from gnomon.leaderboard.seasons.commitment import canonical_text
-from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS
+from gnomon.leaderboard.seasons.rule_generation import ELEMENTS
 from gnomon.leaderboard.seasons.season import create_season, reveal_of, reveal_season, secret_rng
 from gnomon.leaderboard.seasons.season_plan import SeasonPlan, _HiddenFields
 from gnomon.web.api.records import SeasonRecord

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gnomon.leaderboard.standings.board_records import METRICS
+from gnomon.leaderboard.standing_records import METRICS
 from gnomon.web.pages.templating import odds
 
 PAGES = [

@@ -31,13 +31,7 @@ _MOST_LEARNERS = 10_000
 
 
 def content_hash(value: Any) -> str:
-    """Return the SHA-256, in hexadecimal, of a value that JSON can hold.
-
-    Examples
-    --------
-    >>> content_hash({"a": 1, "b": 2}) == content_hash({"b": 2, "a": 1})
-    True
-    """
+    """Return the SHA-256, in hexadecimal, of a value that JSON can hold."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -76,7 +70,8 @@ class RuleEntry:
             path = base / name
             if not path.is_file():
                 raise UnknownNameError("rule or file", name, available_rules())
-            name, file, text = path.stem, str(path), _text_of(path)
+            name, file = path.stem, str(path)
+            text = read_text(path, noun="rule file", error=ConfigError)
         try:
             _parsed(text)
         except RuleSyntaxError as error:
@@ -198,17 +193,8 @@ def learner_table(learner: object) -> object:
 
     Of an instance only the settings count: each trial makes a learner of its own.
 
-    Raises
-    ------
-    ConfigError
-        If an instance does not keep a setting as an attribute of its name, or a class is not at
-        the top of its module.
-
-    Examples
-    --------
-    >>> from gnomon.learners import Uniform
-    >>> learner_table(Uniform), learner_table("uniform")
-    ({'kind': 'uniform'}, 'uniform')
+    Raises ConfigError if an instance does not keep a setting as an attribute of its name, or a
+    class is not at the top of its module.
     """
     if isinstance(learner, LearnerEntry):
         return learner.to_record()
@@ -257,8 +243,3 @@ def _all_learners(board_spec: BoardSpec) -> list[LearnerEntry]:
 @lru_cache(maxsize=256)
 def _parsed(text: str) -> RuleSet:
     return parse(text)
-
-
-def _text_of(path: Path) -> str:
-    """Return the text of a rule file."""
-    return read_text(path, noun="rule file", error=ConfigError)

@@ -113,16 +113,7 @@ def _as_tables(items: Any, key: str) -> Any:
 def checked_fields(values: Mapping[str, Any]) -> ExperimentFields:
     """Return the fields of an experiment, or say of the first wrong one what is wrong.
 
-    Raises
-    ------
-    ConfigError
-        The message names the field, what was expected and what was found.
-
-    Examples
-    --------
-    >>> checked_fields({"name": "x", "rules": ["clockwise"], "learners": ["uniform"], "trails": 3})
-    Traceback (most recent call last):
-    gnomon.errors.ConfigError: unknown field 'trails'; did you mean 'trials'?
+    Raises ConfigError: the message names the field, what was expected and what was found.
     """
     try:
         return ExperimentFields.model_validate(dict(values))
@@ -135,7 +126,7 @@ def checked_fields(values: Mapping[str, Any]) -> ExperimentFields:
         raise ConfigError(f"{_within(path[:-1])}{UnknownNameError('field', path[-1], known)}")
     if error["type"] == "missing":
         raise ConfigError(f"{_within(path[:-1])}missing field {path[-1]!r}; expected {field}")
-    raise ConfigError(f"{_within(path)}expected {field}; found {_shown(error['input'])}")
+    raise ConfigError(f"{_within(path)}expected {field}; found {shortened(repr(error['input']))}")
 
 
 def _resolve(loc: tuple[int | str, ...]) -> tuple[list[str], str, list[str]]:
@@ -176,8 +167,3 @@ def _within(path: list[str]) -> str:
         return ""
     quoted = [step if step.startswith("item ") else repr(step) for step in path]
     return f"field {', '.join(quoted)}: "
-
-
-def _shown(value: Any) -> str:
-    """Return a value as a message shows it: short, on one line."""
-    return shortened(repr(value))

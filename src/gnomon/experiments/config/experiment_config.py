@@ -1,16 +1,20 @@
-"""What an experiment is: rules, learners, and how long each plays each."""
+"""What an experiment is: rules, learners, and how long each plays each.
+
+It comes from a TOML file, from Python, or by name from the library of experiments.
+"""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gnomon._io.text_file import read_text
-from gnomon.errors import ConfigError, GnomonError, RuleSyntaxError
+from gnomon.errors import ConfigError, GnomonError, RuleSyntaxError, UnknownNameError
 from gnomon.experiments.config.config_entries import (
     LearnerEntry,
     RuleEntry,
@@ -20,12 +24,19 @@ from gnomon.experiments.config.config_entries import (
 from gnomon.experiments.config.predefined_boards import PredefinedBoards
 from gnomon.experiments.config.suites import available_suites, load_suite
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.rules.catalogue import available_rules
 
 if TYPE_CHECKING:
     from gnomon.experiments.config.config_fields import BoardFields, ExperimentFields, RuleFields
     from gnomon.learners.base import Learner
 
-__all__ = ["ExperimentConfig", "LearnerEntry", "RuleEntry"]
+__all__ = [
+    "ExperimentConfig",
+    "LearnerEntry",
+    "RuleEntry",
+    "available_experiments",
+    "load_experiment",
+]
 
 #: Limits of a trial, which decide no attempt.
 _LIMITS = ("trial_timeout_s", "trial_memory_mb")
@@ -313,3 +324,58 @@ def _check_different(kind: str, entries: Sequence[RuleEntry | LearnerEntry]) -> 
             raise ConfigError(f"field {kind!r}: {first!r} and {entry.name!r} are the same")
         names.add(entry.name)
         hashes[entry.hash] = entry.name
+
+
+def available_experiments() -> tuple[str, ...]:
+    """Return the names of the experiments that come with Gnomon, in alphabetical order.
+
+    Examples
+    --------
+    >>> "demo" in available_experiments()
+    True
+    """
+    names = (path.name for path in _library().iterdir())
+    return tuple(sorted(n.removesuffix(".toml") for n in names if n.endswith(".toml")))
+
+
+def load_experiment(name_or_path: str | Path, **changes: Any) -> ExperimentConfig:
+    """Return an experiment by its name in the library, or by its file; or one on a suite or a rule.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        The name of an experiment, the path of a TOML file, or, with ``learners`` among the changes,
+        the name of a suite or a rule.
+    **changes
+        Fields of the config file to be used in place of its own.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is none of these, with the nearest names.
+    GnomonError
+        As :meth:`ExperimentConfig.from_toml`.
+
+    Examples
+    --------
+    >>> load_experiment("demo", trials=3).trials
+    3
+    >>> load_experiment("gohr-core", learners=["uniform"]).n_trials
+    300
+    """
+    name = str(name_or_path)
+    if name in available_experiments():
+        text = (_library() / f"{name}.toml").read_text(encoding="utf-8")
+        return ExperimentConfig.from_toml_text(text, file=name, changes=changes)
+    if Path(name).is_file() and Path(name).suffix == ".toml":
+        return ExperimentConfig.from_toml(name, changes=changes)
+    if name in (*available_suites(), *available_rules()) or Path(name).is_file():
+        if "learners" not in changes:
+            raise ConfigError(f"{name!r} says what is played, not by whom: name the learners")
+        return ExperimentConfig.from_record({"name": name, "rules": [name]} | changes)
+    known = (*available_experiments(), *available_suites(), *available_rules())
+    raise UnknownNameError("experiment or file", name, known)
+
+
+def _library() -> resources.abc.Traversable:
+    return resources.files("gnomon.experiments") / "library"

@@ -88,10 +88,7 @@ class Journal:
     def opened(cls, path: Path) -> Iterator[Journal]:
         """Write to a journal; other processes may read meanwhile.
 
-        Raises
-        ------
-        RunFolderError
-            If SQLite cannot: the file is damaged, or the disk is full.
+        Raises RunFolderError if SQLite cannot: the file is damaged, or the disk is full.
         """
         with _told(path), closing(_connected(path)) as connection:
             # A write-ahead log is safe against the death of this process without waiting for the

@@ -36,7 +36,7 @@ from gnomon.experiments.folder.journal import Journal, TrialRecord, create_journ
 if TYPE_CHECKING:
     import polars as pl
 
-    from gnomon.experiments.shards.shard import TrialOutcomes
+    from gnomon.experiments.shard import TrialOutcomes
     from gnomon.learners.base import TrialLog
 
 __all__ = ["FORMAT", "MANIFEST", "RunFolder"]
@@ -265,14 +265,14 @@ class RunFolder:
         return data
 
     def frame(self, trial: TrialRecord) -> pl.DataFrame:
-        """Return the rows of a trial's shard; columns as in :mod:`~gnomon.experiments.shards`.
+        """Return the rows of a trial's shard; columns as in :mod:`~gnomon.experiments.shard`.
 
         Raises
         ------
         RunFolderError
             If the trial failed, or its shard is missing or not what the journal says.
         """
-        from gnomon.experiments.shards.shard import shard_frame
+        from gnomon.experiments.shard import shard_frame
 
         return shard_frame(self._shard(trial))
 
@@ -282,7 +282,7 @@ class RunFolder:
         One pass over all attempts, in memory for some trials at a time; errors as :meth:`frame`.
         With ``chances``, p0 is read too, and trials on hidden rules, which have none, are left out.
         """
-        from gnomon.experiments.shards.shard import trial_outcomes
+        from gnomon.experiments.shard import trial_outcomes
 
         without = {rule.name for rule in self.config.rules if chances and rule.hidden}
         done = [x for x in self.trials() if x.status == "done" and x.rule not in without]
@@ -293,7 +293,7 @@ class RunFolder:
 
     def log(self, trial: TrialRecord) -> TrialLog:
         """Return every attempt of a trial that is done; errors as :meth:`frame`."""
-        from gnomon.experiments.shards.shard import log_of
+        from gnomon.experiments.shard import log_of
 
         return log_of(self.frame(trial))
 

@@ -25,7 +25,7 @@ from gnomon.learners.base import TrialLog
 from gnomon.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
-    from gnomon.experiments.shards.shard import TrialOutcomes
+    from gnomon.experiments.shard import TrialOutcomes
 
 __all__ = [
     "AAI_FAMILY",

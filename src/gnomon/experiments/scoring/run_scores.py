@@ -38,22 +38,9 @@ RunEpisodes = Mapping["TrialRecord", Episodes]
 def run_episodes(run_folder: RunFolder, *, count_empty: bool = True) -> RunEpisodes:
     """Return the episodes of every trial that is done, from one pass over the attempts of a run.
 
-    Parameters
-    ----------
-    run_folder : RunFolder
-        The run.
-    count_empty : bool
-        As in :func:`episode_errors`.
+    Ten bytes an episode, however many attempts were made in it.
 
-    Returns
-    -------
-    dict from TrialRecord to Episodes
-        Ten bytes an episode, however many attempts were made in it.
-
-    Raises
-    ------
-    RunFolderError
-        If the attempts of a trial cannot be read.
+    Raises RunFolderError if the attempts of a trial cannot be read.
     """
     return {
         record: Episodes(episode_errors(outcomes, count_empty=count_empty), outcomes.finish.copy())
@@ -201,15 +188,8 @@ def _score_frame(
 def cumulated_errors(episodes: RunEpisodes) -> dict[tuple[str, str], npt.NDArray[np.float64]]:
     """Return the cumulated errors of every trial that is done, by learner and rule.
 
-    Parameters
-    ----------
-    episodes : mapping
-        From :func:`run_episodes`.
-
-    Returns
-    -------
-    dict from (learner, rule) to numpy.ndarray of float, shape (trials, episodes)
-        In the order of the experiment; a pair without a trial that is done is left out.
+    Shape (trials, episodes) each, in the order of the experiment; a pair without a trial that is
+    done is left out.
     """
     curves: dict[tuple[str, str], list[npt.NDArray[np.float64]]] = {}
     for record, (errors, _) in episodes.items():

@@ -93,24 +93,11 @@ class GameArguments:
 def read_arguments(words: Iterable[str]) -> GameArguments:
     """Tell options from positional arguments, and check both.
 
-    Parameters
-    ----------
-    words : iterable of str
-        In any order; an option is ``name=value``, ``name= value`` or ``-Dname=value``, of which the
-        last form wins over the others.
+    They may come in any order; an option is ``name=value``, ``name= value`` or ``-Dname=value``, of
+    which the last form wins over the others.
 
-    Raises
-    ------
-    UnknownNameError
-        An option that there is not, with the nearest names.
-    GnomonError
-        A value that the option does not take, or too few or too many arguments.
-
-    Examples
-    --------
-    >>> game = read_arguments(["clockwise", "9", "output=BRIEF", "seed=", "7"])
-    >>> game.positional, game.mode, game.seed
-    (('clockwise', '9'), 'BRIEF', 7)
+    Raises UnknownNameError: an option that there is not, with the nearest names. Raises
+    GnomonError: a value that the option does not take, or too few or too many arguments.
     """
     positional, options = _separated(list(words))
     if not positional:

@@ -29,15 +29,7 @@ def property_value(text: str) -> int | str:
 
 
 def piece_parts(piece: Piece, deal: Deal) -> tuple[str, str]:
-    """Return the JSON of a piece up to its buckets, and what comes after them.
-
-    Examples
-    --------
-    >>> from gnomon.game import Board
-    >>> piece = Piece(0, 31, "STAR", "RED")
-    >>> print("[0,1]".join(piece_parts(piece, Deal(Board((piece,))))))
-    {"id":0,"color":"RED","shape":"STAR","x":1,"y":6,"buckets":[0,1]}
-    """
+    """Return the JSON of a piece up to its buckets, and what comes after them."""
     before = f'{{"id":{piece.id},'
     if piece.properties is None:
         before += f'"color":{_quoted(piece.color)},"shape":{_quoted(piece.shape)},'
@@ -71,14 +63,9 @@ _COLUMNS = "#   |" + "".join(f"   {x} " for x in range(1, 7)) + "  "
 def board_picture(pieces: Iterable[Piece], last: tuple[int, bool] | None = None) -> list[str]:
     r"""Draw a board as comment lines.
 
-    Parameters
-    ----------
-    pieces : iterable of Piece
-        What is on the board. A piece is drawn as its colour and its shape, a letter each; one that
-        is known by its properties as ``?``; several in a cell as their number.
-    last : (int, bool), optional
-        The cell of the last attempt, and whether it was accepted: round brackets around the cell
-        if so, else square ones.
+    A piece is drawn as its colour and its shape, a letter each; one that is known by its properties
+    as ``?``; several in a cell as their number. ``last`` is the cell of the last attempt, with
+    round brackets around it if it was accepted, else square ones.
 
     Examples
     --------

@@ -16,13 +16,16 @@ from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError, shorte
 from gnomon.game.board import COLORS, SHAPES
 from gnomon.game.captive.arguments import GameArguments
 from gnomon.game.captive.board_lines import property_value
-from gnomon.game.captive.referee import Referee
-from gnomon.game.captive.session import GameLog, Session
+from gnomon.game.captive.session import GameLog, Referee, Session
 from gnomon.game.formats.board_files import BoardFiles
 from gnomon.game.formats.board_source import BoardSource
-from gnomon.game.formats.java_random import JavaRandom
 from gnomon.game.formats.picture_pieces import PicturePiece, find_pictures
-from gnomon.game.formats.random_boards import BoardConditions, BoardParameters, RandomBoards
+from gnomon.game.formats.random_boards import (
+    BoardConditions,
+    BoardParameters,
+    JavaRandom,
+    RandomBoards,
+)
 from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
 from gnomon.rules.catalogue import available_rules, load_rule, read_rule_file
 from gnomon.rules.syntax import RuleSet
@@ -39,13 +42,7 @@ class DataFolder:
     A name is that of a file as it stands, or below one of the folders of the data, with or without
     its ending.
 
-    Parameters
-    ----------
-    path : Path
-        The folder, with ``rules``, ``modifiers``, ``trial-lists``, ``boards``, ``cond``
-        and ``shapes`` in it.
-    is_confined : bool
-        Whether files elsewhere must not be read.
+    If it ``is_confined``, files elsewhere must not be read.
     """
 
     def __init__(self, path: Path, *, is_confined: bool = False) -> None:
@@ -60,10 +57,7 @@ class DataFolder:
     def find(self, name: str, folder: str, ending: str) -> Path:
         """Return the file of this name.
 
-        Raises
-        ------
-        GnomonError
-            There is none, or it must not be read, or it is far too large.
+        Raises GnomonError: there is none, or it must not be read, or it is far too large.
         """
         path = self._find(name, folder, ending)
         if path is None:
@@ -81,10 +75,7 @@ class DataFolder:
     def rule(self, name: str) -> tuple[RuleSet, str]:
         """Return a rule of the catalogue, or else of a file, and the name for its results.
 
-        Raises
-        ------
-        GnomonError
-            As :meth:`find`, and as :func:`gnomon.rules.catalogue.read_rule_file`.
+        Raises GnomonError: as :meth:`find`, and as :func:`gnomon.rules.catalogue.read_rule_file`.
         """
         if name in available_rules():
             return load_rule(name), name
@@ -129,31 +120,10 @@ def open_session(
 ) -> Session:
     """Make the session that the arguments ask for.
 
-    Parameters
-    ----------
-    arguments : GameArguments
-        What the client wants to play.
-    open_log : callable, optional
-        Makes the log, last of all; none is kept without it.
-    is_confined : bool
-        Whether only files below the folder of data may be read.
+    The log is made by ``open_log``, last of all; none is kept without it. If it ``is_confined``,
+    only files below the folder of data may be read. The session has not yet been started.
 
-    Returns
-    -------
-    Session
-        Not yet started.
-
-    Raises
-    ------
-    GnomonError
-        Something is wrong with the arguments, or with a file that they name.
-
-    Examples
-    --------
-    >>> from gnomon.game.captive.arguments import read_arguments
-    >>> session = open_session(read_arguments(["clockwise", "9", "seed=1", "output=BRIEF"]))
-    >>> session.start()[0]
-    '6 0 0'
+    Raises GnomonError: something is wrong with the arguments, or with a file that they name.
     """
     opening = _Opening(arguments, DataFolder(arguments.input_dir, is_confined=is_confined))
     parameters, rule = opening.parameters()

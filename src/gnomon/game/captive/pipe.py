@@ -19,20 +19,7 @@ class LineTooLongError(Exception):
 class LineBuffer:
     r"""Collects bytes, and hands out the lines that are complete.
 
-    Parameters
-    ----------
-    limit : int
-        Most bytes of a line.
-
-    Examples
-    --------
-    >>> lines = LineBuffer(limit=8)
-    >>> lines.feed(b"one\ntw")
-    >>> lines.take(), lines.take()
-    ('one', None)
-    >>> lines.feed(b"o\r\n0123")
-    >>> lines.take(), lines.take(), lines.rest()
-    ('two', None, '0123')
+    A line has at most ``limit`` bytes.
     """
 
     def __init__(self, limit: int) -> None:
@@ -53,10 +40,7 @@ class LineBuffer:
     def take(self) -> str | None:
         """Return the next line, without its end; None if it is not complete yet.
 
-        Raises
-        ------
-        LineTooLongError
-            Once for each line that exceeds the limit, as soon as it does.
+        Raises LineTooLongError: once for each line that exceeds the limit, as soon as it does.
         """
         while True:
             end = self._bytes.find(b"\n", self._searched)
@@ -122,6 +106,8 @@ def serve_pipe(
 ) -> None:
     """Play a session with the client at the other end of two pipes, until EXIT or the end of input.
 
+    Raises GnomonError: the first episode cannot begin; nothing has been written.
+
     Parameters
     ----------
     session : Session
@@ -134,11 +120,6 @@ def serve_pipe(
         Whether a client may send more commands along with NEW. ⚠ The reference loses whatever has
         arrived together with a NEW, and so does this server unless told otherwise: a client that
         waits for each answer sees no difference, and a recorded session comes out the same.
-
-    Raises
-    ------
-    GnomonError
-        The first episode cannot begin; nothing has been written.
     """
     try:
         _write(output_fd, session.start())

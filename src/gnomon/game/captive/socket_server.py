@@ -37,20 +37,8 @@ class SocketServer:
     this machine's own, only files below the folder of data are read. Result files are written only
     if `open_log` is given.
 
-    Parameters
-    ----------
-    words : sequence of str
-        Arguments as on the command line; of them ``inputDir=`` counts.
-    host : str
-        The address.
-    port : int
-        0 for any that is free.
-    idle_s : float
-        Seconds without a complete line after which a client is dropped.
-    line_limit : int
-        Most bytes of a line.
-    open_log : callable, optional
-        As for :func:`gnomon.game.captive.opening.open_session`.
+    ``words`` are arguments as on the command line, of which ``inputDir=`` counts. A client is
+    dropped after ``idle_s`` seconds without a complete line.
     """
 
     def __init__(

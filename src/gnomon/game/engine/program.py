@@ -69,10 +69,7 @@ def pack(
 ) -> npt.NDArray[np.int64]:
     """Lay the tables of a rule out as one array; the parameters are CompiledRule's.
 
-    Raises
-    ------
-    NotCompilableError
-        The array would be longer than the kernel can find its way in.
+    Raises NotCompilableError: the array would be longer than the kernel can find its way in.
     """
     n_shapes, n_colors = palettes
     n_words = [-(-(stop - start) // ATOMS_A_WORD) for start, stop, _ in lines.tolist()]

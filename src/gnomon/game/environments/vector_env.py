@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
-from gnomon.game.environments.spaces import (
+from gnomon.game.environments.env import (
     BoardLike,
     action_space,
     board_spec,

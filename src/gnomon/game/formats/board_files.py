@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,33 +30,12 @@ def read_board_file(path: str | Path, *, shapes: Path | None = None) -> Deal:
 
         {"id": 0, "value": [{"id": 0, "color": "RED", "shape": "STAR", "x": 1, "y": 6}]}
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    shapes : Path, optional
-        The folder of pictures, for pieces that have an ``image`` instead of shape and colour.
+    Pieces with an ``image`` in place of shape and colour need the folder of pictures, ``shapes``.
+    The pieces keep the order of the file, names come in upper case, two may share a cell, and
+    fields with other names are not looked at.
 
-    Returns
-    -------
-    Deal
-        The pieces in the order of the file, names in upper case. Two pieces may share a cell.
-        Fields with other names are not looked at.
-
-    Raises
-    ------
-    GnomonError
-        The file cannot be read, or a field is missing or not what it should be; the message names
-        the file, the piece (counted from 1) and the field.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "one.json"
-    ...     _ = path.write_text('{"value":[{"id":0,"shape":"star","color":"red","x":1,"y":6}]}')
-    ...     read_board_file(path).board.pieces[0].pos
-    31
+    Raises GnomonError: the file cannot be read, or a field is missing or not what it should be; the
+    message names the file, the piece (counted from 1) and the field.
     """
     path = Path(path)
     content = _read_json(path)
@@ -80,10 +60,7 @@ def read_board_file(path: str | Path, *, shapes: Path | None = None) -> Deal:
 def read_board_list(path: str | Path) -> list[str]:
     """Read the names of boards from a CSV file: one a line or several, ``#`` begins a comment.
 
-    Raises
-    ------
-    GnomonError
-        The file cannot be read, or names no board.
+    Raises GnomonError: the file cannot be read, or names no board.
     """
     path = Path(path)
     lines = [line for line in _text_of(path).splitlines() if not line.lstrip().startswith("#")]
@@ -95,6 +72,8 @@ def read_board_list(path: str | Path) -> list[str]:
 
 class BoardFiles:
     """A series of boards from files, over and over.
+
+    Raises GnomonError: as :func:`read_board_file`; or there is no file.
 
     Parameters
     ----------
@@ -108,11 +87,6 @@ class BoardFiles:
         ``lambda bound: int(rng.integers(bound))``.
     shapes : Path, optional
         The folder of pictures.
-
-    Raises
-    ------
-    GnomonError
-        As :func:`read_board_file`; or there is no file.
     """
 
     def __init__(
@@ -130,7 +104,7 @@ class BoardFiles:
         if order == "alphabetical":
             paths = sorted(paths, key=lambda path: Path(path).name)
         self._deals = [read_board_file(path, shapes=shapes) for path in paths]
-        self._series = self._shuffled(draw) if order == "random" else self._cyclic()
+        self._series = self._shuffled(draw) if order == "random" else itertools.cycle(self._deals)
         self.testing = False
 
     @classmethod
@@ -144,20 +118,10 @@ class BoardFiles:
     ) -> BoardFiles:
         """Deal the boards of a folder in an order as trial lists give it.
 
-        Parameters
-        ----------
-        folder : Path
-            Holds the boards, as ``*.json``.
-        order : str
-            ``random``, ``alpha``, or the name of a file in the folder or beside it that lists
-            names of boards, with or without ``.json``.
-        draw, shapes
-            As in the class.
+        ``order`` is ``random``, ``alpha``, or the name of a file in the folder or beside it that
+        lists names of boards, with or without ``.json``.
 
-        Raises
-        ------
-        GnomonError
-            There is no such folder, file or board.
+        Raises GnomonError: there is no such folder, file or board.
         """
         if not folder.is_dir():
             raise GnomonError(f"{folder}: expected a folder of boards; there is none")
@@ -171,10 +135,6 @@ class BoardFiles:
         table = next((place for place in places if place.is_file()), places[0])
         names = [n if n.endswith(".json") else f"{n}.json" for n in read_board_list(table)]
         return cls([folder / name for name in names], "listed", shapes=shapes)
-
-    def _cyclic(self) -> Iterator[Deal]:
-        while True:
-            yield from self._deals
 
     def _shuffled(self, draw: Callable[[int], int] | None) -> Iterator[Deal]:
         if draw is None:

@@ -15,14 +15,8 @@ __all__ = ["BoardSource", "Deal"]
 class Deal:
     """A board as it is dealt to a player.
 
-    Parameters
-    ----------
-    board : Board
-        The pieces.
-    images : mapping from int to str
-        By piece id, the picture of each piece that is known by its properties.
-    labelled : bool
-        Whether pieces carry a letter: those of board files do.
+    ``images`` has by piece id the picture of each piece that is known by its properties; pieces of
+    board files are ``labelled`` with a letter.
     """
 
     board: Board

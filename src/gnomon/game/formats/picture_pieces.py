@@ -41,6 +41,9 @@ _PAINT = {"1": 15, "2": 40, "3": 100}
 def composite_properties(name: str) -> Mapping[str, str]:
     """Return the properties of a composite picture.
 
+    Raises GnomonError: the name is not of this form. Wildcards are not: how the reference draws
+    from them is not known.
+
     Parameters
     ----------
     name : str
@@ -59,18 +62,6 @@ def composite_properties(name: str) -> Mapping[str, str]:
         ``orientation``; ``trans_h``, ``trans_v``: 1 if a row or a column stays the same when it is
         mirrored left to right, top to bottom; ``trans_asc``, ``trans_desc``: 1 for all rows and
         columns; all four 0 for all grids, as recorded; ``name``.
-
-    Raises
-    ------
-    GnomonError
-        The name is not of this form. Wildcards are not: how the reference draws from them is not
-        known.
-
-    Examples
-    --------
-    >>> properties = composite_properties("/composite/v2/d=11/b=12/gs/rq")
-    >>> properties["c"], properties["b_order"], properties["opacity"], properties["trans_h"]
-    ('gr', '1', '9', '1')
     """
     head, sizes, paints, elements = _read(name)
     colors = "".join(element[0] for element in elements)
@@ -160,18 +151,11 @@ class PicturePiece:
 def find_pictures(shapes: Path, patterns: Iterable[str]) -> tuple[PicturePiece, ...]:
     """Return the pictures that any of the patterns names, sorted by path.
 
-    Parameters
-    ----------
-    shapes : Path
-        The folder of shapes.
-    patterns : iterable of str
-        Paths below it, with ``*`` for any name and ``**`` for any folders; and full names of
-        composite pictures.
+    Patterns are paths below ``shapes``, with ``*`` for any name and ``**`` for any folders; and
+    full names of composite pictures.
 
-    Raises
-    ------
-    GnomonError
-        A pattern names no picture, or a picture has no line in its ``properties.csv``.
+    Raises GnomonError: a pattern names no picture, or a picture has no line in its
+    ``properties.csv``.
     """
     found: set[str] = set()
     for pattern in patterns:
@@ -192,11 +176,8 @@ def find_pictures(shapes: Path, patterns: Iterable[str]) -> tuple[PicturePiece, 
 def find_picture(shapes: Path, image: str) -> PicturePiece:
     """Return one picture by its path.
 
-    Raises
-    ------
-    GnomonError
-        The ``properties.csv`` of its folder cannot be read, or has no line for it; or the name is
-        not that of a composite picture, though it begins so.
+    Raises GnomonError: the ``properties.csv`` of its folder cannot be read, or has no line for it;
+    or the name is not that of a composite picture, though it begins so.
     """
     if image.startswith(PREFIX):
         return PicturePiece(image, composite_properties(image))

@@ -12,39 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import COLORS, N_CELLS, SHAPES, Board, Piece
 from gnomon.game.formats.board_source import Deal
-from gnomon.game.formats.java_random import JavaRandom
 from gnomon.game.formats.picture_pieces import PicturePiece
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.syntax import ListOf, Number, RuleLine, RuleSet
 from gnomon.rules.variables import walk
 
-__all__ = ["BoardConditions", "BoardParameters", "RandomBoards"]
+__all__ = ["BoardConditions", "BoardParameters", "JavaRandom", "RandomBoards"]
 
 
 class BoardConditions:
-    """What a condition file says.
-
-    Parameters
-    ----------
-    rule_set : RuleSet
-        The file, parsed as a rule.
-
-    Examples
-    --------
-    >>> from gnomon.game import Piece
-    >>> from gnomon.rules import parse
-    >>> conditions = BoardConditions(parse("(pos:[31,36]) (color:red)"))
-    >>> conditions.suits(Board((Piece(0, 31, "STAR", "RED"),)), testing=True)
-    True
-    >>> conditions.suits(Board((Piece(0, 31, "STAR", "BLUE"),)), testing=True)
-    False
-    >>> BoardConditions(parse("(pos:[31,36])")).zone
-    (31, 36)
-    """
+    """What a condition file says."""
 
     def __init__(self, rule_set: RuleSet) -> None:
         #: The cells that decide, if nothing but cells does; else None.
@@ -93,6 +75,8 @@ class BoardParameters:
 
     Ranges include both ends; one whose second number is not above the first stands for the first.
 
+    Raises GnomonError if there are more pieces than cells or more shapes than in the palette.
+
     Parameters
     ----------
     pieces : (int, int)
@@ -107,17 +91,6 @@ class BoardParameters:
         Whether several pieces may share a cell.
     pictures : tuple of PicturePiece
         If not empty, every piece is one of these, and shapes and colours play no part.
-
-    Raises
-    ------
-    GnomonError
-        If there are more pieces than cells or more shapes than in the palette.
-
-    Examples
-    --------
-    >>> BoardParameters((40, 40))
-    Traceback (most recent call last):
-    gnomon.errors.GnomonError: expected 1 to 36 pieces, found 40
     """
 
     pieces: tuple[int, int]
@@ -143,24 +116,8 @@ def _check(noun: str, numbers: tuple[int, int], least: int, most: int) -> None:
 class RandomBoards:
     """Draws one board after another.
 
-    Parameters
-    ----------
-    parameters : BoardParameters
-        How.
-    random : JavaRandom
-        The only source of randomness. The order of the draws is part of what this class promises.
-    conditions : BoardConditions, optional
-        Sets boards for training and boards for testing apart.
-    testing : bool
-        Which of the two to begin with.
-
-    Examples
-    --------
-    >>> boards = RandomBoards(BoardParameters((2, 2)), JavaRandom(3))
-    >>> for piece in boards.deal().board.pieces:
-    ...     print(piece.pos, piece.shape, piece.color)
-    6 SQUARE RED
-    15 TRIANGLE BLUE
+    The order of the draws from ``random`` is part of what this class promises. ``conditions`` set
+    boards for training and boards for testing apart; ``testing`` says which to begin with.
     """
 
     def __init__(
@@ -187,11 +144,8 @@ class RandomBoards:
     def deal(self) -> Deal:
         """Draw the next board.
 
-        Raises
-        ------
-        GnomonError
-            If more shapes or colours must appear than there are pieces, or a thousand boards in a
-            row did not meet the conditions.
+        Raises GnomonError if more shapes or colours must appear than there are pieces, or a
+        thousand boards in a row did not meet the conditions.
         """
         parameters = self._parameters
         numbers = [
@@ -260,3 +214,59 @@ class RandomBoards:
         looks = enumerate(zip(cells, drawn, strict=True))
         pieces = tuple(Piece(i, cell, properties=look.properties) for i, (cell, look) in looks)
         return Deal(Board(pieces), images={i: look.image for i, look in enumerate(drawn)})
+
+
+T = TypeVar("T")
+
+_MULTIPLIER, _INCREMENT, _MASK = 0x5DEECE66D, 0xB, (1 << 48) - 1
+
+
+class JavaRandom:
+    """The generator ``java.util.Random``: linear congruential, 48 bits of state.
+
+    It serves to repeat recorded games, and nothing else: its low bits are poor. Environments and
+    experiments draw from NumPy's generators.
+
+    Of a seed the lowest 48 bits count.
+
+    References
+    ----------
+    The class documentation of ``java.util.Random`` defines every bit. The multiplier and the
+    increment are those of the POSIX ``drand48``.
+
+    Examples
+    --------
+    >>> random = JavaRandom(42)
+    >>> [random.next_int(100) for _ in range(5)]
+    [30, 63, 48, 84, 70]
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed ^ _MULTIPLIER) & _MASK
+
+    def next_int(self, bound: int) -> int:
+        """Return a number from 0 to below `bound`, each equally likely.
+
+        Raises ValueError: `bound` is outside that range.
+        """
+        if not 0 < bound < 1 << 31:
+            raise ValueError(f"expected a bound from 1 to 2147483647, found {bound}")
+        if bound & (bound - 1) == 0:
+            # For a power of two the high bits are taken, which are the good ones.
+            return (bound * self._next_bits()) >> 31
+        while True:
+            bits = self._next_bits()
+            value = bits % bound
+            # Refuse the incomplete last block of numbers, which would favour small values.
+            if bits - value + bound - 1 < 1 << 31:
+                return value
+
+    def sample(self, items: list[T], n: int) -> list[T]:
+        """Return `n` of the items, drawn one by one without replacement, in the order drawn."""
+        left = list(items)
+        return [left.pop(self.next_int(len(left))) for _ in range(n)]
+
+    def _next_bits(self) -> int:
+        """Return 31 random bits."""
+        self._state = (self._state * _MULTIPLIER + _INCREMENT) & _MASK
+        return self._state >> 17

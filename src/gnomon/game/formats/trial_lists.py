@@ -61,32 +61,11 @@ class ParameterSet:
 def read_trial_list(path: str | Path) -> tuple[ParameterSet, ...]:
     r"""Read a trial list or a modifier: a header line, then one set of parameters a row.
 
-    Parameters
-    ----------
-    path : path
-        A CSV file. Lines that begin with ``#`` and empty lines are skipped; an empty field says
-        nothing; further columns may have any name.
+    Lines that begin with ``#`` and empty lines are skipped; an empty field says nothing; further
+    columns may have any name.
 
-    Returns
-    -------
-    tuple of ParameterSet
-        In the order of the rows.
-
-    Raises
-    ------
-    GnomonError
-        The file cannot be read, or a field is not what its column holds; the message names file,
-        row (of parameters, from 1) and field.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "list.csv"
-    ...     _ = path.write_text("rule_id,min_objects,max_objects,b\nclockwise,5,9,1.5\n")
-    ...     (row,) = read_trial_list(path)
-    >>> row.rule_id, row.pieces, row.others
-    ('clockwise', (5, 9), {'b': 1.5})
+    Raises GnomonError: the file cannot be read, or a field is not what its column holds; the
+    message names file, row (of parameters, from 1) and field.
     """
     path = Path(path)
     rows = _rows(path)

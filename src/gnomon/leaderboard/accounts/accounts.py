@@ -29,10 +29,7 @@ __all__ = [
 def make_account(session: Session, name: str) -> Account:
     """Add an account.
 
-    Raises
-    ------
-    Refusal
-        The name cannot be one, or looks like that of another account.
+    Raises Refusal: the name cannot be one, or looks like that of another account.
     """
     name = clean_name(name)
     other = session.scalar(select(Account).where(Account.name_key == name_key(name)))

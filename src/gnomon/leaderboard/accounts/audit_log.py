@@ -23,20 +23,9 @@ def note(
 ) -> None:
     """Append a record of an action to the audit log.
 
-    Parameters
-    ----------
-    session : Session
-        A writing one: the record stands or falls with the deed.
-    action : str
-        Such as ``submission refused``.
-    subject, subject_id : str, int, optional
-        The kind of thing, and which.
-    by : int, optional
-        The account; None for the server itself, or for nobody known.
-    public : bool
-        Whether the moderation page shows it to everybody.
-    **detail
-        What else there is to say, as JSON can hold it.
+    In a writing session, so that the record stands or falls with the deed. ``by`` is the account,
+    None for the server itself; the moderation page shows to everybody what is ``public``.
+    ``detail`` is whatever else there is to say, as JSON can hold it.
     """
     session.add(
         AuditRecord(

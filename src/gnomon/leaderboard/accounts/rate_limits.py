@@ -25,23 +25,11 @@ def count_or_refuse(
 ) -> None:
     """Count an event in the current window, and refuse it above the limit.
 
-    Parameters
-    ----------
-    session : Session
-        A writing one, of its own: a count must not be undone with what was refused.
-    key : str
-        What is counted, and whose: ``sign-in 192.0.2.7``.
-    most : int
-        How many a window may have.
-    window_s : int
-        Length of the window in seconds.
-    clock : callable
-        Seconds since 1970.
+    ``session`` is a writing one of its own: a count must not be undone with what was refused.
+    ``key`` tells what is counted, and whose: ``sign-in 192.0.2.7``. At most ``most`` may fall into
+    a window of ``window_s`` seconds.
 
-    Raises
-    ------
-    TooMany
-        With the seconds until the next window.
+    Raises TooMany: with the seconds until the next window.
     """
     key, window = key[:128], int(clock() // window_s)
     insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert

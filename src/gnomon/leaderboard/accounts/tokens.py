@@ -47,16 +47,8 @@ _NOBODY = "0" * 64
 class Caller:
     """The authenticated account of a request.
 
-    Parameters
-    ----------
-    account_id, account : int, str
-        The account and its name.
-    token_id : int
-        By which of its tokens.
-    scopes : frozenset of str
-        What the token allows; ``admin`` allows everything.
-    browser_session_id : int, optional
-        Through which signed-in browser, if through one.
+    ``token_id`` is by which of the account's tokens, ``browser_session_id`` through which signed-in
+    browser, if through one. The scope ``admin`` allows everything.
     """
 
     account_id: int
@@ -85,10 +77,7 @@ def issue_token(
 ) -> tuple[Token, str]:
     """Make a token of an account, and return its row and its text, which is kept nowhere.
 
-    Raises
-    ------
-    LeaderboardError
-        No scope, or one that does not exist.
+    Raises LeaderboardError: no scope, or one that does not exist.
     """
     wanted = sorted(set(scopes), key=lambda scope: (scope not in SCOPES, scope))
     if not wanted or not set(wanted) <= set(SCOPES):

@@ -34,13 +34,7 @@ class Connection(Protocol):
 
 
 class HttpConnection:
-    """Connection by one HTTP request a message: slower, and nothing but HTTP is needed.
-
-    Parameters
-    ----------
-    client : HttpClient
-        Its patience is for a server that is away, or busy.
-    """
+    """Connection by one HTTP request a message: slower, and nothing but HTTP is needed."""
 
     def __init__(self, client: HttpClient) -> None:
         self._client = client
@@ -58,19 +52,10 @@ class HttpConnection:
 class WebsocketConnection:
     """Connection by websocket; when it breaks, it is opened and the message sent again.
 
-    Parameters
-    ----------
-    url : str
-        ``http://...`` or ``https://...`` of the leaderboard.
-    token : str
-        An API token.
-    patience_s : float
-        How long a server may be away before it is given up.
+    ``url`` is that of the leaderboard, ``http://...`` or ``https://...``; ``patience_s`` is how
+    long a server may be away before it is given up.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        If websockets is not installed.
+    Raises ModuleNotFoundError if websockets is not installed.
     """
 
     def __init__(self, url: str, token: str, *, patience_s: float = 30.0) -> None:

@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from gnomon.errors import LeaderboardError
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
-from gnomon.game.environments.spaces import action_space, observation_space
+from gnomon.game.environments.env import action_space, observation_space
 from gnomon.game.outcomes import ACCEPTED, IN_PROGRESS, STALEMATE
 from gnomon.leaderboard.client.remote_connection import Connection
 from gnomon.leaderboard.client.remote_learner import SeenBoard

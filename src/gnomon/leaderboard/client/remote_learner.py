@@ -19,22 +19,8 @@ __all__ = ["SeenBoard", "attempts_of"]
 class SeenBoard:
     """Board of an episode reconstructed from replies: an accepted attempt removes a piece.
 
-    Parameters
-    ----------
-    codes : numpy.ndarray of uint8, shape (36,)
-        What lies in each cell.
-    spec : BoardSpec
-        Gives the palettes that the codes index.
-    last : sequence of int
-        Shape, colour and bucket of the last accepted attempt; 0 for none, else 1 + index.
-
-    Examples
-    --------
-    >>> from gnomon.game.board import DEFAULT_SPEC
-    >>> board = SeenBoard(np.array([7] + [0] * 35, dtype=np.uint8), DEFAULT_SPEC)
-    >>> board.attempted(2, 0)
-    >>> board.codes.sum(), board.last
-    (np.uint64(0), (2, 3, 3))
+    ``codes`` (uint8, 36) tells what lies in each cell; ``last`` holds shape, colour and bucket of
+    the last accepted attempt, 0 for none and else 1 + index.
     """
 
     def __init__(
@@ -74,21 +60,9 @@ def attempts_of(
     The learner sees and is told what :func:`gnomon.learners.trial.play_trial` would show and tell
     it on the same boards.
 
-    Parameters
-    ----------
-    learner : Learner
-        At the start of its trial.
-    first : Reply
-        To a move without an attempt at position 0: it has the first boards.
-    board_spec : BoardSpec
-        Gives the palettes that the codes index.
-    horizon : int
-        Number of attempts after which an episode is cut off.
+    ``first`` is the reply to a move without an attempt at position 0: it has the first boards.
 
-    Raises
-    ------
-    ValueError
-        If the learner attempts what is no attempt.
+    Raises ValueError if the learner attempts what is no attempt.
     """
     reply = first
     while not reply.over:

@@ -240,17 +240,7 @@ class _Run:
 
 
 def learner_rng(plan: RemotePlan, rule: str, number: int) -> np.random.Generator:
-    """Return the generator that the learner draws from in a trial.
-
-    Parameters
-    ----------
-    plan : RemotePlan
-        With a learner that has all its settings.
-    rule : str
-        The name under which the rule is played.
-    number : int
-        Which of the trials on it.
-    """
+    """Return the generator that the learner draws from in a trial."""
     words = [plan.season, rule, plan.learner.hash, str(number)]
     digest = hashlib.sha256("\n".join(words).encode()).digest()
     return np.random.default_rng([plan.seed, int.from_bytes(digest[:16], "big")])

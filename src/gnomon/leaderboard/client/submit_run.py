@@ -27,15 +27,7 @@ _ENDS = ("verified", "reported", "refused", "error", "withdrawn")
 
 @dataclass(frozen=True)
 class Packed:
-    """A run packed for submission.
-
-    Parameters
-    ----------
-    manifest : dict
-        As :class:`gnomon.leaderboard.submissions.manifest.Manifest`.
-    log : bytes
-        Every attempt, as Parquet.
-    """
+    """A run packed for submission."""
 
     manifest: dict[str, Any]
     log: bytes
@@ -118,10 +110,7 @@ def _totals(run: RunFolder, trial: Any) -> dict[str, Any]:
 def entry_of(packed: Packed) -> tuple[int, int]:
     """Return entry and attempt, from the name that the server gave to the experiment.
 
-    Raises
-    ------
-    LeaderboardError
-        The experiment has another name.
+    Raises LeaderboardError: the experiment has another name.
     """
     name = str(packed.manifest["config"].get("name", ""))
     match = re.fullmatch(r".+-entry-(\d{1,9})-attempt-(\d{1,9})", name)

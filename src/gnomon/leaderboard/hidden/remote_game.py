@@ -56,29 +56,8 @@ class Stretch:
 class RemoteGame:
     """One trial, from its first board to its last.
 
-    Parameters
-    ----------
-    rule_set : RuleSet
-        The rule.
-    boards : numpy.ndarray of uint8, shape (n_episodes, 36)
-        One board an episode.
-    horizon : int
-        Number of attempts after which an episode is cut off.
-    board_spec : BoardSpec
-        Gives the palettes that the codes index.
-    actions : bytes
-        The attempts so far, ``4 * cell + bucket`` each.
-
-    Examples
-    --------
-    >>> from gnomon.game.board import DEFAULT_SPEC, draw_boards
-    >>> from gnomon.rules.parser import parse
-    >>> boards = draw_boards(2, rng=np.random.default_rng(0))
-    >>> game = RemoteGame(parse("(*,*,*,*,[0,1])"), boards, horizon=3, board_spec=DEFAULT_SPEC)
-    >>> first = 4 * int(np.flatnonzero(boards[0])[0])
-    >>> stretch = game.make([first + 2, first, first, first])
-    >>> stretch.outcomes, stretch.ended, stretch.episode, game.position
-    ((4, 0, 3), True, 1, 3)
+    ``boards`` (uint8, n_episodes x 36) has one an episode; ``actions`` are the attempts so far,
+    each as ``4 * cell + bucket``.
     """
 
     def __init__(
@@ -173,7 +152,8 @@ class RemoteGame:
         stop = min(position + n, end)
         ended = stop == end and (following < len(self._starts) or self._episode_over())
         dealt = self._dealt(following, stop) if ended else ()
-        over = ended and following + len(dealt) == len(self._deck) and self._ends_stuck(dealt)
+        nothing_to_play = not dealt or self._stuck[-1]
+        over = ended and following + len(dealt) == len(self._deck) and nothing_to_play
         here = len(self._deck) if over else episode + len(dealt)
         outcomes = tuple(self._outcomes[position:stop])
         return Stretch(outcomes, self._finish[stop - 1], ended, here, dealt, over)
@@ -193,10 +173,6 @@ class RemoteGame:
             np.array(self._outcomes, dtype=np.int8),
             np.array(finish, dtype=np.int8),
         )
-
-    def _ends_stuck(self, dealt: tuple[bytes, ...]) -> bool:
-        """Whether there is nothing to play among the boards that were dealt last."""
-        return not dealt or self._stuck[-1]
 
     def _dealt(self, first: int, position: int) -> tuple[bytes, ...]:
         """Return the boards from one on that were dealt at a position."""

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from gnomon._io.atomic_file import write_atomically
 from gnomon.database.engine import Database
 from gnomon.database.schema import EntryAttempt, Job, RemoteTrial, SeasonRule, Submission
-from gnomon.experiments.shards.shard import shard_bytes, shard_frame
+from gnomon.experiments.shard import shard_bytes, shard_frame
 from gnomon.leaderboard.hidden.remote_game import RemoteGame
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.seasons.entry_registration import assignment_of

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
 from gnomon.database.schema import Entry, EntryAttempt, RemoteTrial, Season, SeasonRule
-from gnomon.experiments.shards.shard import shard_bytes
+from gnomon.experiments.shard import shard_bytes
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.hidden.protocol import AttemptPlay, Move, Reply, TrialState, TrialView
 from gnomon.leaderboard.hidden.remote_game import RemoteGame, Stretch
@@ -41,13 +41,7 @@ _MOST_ASSIGNMENTS = 256
 
 
 class RemoteGameCache:
-    """LRU cache of games in play, so that a trial is not replayed at each move.
-
-    Parameters
-    ----------
-    most : int
-        How many to keep.
-    """
+    """LRU cache of games in play, so that a trial is not replayed at each move."""
 
     def __init__(self, most: int = 2048) -> None:
         self._most = most
@@ -103,20 +97,8 @@ _PLAYING, _DONE = "playing", "done"
 def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> AttemptPlay:
     """Open every trial of an attempt, or find those that are open: it may be asked again.
 
-    Parameters
-    ----------
-    session : Session
-        A writing one.
-    entry_id, number : int
-        The entry, and which of its attempts.
-    account_id : int
-        Who asks.
-
-    Raises
-    ------
-    Refusal
-        There is no such attempt of this account, the season is of another division or not open,
-        or the entry is withdrawn.
+    Raises Refusal: there is no such attempt of this account, the season is of another division or
+    not open, or the entry is withdrawn.
     """
     entry = find_entry(session, entry_id)
     if entry.account_id != account_id:
@@ -190,11 +172,8 @@ def make_moves(
 ) -> list[Reply]:
     """Make moves in several trials, all of them or none, and return a reply to each.
 
-    Raises
-    ------
-    Refusal
-        A trial is not this account's or may not be played now; a trial is named twice; or a move
-        says that other attempts were made before than were.
+    Raises Refusal: a trial is not this account's or may not be played now; a trial is named twice;
+    or a move says that other attempts were made before than were.
     """
     wanted = [move.trial for move in moves]
     if len(set(wanted)) < len(wanted):
@@ -238,8 +217,7 @@ def _lock(session: Session, trials: Sequence[int], account_id: int) -> dict[int,
     return rows
 
 
-# Built once, for it is asked at every attempt.
-_FIND = (
+_TRIAL = (
     select(
         RemoteTrial.id,
         RemoteTrial.n_attempts,
@@ -247,16 +225,17 @@ _FIND = (
         RemoteTrial.attempt_id,
         RemoteTrial.state,
         SeasonRule.position,
-        Entry.withdrawn_at,
-        Season.name,
-        Season.opens_at,
-        Season.closes_at,
-        Season.revealed_at,
     )
     .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
     .join(EntryAttempt, EntryAttempt.id == RemoteTrial.attempt_id)
     .join(Entry, Entry.id == EntryAttempt.entry_id)
-    .join(Season, Season.id == Entry.season_id)
+)
+# Built once, for it is asked at every attempt.
+_FIND = (
+    _TRIAL.join(Season, Season.id == Entry.season_id)
+    .add_columns(
+        Entry.withdrawn_at, Season.name, Season.opens_at, Season.closes_at, Season.revealed_at
+    )
     .where(
         RemoteTrial.id.in_(bindparam("trials", expanding=True)),
         Entry.account_id == bindparam("account"),
@@ -372,26 +351,10 @@ def _keep_log(settings: ServerSettings, game: RemoteGame) -> str:
 def view(session: Session, live: RemoteGameCache, trial: int, *, account_id: int) -> TrialView:
     """Return what the player of a trial sees now.
 
-    Raises
-    ------
-    Missing
-        If there is no such trial of this account.
+    Raises Missing if there is no such trial of this account.
     """
-    row = session.execute(
-        select(
-            RemoteTrial.id,
-            RemoteTrial.n_attempts,
-            RemoteTrial.number,
-            RemoteTrial.attempt_id,
-            RemoteTrial.state,
-            SeasonRule.position,
-            SeasonRule.name,
-        )
-        .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
-        .join(EntryAttempt, EntryAttempt.id == RemoteTrial.attempt_id)
-        .join(Entry, Entry.id == EntryAttempt.entry_id)
-        .where(RemoteTrial.id == trial, Entry.account_id == account_id)
-    ).first()
+    own = _TRIAL.where(RemoteTrial.id == trial, Entry.account_id == account_id)
+    row = session.execute(own.add_columns(SeasonRule.name)).first()
     if row is None:
         raise Missing(f"there is no trial {trial} of this account")
     # One of its own: a game in memory may be going on at this moment.

@@ -182,13 +182,7 @@ class Assignment:
 
 
 def season_board_spec(board: Mapping[str, Any]) -> BoardSpec:
-    """Return how the boards of a season are drawn, which may be predefined besides.
-
-    Examples
-    --------
-    >>> season_board_spec({"pieces": [5, 7], "order": "random"}).pieces
-    (5, 7)
-    """
+    """Return how the boards of a season are drawn, which may be predefined besides."""
     names = ("pieces", "shapes", "colors", "shape_palette", "color_palette")
     return BoardSpec(**{name: board[name] for name in names if name in board})
 
@@ -207,20 +201,7 @@ def _check_self_contained(values: Mapping[str, Any]) -> None:
 def assigned_seed(secret: bytes, season: str, entry: int, attempt: int) -> int:
     """Return the seed of an attempt, an HMAC of its number: nobody can choose or predict it.
 
-    Parameters
-    ----------
-    secret : bytes
-        What only the server knows, at least 32 bytes.
-    season : str
-        Name of the season.
-    entry, attempt : int
-        Number of the entry on the server, and which of its attempts this is, from 1.
-
-    Examples
-    --------
-    >>> a, b = (assigned_seed(b"s" * 32, "spring", 5, attempt) for attempt in (1, 2))
-    >>> a == b, 0 <= a < 2**63
-    (False, True)
+    ``secret`` is what only the server knows, at least 32 bytes; attempts count from 1.
     """
     if len(secret) < 32:
         raise ValueError(f"secret: expected at least 32 bytes, found {len(secret)}")

@@ -31,13 +31,7 @@ def new_salt() -> str:
 
 
 def canonical_text(text: str) -> str:
-    """Return what a rule text means, as text: comments and blanks do not count.
-
-    Examples
-    --------
-    >>> canonical_text("# a secret" + chr(10) + "(*,red,  *,*,p+1)")
-    '(*, red, *, *, p+1)'
-    """
+    """Return what a rule text means, as text: comments and blanks do not count."""
     return str(replace(parse(text), description=())).strip()
 
 

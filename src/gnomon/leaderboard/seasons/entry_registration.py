@@ -81,11 +81,8 @@ def register(
 ) -> Entry:
     """Register a learner, and assign it the boards of its first attempt.
 
-    Raises
-    ------
-    Refusal
-        The season is not open, a text cannot be shown, the name is that of another entry or looks
-        like it, or the account has fifty entries already.
+    Raises Refusal: the season is not open, a text cannot be shown, the name is that of another
+    entry or looks like it, or the account has fifty entries already.
     """
     check_open(season)
     name = clean_name(name)
@@ -118,11 +115,8 @@ def register(
 def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
     """Assign the next attempt, on other boards; it is counted from now on, played or not.
 
-    Raises
-    ------
-    Refusal
-        The season is not open, the entry is withdrawn, the last attempt has not been submitted
-        yet, or there are no more.
+    Raises Refusal: the season is not open, the entry is withdrawn, the last attempt has not been
+    submitted yet, or there are no more.
     """
     check_open(entry.season)
     if entry.withdrawn_at is not None:

@@ -13,34 +13,42 @@ knows it, or does the same as a rule of the library or as another that was drawn
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from gnomon.errors import LeaderboardError, NotCompilableError, UnknownNameError
-from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec, draw_boards
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, draw_boards
 from gnomon.game.engine.compiler import compile_rule
 from gnomon.game.outcomes import CLEARED, STALEMATE
 from gnomon.game.stalemate import find_stalemate
-from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS, draw_draft
 from gnomon.learners.chance import chance_of_success
 from gnomon.learners.fixed_players import RulePlayer, Uniform
 from gnomon.learners.trial import play_trial
 from gnomon.rules.catalogue import available_rules, load_rule
+from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import RuleSet
 
 __all__ = [
+    "ELEMENTS",
     "Difficulty",
     "HiddenRule",
+    "RuleDraft",
     "behaviour",
     "chance_at_random",
+    "draw_draft",
     "generate_rules",
     "reason_against",
 ]
 
+#: What a rule may look at. The first three decide where a piece goes, and so does memory, by the
+#: bucket of a piece that went before; of the last three, which decide whose turn it is, a rule has
+#: one at most.
+ELEMENTS = ("shape", "color", "place", "memory", "order", "priority", "turns")
 #: Boards that a rule is tried on.
 _N_BOARDS = 60
 #: Drafts for each rule that is wanted, after which the difficulty is too narrow.
@@ -50,6 +58,8 @@ _MOST_DRAFTS = 200
 @dataclass(frozen=True, slots=True)
 class Difficulty:
     """How hard the rules may be; each pair is an inclusive range.
+
+    Raises LeaderboardError if a value is outside its range; the message names the field.
 
     Parameters
     ----------
@@ -62,17 +72,6 @@ class Difficulty:
     chance : (float, float)
         How probable it is that an attempt made at random is accepted: between 0 and 1, both
         excluded. At 0.03 a board of nine pieces takes some 300 attempts at random.
-
-    Raises
-    ------
-    LeaderboardError
-        If a value is outside its range; the message names the field.
-
-    Examples
-    --------
-    >>> Difficulty(n_elements=(0, 2))
-    Traceback (most recent call last):
-    gnomon.errors.LeaderboardError: field 'n_elements': expected a range within 1 to 4, found [0, 2]
     """
 
     elements: tuple[str, ...] = ELEMENTS
@@ -100,14 +99,8 @@ def _check_range(name: str, found: tuple[float, float], least: float, most: floa
 class HiddenRule:
     """A rule that was drawn, and what is to be known of it by those who may.
 
-    Parameters
-    ----------
-    text : str
-        In the rule language.
-    elements : tuple of str
-        What it looks at, in the order of `ELEMENTS`.
-    chance : float
-        How probable it was that an attempt made at random was accepted.
+    ``elements`` is what it looks at, in the order of `ELEMENTS`; ``chance`` how probable it was
+    that an attempt made at random was accepted.
     """
 
     text: str
@@ -126,37 +119,10 @@ def generate_rules(
 ) -> list[HiddenRule]:
     """Draw rules that nobody has seen.
 
-    Parameters
-    ----------
-    n_rules : int
-        How many.
-    difficulty : Difficulty, optional
-        How hard they may be.
-    board_spec : BoardSpec
-        The boards that they are for.
-    horizon : int
-        Number of attempts after which an episode is cut off.
-    not_like : collection of RuleSet
-        Rules that none may behave like, beside those of the library.
-    rng : numpy.random.Generator
-        The only source of randomness: the same one gives the same rules. For rules that are to
-        stay hidden it must come from a seed that cannot be guessed.
+    None behaves like a rule of the library or of ``not_like``. The same ``rng`` gives the same
+    rules: for rules that are to stay hidden it must come from a seed that cannot be guessed.
 
-    Returns
-    -------
-    list of HiddenRule
-
-    Raises
-    ------
-    LeaderboardError
-        If so many rules of this difficulty are not found.
-
-    Examples
-    --------
-    >>> easy = Difficulty(elements=("shape", "color"), n_elements=(1, 1), n_buckets=(1, 1))
-    >>> rules = generate_rules(2, easy, rng=np.random.default_rng(1))
-    >>> [rule.elements for rule in rules], [round(rule.chance, 2) for rule in rules]
-    ([('shape',), ('shape',)], [0.25, 0.25])
+    Raises LeaderboardError if so many rules of this difficulty are not found.
     """
     difficulty = difficulty or Difficulty()
     known = set(_known_behaviours(board_spec))
@@ -198,15 +164,7 @@ def reason_against(
     board_spec: BoardSpec = DEFAULT_SPEC,
     horizon: int = 100,
 ) -> str | None:
-    """Say why a rule is not fit for a season; None if it is.
-
-    Examples
-    --------
-    >>> reason_against(parse("(*,*,*,*,*)"), Difficulty())
-    'an attempt at random is accepted with probability 1.000'
-    >>> reason_against(parse("(*,red,*,*,0)"), Difficulty())
-    'it can get stuck'
-    """
+    """Say why a rule is not fit for a season; None if it is."""
     try:
         compile_rule(rule_set, board_spec)
     except NotCompilableError as error:
@@ -260,11 +218,6 @@ def behaviour(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> str:
 
     It is the hash of a game of attempts at random on boards that are always the same, so rules that
     differ in what hardly ever happens may have the same one too.
-
-    Examples
-    --------
-    >>> behaviour(parse("(*,*,*,*,p+1)")) == behaviour(parse("(bucket: p-3)"))
-    True
     """
     log = play_trial(
         Uniform(rng=np.random.default_rng(2)),
@@ -285,8 +238,174 @@ def _boards(board_spec: BoardSpec) -> np.ndarray[tuple[int, int], np.dtype[np.ui
 @lru_cache(maxsize=8)
 def _known_behaviours(board_spec: BoardSpec) -> frozenset[str]:
     """Return what the rules of the library do, which everybody can read."""
-    return frozenset(_behaviours((load_rule(name) for name in available_rules()), board_spec))
+    return frozenset(behaviour(load_rule(name), board_spec) for name in available_rules())
 
 
-def _behaviours(rules: Iterable[RuleSet], board_spec: BoardSpec) -> set[str]:
-    return {behaviour(rule_set, board_spec) for rule_set in rules}
+# -- drafts: rules drawn from a grammar of elements ------------------------------------------------
+
+
+_FEATURES = frozenset({"shape", "color", "place"})
+_TURNS = frozenset({"order", "priority", "turns"})
+#: More than two features at a time make a table that nobody learns.
+_MOST_FEATURES = 2
+
+#: Clauses of an atom, and the buckets of the pieces that meet them.
+_Clauses = tuple[str, ...]
+_Table = list[tuple[_Clauses, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDraft:
+    """A rule text, and the elements that it was made of."""
+
+    text: str
+    elements: tuple[str, ...]
+
+
+def draw_draft(
+    n_elements: int,
+    *,
+    allowed: Collection[str] = ELEMENTS,
+    n_buckets: tuple[int, int] = (1, 2),
+    board_spec: BoardSpec,
+    rng: np.random.Generator,
+) -> RuleDraft | None:
+    """Draw a rule of so many elements; None if those that were drawn do not go together.
+
+    ``allowed`` are some of `ELEMENTS`; ``n_buckets`` is the least and most number of buckets that a
+    piece may go to, 1 to 4.
+    """
+    listed = [name for name in ELEMENTS if name in allowed]
+    if len(listed) < n_elements:
+        return None
+    chosen = frozenset(str(x) for x in rng.choice(listed, n_elements, replace=False))
+    features, who = chosen & _FEATURES, chosen & _TURNS
+    if len(who) > 1 or len(features) > _MOST_FEATURES or {"turns", "memory"} <= chosen:
+        return None
+    if "priority" in chosen and features == _FEATURES:
+        return None
+    draw = _Draw(n_buckets, board_spec, rng)
+    lines = _lines(draw, sorted(features), next(iter(who), ""), memory="memory" in chosen)
+    text = "\n".join(" ".join(line) for line in lines)
+    return RuleDraft(text, tuple(name for name in ELEMENTS if name in chosen))
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """The random choices, one a method."""
+
+    n_buckets: tuple[int, int]
+    spec: BoardSpec
+    rng: np.random.Generator
+
+    def pick(self, n: int) -> int:
+        return int(self.rng.integers(n))
+
+    def buckets(self, variable: str) -> str:
+        """Return buckets; with a variable, steps from the bucket that it names."""
+        low, high = self.n_buckets
+        size = int(self.rng.integers(low, high + 1))
+        numbers = sorted(int(b) for b in self.rng.choice(N_BUCKETS, size, replace=False))
+        if not variable:
+            return _listed([str(number) for number in numbers])
+        steps = [f"{variable}+{number}" if number else variable for number in numbers]
+        # Before there is such a piece, any bucket will do.
+        return _listed([*steps, f"!{variable}*[0,1,2,3]"])
+
+    def groups(self, feature: str, *, halves: bool) -> list[str]:
+        """Return clauses that split all pieces by a feature; into two groups if need be."""
+        if feature == "place":
+            partitions = [p for p in _PARTITIONS if len(p) == 2 or not halves]
+            places = partitions[self.pick(len(partitions))]
+            return [f"pos:{_listed([str(cell) for cell in place])}" for place in places]
+        palette = self.spec.shape_palette if feature == "shape" else self.spec.color_palette
+        names = [name.lower() if name.isidentifier() else f'"{name}"' for name in palette]
+        if not halves or len(names) == 1:
+            return [f"{feature}:{name}" for name in names]
+        order = self.rng.permutation(len(names))
+        cut = 1 + self.pick(len(names) - 1)
+        parts = [[names[i] for i in sorted(part)] for part in (order[:cut], order[cut:])]
+        return [f"{feature}:{_listed(part)}" for part in parts]
+
+
+def _lines(draw: _Draw, features: Sequence[str], who: str, *, memory: bool) -> list[list[str]]:
+    """Return the atoms of each line, the line's own count before them if it has one."""
+    variable = ("p", "pc", "ps")[draw.pick(3)] if memory else ""
+    if who == "turns":
+        n_lines = 2 + draw.pick(3)
+        return [["1", *_atoms(_table(draw, features, ""))] for _ in range(n_lines)]
+    table = _table(draw, features, variable)
+    if who == "order":
+        names = list(BUILT_IN_ORDERS)
+        return [_atoms(table, f"pos:{names[draw.pick(len(names))]}")]
+    if who == "priority":
+        others = sorted(_FEATURES - set(features))
+        groups = draw.groups(others[draw.pick(len(others))], halves=True)
+        if draw.pick(2):
+            groups.reverse()
+        return [_atoms(table, group) for group in groups]
+    return [_atoms(table)]
+
+
+def _table(draw: _Draw, features: Sequence[str], variable: str) -> _Table:
+    """Return which pieces go where: every piece somewhere, and not all to the same buckets."""
+    groups = [draw.groups(feature, halves=len(features) > 1) for feature in features]
+    cells = list(itertools.product(*groups))
+    for _ in range(100):
+        table = [(cell, draw.buckets(variable)) for cell in cells]
+        if len(cells) == 1 or len({buckets for _, buckets in table}) > 1:
+            break
+    return table
+
+
+def _atoms(table: _Table, *more: str) -> list[str]:
+    return [f"({', '.join((*more, *clauses, f'bucket:{b}'))})" for clauses, b in table]
+
+
+def _listed(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else f"[{','.join(items)}]"
+
+
+def _partition(*tests: str) -> list[list[int]]:
+    """Return the cells for which each expression in column x and row y, from 1, first holds."""
+    parts: list[list[int]] = [[] for _ in range(len(tests))]
+    for pos in range(1, N_CELLS + 1):
+        x, y = (pos - 1) % 6 + 1, (pos - 1) // 6 + 1
+        parts[[_PLACES[test](x, y) for test in tests].index(True)].append(pos)
+    return parts
+
+
+_PLACES: Mapping[str, Callable[[int, int], bool]] = {
+    "left": lambda x, y: x <= 3,
+    "top": lambda x, y: y >= 4,
+    "top left": lambda x, y: x <= 3 and y >= 4,
+    "top right": lambda x, y: x >= 4 and y >= 4,
+    "bottom left": lambda x, y: x <= 3 and y <= 3,
+    "inside": lambda x, y: x in range(2, 6) and y in range(2, 6),
+    "middle": lambda x, y: x in (3, 4) and y in (3, 4),
+    "white": lambda x, y: (x + y) % 2 == 0,
+    "odd column": lambda x, y: x % 2 == 1,
+    "odd row": lambda x, y: y % 2 == 1,
+    "above the diagonal": lambda x, y: y > x,
+    "on the diagonal": lambda x, y: y == x,
+    "left third": lambda x, y: x <= 2,
+    "middle columns": lambda x, y: x in (3, 4),
+    "lower third": lambda x, y: y <= 2,
+    "middle rows": lambda x, y: y in (3, 4),
+    "rest": lambda x, y: True,
+}
+
+_PARTITIONS = (
+    _partition("left", "rest"),
+    _partition("top", "rest"),
+    _partition("inside", "rest"),
+    _partition("white", "rest"),
+    _partition("odd column", "rest"),
+    _partition("odd row", "rest"),
+    _partition("above the diagonal", "rest"),
+    _partition("middle", "inside", "rest"),
+    _partition("above the diagonal", "on the diagonal", "rest"),
+    _partition("left third", "middle columns", "rest"),
+    _partition("lower third", "middle rows", "rest"),
+    _partition("top left", "top right", "bottom left", "rest"),
+)

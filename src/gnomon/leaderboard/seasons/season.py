@@ -29,18 +29,7 @@ def secret_rng() -> np.random.Generator:
 def create_season(session: Session, plan: SeasonPlan, *, by: int | None = None) -> Season:
     """Put a season on the board, with the commitment to its hidden rules if it has any.
 
-    Parameters
-    ----------
-    session : Session
-        A writing one.
-    plan : SeasonPlan
-    by : int, optional
-        The account.
-
-    Raises
-    ------
-    Refusal
-        There is a season of this name, or a text cannot be shown.
+    Raises Refusal: there is a season of this name, or a text cannot be shown.
     """
     if session.scalar(select(Season.id).where(Season.name == plan.name)) is not None:
         raise Conflict(f"there is a season {plan.name!r} already")
@@ -92,20 +81,9 @@ def reveal_season(
 ) -> Reveal:
     """Publish the hidden rules and the salt; from now on nobody plays them for the board.
 
-    Parameters
-    ----------
-    session : Session
-        A writing one.
-    season : Season
-    early : bool
-        Whether to close a season that is still open; without it, that is refused.
-    by : int, optional
-        The account.
+    A season that is still open is closed only if ``early``.
 
-    Raises
-    ------
-    Refusal
-        The season has nothing to reveal, or is still open.
+    Raises Refusal: the season has nothing to reveal, or is still open.
     """
     if season.commitment is None:
         raise NotAllowed(f"season {season.name} has no hidden rules")
@@ -128,10 +106,7 @@ def _is_over(season: Season, moment: datetime.datetime) -> bool:
 def reveal_of(season: Season) -> Reveal:
     """Return what a revealed season has published.
 
-    Raises
-    ------
-    NotAllowed
-        If it has not been revealed.
+    Raises NotAllowed if it has not been revealed.
     """
     if season.revealed_at is None or season.commitment is None or season.salt is None:
         raise NotAllowed(f"season {season.name} has not been revealed")

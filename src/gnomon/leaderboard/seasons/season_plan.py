@@ -38,8 +38,12 @@ from gnomon.errors import LeaderboardError
 from gnomon.experiments.config.config_entries import RuleEntry
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.leaderboard.refusals import wrong_field
-from gnomon.leaderboard.seasons.rule_drafts import ELEMENTS
-from gnomon.leaderboard.seasons.rule_generation import Difficulty, generate_rules, reason_against
+from gnomon.leaderboard.seasons.rule_generation import (
+    ELEMENTS,
+    Difficulty,
+    generate_rules,
+    reason_against,
+)
 from gnomon.rules.catalogue import available_rules, rule_info
 
 __all__ = ["PlannedRule", "SeasonPlan"]
@@ -68,20 +72,9 @@ class PlannedRule:
 class SeasonPlan:
     """All settings of a season before it is created.
 
-    Parameters
-    ----------
-    name, title, description : str
-    division : {"hidden", "replayed", "open"}
-    rules : tuple of PlannedRule
-        In the order of the season: those that everybody may read, then the hidden ones.
-    board : mapping
-        As in the record of an experiment.
-    trials, episodes, horizon : int
-        As in an experiment.
-    max_attempts : int or None
-        How often an entry may have another go; None for as often as it likes.
-    opens_at, closes_at : datetime or None
-        UTC.
+    ``rules`` stand in the order of the season: those that everybody may read, then the hidden ones.
+    ``max_attempts`` is how often an entry may have another go, None for as often as it likes. Times
+    are UTC.
     """
 
     name: str
@@ -106,16 +99,9 @@ class SeasonPlan:
     def from_toml(cls, path: str | Path, *, rng: np.random.Generator) -> SeasonPlan:
         """Read a season file; rule files are looked for beside it.
 
-        Parameters
-        ----------
-        path : path
-        rng : numpy.random.Generator
-            Draws the hidden rules and their order: from a seed that cannot be guessed.
+        ``rng`` draws the hidden rules and their order: from a seed that cannot be guessed.
 
-        Raises
-        ------
-        GnomonError
-            One line that begins with the name of the file.
+        Raises GnomonError: one line that begins with the name of the file.
         """
         base = Path(path).parent
         return read_toml(path, lambda values: cls.from_record(values, base=base, rng=rng))

@@ -57,12 +57,8 @@ class Claim:
 class Place:
     """Place of a submission in the queue.
 
-    Parameters
-    ----------
-    ahead : int
-        How many are before it.
-    expected_s : float or None
-        About how long until it is done, from the last jobs; None if there were none.
+    ``ahead`` are before it; ``expected_s`` is about how long until it is done, from the last jobs,
+    None if there were none.
     """
 
     ahead: int
@@ -91,10 +87,7 @@ def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
 def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
     """Prolong the lease.
 
-    Raises
-    ------
-    LeaseLost
-        It ran out, and the job has been given to another worker, or was ended.
+    Raises LeaseLost: it ran out, and the job has been given to another worker, or was ended.
     """
     with database.writing() as session:
         kept = session.execute(
@@ -110,10 +103,7 @@ def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
 def finish(session: Session, held: Claim, reason: str = "") -> Submission:
     """End a job that is done, in the transaction in which its result is written.
 
-    Raises
-    ------
-    LeaseLost
-        As :func:`heartbeat`; then nothing may be written.
+    Raises LeaseLost: as :func:`heartbeat`; then nothing may be written.
     """
     job = _held_job(session, held)
     if job is None:

@@ -70,10 +70,7 @@ class Manifest(BaseModel):
 def read_manifest(data: bytes) -> Manifest:
     """Read a manifest from JSON.
 
-    Raises
-    ------
-    Refusal
-        One line, with the first field that is wrong.
+    Raises Refusal: one line, with the first field that is wrong.
     """
     try:
         return Manifest.model_validate(json.loads(data))

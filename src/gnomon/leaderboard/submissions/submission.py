@@ -52,10 +52,7 @@ __all__ = [
 def find_submission(session: Session, submission_id: int, *, lock: bool = False) -> Submission:
     """Return a submission, which nobody else changes meanwhile if it is locked.
 
-    Raises
-    ------
-    Missing
-        There is none.
+    Raises Missing: there is none.
     """
     submission = session.get(Submission, submission_id, with_for_update=lock or None)
     if submission is None:
@@ -95,11 +92,8 @@ def announce(
 
     Announcing the same log again changes nothing: who lost the answer may ask again.
 
-    Raises
-    ------
-    Refusal
-        The season takes no logs, or none now; the attempt has been submitted; the log was sent
-        before, whose submission is named; or it is too large.
+    Raises Refusal: the season takes no logs, or none now; the attempt has been submitted; the log
+    was sent before, whose submission is named; or it is too large.
     """
     season = attempt.entry.season
     if season.division != "replayed":
@@ -143,10 +137,7 @@ def log_arrived(
     To announce a log claims nothing: of two submissions whose log is the same, the one whose log
     comes first has it.
 
-    Raises
-    ------
-    Conflict
-        Another log has been announced meanwhile, or another submission has this one.
+    Raises Conflict: another log has been announced meanwhile, or another submission has this one.
     """
     if submission.state != "uploading":
         return submission
@@ -166,17 +157,10 @@ def report_scores(
 ) -> tuple[Submission, bytes]:
     """Take in a table of scores of the open division, on trust.
 
-    Returns
-    -------
-    submission : Submission
-    evidence : bytes
-        The table as CSV, to be kept under the submission's ``log_sha256``.
+    The table comes back as CSV too, to be kept as evidence under the submission's ``log_sha256``.
 
-    Raises
-    ------
-    Refusal
-        The season is of another division or not open, a trial is unknown, told twice or missing,
-        or the very table was reported before.
+    Raises Refusal: the season is of another division or not open, a trial is unknown, told twice or
+    missing, or the very table was reported before.
     """
     season = attempt.entry.season
     if season.division != "open":
@@ -234,10 +218,7 @@ def report_scores(
 def withdraw(session: Session, submission: Submission, reason: str, *, by: int) -> None:
     """Take a submission off the board; a tombstone with the reason stays, and the attempt counts.
 
-    Raises
-    ------
-    Refusal
-        It is withdrawn already, or the reason cannot be shown.
+    Raises Refusal: it is withdrawn already, or the reason cannot be shown.
     """
     if submission.state == "withdrawn":
         raise Conflict(f"submission {submission.id} is withdrawn already")

@@ -82,10 +82,7 @@ def receiving(settings: ServerSettings) -> Iterator[Incoming]:
 async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) -> None:
     """Write a log to the disk as it comes.
 
-    Raises
-    ------
-    TooLarge
-        At the first byte that is too much.
+    Raises TooLarge: at the first byte that is too much.
     """
     digest = hashlib.sha256()
     async for part in parts:
@@ -102,15 +99,9 @@ async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) ->
 def read_log(settings: ServerSettings, incoming: Incoming, log_format: str) -> int:
     """Let another process read the log, and write its rows as Parquet beside it.
 
-    Returns
-    -------
-    int
-        Number of rows.
+    Returns the number of rows.
 
-    Raises
-    ------
-    Refusal
-        It is not a log, or is too large once unpacked, or reading it took too much.
+    Raises Refusal: it is not a log, or is too large once unpacked, or reading it took too much.
     """
     request = {
         "log": str(incoming.path),
@@ -173,10 +164,8 @@ def take_in(
     The order matters: the log is on the disk before a row says so, and whoever is killed between
     the two leaves a file that nobody misses and a client that asks again.
 
-    Raises
-    ------
-    Refusal
-        It is not the log that was announced, or not a log; the submission waits for another.
+    Raises Refusal: it is not the log that was announced, or not a log; the submission waits for
+    another.
     """
     with database.reading() as session:
         submission = find_submission(session, submission_id)

@@ -49,14 +49,8 @@ def work(
 ) -> None:
     """Verify submissions from the queue until stopped.
 
-    Parameters
-    ----------
-    database : Database
-    settings : ServerSettings
-    owner : str
-        The worker's name, which no other has.
-    stopped : threading.Event
-        Set by whoever wants it to end; a job that is running is given back.
+    ``owner`` is the worker's name, which no other has. When ``stopped`` is set, a job that is
+    running is given back.
     """
     swept = 0.0
     while not stopped.is_set():

@@ -1,6 +1,6 @@
 """Validation of untrusted log rows: arrays of attempts, or the first row that is wrong.
 
-The columns are those of :mod:`gnomon.experiments.shards.shard`, with ``learner``, ``rule`` and
+The columns are those of :mod:`gnomon.experiments.shard`, with ``learner``, ``rule`` and
 ``trial`` before them in a log of several trials. Nothing is believed: neither that a column has
 numbers, nor that numbers are in their range, nor that episodes and attempts are told one after
 another. A board may stand as 36 bytes or, in a file of text, as 72 hexadecimal digits.
@@ -38,14 +38,8 @@ Int = npt.NDArray[np.int64]
 class Fault:
     """First place at which a trial is wrong, with the reason.
 
-    Parameters
-    ----------
-    episode : int or None
-        From 0; None for what concerns the trial as a whole.
-    attempt : int or None
-        From 1 within its episode; None for what concerns the episode as a whole.
-    reason : str
-        One line: what was expected, and what was found.
+    The episode counts from 0 and the attempt from 1 within it; None for what concerns the trial, or
+    the episode, as a whole.
     """
 
     episode: int | None
@@ -100,24 +94,8 @@ class AttemptRows:
 def check_columns(frame: pl.DataFrame, *, of_trials: bool = False) -> pl.DataFrame:
     """Return the columns of a log with their types: whole numbers as Int64, boards as bytes.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        As it was read from a file.
-    of_trials : bool
-        Whether it tells of several trials.
-
-    Raises
-    ------
-    LeaderboardError
-        If a column is missing, or holds what it cannot; the message names the column.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> check_columns(pl.DataFrame({"episode": [0.5]}))
-    Traceback (most recent call last):
-    gnomon.errors.LeaderboardError: missing column 'attempt'; expected episode, attempt, cell, ...
+    Raises LeaderboardError if a column is missing, or holds what it cannot; the message names the
+    column.
     """
     import polars as pl
 
@@ -169,17 +147,7 @@ def _board_bytes(column: pl.Series) -> pl.Series:
 def attempt_rows(frame: pl.DataFrame, n_episodes: int) -> AttemptRows:
     """Read the rows of one trial.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        With the columns that :func:`check_columns` returns.
-    n_episodes : int
-        How many there must be.
-
-    Returns
-    -------
-    AttemptRows
-        Whole episodes, and the rows of the one that is out of order, up to there.
+    Comes back: the whole episodes, and the rows of the one that is out of order, up to there.
     """
     number = {name: _filled(frame[name]) for name in _NUMBERS}
     n = _first(_out_of_sequence(number, n_episodes))

@@ -31,10 +31,7 @@ _CAPS = {"max_rows": 2_000_000_000, "max_columns": 64}
 def read_log_file(path: str | Path) -> pl.DataFrame:
     """Return the rows of a log: ``.parquet``, ``.csv`` or ``.jsonl``, the latter two also ``.gz``.
 
-    Raises
-    ------
-    LeaderboardError
-        It cannot be read; one line that begins with the name of the file.
+    Raises LeaderboardError: it cannot be read; one line that begins with the name of the file.
     """
     path = Path(path)
     kind = path.name.removesuffix(".gz").rpartition(".")[2]
@@ -89,24 +86,9 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 def unpacked(packed: bytes, max_bytes: int, max_ratio: float) -> bytes:
     """Unpack a gzip file, as long as it stays within bounds.
 
-    Parameters
-    ----------
-    packed : bytes
-    max_bytes : int
-        Most bytes that may come out.
-    max_ratio : float
-        Most bytes that may come out of one, beyond the first mebibyte.
+    At most ``max_bytes`` may come out, and ``max_ratio`` bytes of one beyond the first mebibyte.
 
-    Raises
-    ------
-    LeaderboardError
-        It grows too much, or is damaged, or is something else.
-
-    Examples
-    --------
-    >>> import gzip
-    >>> unpacked(gzip.compress(b"a,b"), 10, 100)
-    b'a,b'
+    Raises LeaderboardError: it grows too much, or is damaged, or is something else.
     """
     most = min(max_bytes, int(max(_CHUNK, max_ratio * len(packed))))
     out = io.BytesIO()
@@ -141,18 +123,10 @@ def _inflated(packed: bytes) -> Iterator[bytes]:
 def read_frame(data: bytes, kind: str, caps: dict[str, Any]) -> pl.DataFrame:
     """Return the rows of a log.
 
-    Parameters
-    ----------
-    data : bytes
-        Not packed.
-    kind : {"parquet", "csv", "jsonl"}
-    caps : mapping
-        ``max_rows`` and ``max_columns``.
+    ``data`` is not packed; ``kind`` is parquet, csv or jsonl; ``caps`` has ``max_rows`` and
+    ``max_columns``.
 
-    Raises
-    ------
-    LeaderboardError
-        It is not of this kind, or too large, or lacks a column.
+    Raises LeaderboardError: it is not of this kind, or too large, or lacks a column.
     """
     import polars as pl
 

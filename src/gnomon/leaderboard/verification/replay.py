@@ -95,20 +95,8 @@ def replay(
     The engine does it, some ten million attempts a second; for a rule that it has no tables for,
     the reference interpreter.
 
-    Parameters
-    ----------
-    rule_set : RuleSet
-        The rule.
-    boards : numpy.ndarray of uint8, shape (n_episodes, 36)
-        At least one board for each episode of the rows.
-    rows : AttemptRows
-        What was attempted. What the log says came of it plays no part.
-    board_spec : BoardSpec
-        Gives the palettes that the codes index.
-
-    Returns
-    -------
-    Replay
+    ``boards`` (uint8, n x 36) has at least one for each episode of the rows. What the log says came
+    of the attempts plays no part.
     """
     n_rows, n_episodes = rows.actions.size, rows.n_rows.size
     result = Replay(
@@ -159,21 +147,7 @@ def first_difference(
 ) -> Fault | None:
     """Return where a log first tells something else than what its attempts come to.
 
-    Parameters
-    ----------
-    rows : AttemptRows
-        What the log tells.
-    boards : numpy.ndarray of uint8, shape (n_episodes, 36)
-        The boards that the trial was to be played on.
-    true : Replay
-        What comes of the attempts on these boards.
-    horizon : int
-        Number of attempts after which an episode is cut off.
-
-    Returns
-    -------
-    Fault or None
-        None if there is no difference, and nothing was wrong with the rows.
+    None if there is no difference, and nothing was wrong with the rows.
     """
     faults = [
         fault

@@ -18,7 +18,7 @@ import numpy as np
 from gnomon._io.child_process import answer_one_request
 from gnomon.errors import GnomonError
 from gnomon.experiments.scoring.trial_scores import episode_errors, score_trial
-from gnomon.experiments.shards.shard import shard_bytes
+from gnomon.experiments.shard import shard_bytes
 from gnomon.game.outcomes import ACCEPTED, CLEARED
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.verification.verify_run import Verdict, verify_log

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import N_BUCKETS, Board, BoardSpec, Piece
-from gnomon.game.captive.commands import Command
-from gnomon.game.captive.dialogue import INVALID_ARGUMENTS, Dialogue, OutputMode
+from gnomon.game.captive.dialogue import INVALID_ARGUMENTS, Command, Dialogue, OutputMode
 from gnomon.game.formats.board_source import Deal
 from gnomon.game.outcomes import CLEARED, STALEMATE
 from gnomon.learners.base import Learner, Observation, Transition
@@ -119,13 +118,6 @@ class TrialDialogue(Dialogue):
 
     The trial deals the boards and judges the attempts, so an attempt is handed out before its reply
     is known: :attr:`attempted` has it after :meth:`answer`, and :meth:`tell` takes the reply.
-
-    Parameters
-    ----------
-    board_spec : BoardSpec
-        Names of shapes and colours.
-    output : {"BRIEF", "STANDARD", "FULL"}
-        How much is said.
 
     Examples
     --------

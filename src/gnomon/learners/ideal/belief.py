@@ -101,29 +101,11 @@ class Belief:
     A rule is certain in all that it does, so a hypothesis is as probable as before or else
     impossible, up to a factor common to all: seeing is elimination.
 
-    Parameters
-    ----------
-    board_spec : BoardSpec
-        Its palettes fix the space.
-
     Attributes
     ----------
     alive : numpy.ndarray of int64
         The hypotheses that are left, as indices into those of the space; none if the hidden rule is
         not in the space and this has come out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> board = np.zeros(36, dtype=np.uint8)
-    >>> board[[0, 35]] = 1, 16  # a red square at the bottom left, a yellow triangle opposite
-    >>> belief = Belief()
-    >>> belief.begin(board)
-    >>> n_before = len(belief.alive)
-    >>> belief.update(action=4 * 0 + 3, outcome=0, over=False)  # the square went to bucket 3
-    >>> belief.update(action=4 * 35 + 1, outcome=4, over=False)  # the other may not go to bucket 1
-    >>> 0 < len(belief.alive) < n_before / 3
-    True
     """
 
     def __init__(self, board_spec: BoardSpec = DEFAULT_SPEC) -> None:
@@ -161,14 +143,8 @@ class Belief:
     def update(self, *, action: int, outcome: int, over: bool) -> None:
         """Take in what came of an attempt.
 
-        Parameters
-        ----------
-        action : int
-            The attempt, ``4 * cell + bucket``.
-        outcome : int
-            0 accepted, 4 denied, 7 immovable; any other tells nothing of the rule.
-        over : bool
-            Whether the board is now cleared or stuck: one that goes on is not stuck.
+        ``action`` is ``4 * cell + bucket``; of the outcomes 0 accepted, 4 denied and 7 immovable
+        tell something. ``over``: the board is now cleared or stuck; one that goes on is not stuck.
         """
         if outcome not in (ACCEPTED, DENIED, IMMOVABLE):
             return

@@ -45,16 +45,8 @@ _MOST_NAMES = 4
 class Hypothesis:
     """A rule that might be the hidden one.
 
-    Parameters
-    ----------
-    family : str
-        One of `FAMILIES`.
-    lines : tuple of tuple of str
-        The atoms of each rule line; empty for a rule of the library, which has its text alone.
-    name : str
-        Of a rule of the library; else the text again, in one line.
-    text : str
-        In the rule language.
+    ``family`` is one of `FAMILIES`; ``lines`` has the atoms of each rule line, none for a rule of
+    the library, whose ``name`` is its own; that of others is the text in one line.
     """
 
     family: str
@@ -70,20 +62,7 @@ _Generator = Callable[[Sequence[str], Sequence[str]], Iterator[_Lines]]
 def hypotheses_of(board_spec: BoardSpec) -> Iterator[Hypothesis]:
     """Yield the hypotheses about boards of these palettes, family after family, each text once.
 
-    Raises
-    ------
-    ValueError
-        If there are more than four shapes or colours.
-
-    Examples
-    --------
-    >>> from collections import Counter
-    >>> from gnomon.game import DEFAULT_SPEC
-    >>> sizes = Counter(h.family for h in hypotheses_of(DEFAULT_SPEC))
-    >>> sizes["library"], sizes["shape"], sizes["cycle"]
-    (90, 256, 316)
-    >>> sum(sizes.values()) > 10_000
-    True
+    Raises ValueError if there are more than four shapes or colours.
     """
     shapes = tuple(name.lower() for name in board_spec.shape_palette)
     colors = tuple(name.lower() for name in board_spec.color_palette)
@@ -365,10 +344,7 @@ def hypothesis_space(board_spec: BoardSpec) -> HypothesisSpace:
 
     That takes some seconds, and 150 MB for four shapes and four colours.
 
-    Raises
-    ------
-    ValueError
-        If there are more than four shapes or colours.
+    Raises ValueError if there are more than four shapes or colours.
     """
     return _space(board_spec.shape_palette, board_spec.color_palette)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
@@ -51,15 +51,17 @@ _STATUSES: Mapping[Kind, int] = MappingProxyType(
 
 
 def status_of(error: Exception) -> int:
-    """Return the HTTP status of an answer to a request that was refused.
-
-    Examples
-    --------
-    >>> from gnomon.leaderboard.refusals import Missing
-    >>> status_of(Missing("there is no entry 7")), status_of(ValueError())
-    (404, 422)
-    """
+    """Return the HTTP status of an answer to a request that was refused."""
     return _STATUSES[error.kind if isinstance(error, Refusal) else "invalid"]
+
+
+class _RowRecord(BaseModel):
+    """A record of a row of the database: what is not given comes from the row by its name."""
+
+    @classmethod
+    def _of_row(cls, row: object, **given: Any) -> Self:
+        names = set(cls.model_fields) - set(given)
+        return cls(**{name: getattr(row, name) for name in names}, **given)
 
 
 class Problem(BaseModel):
@@ -98,7 +100,7 @@ class RuleRecord(BaseModel):
         )
 
 
-class SeasonRecord(BaseModel):
+class SeasonRecord(_RowRecord):
     """A season: what is played, when, and what was promised of its hidden rules."""
 
     name: str
@@ -121,15 +123,14 @@ class SeasonRecord(BaseModel):
     @classmethod
     def of(cls, season: Season) -> SeasonRecord:
         """Return what may be told of a season now."""
-        names = set(cls.model_fields) - {"rules", "salt"}
-        return cls(
-            **{name: getattr(season, name) for name in names},
+        return cls._of_row(
+            season,
             salt=season.salt if season.revealed_at is not None else None,
             rules=[RuleRecord.of(rule, season) for rule in season.rules],
         )
 
 
-class AttemptRecord(BaseModel):
+class AttemptRecord(_RowRecord):
     """One go of an entry; the seed of the boards is told where the player draws them."""
 
     number: int
@@ -137,7 +138,7 @@ class AttemptRecord(BaseModel):
     created_at: _Moment
 
 
-class EntryRecord(BaseModel):
+class EntryRecord(_RowRecord):
     """A registered learner, with every attempt it was given."""
 
     id: int
@@ -156,23 +157,18 @@ class EntryRecord(BaseModel):
         """Return an entry."""
         # Boards are drawn from the seed and the rule's text: it would let guesses be tested.
         seeds = entry.season.division != "hidden" or entry.season.revealed_at is not None
-        names = set(cls.model_fields) - {"season", "account", "attempts"}
-        return cls(
-            **{name: getattr(entry, name) for name in names},
+        return cls._of_row(
+            entry,
             season=entry.season.name,
             account=entry.account.name,
             attempts=[
-                AttemptRecord(
-                    number=each.number,
-                    seed=each.seed if seeds else None,
-                    created_at=each.created_at,
-                )
+                AttemptRecord._of_row(each, seed=each.seed if seeds else None)
                 for each in entry.attempts
             ],
         )
 
 
-class SubmissionRecord(BaseModel):
+class SubmissionRecord(_RowRecord):
     """A submission and its state; ``ahead`` and ``expected_s`` tell of its place in the queue.
 
     ``log_sha256`` is null until the log has come.
@@ -205,10 +201,8 @@ class SubmissionRecord(BaseModel):
         entry, place = submission.attempt.entry, None
         if session is not None and submission.state in ("queued", "verifying"):
             place = place_in_queue(session, submission.id)
-        own = {"season", "entry", "learner", "attempt", "n_attempts_of_entry", "ahead"}
-        names = set(cls.model_fields) - own - {"expected_s"}
-        return cls(
-            **{name: getattr(submission, name) for name in names},
+        return cls._of_row(
+            submission,
             season=submission.season.name,
             entry=entry.id,
             learner=entry.name,
@@ -219,7 +213,7 @@ class SubmissionRecord(BaseModel):
         )
 
 
-class TrialRecord(BaseModel):
+class TrialRecord(_RowRecord):
     """The scores of a trial, from the replay; those of the open division as they were reported."""
 
     rule: str
@@ -235,15 +229,10 @@ class TrialRecord(BaseModel):
     @classmethod
     def of(cls, trial: VerifiedTrial) -> TrialRecord:
         """Return a trial."""
-        names = set(cls.model_fields) - {"rule", "trial"}
-        return cls(
-            **{name: getattr(trial, name) for name in names},
-            rule=trial.rule.name,
-            trial=trial.number,
-        )
+        return cls._of_row(trial, rule=trial.rule.name, trial=trial.number)
 
 
-class TokenRecord(BaseModel):
+class TokenRecord(_RowRecord):
     """An API token, without its secret."""
 
     id: int
@@ -258,8 +247,7 @@ class TokenRecord(BaseModel):
     @classmethod
     def of(cls, token: Token) -> TokenRecord:
         """Return a token."""
-        names = set(cls.model_fields) - {"account"}
-        return cls(account=token.account.name, **{name: getattr(token, name) for name in names})
+        return cls._of_row(token, account=token.account.name)
 
 
 class IssuedToken(TokenRecord):
@@ -268,7 +256,7 @@ class IssuedToken(TokenRecord):
     token: str
 
 
-class AuditLine(BaseModel):
+class AuditLine(_RowRecord):
     """A line of the audit log."""
 
     id: int
@@ -282,6 +270,4 @@ class AuditLine(BaseModel):
     @classmethod
     def of(cls, record: AuditRecord) -> AuditLine:
         """Return a line."""
-        names = set(cls.model_fields) - {"account"}
-        account = record.account.name if record.account else None
-        return cls(account=account, **{name: getattr(record, name) for name in names})
+        return cls._of_row(record, account=record.account.name if record.account else None)

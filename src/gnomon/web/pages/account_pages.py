@@ -34,7 +34,7 @@ from gnomon.web.api.dependencies import (
 )
 from gnomon.web.api.records import EntryRecord, status_of
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.templating import html_response
+from gnomon.web.pages.templating import html_response, twin
 
 __all__ = ["WrongToken", "router", "sign_in", "sign_out"]
 
@@ -50,18 +50,7 @@ def sign_in(
 ) -> Caller:
     """Sign a browser in, and put the cookie into the answer.
 
-    Parameters
-    ----------
-    database, settings
-    response : Response
-    text : str
-        The token, as it was pasted.
-    address : str
-        Where the request came from; every try counts.
-
-    Raises
-    ------
-    WrongToken, TooMany
+    Every try counts for the address. Raises WrongToken or TooMany.
     """
     with database.writing() as session:
         limit = settings.sign_ins_per_minute
@@ -103,7 +92,7 @@ class AccountPage:
     entries: list[EntryRecord]
 
 
-@router.get("/account.json")
+@twin(router, "/account", "account.html", problem="")
 def account_json(session: ReadSession, who: MaybeCaller) -> AccountPage:
     """Tell who asks, by the token or the cookie."""
     if who is None:
@@ -111,12 +100,6 @@ def account_json(session: ReadSession, who: MaybeCaller) -> AccountPage:
     query = select(Entry).where(Entry.account_id == who.account_id).order_by(Entry.id)
     entries = [EntryRecord.of(entry) for entry in session.scalars(query)]
     return AccountPage(who.account, sorted(who.scopes), entries)
-
-
-@router.get("/account", include_in_schema=False)
-def account_html(request: Request, session: ReadSession, who: MaybeCaller) -> Response:
-    """Show who is signed in, or the form to sign in by."""
-    return html_response(request, "account.html", account_json(session, who), problem="")
 
 
 @router.post("/account/sign-in", include_in_schema=False)

@@ -46,14 +46,8 @@ class Tick:
 class Scale:
     """Mapping from numbers to positions on an axis.
 
-    Parameters
-    ----------
-    low, high : float
-        The numbers at its ends.
-    start, end : float
-        Where these are on paper.
-    log : bool
-        Whether steps of the same factor are equally long; counted from 1, so that 0 has a place.
+    It leads from ``low`` to ``high`` to places from ``start`` to ``end``. If it is ``log``, steps
+    of the same factor are equally long; counted from 1, so that 0 has a place.
     """
 
     low: float

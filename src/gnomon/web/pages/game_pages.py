@@ -35,7 +35,7 @@ from gnomon.web.middleware import address_of
 from gnomon.web.pages.charts import Curve, line_chart
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.rule_page import RuleName as SeasonRuleName
-from gnomon.web.pages.templating import html_response
+from gnomon.web.pages.templating import html_response, twin
 
 __all__ = ["router"]
 
@@ -90,16 +90,10 @@ class GamePage:
 # -- before the game -------------------------------------------------------------------------------
 
 
-@router.get("/play.json")
+@twin(router, "/play", "play/puzzles.html")
 def puzzles_json() -> PuzzlesPage:
     """Tell how many puzzles there are."""
     return PuzzlesPage(len(puzzles()))
-
-
-@router.get("/play", include_in_schema=False)
-def puzzles_html(request: Request) -> Response:
-    """Show the puzzles."""
-    return html_response(request, "play/puzzles.html", puzzles_json())
 
 
 def named(name: RuleName) -> Puzzle:
@@ -113,16 +107,10 @@ def named(name: RuleName) -> Puzzle:
 Named = Annotated[Puzzle, Depends(named)]
 
 
-@router.get("/play/{name}.json")
+@twin(router, "/play/{name}", "play/puzzle.html")
 def puzzle_json(name: RuleName, puzzle: Named) -> PuzzlePage:
     """Tell of a puzzle what may be told: not the rule."""
     return PuzzlePage(name, puzzle.shown, puzzle.episodes, puzzle.horizon)
-
-
-@router.get("/play/{name}", include_in_schema=False)
-def puzzle_html(request: Request, name: RuleName, puzzle: Named) -> Response:
-    """Show what is going to be played."""
-    return html_response(request, "play/puzzle.html", puzzle_json(name, puzzle))
 
 
 class BegunGame(BaseModel):
@@ -174,19 +162,11 @@ def of_season(session: ReadSession, season: Slug, rule: SeasonRuleName) -> Puzzl
 OfSeason = Annotated[Puzzle, Depends(of_season)]
 
 
-@router.get("/play/seasons/{season}/{rule}.json", name="puzzle_json")
+@twin(router, "/play/seasons/{season}/{rule}", "play/puzzle.html", name="puzzle_json")
 def season_puzzle_json(season: Slug, rule: SeasonRuleName, puzzle: OfSeason) -> PuzzlePage:
     """Tell how a rule of a season is played."""
     address = f"seasons/{season}/{rule}"
     return PuzzlePage(address, puzzle.shown, puzzle.episodes, puzzle.horizon, season)
-
-
-@router.get("/play/seasons/{season}/{rule}", include_in_schema=False)
-def season_puzzle_html(
-    request: Request, season: Slug, rule: SeasonRuleName, puzzle: OfSeason
-) -> Response:
-    """Show what is going to be played."""
-    return html_response(request, "play/puzzle.html", season_puzzle_json(season, rule, puzzle))
 
 
 @router.post("/play/seasons/{season}/{rule}.json", status_code=201, name="begin_json")
@@ -328,8 +308,16 @@ class ResultPage:
     learners: list[Yardstick]
 
 
-def result_page(session: ReadSession, key: Key) -> ResultPage:
-    """Return the result of a game."""
+def _chart(page: ResultPage) -> dict[str, Any]:
+    """Lay out the errors of the person beside those of learners."""
+    curves = [Curve("you", page.cumulated, you=True)]
+    curves += [Curve(each.name, each.median, each.low, each.high) for each in page.learners]
+    return {"chart": line_chart(curves, x_label="board", y_label="errors so far", log=True)}
+
+
+@twin(router, "/play/games/{key}/result", "play/result.html", drawn=_chart)
+def result_json(session: ReadSession, key: Key) -> ResultPage:
+    """Tell what a game was worth, and what the rule would have cost learners."""
     game = find_game(session, key)
     if game.session.state != "ended":
         raise Conflict("expected a game that is over; this one is in progress")
@@ -350,9 +338,6 @@ def result_page(session: ReadSession, key: Key) -> ResultPage:
     )
 
 
-Result = Annotated[ResultPage, Depends(result_page)]
-
-
 def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardstick]:
     if game.row.assignment_id is not None:
         assignment = session.get_one(StudyAssignment, game.row.assignment_id)
@@ -368,21 +353,3 @@ def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardsti
 
 def _cut(learner: Yardstick, n: int) -> Yardstick:
     return replace(learner, median=learner.median[:n], low=learner.low[:n], high=learner.high[:n])
-
-
-@router.get("/play/games/{key}/result.json")
-def result_json(page: Result) -> ResultPage:
-    """Tell what a game was worth, and what the rule would have cost learners."""
-    return page
-
-
-@router.get("/play/games/{key}/result", include_in_schema=False)
-def result_html(request: Request, key: Key, page: Result) -> Response:
-    """Show what a game was worth."""
-    return html_response(request, "play/result.html", page, key=key, chart=_chart(page))
-
-
-def _chart(page: ResultPage) -> Any:
-    curves = [Curve("you", page.cumulated, you=True)]
-    curves += [Curve(each.name, each.median, each.low, each.high) for each in page.learners]
-    return line_chart(curves, x_label="board", y_label="errors so far", log=True)

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 from gnomon.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.leaderboard.seasons.entry_registration import find_entry
-from gnomon.leaderboard.standings.board_records import LEVEL, Contender, Number, Standing
-from gnomon.leaderboard.standings.compute import score_table
-from gnomon.leaderboard.standings.snapshots import COUNTED, board_of
+from gnomon.leaderboard.standing_records import LEVEL, Contender, Number, Standing
+from gnomon.leaderboard.standing_snapshots import COUNTED, board_of
+from gnomon.leaderboard.standings import score_table
 from gnomon.stats.bootstrap.medians import median_curve
 from gnomon.web.api.dependencies import ReadSession, RowId
 from gnomon.web.api.records import EntryRecord, SubmissionRecord

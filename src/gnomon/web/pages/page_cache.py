@@ -15,7 +15,7 @@ from fastapi.encoders import jsonable_encoder
 from starlette.requests import HTTPConnection
 
 from gnomon.database.schema import Season
-from gnomon.leaderboard.standings.snapshots import StandingsCache
+from gnomon.leaderboard.standing_snapshots import StandingsCache
 from gnomon.studies.game_store import PlayedGameCache
 
 __all__ = [
@@ -39,19 +39,7 @@ class CachedPage:
 
 
 class PageCache:
-    """LRU cache of rendered pages.
-
-    Parameters
-    ----------
-    size : int
-        How many are kept.
-
-    Examples
-    --------
-    >>> cache = PageCache()
-    >>> cache.get("a", lambda: "first").body, cache.get("a", lambda: "second").body
-    (b'first', b'first')
-    """
+    """LRU cache of rendered pages."""
 
     def __init__(self, size: int = 512) -> None:
         self._size = size

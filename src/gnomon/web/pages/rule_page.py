@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.schema import Season, SeasonRule
 from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
-from gnomon.leaderboard.standings.board_records import LEVEL, Contender, Number
-from gnomon.leaderboard.standings.compute import score_table
-from gnomon.leaderboard.standings.snapshots import board_of
+from gnomon.leaderboard.standing_records import LEVEL, Contender, Number
+from gnomon.leaderboard.standing_snapshots import board_of
+from gnomon.leaderboard.standings import score_table
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import RuleRecord
 from gnomon.web.pages.charts import intervals, strips

@@ -15,15 +15,15 @@ from sqlalchemy.orm import Session
 from gnomon._version import __version__
 from gnomon.database.schema import Entry, Season, Submission
 from gnomon.leaderboard.seasons.entry_registration import find_season
-from gnomon.leaderboard.standings.board_records import LEVEL, METRICS, Number, Standings
-from gnomon.leaderboard.standings.compute import score_table
-from gnomon.leaderboard.standings.snapshots import COUNTED, Snapshot, board_of
+from gnomon.leaderboard.standing_records import LEVEL, METRICS, Number, Standings
+from gnomon.leaderboard.standing_snapshots import COUNTED, Snapshot, board_of
+from gnomon.leaderboard.standings import score_table
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import SeasonRecord
 from gnomon.web.csv_cells import csv_text
 from gnomon.web.pages.charts import odds_intervals
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response
-from gnomon.web.pages.templating import html_response, rendered
+from gnomon.web.pages.templating import rendered, twin
 
 __all__ = ["router"]
 
@@ -263,13 +263,7 @@ class MethodsPage:
     ranking: str
 
 
-@router.get("/methods.json")
+@twin(router, "/methods", "board/methods.html")
 def methods_json() -> MethodsPage:
     """Tell by which methods scores and ranks are made."""
     return MethodsPage(__version__, LEVEL, "tce", METRICS, "hodge")
-
-
-@router.get("/methods", include_in_schema=False)
-def methods_html(request: Request) -> Response:
-    """Show how scores are made."""
-    return html_response(request, "board/methods.html", methods_json())

@@ -41,7 +41,7 @@ from gnomon.web.api.dependencies import (
 )
 from gnomon.web.middleware import address_of
 from gnomon.web.pages.game_pages import Key
-from gnomon.web.pages.templating import html_response
+from gnomon.web.pages.templating import html_response, twin
 
 __all__ = ["router"]
 
@@ -49,6 +49,22 @@ router = APIRouter(tags=["studies"])
 
 Admin = Annotated[Caller, Depends(caller("admin"))]
 Checked = Annotated[None, CsrfChecked]
+
+#: What the form for a new study begins with.
+EXAMPLE = """\
+name = "pilot"
+title = "Which rules do people find?"
+consent = \"\"\"
+You will play three puzzles of up to eight boards each. Every attempt and its time is kept, under a
+number that says nothing of you. You may stop at any time by closing the page.\"\"\"
+episodes = 8
+memory_aid = true
+show_curves = false
+
+[lists]   # a new player gets the list with the fewest
+a = ["clockwise", "color-match", "red-first"]
+b = ["red-first", "color-match", "clockwise"]
+"""
 
 
 @dataclass(frozen=True)
@@ -93,16 +109,10 @@ class PlayerPage:
 # -- for those who make studies ----------------------------------------------------------------
 
 
-@router.get("/studies.json")
+@twin(router, "/studies", "play/studies.html", example=EXAMPLE)
 def studies_json(session: ReadSession, who: Admin) -> StudiesPage:
     """List the studies."""
     return StudiesPage(study_lines(session))
-
-
-@router.get("/studies", include_in_schema=False)
-def studies_html(request: Request, session: ReadSession, who: Admin) -> Response:
-    """Show the studies, and the form for a new one."""
-    return html_response(request, "play/studies.html", studies_json(session, who), example=EXAMPLE)
 
 
 @router.post("/studies", include_in_schema=False)
@@ -146,7 +156,7 @@ def close_form(session: WriteSession, who: Admin, number: RowId) -> Response:
     return RedirectResponse(f"/studies/{number}", 303)
 
 
-@router.get("/studies/{number}.json")
+@twin(router, "/studies/{number}", "play/study.html")
 def study_json(session: ReadSession, who: Admin, number: RowId) -> StudyPage:
     """Tell of a study."""
     study = _find(session, number)
@@ -154,12 +164,6 @@ def study_json(session: ReadSession, who: Admin, number: RowId) -> StudyPage:
     line = StudyLine.of(study)
     players = players_of(session, study)
     return StudyPage(study.id, study.name, study.title, line.closed, plan, players)
-
-
-@router.get("/studies/{number}", include_in_schema=False)
-def study_html(request: Request, session: ReadSession, who: Admin, number: RowId) -> Response:
-    """Show a study."""
-    return html_response(request, "play/study.html", study_json(session, who, number))
 
 
 @router.get("/studies/{number}/transcript.csv", response_class=PlainTextResponse)
@@ -191,19 +195,13 @@ def _file(name: str, text: str) -> Response:
 # -- for those who are invited -----------------------------------------------------------------
 
 
-@router.get("/join/{key}.json")
+@twin(router, "/join/{key}", "play/invitation.html")
 def invitation_json(session: ReadSession, key: Key) -> InvitationPage:
     """Tell what one is invited to."""
     study = find_invitation(session, key)
     plan = StudyPlan.from_record(study.plan)
     n_rules = max(len(rules) for rules in plan.lists.values())
     return InvitationPage(study.title, study.consent, n_rules, plan.episodes)
-
-
-@router.get("/join/{key}", include_in_schema=False)
-def invitation_html(request: Request, session: ReadSession, key: Key) -> Response:
-    """Ask for consent."""
-    return html_response(request, "play/invitation.html", invitation_json(session, key), key=key)
 
 
 @router.post("/join/{key}", include_in_schema=False)
@@ -224,19 +222,13 @@ def join_form(
     return RedirectResponse(f"/players/{join(session, study)}", 303)
 
 
-@router.get("/players/{key}.json")
+@twin(router, "/players/{key}", "play/player.html")
 def player_json(session: ReadSession, key: Key) -> PlayerPage:
     """Tell where a player stands."""
     player = find_player(session, key)
     plan = StudyPlan.from_record(player.study.plan)
     n_rules = len(plan.lists[player.rule_list])
     return PlayerPage(player.study.title, player.n_played, n_rules, player.finished_at is not None)
-
-
-@router.get("/players/{key}", include_in_schema=False)
-def player_html(request: Request, session: ReadSession, key: Key) -> Response:
-    """Show where a player stands."""
-    return html_response(request, "play/player.html", player_json(session, key), key=key)
 
 
 @router.post("/players/{key}/begin", include_in_schema=False)
@@ -265,20 +257,3 @@ def continue_form(request: Request, session: WriteSession, key: Key, _: Checked)
     n_rules = len(StudyPlan.from_record(player.study.plan).lists[player.rule_list])
     page = PlayerPage(player.study.title, n_rules, n_rules, finished=True)
     return html_response(request, "play/player.html", page, json=False, key="")
-
-
-#: What the form for a new study begins with.
-EXAMPLE = """\
-name = "pilot"
-title = "Which rules do people find?"
-consent = \"\"\"
-You will play three puzzles of up to eight boards each. Every attempt and its time is kept, under a
-number that says nothing of you. You may stop at any time by closing the page.\"\"\"
-episodes = 8
-memory_aid = true
-show_curves = false
-
-[lists]   # a new player gets the list with the fewest
-a = ["clockwise", "color-match", "red-first"]
-b = ["red-first", "color-match", "clockwise"]
-"""

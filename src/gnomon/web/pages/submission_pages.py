@@ -39,7 +39,7 @@ from gnomon.web.api.dependencies import (
 )
 from gnomon.web.api.records import AuditLine, SubmissionRecord, TrialRecord
 from gnomon.web.api.seasons import check_owner
-from gnomon.web.pages.templating import html_response
+from gnomon.web.pages.templating import html_response, twin
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,7 +74,7 @@ class SubmissionPage:
     can_replay: bool
 
 
-@router.get("/seasons/{name}/submissions.json")
+@twin(router, "/seasons/{name}/submissions", "board/submissions.html")
 def submissions_json(session: ReadSession, name: Slug, after: After = 0) -> SubmissionsPage:
     """List the submissions of a season, whatever became of them."""
     season = find_season(session, name)
@@ -88,14 +88,6 @@ def submissions_json(session: ReadSession, name: Slug, after: After = 0) -> Subm
         [SubmissionRecord.of(each, session) for each in shown],
         shown[-1].id if len(found) > _PAGE else None,
     )
-
-
-@router.get("/seasons/{name}/submissions", include_in_schema=False)
-def submissions_html(
-    request: Request, session: ReadSession, name: Slug, after: After = 0
-) -> Response:
-    """Show the submissions of a season."""
-    return html_response(request, "board/submissions.html", submissions_json(session, name, after))
 
 
 @router.get("/submissions/{number}.json")
@@ -208,7 +200,8 @@ class ReplayPage:
     errors: list[int]
 
 
-def replay_page(
+@twin(router, "/submissions/{number}/replay", "board/replay.html")
+def replay_json(
     session: ReadSession,
     settings: CurrentSettings,
     number: RowId,
@@ -217,7 +210,7 @@ def replay_page(
     episode: Counted = 0,
     step: Counted = 0,
 ) -> ReplayPage:
-    """Return an episode of a submission."""
+    """Tell every attempt of an episode."""
     submission = find_submission(session, number)
     sha256 = submission.log_sha256
     if submission.state != "verified" or submission.season.division == "open" or sha256 is None:
@@ -302,21 +295,6 @@ def _steps(rows: pl.DataFrame, pieces: list[dict[str, Any]]) -> list[Step]:
     return steps
 
 
-Replay = Annotated[ReplayPage, Depends(replay_page)]
-
-
-@router.get("/submissions/{number}/replay.json")
-def replay_json(page: Replay) -> ReplayPage:
-    """Tell every attempt of an episode."""
-    return page
-
-
-@router.get("/submissions/{number}/replay", include_in_schema=False)
-def replay_html(request: Request, page: Replay) -> Response:
-    """Show an episode, one attempt at a time; it can be read without a script."""
-    return html_response(request, "board/replay.html", page, query=request.url.query)
-
-
 _OPEN = ("uploading", "queued", "verifying", "error")
 Before = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 
@@ -334,7 +312,7 @@ class ModerationPage:
     older_before: int | None
 
 
-@router.get("/moderation.json")
+@twin(router, "/moderation", "board/moderation.html")
 def moderation_json(
     session: ReadSession, who: MaybeCaller, before: Before = None
 ) -> ModerationPage:
@@ -355,11 +333,3 @@ def moderation_json(
         everything,
         found[_PAGE - 1].id if len(found) > _PAGE else None,
     )
-
-
-@router.get("/moderation", include_in_schema=False)
-def moderation_html(
-    request: Request, session: ReadSession, who: MaybeCaller, before: Before = None
-) -> Response:
-    """Show what was done."""
-    return html_response(request, "board/moderation.html", moderation_json(session, who, before))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -19,9 +19,10 @@ from markupsafe import Markup, escape
 from gnomon._version import __version__
 from gnomon.web.api.dependencies import COOKIE, csrf_token
 
-__all__ = ["error_page", "html_response", "moment", "number", "piece_words", "rendered"]
+__all__ = ["error_page", "html_response", "moment", "number", "piece_words", "rendered", "twin"]
 
 _STATIC = Path(__file__).with_name("static")
+_Handler = TypeVar("_Handler", bound=Callable[..., Any])
 
 
 def number(value: float | None) -> str:
@@ -41,13 +42,7 @@ def number(value: float | None) -> str:
 
 
 def moment(value: datetime.datetime | str | None) -> Markup:
-    """Return a moment in UTC for people and machines.
-
-    Examples
-    --------
-    >>> moment(datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.UTC))
-    Markup('<time datetime="2026-01-02T03:04:00+00:00">2026-01-02 03:04 UTC</time>')
-    """
+    """Return a moment in UTC for people and machines."""
     if value is None:
         return Markup("–")
     at = datetime.datetime.fromisoformat(value) if isinstance(value, str) else value
@@ -170,20 +165,8 @@ def rendered(
 ) -> str:
     """Return a page as text.
 
-    Parameters
-    ----------
-    template : str
-        Its file in ``templates/``.
-    path : str
-        Where the page is.
-    page : object
-        What it tells.
-    csrf : str
-        What its forms send back; only pages with forms need it.
-    json : bool
-        Whether the page has a twin for programs.
-    **more
-        What only the drawing of the page needs.
+    ``page`` is what it tells and ``more`` what only its drawing needs; ``csrf`` is what its forms
+    send back, and ``json`` tells whether the page has a twin for programs.
     """
     twin = ("/index.json" if path == "/" else f"{path}.json") if json else ""
     found = _environment().get_template(template)
@@ -204,6 +187,35 @@ def html_response(
     csrf = csrf_token(cookie) if cookie else ""
     text = rendered(template, request.url.path, page, csrf=csrf, json=json, **more)
     return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
+
+
+def twin(
+    router: APIRouter,
+    path: str,
+    template: str,
+    *,
+    name: str | None = None,
+    drawn: Callable[[Any], dict[str, Any]] = lambda page: {},
+    **more: Any,
+) -> Callable[[_Handler], _Handler]:
+    """Decorate the handler of ``PATH.json``: what it returns is shown to people at ``PATH``.
+
+    The template gets that page, the parameters of the path, the query, ``more``, and what ``drawn``
+    makes of the page.
+    """
+
+    def register(handler: _Handler) -> _Handler:
+        told = Depends(handler)
+
+        def html(request: Request, page: Any = told) -> Response:
+            given = {**request.path_params, "query": request.url.query, **more, **drawn(page)}
+            return html_response(request, template, page, **given)
+
+        router.get(f"{path}.json", name=name)(handler)
+        router.get(path, include_in_schema=False)(html)
+        return handler
+
+    return register
 
 
 _TITLES = {

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.leaderboard.standings.board_records import (
+from gnomon.leaderboard.standing_records import (
     LEVEL,
     METRICS,
     Board,
@@ -81,29 +81,8 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
 def standings_of(board: Board) -> Standings:
     """Compute the standings of a season.
 
-    Parameters
-    ----------
-    board : Board
-
-    Returns
-    -------
-    Standings
-        What is not estimable is None there, and a note says why; an entry without a rank is never
-        among the ranked.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> rng = np.random.default_rng(0)
-    >>> rows = [(e, rule, run, float(rng.poisson(20 * e)))
-    ...         for e in (1, 2) for rule in ("r1", "r2") for run in range(20)]
-    >>> scores = pl.DataFrame(rows, schema=["entry", "rule", "run", "score"], orient="row")
-    >>> entries = [Contender(1, "good"), Contender(2, "bad"), Contender(3, "late")]
-    >>> found = standings_of(Board("s", {"r1": False, "r2": False}, 20, entries, scores))
-    >>> [(s.contender.name, s.rank_low, s.rank_high) for s in found.ranked]
-    [('good', 1, 1), ('bad', 2, 2)]
-    >>> [(s.contender.name, s.why) for s in found.unranked]
-    [('late', 'incomplete')]
+    What is not estimable is None there, and a note says why; an entry without a rank is never among
+    the ranked.
     """
     with noted() as notes:
         counts = _counts(board)
@@ -262,22 +241,9 @@ def _gaps(board: Board, table: ScoreTable) -> dict[str, Difference]:
 def difference(a: Estimate, b: Estimate) -> Difference:
     """Return a minus b, two independent estimates, with an interval from theirs.
 
-    Parameters
-    ----------
-    a, b : Estimate
-        Of different trials, at the same level.
-
     References
     ----------
     Zou and Donner (2008), Statistics in Medicine 27: 1693-1702 (MOVER).
-
-    Examples
-    --------
-    >>> from gnomon.stats.estimates import Estimate
-    >>> def one(value, low, high):
-    ...     return Estimate("a", "mean", value, low, high, 0.95, "delta_t", 5, 2, 0, 0.0)
-    >>> difference(one(10.0, 7.0, 13.0), one(4.0, 0.0, 8.0))
-    Difference(value=6.0, low=1.0, high=11.0)
     """
     value = a.value - b.value
     low = value - math.hypot(a.value - a.low, b.high - b.value)

@@ -25,8 +25,8 @@ from sqlalchemy.orm import Session
 from gnomon._io.atomic_file import write_atomically
 from gnomon.database.engine import Database
 from gnomon.database.schema import Account, Entry, EntryAttempt, Season, Submission, VerifiedTrial
-from gnomon.leaderboard.standings.board_records import Board, Contender, Standings
-from gnomon.leaderboard.standings.compute import standings_of
+from gnomon.leaderboard.standing_records import Board, Contender, Standings
+from gnomon.leaderboard.standings import standings_of
 
 __all__ = ["COUNTED", "Snapshot", "StandingsCache", "board_of"]
 
@@ -52,13 +52,8 @@ class Snapshot:
 class StandingsCache:
     """Cache of the standings of all seasons, as new as can be had without waiting.
 
-    Parameters
-    ----------
-    database : Database
-    folder : Path
-        Where snapshots are kept.
-    small : int
-        Entries times rules up to which a reader waits for the newest standings.
+    Up to ``small`` entries times rules, a reader waits for the newest standings. Snapshots are kept
+    in ``folder``.
     """
 
     def __init__(self, database: Database, folder: Path, *, small: int = _SMALL) -> None:
@@ -70,13 +65,7 @@ class StandingsCache:
         self._coming: dict[int, tuple[BaseProcess, Connection]] = {}
 
     def get(self, season_id: int, version: int) -> Snapshot | None:
-        """Return the standings of a season, new or as they were before; None if none are ready.
-
-        Parameters
-        ----------
-        season_id, version : int
-            The season as it is now.
-        """
+        """Return the standings of a season, new or as they were before; None if none are ready."""
         known = self._known.get(season_id)
         if known is not None and known.version == version:
             return Snapshot(known, True)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.experiments.shards.parquet_writer import Column, parquet_bytes
+from gnomon.experiments.parquet_writer import Column, parquet_bytes
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.game.outcomes import ACCEPTED, DENIED, EMPTY_CELL, EPISODE_OVER, IMMOVABLE
 
@@ -42,13 +42,9 @@ _FINISHES = np.arange(3)
 def shard_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
     """Return a trial as the bytes of a Parquet file: the same trial, the same bytes.
 
-    Parameters
-    ----------
-    log : TrialLog
-    counts : AttemptCounts, optional
-        What the rule permitted at each attempt; without it there is no column p0.
+    Without ``counts``, what the rule permitted at each attempt, there is no column p0.
     """
-    from gnomon.experiments.shards.row_codes import code_chances, code_rows
+    from gnomon.experiments.shard_kernels import code_chances, code_rows
 
     n_attempts, n_played = log.n_attempts, log.actions.size
     n_rows = n_played + int((n_attempts == 0).sum())
@@ -134,17 +130,9 @@ class TrialOutcomes:
 def trial_outcomes(shards: Sequence[bytes], *, chances: bool = False) -> Iterator[TrialOutcomes]:
     """Yield the outcomes of trials whose shards are read together, which takes a tenth of the time.
 
-    Parameters
-    ----------
-    shards : sequence of bytes
-        Files of :func:`shard_bytes`; their rows stand in memory together.
-    chances : bool
-        Whether to read p0, which all of them must have then.
+    The rows of all stand in memory together. If ``chances`` are read, all of them must have p0.
 
-    Raises
-    ------
-    ValueError
-        The episodes of a shard do not begin with the first.
+    Raises ValueError: the episodes of a shard do not begin with the first.
     """
     import polars as pl
 

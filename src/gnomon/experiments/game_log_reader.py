@@ -3,7 +3,7 @@
 A captive game server writes *Long* or *Compact* result files, a line an episode, and *transcripts*,
 a line an attempt; people's games are kept as the same kind of transcript. :func:`read_game_log`
 makes a table of scores of any of the three: players as algorithms, rules as tasks.
-:mod:`gnomon.experiments.game_logs.writer` writes them.
+:mod:`gnomon.experiments.game_log_writer` writes them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from gnomon._io.text_file import read_text
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.experiments.game_logs.rows import (
+from gnomon.experiments.game_log_rows import (
     COMPACT,
     COMPACT_RUN,
     LONG,
@@ -40,15 +40,8 @@ __all__ = ["PlayedRun", "read_game_log", "read_runs"]
 class PlayedRun:
     """A player's episodes on a rule, one after another.
 
-    Parameters
-    ----------
-    player, rule : str
-    run : int
-        Number of the run as the file gives it; in a transcript, counted from 0.
-    errors : list of int
-        In each episode.
-    cleared : list of bool
-        Whether the board was cleared.
+    A run bears the number that the file gives it; in a transcript they are counted from 0. Errors,
+    and whether the board was cleared, are by episode.
     """
 
     player: str
@@ -61,38 +54,12 @@ class PlayedRun:
 def read_game_log(path: str | Path, metric: str = "tce") -> ScoreTable:
     r"""Read a result file or a transcript as a table of scores.
 
-    Parameters
-    ----------
-    path : path
-        A Long or Compact result file, or a transcript; the first line tells which.
-    metric : str
-        One of :data:`gnomon.experiments.METRICS`. Attempts on empty cells are not in
-        such files, and a stalemate cannot be told from an episode that was given up.
+    Attempts on empty cells are not in such files, and a stalemate cannot be told from an episode
+    that was given up. The table has a row a run; a score per episode has the column ``step``.
 
-    Returns
-    -------
-    ScoreTable
-        A row a run (a score per episode has the column ``step``).
-
-    Raises
-    ------
-    ScoreDataError
-        The file is none of these, or a field is not what it should be; the message names file, row
-        (line of the file) and field.
-    UnknownNameError
-        There is no such metric.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "results.csv"
-    ...     _ = path.write_text(
-    ...         "#.nickname,rule_name,trial_id\n#number_of_moves,number_of_errors,if_clear\n"
-    ...         ".me,clockwise,0\n47,38,1\n12,3,1\n"
-    ...     )
-    ...     read_game_log(path).runs("me", "clockwise")
-    array([41.])
+    Raises ScoreDataError: the file is none of these, or a field is not what it should be; the
+    message names file, row (line of the file) and field. Raises UnknownNameError: there is no such
+    metric.
     """
     import polars as pl
 

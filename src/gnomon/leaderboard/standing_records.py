@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import TypeAdapter
+
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import ArrayLike
@@ -202,20 +204,4 @@ class Standings:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Standings:
         """Return the standings of a record; the inverse of :meth:`as_record`."""
-        lists = {name: tuple(map(_standing, record[name])) for name in ("ranked", "unranked")}
-        names = ("rules", "notes", "metrics")
-        tuples = {name: tuple(record[name]) for name in names}
-        return cls(**{**record, **lists, **tuples})
-
-
-def _standing(record: Mapping[str, Any]) -> Standing:
-    return Standing(
-        **{
-            **record,
-            "contender": Contender(**record["contender"]),
-            "estimates": {name: Number(**each) for name, each in record["estimates"].items()},
-            "groups": tuple(record["groups"]),
-            "gap": None if record["gap"] is None else Difference(**record["gap"]),
-            "rating": None if record["rating"] is None else Number(**record["rating"]),
-        }
-    )
+        return TypeAdapter(cls).validate_python(record)

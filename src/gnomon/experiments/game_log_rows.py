@@ -33,17 +33,7 @@ TRANSCRIPT = (
 
 
 def is_game_log(path: str | Path) -> bool:
-    r"""Tell by its first line whether a file is a result file or a transcript.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "results.csv"
-    ...     _ = path.write_text("#.nickname,rule_name,trial_id\n")
-    ...     is_game_log(path)
-    True
-    """
+    r"""Tell by its first line whether a file is a result file or a transcript."""
     try:
         with Path(path).open("rb") as file:
             first = file.readline(1000).decode("utf-8-sig")

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.experiments.shards.parquet_writer import Column, parquet_bytes
+from gnomon.experiments.parquet_writer import Column, parquet_bytes
 
 DTYPES = {
     "int32": pl.Int32,

@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from gnomon.database.schema import Account, Entry, Season, Submission
 from gnomon.leaderboard.seasons.entry_registration import register
-from gnomon.leaderboard.standings.compute import standings_of
-from gnomon.leaderboard.standings.snapshots import StandingsCache, board_of
+from gnomon.leaderboard.standing_snapshots import StandingsCache, board_of
+from gnomon.leaderboard.standings import standings_of
 from gnomon.leaderboard.submissions.submission import find_submission, refuse_later, withdraw
 from populated_board import populate
 from small_season import make_account
@@ -111,7 +111,7 @@ def test_what_was_computed_is_found_by_the_next_server(database, settings, seaso
     def never(board):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("gnomon.leaderboard.standings.snapshots.standings_of", never)
+    monkeypatch.setattr("gnomon.leaderboard.standing_snapshots.standings_of", never)
     assert StandingsCache(database, folder).get(season_id, version) == first
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.leaderboard.standings.board_records import LEVEL, METRICS, Board, Contender, Standings
-from gnomon.leaderboard.standings.compute import difference, score_table, standings_of
+from gnomon.leaderboard.standing_records import LEVEL, METRICS, Board, Contender, Standings
+from gnomon.leaderboard.standings import difference, score_table, standings_of
 from gnomon.ranking import rank
 from gnomon.results import noted
 from gnomon.stats import Estimate, estimate

@@ -12,7 +12,7 @@ from io import StringIO
 from typing import Any, Literal, TextIO
 
 from gnomon.errors import GnomonError
-from gnomon.experiments.game_logs.rows import COMPACT, COMPACT_RUN, LONG, TRANSCRIPT
+from gnomon.experiments.game_log_rows import COMPACT, COMPACT_RUN, LONG, TRANSCRIPT
 from gnomon.game.board import BUCKET_PLACES
 from gnomon.game.captive.arguments import GameArguments
 from gnomon.game.captive.session import AttemptRecord, EpisodeRecord, GameLog
@@ -25,10 +25,7 @@ def open_game_log(arguments: GameArguments, rule_name: str) -> GameLog | None:
 
     A header is written only into a file that is empty.
 
-    Raises
-    ------
-    GnomonError
-        A file cannot be opened.
+    Raises GnomonError: a file cannot be opened.
     """
     if arguments.log is None:
         return None

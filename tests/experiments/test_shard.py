@@ -8,13 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.experiments import episode_errors
-from gnomon.experiments.shards.shard import (
-    frame_of,
-    log_of,
-    shard_bytes,
-    shard_frame,
-    trial_outcomes,
-)
+from gnomon.experiments.shard import frame_of, log_of, shard_bytes, shard_frame, trial_outcomes
 from gnomon.learners import TrialLog
 from gnomon.learners.chance import AttemptCounts
 

@@ -1,1 +1,0 @@
-"""Result files and transcripts of the game servers, written and read."""

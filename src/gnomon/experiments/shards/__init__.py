@@ -1,1 +1,0 @@
-"""Shards: the attempts of one trial as a Parquet file."""

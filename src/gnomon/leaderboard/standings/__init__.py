@@ -1,1 +1,0 @@
-"""Standings: estimates, rank intervals and tie groups of verified trials."""

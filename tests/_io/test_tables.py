@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gnomon._io.tables import html_table, latex_table, text_table
+import time
+
+from gnomon._io.tables import MOST_ROWS, html_table, latex_table, text_table
 
 
 def test_a_text_is_returned_in_a_notebook_too(monkeypatch):
@@ -18,3 +20,18 @@ def test_no_table_prints_more_of_a_tiny_p_value_than_a_bound():
         assert text.count(bound) == 1, text
         assert "4.2e-07" in text, text
         assert "0.00012" in text, text
+
+
+def test_a_long_table_is_laid_out_as_a_short_one_without_taking_long(monkeypatch):
+    rows = [
+        {"name": f"漢字 {i}" if i % 3 else "b", "value": i / 7.0, "n": None, "groups": [1, i]}
+        for i in range(MOST_ROWS + 1)
+    ]
+    for title in (None, "What these are"):
+        plain = text_table(rows, [*rows[0]], title=title)
+        monkeypatch.setattr("gnomon._io.tables.MOST_ROWS", len(rows))
+        assert plain == text_table(rows, [*rows[0]], title=title)
+        monkeypatch.undo()
+    begin = time.process_time()
+    text_table(rows * 15, [*rows[0]])
+    assert time.process_time() - begin < 1.0

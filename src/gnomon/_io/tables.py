@@ -16,6 +16,8 @@ Record = Mapping[str, Any]
 
 #: Columns of p-values, which no table gives more digits of than they bear.
 P_VALUES = ("p_value", "p_adjusted", "p_equivalence")
+#: Longer tables are laid out plainly: Rich takes some milliseconds for each row.
+MOST_ROWS = 200
 #: Below this a p-value is a bound: tails so thin are those of the model rather than of the data.
 LEAST_P = 1e-4
 
@@ -47,6 +49,8 @@ def text_table(
 ) -> str:
     """Return records as a table in plain text, numbers to the right; no number is ever cut.
 
+    Of more than 200 records no text is broken either: lines are as long as their cells.
+
     Parameters
     ----------
     records : sequence of mappings
@@ -67,17 +71,21 @@ def text_table(
      dqn     0.25
      ppo        -
     """
+    shown = None if title is None else visible(title)
+    numeric = [all(isinstance(r[name], int | float | None) for r in records) for name in columns]
+    heads = [visible(name) for name in columns]
+    rows = [[_text_cell(record[name], name) for name in columns] for record in records]
+    if len(rows) > MOST_ROWS:
+        return _plain_table(shown, heads, rows, numeric)
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    shown = None if title is None else visible(title)
     table = Table(title=shown, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in columns:
-        numeric = all(isinstance(r[name], int | float | None) for r in records)
-        table.add_column(visible(name), justify="right" if numeric else "left", no_wrap=numeric)
-    for record in records:
-        table.add_row(*(_text_cell(record[name], name) for name in columns))
+    for head, to_right in zip(heads, numeric, strict=True):
+        table.add_column(head, justify="right" if to_right else "left", no_wrap=to_right)
+    for row in rows:
+        table.add_row(*row)
     out = io.StringIO()
     # In a notebook it would show the table by itself, and a second time, were it not told.
     console = Console(
@@ -87,6 +95,24 @@ def text_table(
     console.width = max(console.width, console.measure(table).maximum)
     console.print(table)
     return "\n".join(map(str.rstrip, out.getvalue().splitlines())).strip("\n")
+
+
+def _plain_table(
+    title: str | None, heads: list[str], rows: list[list[str]], numeric: list[bool]
+) -> str:
+    """Lay out a table as Rich does where no line has to be broken."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(heads, *rows, strict=True)]
+
+    def line(cells: list[str]) -> str:
+        blanks = [" " * (n - cell_len(cell)) for n, cell in zip(widths, cells, strict=True)]
+        ordered = zip(cells, blanks, numeric, strict=True)
+        text = "   ".join(b + c if to_right else c + b for c, b, to_right in ordered)
+        return f" {text}".rstrip()
+
+    rule = " " + "─" * (sum(widths) + 3 * (len(widths) - 1))
+    return "\n".join([*([title, ""] if title else []), line(heads), rule, *map(line, rows)])
 
 
 def html_table(

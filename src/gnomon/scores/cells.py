@@ -57,6 +57,7 @@ class Cells:
             del place
             rest = rest.select(pl.all().gather(pl.Series(order, dtype=pl.get_index_type())))
         self._frame = rest.rechunk()
+        self._numbers: dict[str, npt.NDArray[np.float64]] = {}
 
     def __contains__(self, cell: tuple[str, str]) -> bool:
         """Tell whether there is a row of that algorithm and task."""
@@ -74,6 +75,13 @@ class Cells:
         curves = np.full((len(place), steps.size), np.nan)
         curves[[place[label] for label in run], at] = score.to_numpy()
         return steps, curves
+
+    def numbers(self, name: str, algorithm: str, task: str) -> npt.NDArray[np.float64]:
+        """Return the same of a column of numbers, as an array."""
+        if name not in self._numbers:
+            self._numbers[name] = self._frame[name].to_numpy()
+        begin, n = self._slice(algorithm, task)
+        return self._numbers[name][begin : begin + n].copy()
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:

@@ -247,6 +247,16 @@ class ScoreTable:
         return tuple(self.frame["task"].unique(maintain_order=True).to_list())
 
     @cached_property
+    def _algorithms(self) -> dict[str, None]:
+        """The algorithms, found without looking at the others."""
+        return dict.fromkeys(self.algorithms)
+
+    @cached_property
+    def _tasks(self) -> dict[str, None]:
+        """The tasks, found without looking at the others."""
+        return dict.fromkeys(self.tasks)
+
+    @cached_property
     def attributes(self) -> tuple[str, ...]:
         """The names of the columns that have no fixed meaning, to select by."""
         return tuple(name for name in self.frame.columns if name not in SPECIAL)
@@ -301,7 +311,7 @@ class ScoreTable:
             The table has several steps per run; see :meth:`last_step` and :meth:`at_step`.
         """
         self._check_names([algorithm], [task])
-        return self._cells.column("score", algorithm, task).to_numpy().copy()
+        return self._cells.numbers("score", algorithm, task)
 
     def run_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
         """Return the labels of the runs that :meth:`runs` gives, in the same order."""
@@ -442,9 +452,10 @@ class ScoreTable:
 
     def _check_names(self, algorithms: Iterable[str] = (), tasks: Iterable[str] = ()) -> None:
         """Refuse a name that is not in the table."""
-        asked = ("algorithm", algorithms, self.algorithms), ("task", tasks, self.tasks)
-        for kind, names, known in asked:
-            every = set(known)
+        for kind, names, known in (
+            ("algorithm", algorithms, self._algorithms),
+            ("task", tasks, self._tasks),
+        ):
             for name in names:
-                if name not in every:
-                    raise UnknownNameError(kind, name, known)
+                if name not in known:
+                    raise UnknownNameError(kind, name, tuple(known))

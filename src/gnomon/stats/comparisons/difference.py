@@ -113,6 +113,10 @@ class Difference(Protocol):
     """A difference that was seen, with what a judgement of it takes, whatever the level."""
 
     @property
+    def value(self) -> Number:
+        """As it was seen."""
+
+    @property
     def p_value(self) -> Number:
         """Two-sided, that there is none."""
 
@@ -120,15 +124,17 @@ class Difference(Protocol):
         """Return its interval at a level."""
 
 
-def difference(
-    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions, value: Number
-) -> Difference:
+def difference(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> Difference:
     """Return the difference of two algorithms, or of each two tables of two batches.
 
     Batches take a method in closed form.
     """
-    if metric.name == IMPROVEMENT and not options.paired and options.closed(x, y):
+    several = min(x.counts.max(), y.counts.max()) > 1
+    if several and metric.name == IMPROVEMENT and not options.paired and options.closed(x, y):
         return Improvement.of(x, y, higher_is_better=options.higher_is_better)
+    value = difference_of(x, y, metric, options)
+    if not several or not np.isfinite(value).all():
+        return _Unjudged(value)
     if options.small(x, y):
         if _has_profile(x, y, metric):
             n, correlation = options.n_resamples if options.paired else 0, 0.0
@@ -145,7 +151,7 @@ def difference(
         runs = 1.0 / max(float(np.mean(1.0 / s.counts)) for s in (x, y))
         replicates = value + (replicates - value) * math.sqrt(runs / max(runs - 1.0, 1.0))
         name = "scaled_bootstrap"
-    return _Resampled(replicates, neutral_value(metric), name)
+    return _Resampled(value, replicates, neutral_value(metric), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +168,9 @@ class Judgement:
 
 def judged(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> list[Judgement]:
     """Return the judgement of two tables, or of each two tables of two batches."""
-    value, n_runs = difference_of(x, y, metric, options), (x.counts.max(), y.counts.max())
-    size = size_of(x, y, metric)
-    interval, p_value = Interval(math.nan, math.nan, "none", 0, math.nan), math.nan
-    if np.isfinite(value).all() and min(n_runs) > 1:
-        found = difference(x, y, metric, options, value)
-        interval, p_value = found.interval(options.level), found.p_value
-    columns = np.broadcast_arrays(value, size, interval.low, interval.high, p_value)
+    found, n_runs = difference(x, y, metric, options), (x.counts.max(), y.counts.max())
+    size, interval = size_of(x, y, metric), found.interval(options.level)
+    columns = np.broadcast_arrays(found.value, size, interval.low, interval.high, found.p_value)
     return [
         Judgement(value, size, replace(interval, low=low, high=high), p_value, n_runs)
         for value, size, low, high, p_value in np.stack(columns, axis=-1).reshape(-1, 5).tolist()
@@ -203,9 +205,21 @@ def judged_tasks(
 
 
 @dataclass(frozen=True, eq=False)
+class _Unjudged:
+    """A difference of infinite scores, or of single runs, which say nothing of its error."""
+
+    value: Number
+    p_value = math.nan
+
+    def interval(self, level: float) -> Interval:
+        return Interval(math.nan, math.nan, "none", 0, math.nan)
+
+
+@dataclass(frozen=True, eq=False)
 class _Resampled:
     """A difference in every resample of both algorithms."""
 
+    value: float
     replicates: FloatArray
     neutral: float
     method: str

@@ -34,7 +34,7 @@ from gnomon.stats.comparisons.comparison import (
     metrics_to_compare,
     scores_of_pair,
 )
-from gnomon.stats.comparisons.difference import difference, difference_of, size_of
+from gnomon.stats.comparisons.difference import difference, size_of
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.intervals import checked
 from gnomon.stats.items.item_pairs import ItemPairs
@@ -275,8 +275,7 @@ def _ends(
     tasks = scores.shared_tasks((a, b)) if found.task is None else [found.task]
     x, y, options = scores_of_pair(scores, a, b, tasks, how)
     (one,) = metrics_to_compare([metric], how.gamma, scores.higher_is_better)
-    judged = difference(x, y, one, options, difference_of(x, y, one, options))
-    size = size_of(x, y, one)
+    judged, size = difference(x, y, one, options), size_of(x, y, one)
 
     def ends(alpha: float) -> tuple[float, float]:
         interval, _ = checked(judged.interval(1.0 - 2.0 * alpha), size)

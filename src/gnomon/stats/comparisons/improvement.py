@@ -171,6 +171,11 @@ class Improvement:
         """Compare the runs of two algorithms."""
         return cls(a, b, placements(a, b, higher_is_better=higher_is_better))
 
+    @property
+    def value(self) -> Number:
+        """The share of pairs of runs that was won, averaged over tasks."""
+        return self.won.value
+
     @cached_property
     def p_value(self) -> Number:
         """Two-sided, that the probability is one half."""
@@ -179,7 +184,7 @@ class Improvement:
             found = [mann_whitney(x, y)[1] for x, y in zip(*rows, strict=True)]
             return found[0] if self.a.values.ndim == 1 else np.array(found)
         error, edge = self._errors
-        distance = abs(self.won.value - 0.5)
+        distance = abs(self.value - 0.5)
         p_value = np.where(np.asarray(error.variance) > 0.0, error.p_value(distance), 0.0)
         # What so few runs say against one half is less than the placements do.
         step = 0.5 / (self.a.counts @ self.b.counts)
@@ -191,7 +196,7 @@ class Improvement:
 
     def interval(self, level: float) -> Interval:
         """Return the interval at a level."""
-        value = self.won.value
+        value = self.value
         if self.a.n_tasks == 1:
             low, high = newcombe_interval(value, self.a.n_scores, self.b.n_scores, level)
             method = "newcombe"

@@ -171,8 +171,7 @@ def power_curve(
     points = []
     for n in runs:
         x, y = _studies(pilots, n, n_simulations, rng)
-        judged = difference(x, y, one, options, difference_of(x, y, one, options))
-        interval = judged.interval(level)
+        interval = difference(x, y, one, options).interval(level)
         # Had the difference been another one, every interval would lie so much elsewhere.
         low, high = (end[:, None] + shifts for end in (interval.low, interval.high))
         found = np.mean((low > neutral) | (high < neutral), axis=0)

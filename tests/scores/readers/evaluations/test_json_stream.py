@@ -50,7 +50,7 @@ def test_elements_of_one_member_come_one_by_one(members, samples):
 def test_what_is_cut_off_is_told(values, data):
     text = json.dumps(values).encode()
     cut = text[: data.draw(st.integers(0, len(text) - 1))]
-    with pytest.raises(ScoreDataError, match="^a: expected JSON"):
+    with pytest.raises(ScoreDataError, match=r"^a: expected JSON"):
         list(array_elements(io.BytesIO(cut), "a"))
 
 

@@ -39,6 +39,8 @@ FAR_SCORERS = 0.5
 LEAST_MODELS = 3
 #: Tables drawn with the totals of the real one.
 N_TABLES = 20
+#: Of items in such tables so many have a correlation that is far below chance.
+RARE = 0.001
 #: Items that a sentence names.
 MOST_ITEMS = 8
 
@@ -273,24 +275,27 @@ def _on_discrimination(
         return [Statement("discrimination", "not asked", text)]
     full = np.flatnonzero(~np.isnan(matrix).any(axis=0))
     kept = matrix[:, full]
-    correlation = item_rest_correlations(kept)
-    negative = np.flatnonzero(correlation < 0.0)
-    n, known = negative.size, int((~np.isnan(correlation)).sum())
-    if not known:
-        return []
-    text = f"negative item-rest correlation: {n:,} of {counted(known, 'item')} that differ"
-    if np.isin(kept, (0.0, 1.0)).all():
-        drawn = [_drawn_negative(kept, rng) for _ in range(N_TABLES)]
-        low, high = min(drawn), max(drawn)
-        word = "more than" if n > high else "fewer than" if n < low else "as many as"
-        text += (
-            f", {word} chance gives ({low:,} to {high:,} in {N_TABLES} tables with the same totals "
-            "of models and items)"
-        )
-    if n:
-        worst = negative[np.argsort(correlation[negative], kind="stable")]
-        text += f"; the better models fail {_named(scores, full[worst])}: look at their answers"
-    return [Statement("discrimination", "negative", text, float(n))]
+    found = item_rest_correlations(kept)
+    negative, known = int((found < 0.0).sum()), int((~np.isnan(found)).sum())
+    text = f"negative item-rest correlation: {negative:,} of {counted(known, 'item')} that differ"
+    lowest = full[np.argsort(found, kind="stable")[:negative]]
+    if not np.isin(kept, (0.0, 1.0)).all() or not known:
+        text += f" (lowest: {_named(scores, lowest)})" if negative else ""
+        return [Statement("discrimination", "negative", text, float(negative))]
+    drawn = np.array([item_rest_correlations(_drawn(kept, rng)) for _ in range(N_TABLES)])
+    by_chance = (drawn < 0.0).sum(axis=1)
+    text += (
+        f", where chance gives {by_chance.min():,} to {by_chance.max():,} in {N_TABLES} tables "
+        "with the same totals of models and items"
+    )
+    estimable = drawn[~np.isnan(drawn)]
+    odd = int((found < np.quantile(estimable, RARE)).sum()) if estimable.size else 0
+    rare = f"far below chance: {counted(odd, 'item')}, where {RARE * known:.2g} would be expected"
+    rare += f" ({_named(scores, lowest[:odd])}): look at their answers" if odd else ""
+    return [
+        Statement("discrimination", "negative", text, float(negative)),
+        Statement("discrimination", "far below chance", rare, float(odd)),
+    ]
 
 
 def item_rest_correlations(matrix: FloatArray) -> FloatArray:
@@ -321,12 +326,12 @@ def item_rest_correlations(matrix: FloatArray) -> FloatArray:
     return np.where(tiny, np.nan, (own * rest).sum(axis=0) / np.where(tiny, 1.0, scale))
 
 
-def _drawn_negative(matrix: FloatArray, rng: np.random.Generator) -> int:
-    """Return how many items are negative in a table drawn from all with the same totals.
+def _drawn(matrix: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return a binary table drawn from all with the same totals of models and items.
 
-    If every item measures one ability (Rasch), all binary tables with the same totals of models
-    and items are equally likely. They are drawn by trades between two models of the items that
-    one alone has solved (Strona et al. 2014, "curveball").
+    If every item measures one ability (Rasch), all of them are equally likely. They are drawn by
+    trades between two models of the items that one alone has solved (Strona et al. 2014,
+    "curveball").
     """
     drawn = matrix.astype(np.bool_)
     k = len(drawn)
@@ -337,7 +342,7 @@ def _drawn_negative(matrix: FloatArray, rng: np.random.Generator) -> int:
         drawn[a, apart] = False
         drawn[a, rng.permutation(apart)[:solved]] = True
         drawn[b, apart] = ~drawn[a, apart]
-    return int((item_rest_correlations(drawn.astype(np.float64)) < 0.0).sum())
+    return drawn.astype(np.float64)
 
 
 def _on_range(scores: ItemScores, matrix: FloatArray) -> list[Statement]:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from evaluation_logs import head, lm_eval_line, sample, write_eval, write_lm_eval
 
 N = 100_000

@@ -8,6 +8,7 @@ kept, each with its status.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -43,6 +44,7 @@ _USAGE = {
 }
 #: Members that stand before the samples; by then it is known whether a file is a log.
 _HEAD = 12
+_GLANCE = 4096
 
 
 def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
@@ -240,6 +242,10 @@ def _is_log(path: Path) -> bool:
         if path.suffix != ".json" or not path.is_file():
             return False
         with path.open("rb") as stream:
+            # Whoever has no such member near the top need not be parsed.
+            if not re.search(rb'"eval"\s*:\s*\{', stream.read(_GLANCE)):
+                return False
+            stream.seek(0)
             return _begins_as_log(object_members(stream, str(path), elements_of="samples"))
     except (OSError, ScoreDataError):
         return False

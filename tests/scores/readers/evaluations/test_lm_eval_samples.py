@@ -7,7 +7,7 @@ import pytest
 from evaluation_logs import SHARED, lm_eval_line, write_lm_eval
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.results import noted
-from gnomon.scores import read_scores
+from gnomon.scores import read_scores, write_scores
 
 is_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared logs are not here")
 REAL = SHARED / "lm_eval"
@@ -170,3 +170,12 @@ def test_wrong_samples_are_told(tmp_path):
         path.write_text(text)
         with pytest.raises(ScoreDataError, match=re.escape(message)):
             read_scores(path, format="lm-eval-samples")
+
+
+def test_a_table_of_samples_is_written_and_read_back(tmp_path):
+    lines = [line | {"doc": {"question_id": 7, "topic": "t"}} for line in quiz([1.0, 0.0])]
+    table = read_scores(write_lm_eval(tmp_path / "m", "m", {"quiz": lines}), cluster="topic")
+    for name in ("samples.csv", "samples.parquet"):
+        write_scores(table, tmp_path / name)
+        again = read_scores(tmp_path / name)
+        assert (str(again), again.units, again.cluster) == (str(table), "items", "topic")

@@ -177,7 +177,7 @@ def input_columns(text: str, *, keeps_end: bool = False) -> dict[str, str]:
     Examples
     --------
     >>> input_columns("Capital of France?")
-    {'input': 'Capital of France?', 'input_hash': 'd9a2b0d82fd8'}
+    {'input': 'Capital of France?', 'input_hash': '14e720378c82'}
     """
     mark = blake2b(text.encode(errors="replace"), digest_size=6).hexdigest()
     shown = text

@@ -21,7 +21,9 @@ from gnomon.scores.readers.evaluations.log_archive import LogArchive
 from gnomon.scores.readers.evaluations.sample_table import (
     Log,
     SampleColumns,
+    as_cost,
     input_columns,
+    read_each,
     table_of_logs,
     warn,
 )
@@ -49,7 +51,7 @@ _GLANCE = 4096
 
 def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     """Read a log, or every one in a folder, up to two folders deep."""
-    logs = [_log(file) for file in _files(path)]
+    logs = read_each(_files(path), _log, "inspect")
     return table_of_logs(logs, wanted, path, "inspect")
 
 
@@ -171,17 +173,16 @@ def _scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield scorer, value
 
 
-def _costs(sample: Mapping[str, Any]) -> dict[str, Any]:
+def _costs(sample: Mapping[str, Any]) -> dict[str, float | None]:
     """Return tokens, summed over the models that a sample used, and seconds."""
     usages = [use for use in mapping_at(sample, "model_usage").values() if isinstance(use, dict)]
-    found: dict[str, Any] = {}
+    found: dict[str, float | None] = {}
     for name, theirs in _USAGE.items():
-        known = [use[theirs] for use in usages if use.get(theirs) is not None]
+        known = [cost for use in usages if (cost := as_cost(use.get(theirs))) is not None]
         if known:
             found[name] = sum(known)
     for name, theirs in (("time_s", "total_time"), ("working_time_s", "working_time")):
-        if sample.get(theirs) is not None:
-            found[name] = sample[theirs]
+        found[name] = as_cost(sample.get(theirs))
     return found
 
 

@@ -23,6 +23,7 @@ from gnomon.cli import (
     experiments,
     game,
     leaderboard,
+    planning,
     ranking,
     rules,
     statistics,
@@ -53,9 +54,9 @@ app.command()(statistics.compare)
 app.command()(statistics.profile)
 app.command()(statistics.histograms)
 app.command()(statistics.curves)
-app.command()(statistics.plan)
-app.command()(statistics.tolerance)
-app.command()(statistics.sensitivity)
+app.command()(planning.plan)
+app.command()(planning.tolerance)
+app.command()(planning.sensitivity)
 app.command(cls=ranking.RankCommand)(ranking.rank)
 app.command()(ranking.rank_distribution)
 app.command()(ranking.compare_pairs)

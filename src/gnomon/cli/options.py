@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DrawOptions",
+    "EstimateMethod",
     "Gamma",
     "Latex",
     "Level",
@@ -99,6 +100,7 @@ Only = Annotated[
 ]
 # As in gnomon.stats, whose import would load what the help does not need.
 Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
+EstimateMethod = Literal[Method, "wilson", "beta", "clopper_pearson"]
 Resampling = Literal["runs", "runs_and_tasks"]
 
 
@@ -231,9 +233,9 @@ def scores_or_summaries(
     scores: NormalizedScores,
     reading: ReadOptions,
     metrics: Sequence[str] | None,
-    method: Method,
+    method: EstimateMethod,
     needs_runs: Mapping[str, bool],
-) -> tuple[ScoreTable, Sequence[str] | None, Method]:
+) -> tuple[ScoreTable, Sequence[str] | None, EstimateMethod]:
     """Return scores, metrics and method: as they are, or what a file of summaries allows.
 
     `needs_runs` says which options are set that summaries cannot serve.
@@ -258,9 +260,9 @@ def _runs_or_errors(
     scores: NormalizedScores,
     reading: ReadOptions,
     metrics: Sequence[str] | None,
-    method: Method,
+    method: EstimateMethod,
     needs_runs: Mapping[str, bool],
-) -> tuple[ScoreTable, Sequence[str] | None, Method]:
+) -> tuple[ScoreTable, Sequence[str] | None, EstimateMethod]:
     """Return runs; of single ones with their standard errors, items that stand in for them."""
     from gnomon.scores.readers.summaries import of_standard_errors
     from gnomon.stats.summaries import SUMMARY_METRICS, stand_in_runs
@@ -405,7 +407,7 @@ def weights_of(text: str, table: ScoreTable) -> Mapping[str, float] | str:
             f"--weights {text}: expected a CSV file of task, weight, or a column of the scores "
             f"that tells families ({known}); found neither"
         )
-    from gnomon.cli.distill import named_numbers
+    from gnomon.scores.readers.named_numbers import named_numbers
 
     return {task: w for task, (w,) in named_numbers(Path(text), "task", ["weight"]).items()}
 

@@ -68,7 +68,10 @@ class RankCommand(TyperCommand):
 @with_groups
 def rank(
     source: Source,
-    method: Annotated[str, typer.Option(help="hodge, gohr-ev, bradley-terry, ...")] = "hodge",
+    method: Annotated[
+        str | None,
+        typer.Option(help="hodge (of tasks), item_mean (of items), gohr-ev, bradley-terry, ..."),
+    ] = None,
     by: By = "algorithm",
     marginal: Annotated[
         bool, typer.Option("--marginal", help="Rank intervals that hold one by one.")

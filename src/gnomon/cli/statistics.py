@@ -1,4 +1,4 @@
-"""The statistics verbs: ``gnomon estimate``, ``compare``, ``profile``, ``plan`` and their like."""
+"""The statistics verbs: ``gnomon estimate``, ``compare``, ``profile`` and ``curves``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import typer
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import (
     DrawOptions,
-    Gamma,
-    Latex,
+    EstimateMethod,
     Level,
     Method,
     Normalize,
@@ -26,7 +25,6 @@ from gnomon.cli.options import (
     normalized,
     scores_of,
     scores_or_summaries,
-    settings_of,
     summaries_of,
     weights_of,
     with_groups,
@@ -38,15 +36,15 @@ __all__ = [
     "curves",
     "estimate",
     "histograms",
-    "plan",
     "profile",
-    "sensitivity",
-    "tolerance",
 ]
 
 First = Annotated[str | None, typer.Argument(help="An algorithm; without it, all pairs.")]
 Second = Annotated[str | None, typer.Argument(help="The one to compare it with.")]
 
+By = Annotated[
+    str | None, typer.Option("--by", help="Of items: a column whose groups are shown too.")
+]
 Weights = Annotated[
     str | None,
     typer.Option(
@@ -74,10 +72,14 @@ def _check_weights(
 def estimate(
     source: Source,
     metric: Annotated[
-        list[str] | None, typer.Option(help="mean, median, iqm or optimality_gap; repeatable.")
+        list[str] | None,
+        typer.Option(
+            help="mean, median, iqm or optimality_gap; of items mean, pass@5, pass^5; repeatable."
+        ),
     ] = None,
     per_task: Annotated[bool, typer.Option("--per-task", help="For each task by itself.")] = False,
-    method: Annotated[Method, typer.Option(help="How intervals are made.")] = "auto",
+    method: Annotated[EstimateMethod, typer.Option(help="How intervals are made.")] = "auto",
+    by: By = None,
     resampling: Annotated[
         Resampling, typer.Option(help="Whether tasks are a sample too, of tasks like these.")
     ] = "runs",
@@ -96,16 +98,21 @@ def estimate(
     """Estimate summaries of every algorithm, with intervals."""
     if per_task and (method != "auto" or resampling != "runs"):
         raise typer.BadParameter("--per-task goes without --method and --resampling")
-    own = {"--resampling": resampling != "runs", "--variances": variances != "own"}
+    own = {
+        "--by": by is not None,
+        "--resampling": resampling != "runs",
+        "--variances": variances != "own",
+    }
     _check_weights(weights, metric, {"--per-task": per_task, **own})
     from gnomon import stats
 
     with answering("estimate", as_json=as_json) as answer:
         runs_only = {"--per-task": per_task, "--resampling": resampling != "runs"}
-        table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
-        options = draws.arguments() | {"method": by}
+        table, wanted, how = scores_or_summaries(source, scores, reading, metric, method, runs_only)
+        options = draws.arguments() | {"method": how}
         if weights is None:
             options |= {"per_task": per_task, "resampling": resampling, "variances": variances}
+            options["by"] = by
             found = stats.estimate(table, wanted, **options)
         else:
             del options["gamma"]
@@ -139,6 +146,11 @@ def compare(
     equivalence: Annotated[
         float | None, typer.Option(help="Largest difference that does not matter: test for less.")
     ] = None,
+    by: By = None,
+    sequential: Annotated[
+        Literal["e"] | None,
+        typer.Option(help="Of items in their order: bets, valid at every look (e-values)."),
+    ] = None,
     weights: Weights = None,
     *,
     scores: NormalizedScores,
@@ -156,7 +168,14 @@ def compare(
         raise typer.BadParameter("--per-task needs two algorithms, A and B")
     if equivalence is not None and correction != "holm":
         raise typer.BadParameter(f"--equivalence corrects by holm, found --correction {correction}")
+    of_pair = {"--by": by is not None, "--sequential": sequential is not None}
+    for option in [name for name, is_set in of_pair.items() if is_set]:
+        if a is None:
+            raise typer.BadParameter(f"{option} needs two algorithms, A and B")
+        if equivalence is not None:
+            raise typer.BadParameter(f"{option} goes without --equivalence")
     others = {"--equivalence": equivalence is not None, "--correction": correction != "holm"}
+    others |= of_pair
     _check_weights(weights, metric, {"--per-task": per_task, **others})
     from gnomon import stats
     from gnomon.stats.comparisons.comparison import chosen_pair
@@ -166,8 +185,8 @@ def compare(
             answer.warn("--correction max_t is now studentized_range; the old name goes in 0.3")
             correction = "studentized_range"
         runs_only = {"--paired": paired, f"--correction {correction}": correction != "holm"}
-        table, wanted, by = scores_or_summaries(source, scores, reading, metric, method, runs_only)
-        options = draws.arguments() | {"paired": paired, "method": by}
+        table, wanted, how = scores_or_summaries(source, scores, reading, metric, method, runs_only)
+        options = draws.arguments() | {"paired": paired, "method": how}
         if wanted:
             options["metrics"] = wanted
         pair = chosen_pair(table, a, b)
@@ -182,7 +201,8 @@ def compare(
         elif pair is None:
             found = stats.compare_all(table, correction=correction, **options)
         else:
-            found = stats.compare(table, *pair, per_task=per_task, **options)
+            options |= {"per_task": per_task, "by": by, "sequential": sequential}
+            found = stats.compare(table, *pair, **options)
         answer.show(found, **vars(showing))
 
 
@@ -324,119 +344,3 @@ def _grid(text: str | None) -> int | Literal["shared"] | None:
             f"expected a number of steps from 2 on, or shared; found {text!r}", param_hint="--grid"
         )
     return int(text)
-
-
-@with_groups
-def plan(
-    source: Source,
-    a: First = None,
-    b: Second = None,
-    metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
-    runs: Annotated[
-        list[int] | None, typer.Option(min=1, help="Runs per task to try; repeatable.")
-    ] = None,
-    power: Annotated[float, typer.Option(min=0, max=1, help="Power to reach.")] = 0.8,
-    way: Annotated[
-        Literal["power", "widths", "subsample", "sequential"],
-        typer.Option(
-            help="Power of studies, widths of intervals, what fewer of these runs would have said, "
-            "or a look after each number of runs."
-        ),
-    ] = "power",
-    simulations: Annotated[int, typer.Option(min=2, help="Simulated studies, or draws.")] = 400,
-    level: Level = 0.95,
-    seed: Seed = 0,
-    gamma: Gamma = None,
-    *,
-    scores: NormalizedScores,
-    reading: ReadOptions,
-    showing: ShowOptions,
-    as_json: JsonOption = False,
-) -> None:
-    """Say how many runs are needed to tell algorithms apart, or what fewer would have said."""
-    from gnomon.cli.progress import progress_bar
-    from gnomon.stats import plan as planned
-
-    with answering("plan", as_json=as_json) as answer:
-        table = scores.last(source, reading)
-        with progress_bar("planning") as progress:
-            found = planned(
-                table,
-                a,
-                b,
-                metric,
-                way=way,
-                runs=runs,
-                power=power,
-                n_simulations=simulations,
-                level=level,
-                gamma=gamma,
-                rng=seed,
-                progress=progress,
-            )
-        answer.show(found, **vars(showing))
-
-
-@with_groups
-def tolerance(
-    source: Source,
-    share: Annotated[float, typer.Option(help="Share of all runs to hold.")] = 0.9,
-    side: Annotated[
-        Literal["two-sided", "lower", "upper"], typer.Option(help="Which ends are wanted.")
-    ] = "two-sided",
-    method: Annotated[
-        Literal["order", "normal"],
-        typer.Option(help="By order statistics, or by mean and deviation for normal scores."),
-    ] = "order",
-    algorithm: Only = None,
-    level: Level = 0.95,
-    *,
-    scores: NormalizedScores,
-    reading: ReadOptions,
-    latex: Latex = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Say between which scores a share of single runs lies."""
-    from gnomon.stats import tolerance as tolerances
-
-    with answering("tolerance", as_json=as_json) as answer:
-        table = scores.last(source, reading, algorithm)
-        found = tolerances(table, share=share, level=level, side=side, method=method)
-        answer.show(found, latex=latex)
-
-
-@with_groups
-def sensitivity(
-    source: Source,
-    setting: Annotated[
-        list[str] | None, typer.Option(help="A column that is a hyper-parameter; repeatable.")
-    ] = None,
-    learner: Annotated[
-        str, typer.Option(help="The column that tells learners apart, if there are several.")
-    ] = "learner",
-    share: Annotated[float, typer.Option(help="Share of the peak to reach by tuning.")] = 0.95,
-    resamples: Annotated[int, typer.Option(min=1, help="Draws of runs to hold out.")] = 500,
-    algorithm: Only = None,
-    level: Level = 0.95,
-    seed: Seed = 0,
-    *,
-    scores: NormalizedScores,
-    reading: ReadOptions,
-    latex: Latex = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Say how learners depend on their hyper-parameters, and how lucky the best setting is."""
-    from gnomon.stats import sensitivity as sensitivities
-
-    with answering("sensitivity", as_json=as_json) as answer:
-        table = scores.last(source, reading, algorithm)
-        found = sensitivities(
-            table,
-            setting or settings_of(source),
-            learner=learner,
-            share=share,
-            level=level,
-            n_resamples=resamples,
-            rng=seed,
-        )
-        answer.show(found, latex=latex)

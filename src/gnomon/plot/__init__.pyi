@@ -19,6 +19,10 @@ from .intervals import difference_bars as difference_bars
 from .intervals import improvement_bars as improvement_bars
 from .intervals import interval_panels as interval_panels
 from .intervals import interval_rows as interval_rows
+from .items import item_bars as item_bars
+from .items import item_plan_curves as item_plan_curves
+from .items import look_bands as look_bands
+from .items import share_bars as share_bars
 from .planning import power_curves as power_curves
 from .planning import subsample_distributions as subsample_distributions
 from .planning import width_curves as width_curves
@@ -55,6 +59,9 @@ __all__ = [
     "improvement_heat_map",
     "interval_panels",
     "interval_rows",
+    "item_bars",
+    "item_plan_curves",
+    "look_bands",
     "median_curves",
     "median_rows",
     "pairwise_rows",
@@ -66,6 +73,7 @@ __all__ = [
     "rank_distribution_bars",
     "rank_interval_plot",
     "sample_efficiency_curves",
+    "share_bars",
     "subsample_distributions",
     "task_bars",
     "tournament_graph",

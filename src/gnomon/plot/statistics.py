@@ -22,6 +22,7 @@ from gnomon.plot.intervals import (
     interval_panels,
     interval_rows,
 )
+from gnomon.plot.items import item_plan_curves, item_plan_figure
 from gnomon.plot.labels import better_end, in_lines
 from gnomon.plot.planning import (
     power_curves,
@@ -44,6 +45,7 @@ from gnomon.plot.style import (
 from gnomon.results import Results
 from gnomon.stats.comparisons.comparison import Comparison, Comparisons
 from gnomon.stats.estimates import Estimate, Estimates
+from gnomon.stats.items.item_plans import ItemPlan
 from gnomon.stats.learning_curves.curves_by_step import Curve, Curves
 from gnomon.stats.planning.plans import Plan
 from gnomon.stats.planning.power import IntervalWidth, PowerPoint
@@ -156,6 +158,12 @@ def draw_plan(found: Plan, ax: Axes | None = None) -> Figure | Axes:
         return (
             power_figure(points, power) if ax is None else power_curves(points, wanted=power, ax=ax)
         )
+    plans = [one for one in found if isinstance(one, ItemPlan)]
+    if plans:
+        wanted = found.settings.get("power", 0.8)
+        if ax is None:
+            return item_plan_figure(plans, wanted)
+        return item_plan_curves(plans, wanted=wanted, ax=ax)
     widths = [one for one in found if isinstance(one, IntervalWidth)]
     if widths:
         return width_figure(widths) if ax is None else width_curves(widths, ax=ax)

@@ -24,6 +24,12 @@ Does it depend on what was chosen?
     :func:`estimate_weighted` and :func:`compare_weighted` weight tasks, and say how little would
     turn a difference; :func:`tolerance` says where single runs lie, :func:`sensitivity` what is
     owed to hyper-parameters and to the luck of the best setting.
+Models on the same items?
+    Of a table of items (``units="items"``) the same verbs give paired differences, Wilson's
+    intervals, cluster-robust errors and ``pass@K``: :class:`ItemComparisons`,
+    :class:`ItemEstimates`, :class:`ItemLooks`, :class:`ItemPlan`. The formulas by themselves:
+    :func:`wilson`, :func:`jeffreys`, :func:`clopper_pearson`, :func:`tango`, :func:`mcnemar`,
+    :func:`cluster_error`, :func:`pass_at`, :func:`pass_hat`, :class:`ConfidenceSequence`.
 What it is made of
     arrays of shape (runs, tasks) or :class:`Strata`; aggregates (:func:`mean`,
     :func:`interquartile_mean`, ...); :class:`Resamples`; intervals (:func:`percentile`,

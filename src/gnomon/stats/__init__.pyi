@@ -6,16 +6,16 @@ from .aggregates import optimality_gap as optimality_gap
 from .aggregates import share_above as share_above
 from .aggregates import task_iqm as task_iqm
 from .aggregates import trimmed_mean as trimmed_mean
+from .bootstrap.medians import median_curve as median_curve
+from .bootstrap.medians import median_interval as median_interval
 from .bootstrap.quantiles import percentile_interval as percentile_interval
 from .bootstrap.quantiles import quantiles as quantiles
 from .bootstrap.resamples import Resamples as Resamples
 from .bootstrap.resamples import draw_key as draw_key
-from .bootstrap.resamples import median_curve as median_curve
-from .bootstrap.resamples import median_interval as median_interval
 from .comparisons.all_pairs import compare_all as compare_all
-from .comparisons.comparison import Comparison as Comparison
-from .comparisons.comparison import Comparisons as Comparisons
 from .comparisons.comparison import compare as compare
+from .comparisons.comparison_records import Comparison as Comparison
+from .comparisons.comparison_records import Comparisons as Comparisons
 from .comparisons.effects import almost_stochastic_order as almost_stochastic_order
 from .comparisons.effects import cliffs_delta as cliffs_delta
 from .comparisons.effects import hedges_g as hedges_g
@@ -34,8 +34,8 @@ from .comparisons.rank_tests import difficulty_order as difficulty_order
 from .comparisons.rank_tests import holm as holm
 from .comparisons.rank_tests import mann_whitney as mann_whitney
 from .comparisons.rank_tests import mann_whitney_table as mann_whitney_table
-from .estimates import Estimate as Estimate
-from .estimates import Estimates as Estimates
+from .estimate_records import Estimate as Estimate
+from .estimate_records import Estimates as Estimates
 from .estimates import estimate as estimate
 from .histograms import Histogram as Histogram
 from .histograms import Histograms as Histograms
@@ -46,6 +46,31 @@ from .intervals import bias_corrected as bias_corrected
 from .intervals import bias_corrected_accelerated as bias_corrected_accelerated
 from .intervals import percentile as percentile
 from .intervals import studentized as studentized
+from .items.cluster_errors import ClusterError as ClusterError
+from .items.cluster_errors import Clusters as Clusters
+from .items.cluster_errors import cluster_error as cluster_error
+from .items.confidence_sequences import ConfidenceSequence as ConfidenceSequence
+from .items.item_comparisons import ItemComparison as ItemComparison
+from .items.item_comparisons import ItemComparisons as ItemComparisons
+from .items.item_estimates import ItemEstimate as ItemEstimate
+from .items.item_estimates import ItemEstimates as ItemEstimates
+from .items.item_looks import ItemLook as ItemLook
+from .items.item_looks import ItemLooks as ItemLooks
+from .items.item_plans import ItemPlan as ItemPlan
+from .items.item_values import pass_at as pass_at
+from .items.item_values import pass_hat as pass_hat
+from .items.paired import PairCounts as PairCounts
+from .items.paired import bonett_price as bonett_price
+from .items.paired import mcnemar as mcnemar
+from .items.paired import newcombe_paired as newcombe_paired
+from .items.paired import newcombe_unpaired as newcombe_unpaired
+from .items.paired import tango as tango
+from .items.proportions import clopper_pearson as clopper_pearson
+from .items.proportions import effective_wilson as effective_wilson
+from .items.proportions import jeffreys as jeffreys
+from .items.proportions import wilson as wilson
+from .items.variance_components import VarianceComponents as VarianceComponents
+from .items.variance_components import variance_components as variance_components
 from .learning_curves.curve_summaries import summarize_runs as summarize_runs
 from .learning_curves.curves_by_step import Curve as Curve
 from .learning_curves.curves_by_step import Curves as Curves
@@ -97,18 +122,21 @@ from .robustness.tolerance import runs_for_tolerance as runs_for_tolerance
 from .robustness.tolerance import share_of_range as share_of_range
 from .robustness.tolerance import tolerance as tolerance
 from .robustness.tolerance import tolerance_ranks as tolerance_ranks
+from .small_samples.median_profile import median_profile_interval as median_profile_interval
 from .small_samples.small_sample import DeltaError as DeltaError
 from .small_samples.small_sample import Influences as Influences
 from .small_samples.small_sample import delta_error as delta_error
 from .small_samples.small_sample import delta_interval as delta_interval
-from .small_samples.small_sample import median_profile_interval as median_profile_interval
 from .strata import Strata as Strata
 from .summaries import stand_in_runs as stand_in_runs
 
 __all__ = [
     "METRICS",
+    "ClusterError",
+    "Clusters",
     "Comparison",
     "Comparisons",
+    "ConfidenceSequence",
     "Curve",
     "Curves",
     "DeltaError",
@@ -122,7 +150,15 @@ __all__ = [
     "Influences",
     "Interval",
     "IntervalWidth",
+    "ItemComparison",
+    "ItemComparisons",
+    "ItemEstimate",
+    "ItemEstimates",
+    "ItemLook",
+    "ItemLooks",
+    "ItemPlan",
     "Metric",
+    "PairCounts",
     "PairwiseTest",
     "Placements",
     "Plan",
@@ -137,6 +173,7 @@ __all__ = [
     "Subsamples",
     "Tolerance",
     "Tolerances",
+    "VarianceComponents",
     "WeightedComparison",
     "WeightedComparisons",
     "almost_stochastic_order",
@@ -144,7 +181,10 @@ __all__ = [
     "basic",
     "bias_corrected",
     "bias_corrected_accelerated",
+    "bonett_price",
     "cliffs_delta",
+    "clopper_pearson",
+    "cluster_error",
     "compare",
     "compare_all",
     "compare_weighted",
@@ -155,6 +195,7 @@ __all__ = [
     "difficulty_progress",
     "distance_profiles",
     "draw_key",
+    "effective_wilson",
     "equivalence",
     "estimate",
     "estimate_weighted",
@@ -162,18 +203,24 @@ __all__ = [
     "holm",
     "interquartile_mean",
     "interval_widths",
+    "jeffreys",
     "likelihood_distances",
     "likelihood_profiles",
     "mann_whitney",
     "mann_whitney_table",
+    "mcnemar",
     "mean",
     "median",
     "median_curve",
     "median_interval",
     "median_profile_interval",
     "metric_named",
+    "newcombe_paired",
+    "newcombe_unpaired",
     "normal_factor",
     "optimality_gap",
+    "pass_at",
+    "pass_hat",
     "percentile",
     "percentile_interval",
     "performance_profiles",
@@ -202,6 +249,7 @@ __all__ = [
     "subsample_table",
     "subsampled",
     "summarize_runs",
+    "tango",
     "task_iqm",
     "task_tests",
     "task_weights",
@@ -210,6 +258,8 @@ __all__ = [
     "tolerance_ranks",
     "trimmed_mean",
     "turning_share",
+    "variance_components",
     "violation_ratio",
+    "wilson",
     "wilson_band",
 ]

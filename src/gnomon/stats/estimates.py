@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError, listed
-from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.results import generator, made_by, recorded
 from gnomon.scores.plausibility import warn_of_unlike_scales
-from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap.quantiles import quantiles
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key, median_replicates
+from gnomon.scores.table import FloatArray, ScoreTable, Units
+from gnomon.stats.bootstrap.medians import median_interval
+from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.cautions import (
     check_target,
     name_far_task,
@@ -24,14 +24,10 @@ from gnomon.stats.cautions import (
     name_two_clusters,
     warn,
 )
-from gnomon.stats.intervals import (
-    Interval,
-    Method,
-    checked,
-    interval_of,
-    percentile,
-    resolved_method,
-)
+from gnomon.stats.estimate_records import Estimate, Estimates, finite_or_none
+from gnomon.stats.intervals import Interval, Method, checked, interval_of, resolved_method
+from gnomon.stats.items.item_estimates import ItemMethod, estimate_items, item_method
+from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.small_samples.moderated_variances import TableVariances, expect_table
 from gnomon.stats.small_samples.small_sample import Influences, delta_interval
@@ -56,107 +52,16 @@ Resampling = Literal["runs", "runs_and_tasks"]
 Variances = Literal["own", "table"]
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """One number about one algorithm, with its interval and how it was made.
-
-    A number that does not exist is NaN here and None in :meth:`as_record`.
-
-    Parameters
-    ----------
-    algorithm, metric : str
-        What was estimated, for example ``"iqm"``.
-    value : float
-        The estimate.
-    low, high : float
-        Ends of the interval.
-    level : float
-        Its confidence level.
-    method : str
-        How the interval was made.
-    n_runs : int or (int, int)
-        Runs per task; the least and the most where tasks differ.
-    n_tasks : int
-        Number of tasks.
-    n_resamples : int
-        Number of resamples; 0 for an interval in closed form.
-    mc_error : float
-        Monte Carlo error of the worse end, about one standard deviation; 0 in closed form.
-    task : str, optional
-        The task, for an estimate of one task by itself.
-
-    Examples
-    --------
-    >>> one = Estimate("dqn", "iqm", 0.5, math.nan, 0.6, 0.95, "percentile", 5, 6, 2000, 0.01)
-    >>> one.as_record()["low"] is None
-    True
-    """
-
-    algorithm: str
-    metric: str
-    value: float
-    low: float
-    high: float
-    level: float
-    method: str
-    n_runs: int | tuple[int, int]
-    n_tasks: int
-    n_resamples: int
-    mc_error: float
-    task: str | None = None
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number.
-
-        The task, if there is one, comes first.
-        """
-        record = {name: finite_or_none(value) for name, value in asdict(self).items()}
-        task = record.pop("task")
-        return record if task is None else {"task": task, **record}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Estimates(Results[Estimate]):
-    """Estimates of every algorithm of a table; see :func:`estimate`.
-
-    Examples
-    --------
-    >>> from gnomon.stats import estimate
-    >>> scores = ScoreTable.from_arrays({"dqn": [[1.0, 2.0], [2.0, 4.0], [3.0, 3.0]]})
-    >>> print(estimate(scores, ["mean", "iqm"]).where(metric="mean"))
-    score, higher is better
-    <BLANKLINE>
-     algorithm   metric   value     low    high   n_runs   n_tasks
-     ─────────────────────────────────────────────────────────────
-     dqn         mean       2.5   1.367   3.633        3         2
-    """
-
-    columns = ("algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks")
-    drawn_by = "gnomon.plot.statistics:draw_estimates"
-
-    @property
-    def title(self) -> str | None:
-        """What was measured, and which direction is better."""
-        return self.settings.get("title")
-
-    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        return ("task", *self.columns[:-1]) if rows and "task" in rows[0] else self.columns
-
-
-def finite_or_none(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return list(value) if isinstance(value, tuple) else value
-
-
 def estimate(
     scores: ScoreTable,
     metrics: Metrics | None = None,
     *,
+    units: Units | None = None,
+    cluster: str | None = None,
+    by: str | None = None,
     per_task: bool = False,
     level: float = 0.95,
-    method: Method = "auto",
+    method: Method | ItemMethod = "auto",
     resampling: Resampling = "runs",
     variances: Variances = "own",
     n_resamples: int = 2000,
@@ -176,6 +81,12 @@ def estimate(
     metrics : str, Metric or sequence of them, optional
         Names as in :func:`~gnomon.stats.metrics.metric_named`; if not given ``mean``, ``median``
         (of task means), ``iqm`` (interquartile mean) and, if it has a target, ``optimality_gap``.
+        Of items ``mean``, which is what is not given, ``pass@K`` (one of K samples succeeds) and
+        ``pass^K`` (all of them do).
+    units, cluster : str, optional
+        As in :func:`~gnomon.stats.comparisons.comparison.compare`.
+    by : str, optional
+        Of items, a column whose groups are estimated each by itself too.
     per_task : bool
         Whether to estimate each task by itself, ``median`` if no metric is named. The median of
         several tasks is that of their means; of one task it is that of its runs, with a percentile
@@ -185,7 +96,8 @@ def estimate(
     method : str
         ``small_sample``: closed forms that hold their coverage with few runs (see
         :mod:`gnomon.stats.small_samples.small_sample`); ``percentile``, ``basic``, ``bc``, ``bca``,
-        ``studentized``: from resamples; ``auto``: the first below 20 runs, else the second.
+        ``studentized``: from resamples; ``auto``: the first below 20 runs, else the second. Of
+        items ``auto``, or for a share of right ones ``wilson``, ``beta``, ``clopper_pearson``.
     resampling : str
         ``runs`` inside each task, or ``runs_and_tasks`` where the tasks are a sample too, of at
         least 6: ``auto`` and ``small_sample`` are then the closed forms of
@@ -208,7 +120,8 @@ def estimate(
     -------
     Estimates
         For each algorithm in the table's order, the metrics in the given order; with `per_task`, by
-        task, metric and algorithm.
+        task, metric and algorithm. Of items they are :class:`~gnomon.stats.ItemEstimates`, with
+        what the variance is made of.
 
     Raises
     ------
@@ -238,10 +151,17 @@ def estimate(
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
-    if method not in get_args(Method):
+    scores = counted_as(scores, units, cluster)
+    if scores.units == "items":
+        unlike = {"resampling": resampling != "runs", "variances": variances != "own"}
+        refuse_unlike(per_task=per_task, gamma=gamma is not None, **unlike)
+        return estimate_items(scores, metrics, by=by, level=level, method=item_method(method))
+    expect_items(by=by)
+    drawn: Method | None = next((name for name in get_args(Method) if name == method), None)
+    if drawn is None:
         raise ValueError(f"expected one of the methods {get_args(Method)}, found {method!r}")
     how = _Settings(
-        level, method, resampling, variances, n_resamples, gamma, n_threads, generator(rng)
+        level, drawn, resampling, variances, n_resamples, gamma, n_threads, generator(rng)
     )
     if variances != "own":
         over = "tasks one by one" if per_task else resampling
@@ -414,14 +334,9 @@ def _estimate(
 
 def _median_of_runs(algorithm: str, task: str, runs: FloatArray, how: _Settings) -> Estimate:
     """Estimate the median of an algorithm's runs on a task."""
-    value, fault = math.nan, None
-    interval = Interval(math.nan, math.nan, "percentile", 0, math.nan)
-    if runs.size:
-        value = float(quantiles(runs, [0.5])[0])
-    if runs.size > 1:
-        drawn = median_replicates(runs, n_resamples=how.n_resamples, rng=how.rng)
-        interval, fault = checked(percentile(drawn, how.level))
-    else:
+    value, low, high = median_interval(runs, level=how.level)
+    interval, fault = checked(Interval(low, high, "percentile"))
+    if runs.size == 1:
         fault = "interval not estimable from one run"
     if not math.isfinite(value):
         why = "there are no runs" if runs.size == 0 else "half of the runs never got there"

@@ -6,7 +6,7 @@ import pkgutil
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,10 +29,6 @@ from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.all_pairs import compare_all
 from gnomon.stats.comparisons.comparison import Comparisons
 from gnomon.stats.estimates import Estimate, estimate
-
-if TYPE_CHECKING:
-    from gnomon.plot.record import Figure
-    from gnomon.report.page import Report
 
 __all__ = ["TITLES", "Audit", "audit", "scaled_by_task"]
 
@@ -105,19 +101,19 @@ class Audit(Results[Statement]):
         ]
         return "\n\n".join([*parts, _part("Notes", self.notes)] if self.notes else parts)
 
-    def page(self, title: str = "Audit") -> Report:
+    def page(self, title: str = "Audit") -> Any:
         """Return the page of the audit; its ``save(folder)`` writes it with figures and tables."""
-        made: Report = pkgutil.resolve_name("gnomon.report.audit_page:audit_report")(self, title)
+        made: Any = pkgutil.resolve_name("gnomon.report.audit_page:audit_report")(self, title)
         return made
 
     @property
-    def figures(self) -> tuple[Figure, ...]:
+    def figures(self) -> tuple[Any, ...]:
         """The figures of the page, with their captions and numbers."""
         return tuple(self.page().figures)
 
-    def figure(self) -> Figure:
+    def figure(self) -> Any:
         """Return the first of the figures: rank intervals."""
-        drawn: Figure = self.ranking.figure()
+        drawn: Any = self.ranking.figure()
         return drawn
 
     def plot(self, ax: Any = None) -> Any:

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gnomon.errors import DegenerateScoresWarning, listed
 from gnomon.ranking.contest import By, Contest, contest_of, ground_of
+from gnomon.ranking.ranks.item_ranks import ITEM_MEAN, rank_by_items
 from gnomon.ranking.ranks.ranking import Decision, Ranked, Ranking
 from gnomon.ranking.ranks.rating_noise import VARIES, RatingNoise, rating_noise
 from gnomon.ranking.ranks.resampled_ratings import (
@@ -21,7 +21,7 @@ from gnomon.ranking.ranks.resampled_ratings import (
     resampled_ratings,
     spread_p_value,
 )
-from gnomon.ranking.ranks.tie_groups import group_numbers, tie_groups
+from gnomon.ranking.ranks.tie_groups import group_numbers, possible_ranks, tie_groups
 from gnomon.ranking.ratings.method_orders import order_of, rounded
 from gnomon.ranking.ratings.methods import Method, method_named
 from gnomon.ranking.tournament import (
@@ -32,17 +32,20 @@ from gnomon.ranking.tournament import (
     require_meetings,
 )
 from gnomon.results import generator, made_by, recorded
-from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.bootstrap.resamples import draw_key
 from gnomon.stats.estimates import Resampling
+from gnomon.stats.items.item_units import counted_as
 
 __all__ = ["rank"]
 
 
 def rank(
     scores: ScoreTable | Contest,
-    method: str = "hodge",
+    method: str | None = None,
     *,
+    units: Units | None = None,
+    cluster: str | None = None,
     by: By = "algorithm",
     level: float = 0.95,
     resampling: Resampling | None = None,
@@ -69,8 +72,12 @@ def rank(
     ----------
     scores : ScoreTable or Contest
         One score for each run; of a table with steps, each run's last one counts.
-    method : str
-        A name in :data:`gnomon.ranking.METHODS`.
+    method : str, optional
+        A name in :data:`gnomon.ranking.METHODS`, ``hodge`` if none is given. Models on items of an
+        evaluation are ranked by ``item_mean``, with ranks from their paired differences
+        (:mod:`gnomon.ranking.ranks.item_ranks`), unless another is named.
+    units, cluster : str, optional
+        As in :func:`gnomon.stats.compare`, of a table.
     by : str
         ``algorithm``, or ``task`` for an order of difficulty, hardest first; scores of different
         tasks must then mean the same.
@@ -126,7 +133,11 @@ def rank(
     >>> ranking.groups
     (('dqn', 'tabular'), ('uniform',))
     """
-    how = method_named(method)
+    if isinstance(scores, ScoreTable):
+        scores = counted_as(scores, units, cluster)
+        if scores.units == "items" and by == "algorithm" and method in (None, ITEM_MEAN):
+            return rank_by_items(scores, level=level, marginal=marginal)
+    how = method_named(method or "hodge")
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
     if n_resamples < 2:
@@ -226,7 +237,7 @@ def _assembled(
         tuple(tournament.names[i] for i in overall if i in p) for p in tournament.components
     )
     groups = tuple(g for part in parts for g in tie_groups(part, names, together))
-    best, worst = _rank_interval(alone if settings["marginal"] else together, lead)
+    best, worst = possible_ranks(alone if settings["marginal"] else together, lead)
     records = tuple(
         Ranked(
             name,
@@ -249,15 +260,6 @@ def _assembled(
         decisions=decided,
         components=parts,
     )
-
-
-def _rank_interval(
-    separated: npt.NDArray[np.bool_], lead: FloatArray
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the best and the worst rank that the separated pairs leave possible."""
-    better = np.count_nonzero(separated & (lead < 0.0), axis=1)
-    worse = np.count_nonzero(separated & (lead > 0.0), axis=1)
-    return 1 + better, len(lead) - worse
 
 
 def _share_above(replicates: ResampledRatings) -> FloatArray:

@@ -198,15 +198,17 @@ class Ranking(Results[Ranked]):
     def notes(self) -> tuple[str, ...]:
         """What the order counts, over what it is decided, and how to read the letters."""
         missing = any(math.isnan(one.low) for one in self)
-        return (*_LEGEND[self.by], self._family, *([_NO_INTERVAL] if missing else []))
+        kind = "items" if self.settings.get("units") == "items" else self.by
+        return (*_LEGEND[kind], self._family, *([_NO_INTERVAL] if missing else []))
 
     @property
     def _family(self) -> str:
         """Over how many pairs at once the error of separating equals is held."""
         n_pairs = len(self) * (len(self) - 1) // 2
+        how = self.settings.get("correction", "max-t")
         if self.settings["marginal"]:
-            return "Ranks are decided pair by pair, letters over all pairs together (max-t)."
-        return f"Decided over {counted(n_pairs, 'pair')} together (max-t)."
+            return f"Ranks are decided pair by pair, letters over all pairs together ({how})."
+        return f"Decided over {counted(n_pairs, 'pair')} together ({how})."
 
     def rows(self) -> list[Row]:
         """Return ranks and tie groups in words."""
@@ -237,6 +239,12 @@ _LEGEND = {
         "A place is by wins, run against run on common tasks, against everybody here; by how much "
         "does not count. Means, and two compared by themselves, may order otherwise (gnomon audit "
         "names such pairs).",
+        "Those who share a letter are not separated by these data; those who share none may be: "
+        "the ranks tell.",
+    ),
+    "items": (
+        "A place is by the mean over items; two are separated by their paired difference on the "
+        "items that both have.",
         "Those who share a letter are not separated by these data; those who share none may be: "
         "the ranks tell.",
     ),

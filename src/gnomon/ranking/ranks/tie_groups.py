@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["group_letters", "group_numbers", "tie_groups"]
+__all__ = ["group_letters", "group_numbers", "possible_ranks", "tie_groups"]
 
 
 def tie_groups(
@@ -71,3 +71,26 @@ def group_letters(groups: Sequence[int]) -> str:
     """
     places = [divmod(group - 1, 26) for group in groups]
     return "".join(chr(ord("a") + i) + (str(turn + 1) if turn else "") for turn, i in places)
+
+
+def possible_ranks(
+    separated: npt.NDArray[np.bool_], lead: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the best and the worst rank that the separated pairs leave possible.
+
+    Parameters
+    ----------
+    separated : ndarray of bool, shape (n, n)
+    lead : ndarray of float, shape (n, n)
+        By how much i is better than j.
+
+    Examples
+    --------
+    >>> apart = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
+    >>> lead = np.subtract.outer([3.0, 2.0, 1.0], [3.0, 2.0, 1.0])
+    >>> possible_ranks(apart, lead)
+    (array([1, 1, 2]), array([2, 3, 3]))
+    """
+    better = np.count_nonzero(separated & (lead < 0.0), axis=1)
+    worse = np.count_nonzero(separated & (lead > 0.0), axis=1)
+    return 1 + better, len(lead) - worse

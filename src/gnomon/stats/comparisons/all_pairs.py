@@ -21,7 +21,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError, counted
 from gnomon.results import generator, recorded
 from gnomon.scores.plausibility import warn_of_unlike_scales
-from gnomon.scores.table import ScoreTable
+from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.cautions import LARGE_SHARE, warn
 from gnomon.stats.comparisons.comparison import (
     IMPROVEMENT,
@@ -37,6 +37,8 @@ from gnomon.stats.comparisons.comparison import (
 from gnomon.stats.comparisons.permutation import largest_of_permuted
 from gnomon.stats.comparisons.studentized_range import range_cdf, range_quantile
 from gnomon.stats.estimates import shared_tasks
+from gnomon.stats.items.item_comparisons import ItemCorrection, compare_items
+from gnomon.stats.items.item_units import counted_as, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics
 from gnomon.stats.small_samples.moderated_variances import TableVariances
 from gnomon.stats.small_samples.small_sample import delta_error
@@ -50,8 +52,10 @@ MOST_ALGORITHMS, LEAST_RUNS = 6, 10
 
 def compare_all(
     scores: ScoreTable,
-    metrics: Metrics = IMPROVEMENT,
+    metrics: Metrics | None = None,
     *,
+    units: Units | None = None,
+    cluster: str | None = None,
     correction: Correction = "holm",
     paired: bool = False,
     level: float = 0.95,
@@ -69,8 +73,10 @@ def compare_all(
 
     Parameters
     ----------
-    scores, metrics, paired, level, n_resamples, gamma, rng
+    scores, units, cluster, paired, level, n_resamples, gamma, rng
         As in :func:`~gnomon.stats.comparisons.comparison.compare`.
+    metrics : str, Metric or sequence of them, optional
+        As there; ``probability_of_improvement`` if not given, or of items their ``mean``.
     method : str
         As there; ``auto`` takes formulas also where so few resamples give no p-value that is small
         enough to separate any of so many pairs.
@@ -111,6 +117,13 @@ def compare_all(
     correction = _present(correction)
     if len(scores.algorithms) < 2:
         raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
+    scores = counted_as(scores, units, cluster)
+    if scores.units == "items":
+        dealt = correction == "permutation"
+        refuse_unlike(method=method != "auto", gamma=gamma is not None, permutation=dealt)
+        chosen: ItemCorrection = "holm" if correction == "holm" else "studentized_range"
+        return compare_items(scores, None, metrics, level=level, correction=chosen)
+    metrics = metrics or IMPROVEMENT
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     found: list[Comparison] = []
     with recorded() as notes:

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted
-from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.results import generator, made_by, recorded
 from gnomon.scores.plausibility import warn_of_unlike_scales
-from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.bootstrap.resamples import draw_key
+from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
 from gnomon.stats.comparisons.difference import (
     IMPROVEMENT,
     DifferenceOptions,
-    difference_of,
-    interval_and_test,
+    Judgement,
+    judged,
+    judged_tasks,
 )
 from gnomon.stats.comparisons.rank_tests import holm
-from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
-from gnomon.stats.intervals import Interval, checked
+from gnomon.stats.estimates import shared_tasks, warn
+from gnomon.stats.intervals import checked
+from gnomon.stats.items.item_comparisons import compare_items
+from gnomon.stats.items.item_looks import compare_items_sequentially
+from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.small_samples.moderated_variances import TableVariances
 from gnomon.stats.strata import Strata
@@ -39,129 +44,23 @@ __all__ = [
     "compared_pair",
     "corrected",
     "metrics_to_compare",
+    "scores_of_pair",
 ]
 
 SmallMethod = Literal["auto", "small_sample", "percentile"]
 Correction = Literal["holm", "studentized_range", "permutation"]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """How much better (or higher) one algorithm is than another in one metric.
-
-    Parameters
-    ----------
-    a, b : str
-        The algorithms.
-    metric : str
-        What is compared. The value is that of `a` minus that of `b`, except for
-        ``probability_of_improvement``, where it is P(a better than b) and 0.5 means no difference.
-    task : str or None
-        The task, or None for all together.
-    value, low, high : float
-        The difference with its interval; NaN where not estimable.
-    p_value : float
-        Two-sided, that there is no difference.
-    p_adjusted : float
-        Corrected for the comparisons made together; the results' notes, and ``family`` of their
-        settings, say which these are.
-    level : float
-        Confidence level of the interval.
-    method : str
-        How interval and p-value were made.
-    n_resamples : int
-        0 for a closed form.
-    mc_error : float
-        Monte Carlo error of the worse end.
-
-    Examples
-    --------
-    >>> from gnomon.stats import compare
-    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
-    >>> (one,) = compare(scores, "a", "b", "mean")
-    >>> one.value, one.as_record()["task"]
-    (2.0, None)
-    """
-
-    a: str
-    b: str
-    metric: str
-    task: str | None
-    value: float
-    low: float
-    high: float
-    p_value: float
-    p_adjusted: float
-    level: float
-    method: str
-    n_resamples: int
-    mc_error: float
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
-        return {name: finite_or_none(value) for name, value in asdict(self).items()}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparisons(Results[Comparison]):
-    """Comparisons of two algorithms or of all pairs; see :func:`compare`, :func:`compare_all`.
-
-    Examples
-    --------
-    >>> from gnomon.stats import compare
-    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
-    >>> compare(scores, "a", "b", ["mean", "iqm"]).where(metric="iqm").settings["method"]
-    'auto'
-    """
-
-    columns = ("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted")
-    drawn_by = "gnomon.plot.statistics:draw_comparisons"
-
-    @property
-    def title(self) -> str:
-        """How to read the values."""
-        return "a minus b, or the probability that a is better"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What each metric claims, and which p-values were corrected together."""
-        family = self.settings.get("family")
-        return (*_claims(self), *([f"p_adjusted: {family}."] if family else []))
-
-    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        of_tasks = any(row["task"] is not None for row in rows)
-        return [name for name in self.columns if of_tasks or name != "task"]
-
-
-def _claims(found: Sequence[Comparison]) -> list[str]:
-    """Say of which question each metric is the answer, as verbs that ask another may disagree."""
-    metrics = dict.fromkeys(one.metric for one in found)
-    sizes = [metric for metric in metrics if metric != IMPROVEMENT]
-    claims = []
-    if sizes:
-        claims.append(
-            f"{', '.join(sizes)}: by how much a is better, in units of the score; a few tasks may "
-            "decide it."
-        )
-    if IMPROVEMENT in metrics:
-        claims.append(
-            f"{IMPROVEMENT}: how often a run of a beats one of b on the same task; by how much "
-            "does not count."
-        )
-    if len({(one.a, one.b) for one in found}) > 1:
-        claims.append(
-            "gnomon rank counts wins against everybody and may separate other pairs: gnomon audit "
-            "names them."
-        )
-    return claims
-
-
 def compare(
     scores: ScoreTable,
     a: str,
     b: str,
-    metrics: Metrics = (*METRICS[:3], IMPROVEMENT),
+    metrics: Metrics | None = None,
     *,
+    units: Units | None = None,
+    cluster: str | None = None,
+    by: str | None = None,
+    sequential: Literal["e"] | None = None,
     per_task: bool = False,
     paired: bool = False,
     level: float = 0.95,
@@ -170,7 +69,7 @@ def compare(
     gamma: float | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> Comparisons:
-    """Compare two algorithms on the tasks that both have.
+    """Compare two algorithms on the tasks that both have, or two models on the items.
 
     Parameters
     ----------
@@ -178,8 +77,21 @@ def compare(
         One score for each run.
     a, b : str
         The algorithms.
-    metrics : str, Metric or sequence of them
-        As in :func:`~gnomon.stats.estimates.estimate`, and ``probability_of_improvement``.
+    metrics : str, Metric or sequence of them, optional
+        As in :func:`~gnomon.stats.estimates.estimate`, and ``probability_of_improvement``; if not
+        given ``mean``, ``median``, ``iqm`` and that. Of items ``mean``, ``pass@K`` (one of K
+        samples succeeds) and ``pass^K`` (all of them do).
+    units : str, optional
+        What a task is: ``tasks``, or ``items`` of an evaluation, which are drawn and shared, so
+        that models are compared item by item; as the table has it, if not given.
+    cluster : str, optional
+        Of items, the column that tells which ones belong together; as the table has it.
+    by : str, optional
+        Of items, a column whose groups are compared each by itself too, with the share of the
+        difference that each carries.
+    sequential : str, optional
+        Of items, ``e``: look after look in the order of the table, by bets that are valid at every
+        one of them (:mod:`gnomon.stats.items.confidence_sequences`).
     per_task : bool
         Whether to compare on each task too; p-values of tasks are then corrected over tasks, for
         each metric by itself (Holm); that of all tasks together is not corrected.
@@ -201,14 +113,17 @@ def compare(
     Returns
     -------
     Comparisons
-        For each metric the whole and then, if wanted, the tasks.
+        For each metric the whole and then, if wanted, the tasks or groups. Of items they are
+        :class:`~gnomon.stats.ItemComparisons`, which have the unpaired answer and what so many
+        items can tell, or :class:`~gnomon.stats.ItemLooks`.
 
     Raises
     ------
     UnknownNameError
         There is no such algorithm or metric.
     ScoreDataError
-        The algorithms are one, no task is shared, or runs to be paired have no common labels.
+        The algorithms are one, no task is shared, or runs to be paired have no common labels; or
+        tasks are asked for what items have, or items for what tasks have.
 
     Warns
     -----
@@ -224,6 +139,16 @@ def compare(
     mean: 3.25 [1.10, 5.40], p = 0.017
     """
     chosen_pair(scores, a, b)
+    scores = counted_as(scores, units, cluster)
+    if scores.units == "items":
+        refuse_unlike(per_task=per_task, method=method != "auto", gamma=gamma is not None)
+        if sequential is None:
+            return compare_items(scores, (a, b), metrics, by=by, level=level)
+        if by is not None:
+            raise ScoreDataError("by compares groups of all items, and goes without sequential")
+        return compare_items_sequentially(scores, a, b, metrics, level=level, rng=rng)
+    expect_items(by=by, sequential=sequential)
+    metrics = metrics or (*METRICS[:3], IMPROVEMENT)
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     with recorded() as notes:
         warn_of_unlike_scales(scores.select(algorithms=[a, b]), metric_list(metrics))
@@ -314,26 +239,21 @@ def compared_pair(
     With `variances` those of a whole table moderate what a formula gives (none of pairs of runs).
     """
     tasks = shared_tasks(scores, (a, b))
-    x, y = _strata_pair(scores, a, b, tasks, how.paired)
-    keys = (draw_key(how.rng), draw_key(how.rng))
-    options = DifferenceOptions(
-        scores.higher_is_better, how.paired, how.level, how.method, how.n_resamples, keys
-    )
+    x, y, options = scores_of_pair(scores, a, b, tasks, how)
     comparisons = []
     for metric in metrics_to_compare(metrics, how.gamma, scores.higher_is_better):
-        judged = options
+        moderated = options
         if variances is not None and metric.influence is not None:
             of = variances.influences(metric, tasks)
             if a in of and b in of:
-                judged = replace(options, moderated=(of[a], of[b]))
-        comparisons.append(_compared(x, y, metric, judged, a, b, None))
+                moderated = replace(options, moderated=(of[a], of[b]))
+        (whole,) = judged(x, y, metric, moderated)
+        comparisons.append(_compared(whole, metric, options, a, b, None))
         if per_task:
-            parts = zip(tasks, x.per_task(), y.per_task(), strict=True)
-            singles = [
-                _compared(Strata.from_runs([p]), Strata.from_runs([q]), metric, options, a, b, task)
-                for task, p, q in parts
-            ]
-            comparisons += corrected(singles)
+            judgements = zip(tasks, judged_tasks(x, y, metric, options), strict=True)
+            comparisons += corrected(
+                [_compared(one, metric, options, a, b, task) for task, one in judgements]
+            )
     return comparisons
 
 
@@ -351,6 +271,18 @@ def metrics_to_compare(
         except UnknownNameError:
             raise UnknownNameError("metric", str(one), (*METRICS, IMPROVEMENT)) from None
     return metrics
+
+
+def scores_of_pair(
+    scores: ScoreTable, a: str, b: str, tasks: Sequence[str], how: ComparisonSettings
+) -> tuple[Strata, Strata, DifferenceOptions]:
+    """Return both algorithms' scores, and how their difference is to be judged."""
+    x, y = _strata_pair(scores, a, b, tasks, how.paired)
+    keys = (draw_key(how.rng), draw_key(how.rng))
+    options = DifferenceOptions(
+        scores.higher_is_better, how.paired, how.level, how.method, how.n_resamples, keys
+    )
+    return x, y, options
 
 
 def _strata_pair(
@@ -376,8 +308,7 @@ def _strata_pair(
 
 
 def _compared(
-    x: Strata,
-    y: Strata,
+    found: Judgement,
     metric: Metric,
     options: DifferenceOptions,
     a: str,
@@ -385,18 +316,16 @@ def _compared(
     task: str | None,
 ) -> Comparison:
     """Return one comparison, NaN with a warning where it is not estimable."""
-    value = difference_of(x, y, metric, options)
-    interval, p_value = Interval(math.nan, math.nan, "none", 0, math.nan), math.nan
+    value, interval, p_value = found.value, found.interval, found.p_value
     where = f"{metric.name} of {a} and {b}" + (f" on {task}" if task else "")
     if not math.isfinite(value):
         warn(f"{where}: not estimable, some runs are infinite (censored)")
         value = math.nan
-    elif min(x.counts.max(), y.counts.max()) == 1:
-        single = a if x.counts.max() == 1 else b
+    elif min(found.n_runs) == 1:
+        single = a if found.n_runs[0] == 1 else b
         warn(f"{where}: interval not estimable from one run per task of {single}")
     else:
-        found, p_value = interval_and_test(x, y, metric, options, value)
-        interval, fault = checked(found, _scale(x, y, metric))
+        interval, fault = checked(interval, found.size)
         if fault is not None:
             warn(f"{where}: {fault}")
         if math.isnan(interval.low):
@@ -416,13 +345,6 @@ def _compared(
         interval.n_resamples,
         interval.mc_error,
     )
-
-
-def _scale(x: Strata, y: Strata, metric: Metric) -> float:
-    """Return the size of the two numbers whose difference is taken."""
-    if metric.name == IMPROVEMENT:
-        return 1.0
-    return max(abs(metric.value(x)), abs(metric.value(y)))
 
 
 def corrected(comparisons: list[Comparison]) -> list[Comparison]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -23,10 +23,23 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, Row, generator, noted
-from gnomon.scores.table import ScoreTable
+from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.comparisons.all_pairs import compare_all
-from gnomon.stats.comparisons.comparison import IMPROVEMENT, Comparison, SmallMethod, compare
+from gnomon.stats.comparisons.comparison import (
+    IMPROVEMENT,
+    Comparison,
+    ComparisonSettings,
+    SmallMethod,
+    compare,
+    metrics_to_compare,
+    scores_of_pair,
+)
+from gnomon.stats.comparisons.difference import difference, difference_of, size_of
 from gnomon.stats.comparisons.rank_tests import holm
+from gnomon.stats.intervals import checked
+from gnomon.stats.items.item_pairs import ItemPairs
+from gnomon.stats.items.item_units import counted_as
+from gnomon.stats.items.item_values import ItemMetric
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list
 
 __all__ = ["Equivalence", "Equivalences", "equivalence"]
@@ -144,7 +157,9 @@ def equivalence(
     b: str | None = None,
     *,
     margin: float,
-    metrics: Metrics = METRICS[:3],
+    metrics: Metrics | None = None,
+    units: Units | None = None,
+    cluster: str | None = None,
     per_task: bool = False,
     paired: bool = False,
     level: float = 0.95,
@@ -165,8 +180,9 @@ def equivalence(
         The largest difference that does not matter, above 0, in units of the metric; for
         ``probability_of_improvement`` below 0.5, on either side of 0.5. It is to be chosen before
         the scores are seen.
-    metrics, per_task, paired, level, method, n_resamples, gamma, rng
-        As in :func:`~gnomon.stats.comparisons.comparison.compare`; `per_task` for two algorithms.
+    metrics, units, cluster, per_task, paired, level, method, n_resamples, gamma, rng
+        As in :func:`~gnomon.stats.comparisons.comparison.compare`; the metrics are ``mean``,
+        ``median`` and ``iqm`` if not given, of items ``mean``; `per_task` for two algorithms.
         Each one-sided test has level ``1 - level``.
 
     Returns
@@ -200,18 +216,28 @@ def equivalence(
     0.1: p = 0.314, cannot tell
     1.0: p = 0.000, equivalent
     """
-    wanted = metric_list(metrics)
+    scores = counted_as(scores, units, cluster)
+    of_items = scores.units == "items"
+    wanted = metric_list(metrics or ("mean" if of_items else METRICS[:3]))
     _check_margin(margin, wanted)
     seed = int(generator(rng).integers(2**63)) if isinstance(rng, np.random.Generator) else rng
-    options: dict[str, Any] = {"paired": paired, "method": method, "n_resamples": n_resamples}
-    options |= {"gamma": gamma, "rng": seed}
+    options: dict[str, Any] = {"paired": paired, "level": level, "method": method}
+    options |= {"n_resamples": n_resamples, "gamma": gamma}
     if a is None or b is None:
-        first = compare_all(scores, wanted, level=level, **options)
+        first = compare_all(scores, wanted, rng=seed, **options)
     else:
-        first = compare(scores, a, b, wanted, per_task=per_task, level=level, **options)
+        first = compare(scores, a, b, wanted, per_task=per_task, rng=seed, **options)
     by_name = {metric if isinstance(metric, str) else metric.name: metric for metric in wanted}
-    with noted():  # what the other levels would say again
-        found = [_tested(c, margin, _ends(scores, c, by_name[c.metric], options)) for c in first]
+    with noted():  # what was said before
+        if of_items:
+            ends_of = _ends_of_items(scores)
+        else:
+
+            def ends_of(one: Comparison) -> Ends:
+                how = ComparisonSettings(**options, rng=generator(seed))
+                return _ends(scores, one, by_name[one.metric], how)
+
+        found = [_tested(one, margin, ends_of(one)) for one in first]
     records = tuple(_judged(one, p) for one, p in zip(found, _corrected(found), strict=True))
     return Equivalences(records, {**first.settings, "margin": margin}, first.warnings)
 
@@ -230,16 +256,31 @@ def _check_margin(margin: float, metrics: Sequence[str | Metric]) -> None:
         )
 
 
+def _ends_of_items(scores: ScoreTable) -> Callable[[Comparison], Ends]:
+    """Return what gives the same ends of comparisons of items, which are read once."""
+    pairs = ItemPairs(scores)
+
+    def ends_of(found: Comparison) -> Ends:
+        difference = pairs.difference(found.a, found.b, ItemMetric.named(found.metric))
+        return lambda alpha: difference.interval(1.0 - 2.0 * alpha)
+
+    return ends_of
+
+
 def _ends(
-    scores: ScoreTable, found: Comparison, metric: str | Metric, options: Mapping[str, Any]
+    scores: ScoreTable, found: Comparison, metric: str | Metric, how: ComparisonSettings
 ) -> Ends:
     """Return the function from alpha to the ends of a comparison's 1 - 2 alpha interval."""
-    tasks = None if found.task is None else [found.task]
-    pair = scores.select(algorithms=[found.a, found.b], tasks=tasks)
+    a, b = found.a, found.b
+    tasks = scores.shared_tasks((a, b)) if found.task is None else [found.task]
+    x, y, options = scores_of_pair(scores, a, b, tasks, how)
+    (one,) = metrics_to_compare([metric], how.gamma, scores.higher_is_better)
+    judged = difference(x, y, one, options, difference_of(x, y, one, options))
+    size = size_of(x, y, one)
 
     def ends(alpha: float) -> tuple[float, float]:
-        (one,) = compare(pair, found.a, found.b, metric, level=1.0 - 2.0 * alpha, **options)
-        return one.low, one.high
+        interval, _ = checked(judged.interval(1.0 - 2.0 * alpha), size)
+        return interval.low, interval.high
 
     return ends
 

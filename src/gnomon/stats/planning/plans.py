@@ -12,9 +12,11 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import Results, generator, made_by, recorded
-from gnomon.scores.table import ScoreTable
+from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.comparisons.comparison import chosen_pair
 from gnomon.stats.estimates import warn
+from gnomon.stats.items.item_plans import ItemPlan, plan_items, told_of_items
+from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics, metric_list
 from gnomon.stats.planning.power import (
     ASSURANCE,
@@ -38,7 +40,7 @@ Way = Literal["power", "widths", "subsample", "sequential"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Results[PowerPoint | IntervalWidth | Subsamples | SequentialResult]):
+class Plan(Results[PowerPoint | IntervalWidth | Subsamples | SequentialResult | ItemPlan]):
     """What is known of numbers of runs; see :func:`plan`.
 
     Examples
@@ -80,6 +82,7 @@ class Plan(Results[PowerPoint | IntervalWidth | Subsamples | SequentialResult]):
                     f"with {assured} runs {ASSURANCE:.0%} of pilots reach it"
                 )
             found.append(text)
+        found += told_of_items([one for one in self if isinstance(one, ItemPlan)], power)
         if self.settings.get("way") == "sequential":
             found.append(
                 "p_value: of the look, whose level is its share of the error of all looks; not "
@@ -95,7 +98,10 @@ def plan(
     metrics: Metrics | None = None,
     *,
     way: Way = "power",
+    units: Units | None = None,
+    cluster: str | None = None,
     runs: Sequence[int] | None = None,
+    items: Sequence[int] | None = None,
     power: float = 0.8,
     n_simulations: int = 400,
     level: float = 0.95,
@@ -118,10 +124,17 @@ def plan(
         (:func:`~gnomon.stats.planning.power.power_curve`); ``widths``: how wide intervals would be
         (:func:`~gnomon.stats.planning.power.interval_widths`); ``subsample``: what fewer of these
         runs would have said (:func:`~gnomon.stats.planning.subsampling.subsample_table`);
-        ``sequential``: a comparison look by look (:func:`sequential_compare`).
+        ``sequential``: a comparison look by look (:func:`sequential_compare`). Of items ``power``
+        alone, from formulas: more items or more epochs
+        (:func:`~gnomon.stats.items.item_plans.plan_items`).
+    units, cluster : str, optional
+        As in :func:`~gnomon.stats.comparisons.comparison.compare`.
     runs : sequence of int, optional
         Runs per task to try, or to look after; if not given 3, 5, 10, 20, 40 for power, up to six
-        times the pilot's for widths, and what there is for subsamples.
+        times the pilot's for widths, and what there is for subsamples. Of items, epochs: 1, 2, 4,
+        8 and those there are.
+    items : sequence of int, optional
+        Of items, how many to try; half of those there are to eight times as many, if not given.
     power : float
         The power to reach.
     n_simulations : int
@@ -140,13 +153,14 @@ def plan(
     Plan
         Records of :class:`~gnomon.stats.planning.power.PowerPoint`,
         :class:`~gnomon.stats.planning.power.IntervalWidth`,
-        :class:`~gnomon.stats.planning.subsampling.Subsamples` or :class:`SequentialResult`, metric
-        by metric.
+        :class:`~gnomon.stats.planning.subsampling.Subsamples`, :class:`SequentialResult` or, of
+        items, :class:`~gnomon.stats.items.item_plans.ItemPlan`, metric by metric.
 
     Raises
     ------
     ScoreDataError
-        There are too few algorithms, runs or looks for that way, or runs do not vary.
+        There are too few algorithms, runs or looks for that way, or runs do not vary; items are
+        given of a table of tasks, or of items a way that they have not.
 
     Warns
     -----
@@ -163,22 +177,33 @@ def plan(
     a, b (mean): power 0.8 takes 8 runs (95%: 3 to more than 30)
     with 30 runs 80% of pilots reach it
     """
+    scores = counted_as(scores, units, cluster)
     pair = chosen_pair(scores, a, b)
     if pair is not None and way != "sequential":
         scores = scores.select(algorithms=pair)
-    wanted = metric_list(metrics or ("median" if way == "subsample" else "iqm"))
+    of_items = scores.units == "items"
+    if of_items:
+        refuse_unlike(**{f"way={way}": way != "power", "gamma": gamma is not None})
+    elif items:
+        expect_items(items=f"{items}")
+    default = "mean" if of_items else "median" if way == "subsample" else "iqm"
+    wanted = metric_list(metrics or default)
     counts = sorted(set(runs or ()))
     how = _Settings(counts, n_simulations, level, gamma, generator(rng))
     with recorded() as notes:
-        if way == "power":
-            found: Iterable[Any] = _powers(scores, wanted, how)
+        if of_items:
+            found: Iterable[Any] = plan_items(
+                scores, pair, wanted, items=items, epochs=counts, power=power, level=level
+            )
+        elif way == "power":
+            found = _powers(scores, wanted, how)
         elif way == "widths":
             found = _widths(scores, wanted, how)
         elif way == "subsample":
             found = _subsamples(scores, wanted, how)
         else:
             found = _looks(scores, pair, wanted, how)
-        total = len(wanted) * _n_records(scores, way, counts)
+        total = 0 if of_items else len(wanted) * _n_records(scores, way, counts)
         records = tuple(_watched(found, total, progress))
     settings = made_by(
         rng,

@@ -1,0 +1,1 @@
+"""Statistics of items: models measured on the same questions, once or several times each."""

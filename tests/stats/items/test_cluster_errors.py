@@ -1,0 +1,105 @@
+"""Cluster-robust errors: against statsmodels, explicit matrices and simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from gnomon.stats import Clusters, cluster_error
+
+
+def clustered(sizes, correlation, rng):
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    shared = rng.normal(size=len(sizes))[codes]
+    own = rng.normal(size=codes.size)
+    return math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own, codes
+
+
+def test_equal_clusters_are_those_of_statsmodels():
+    """Of equal clusters CR2 is CR1, which statsmodels has; of others it is not."""
+    ols = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(1)
+    for sizes in ((4,) * 6, (10,) * 30):
+        x, codes = clustered(sizes, 0.3, rng)
+        fit = ols.OLS(x, np.ones(x.size)).fit(cov_type="cluster", cov_kwds={"groups": codes})
+        found = cluster_error(x, Clusters.of(codes))
+        assert found.variance == pytest.approx(fit.bse[0] ** 2, rel=1e-9)
+        assert found.df == pytest.approx(len(sizes) - 1)
+
+
+def test_unequal_clusters_add_up_to_those_of_statsmodels():
+    """The squared sums of residuals, without CR2's factors, are statsmodels' CR0."""
+    ols = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(2)
+    x, codes = clustered((1, 7, 3, 12, 2), 0.3, rng)
+    groups = {"groups": codes, "use_correction": False}
+    fit = ols.OLS(x, np.ones(x.size)).fit(cov_type="cluster", cov_kwds=groups)
+    clusters = Clusters.of(codes)
+    sums = clusters.sums(x - x.mean())
+    assert float(sums @ sums) / x.size**2 == pytest.approx(fit.bse[0] ** 2, rel=1e-9)
+
+
+def by_matrices(x, codes):
+    """Bell and McCaffrey (2002) in full matrices, for a regression on a constant."""
+    n = x.size
+    design = np.ones((n, 1))
+    hat = design @ design.T / n
+    residuals = x - x.mean()
+    rows, total = [], 0.0
+    for g in np.unique(codes):
+        at = np.flatnonzero(codes == g)
+        inner = np.eye(at.size) - hat[np.ix_(at, at)]
+        values, vectors = np.linalg.eigh(inner)
+        root = vectors @ np.diag(values**-0.5) @ vectors.T
+        ones = design[at, 0] / n
+        total += float(ones @ root @ residuals[at]) ** 2
+        rows.append((np.eye(n) - hat)[:, at] @ root @ ones)
+    eigenvalues = np.linalg.eigvalsh(np.array(rows) @ np.array(rows).T)
+    return total, eigenvalues.sum() ** 2 / np.square(eigenvalues).sum()
+
+
+def test_any_clusters_are_those_of_the_matrices():
+    rng = np.random.default_rng(3)
+    for sizes in ((1, 7, 3, 12, 2), (20, 1, 1, 1, 1, 1), (5, 5), (1,) * 9):
+        x, codes = clustered(sizes, 0.2, rng)
+        found = cluster_error(x, Clusters.of(codes))
+        variance, df = by_matrices(x, codes)
+        assert found.variance == pytest.approx(variance, rel=1e-9), sizes
+        assert found.df == pytest.approx(df, rel=1e-9), sizes
+
+
+def test_clusters_of_one_item_are_independent_items():
+    x = np.random.default_rng(4).normal(size=40)
+    found = cluster_error(x, Clusters.of(np.arange(40)))
+    assert found.variance == pytest.approx(x.var(ddof=1) / 40)
+    assert found.df == pytest.approx(39)
+    assert found.design_effect == pytest.approx(1.0)
+
+
+def test_scores_that_do_not_vary_have_no_design_effect():
+    found = cluster_error(np.ones(6), Clusters.of([0, 0, 1, 1, 2, 2]))
+    assert found.variance == 0.0
+    assert math.isnan(found.design_effect)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "sizes",
+    [(10,) * 5, (10,) * 20, (1, 2, 4, 8, 40), (90,) + (10,) * 9, (76,) + (4,) * 19],
+    ids=lambda sizes: f"{len(sizes)}-of-{sum(sizes)}",
+)
+def test_coverage_with_few_and_unequal_clusters(sizes):
+    rng = np.random.default_rng(5)
+    clusters, held, n = None, 0, 2_000
+    correlation = 0.2
+    for _ in range(n):
+        x, codes = clustered(sizes, correlation, rng)
+        clusters = clusters or Clusters.of(codes)
+        found = cluster_error(x, clusters)
+        half = scipy_stats.t.ppf(0.975, found.df) * math.sqrt(found.variance)
+        held += abs(x.mean()) <= half
+    assert scipy_stats.binomtest(held, n, 0.93, "less").pvalue > 0.01
+    assert scipy_stats.binomtest(held, n, 0.985, "greater").pvalue > 0.01

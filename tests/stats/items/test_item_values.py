@@ -1,0 +1,102 @@
+"""Values of items: pass@k and pass^k against enumeration, means over epochs, bad input."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.scores import ScoreTable
+from gnomon.stats import estimate, pass_at, pass_hat, variance_components
+
+
+def test_pass_at_k_is_the_share_of_draws_with_a_success():
+    for s in range(1, 7):
+        for right in range(s + 1):
+            samples = [1] * right + [0] * (s - right)
+            for k in range(1, s + 1):
+                draws = list(itertools.combinations(samples, k))
+                some = sum(any(draw) for draw in draws) / len(draws)
+                every = sum(all(draw) for draw in draws) / len(draws)
+                assert pass_at(s, right, k) == pytest.approx(some, abs=1e-12)
+                assert pass_hat(s, right, k) == pytest.approx(every, abs=1e-12)
+
+
+def test_epochs_are_averaged_within_their_item():
+    """An item with many epochs weighs no more than one with few."""
+    rows = [("q1", run, 1) for run in range(8)] + [("q2", 0, 0), ("q3", 0, 0), ("q3", 1, 1)]
+    table = ScoreTable.from_records(
+        [{"algorithm": "a", "task": t, "run": r, "score": x} for t, r, x in rows], units="items"
+    )
+    with pytest.warns(DegenerateScoresWarning, match="3 items; intervals were measured from 20"):
+        (one,) = estimate(table)
+    assert one.value == 0.5
+    assert one.n_tasks == 3
+    assert one.n_runs == (1, 8)
+
+
+def small(**runs):
+    return ScoreTable.from_arrays({name: np.asarray(x) for name, x in runs.items()}, units="items")
+
+
+def test_items_with_too_few_epochs_are_left_out_and_named():
+    ragged = np.ones((2, 30))
+    ragged[1, :3] = np.nan
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        found = estimate(small(a=ragged, b=np.zeros((2, 30))), "pass@2")
+    assert found[0].n_tasks == 27
+    left_out, lacking, *_ = found.warnings
+    assert left_out.startswith("pass@2 of a: 3 items with fewer than 2 epochs left out (task_0, ")
+    assert lacking.startswith("a lacks 3 of 30 items")
+
+
+def test_what_items_have_not_is_refused_with_its_remedy():
+    binary, graded = small(a=np.tile([1, 0], 15)[None]), small(a=np.linspace(0, 1, 30)[None])
+    with pytest.raises(ScoreDataError, match="expected 3 epochs of an item or more, found at most"):
+        estimate(binary, "pass^3")
+    with pytest.raises(ScoreDataError, match="expected scores 0 or 1, found 0 to 1; take the mean"):
+        estimate(graded, "pass@1")
+    for name in ("iqm", "pass@0", "pass@", "pass@x", "pass5"):
+        with pytest.raises(UnknownNameError, match="unknown metric of items"):
+            estimate(binary, name)
+    with pytest.raises(ScoreDataError, match="per_task is for tasks"):
+        estimate(binary, per_task=True)
+    with pytest.raises(UnknownNameError, match="unknown method of items 'bca'"):
+        estimate(binary, method="bca")
+    with pytest.raises(ScoreDataError, match="have effective_wilson: take auto"):
+        estimate(graded, method="beta")
+    with pytest.raises(ScoreDataError, match="by is for items, found tasks"):
+        estimate(ScoreTable.from_arrays({"a": [[1], [2]]}), by="topic")
+
+
+def test_components_of_a_known_population_are_found():
+    rng = np.random.default_rng(0)
+    n, s, size = 4_000, 4, 5
+    shared = rng.normal(0, 1.0, n // size).repeat(size)
+    scores = shared + rng.normal(0, 2.0, n) + rng.normal(0, 3.0, (s, n))
+    codes = np.arange(n) // size
+    rows = {
+        "algorithm": ["a"] * n * s,
+        "task": np.tile([f"q{i}" for i in range(n)], s),
+        "run": np.repeat(np.arange(s), n),
+        "score": scores.ravel(),
+        "topic": np.tile([f"t{c}" for c in codes], s),
+    }
+    table = ScoreTable.from_frame(rows, units="items", cluster="topic")
+    (one,) = estimate(table)
+    parts = np.array([1.0 * size / n, 4.0 / n, 9.0 / s / n])
+    found = [one.from_clusters, one.from_items, one.from_epochs]
+    assert np.allclose(found, parts / parts.sum(), atol=0.06)
+    assert one.standard_error == pytest.approx(np.sqrt(parts.sum()), rel=0.1)
+    assert one.method == "cluster_t"
+    assert one.design_effect == pytest.approx(parts.sum() / (1 + 4 + 9 / s) * n, rel=0.1)
+
+
+def test_components_without_variance_or_epochs_are_not_invented():
+    parts = variance_components(np.ones(5), np.full(5, np.nan), np.ones(5, dtype=int), None)
+    assert np.isnan(parts.epochs)
+    assert np.isnan(parts.shares).all()

@@ -13,6 +13,7 @@ import numpy as np
 from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.ranking.audits import statements
 from gnomon.ranking.audits.intransitivity import Intransitivity, measure_intransitivity
+from gnomon.ranking.audits.item_audit import ItemAudit, item_statements
 from gnomon.ranking.audits.mean_and_ranks import on_agreement
 from gnomon.ranking.audits.statements import METRICS, MOST_IN_DIAGRAM, Statement
 from gnomon.ranking.contest import Contest
@@ -130,8 +131,10 @@ def audit(
     level: float = 0.95,
     n_resamples: int = 1000,
     rng: np.random.Generator | int | None = None,
-) -> Audit:
+) -> Audit | ItemAudit:
     """Audit a table of scores: what it holds, and how far its order can be believed.
+
+    Of a table of items it says what the items hold and lack, and which of them tell models apart.
 
     Parameters
     ----------
@@ -148,7 +151,7 @@ def audit(
 
     Returns
     -------
-    Audit
+    Audit, or ItemAudit of a table of items
         A sequence of :class:`gnomon.ranking.Statement`. What it was warned of is in its `warnings`,
         and not raised as well.
 
@@ -167,6 +170,8 @@ def audit(
     'rainbow and iqn: not separated; about 56 r'
     """
     table, draws = at_common_step(scores), generator(rng)
+    if table.units == "items":
+        return ItemAudit(item_statements(table, draws), made_by(rng), table=table)
     with noted() as notes:
         contest = Contest.from_table(table)
         ranking = rank(contest, level=level, n_resamples=n_resamples, rng=draws)

@@ -108,7 +108,8 @@ def cluster_error(values: FloatArray, clusters: Clusters) -> ClusterError:
     residuals = values - values.mean()
     sums = clusters.sums(residuals)
     variance = float(np.sum(np.square(sums) / (1.0 - w))) / n**2
-    plain = float(residuals @ residuals) / (n - 1) / n
+    # A sum waits for no threads, as a product of long vectors does on a busy machine.
+    plain = float(np.square(residuals).sum()) / (n - 1) / n
     effect = variance / plain if plain > 0.0 else np.nan
     return ClusterError(variance, _freedom(w), len(clusters), effect)
 

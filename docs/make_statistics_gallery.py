@@ -110,6 +110,39 @@ def histograms(data: Data) -> Figure:
     return score_histograms(table.select(algorithms=names, tasks=table.tasks[:8])).figure()
 
 
+def made_evaluation() -> ScoreTable:
+    """Return a made-up evaluation: three models, 240 items of four topics, four epochs."""
+    rng = np.random.default_rng(7)
+    n, topics = 240, np.repeat(["algebra", "geometry", "logic", "reading"], [90, 60, 60, 30])
+    ability = {"large": 0.08, "small": -0.06, "old": -0.2}
+    gain = {"algebra": 0.12, "geometry": 0.04, "logic": 0.0, "reading": -0.04}
+    ease = rng.beta(1.2, 0.8, n)
+    rows = [
+        {"algorithm": name, "task": f"q{i}", "run": e, "topic": topics[i], "score": float(right)}
+        for name, by in ability.items()
+        for i in range(n)
+        for e, right in enumerate(
+            rng.random(4) < ease[i] + by + (gain[topics[i]] if name == "large" else 0.0)
+        )
+    ]
+    return ScoreTable.from_records(rows, units="items")
+
+
+def items(_: Data) -> Figure:
+    """Draw two models on the same items, topic by topic."""
+    return compare(made_evaluation(), "large", "small", by="topic").figure()
+
+
+def item_looks(_: Data) -> Figure:
+    """Draw a comparison as items arrive, in an order drawn at random."""
+    table = made_evaluation()
+    order = np.random.default_rng(1).permutation(len(table.tasks))
+    place = dict(zip(table.tasks, order.tolist(), strict=True))
+    frame = table.frame.with_columns(place=[place[task] for task in table.frame["task"]])
+    mixed = ScoreTable.from_frame(frame.sort("place").drop("place"), units="items")
+    return compare(mixed, "large", "small", sequential="e").figure()
+
+
 #: Name of the picture -> what draws it.
 FIGURES: dict[str, Callable[[Data], Figure]] = {
     "aggregates": lambda data: estimate(data.atari()).figure(),
@@ -118,6 +151,9 @@ FIGURES: dict[str, Callable[[Data], Figure]] = {
     "fewer-runs": fewer_runs,
     "histograms": histograms,
     "improvement-map": lambda data: compare_all(data.atari()).figure(),
+    "item-looks": item_looks,
+    "item-plan": lambda _: plan(made_evaluation(), "large", "small").figure(),
+    "items": items,
     "likelihood-10m": lambda data: likelihood(data, f"{SARSA} 200 M", "DQN 10 M"),
     "likelihood-200m": lambda data: likelihood(data, f"{SARSA} 200 M", "DQN 200 M"),
     "power": power,

@@ -5,10 +5,10 @@ what was drawn. The variance is Bell and McCaffrey's (2002): squared sums of the
 cluster, each raised by what the mean took from it (CR2). Degrees of freedom are Satterthwaite's,
 as they are for items that are independent: with unequal clusters they are far fewer than clusters.
 
-Of differences of normal and of binary scores, correlations of 0 to 0.5 within clusters, that covers
-93 to 98 % from 5 clusters on, equal ones or not, also where one holds half of all items. With one
-degree of freedom less than clusters it is 85 to 95 % there, and with the usual factor G / (G - 1)
-in place of CR2 (CR1) 57 to 95 %; of equal clusters all of them are the same.
+Differences of models that are right or wrong, correlations of 0 to 0.3 within clusters, are covered
+in 95 to 99 % from 5 clusters on (least 92), equal ones or not, also where one holds half of all
+items. There the usual formula (CR1, the factor G / (G - 1) in place of CR2, and one degree of
+freedom less than clusters) covers 73 to 91 % (least 60); of equal clusters both are the same.
 """
 
 from __future__ import annotations
@@ -74,6 +74,12 @@ class ClusterError:
     n_clusters : int
     design_effect : float
         The variance over that of as many items without clusters; NaN if the scores do not vary.
+
+    Examples
+    --------
+    >>> found = cluster_error(np.arange(6.0), Clusters.of(list("aabbcc")))
+    >>> found.n_clusters, round(found.design_effect, 2)
+    (3, 2.29)
     """
 
     variance: float
@@ -108,7 +114,8 @@ def cluster_error(values: FloatArray, clusters: Clusters) -> ClusterError:
     residuals = values - values.mean()
     sums = clusters.sums(residuals)
     variance = float(np.sum(np.square(sums) / (1.0 - w))) / n**2
-    plain = float(residuals @ residuals) / (n - 1) / n
+    # A sum waits for no threads, as a product of long vectors does on a busy machine.
+    plain = float(np.square(residuals).sum()) / (n - 1) / n
     effect = variance / plain if plain > 0.0 else np.nan
     return ClusterError(variance, _freedom(w), len(clusters), effect)
 

@@ -104,7 +104,7 @@ class ItemComparisons(Comparisons):
 
     columns = (
         *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted", "n_items"),
-        *("n_clusters", "only_a", "only_b", "width_ratio", "detectable", "contribution", "share"),
+        *("n_clusters", "detectable", "share"),
     )
     drawn_by = "gnomon.plot.items:draw_item_comparisons"
 
@@ -141,6 +141,8 @@ class ItemComparisons(Comparisons):
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         absent = [name for name in self.columns if all(row[name] is None for row in rows)]
+        if all(row["p_adjusted"] == row["p_value"] for row in rows):
+            absent.append("p_adjusted")
         return [name for name in self.columns if name not in absent]
 
 

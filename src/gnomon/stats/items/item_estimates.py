@@ -88,8 +88,8 @@ class ItemEstimates(Estimates):
     """
 
     columns = (
-        *("task", "algorithm", "metric", "value", "low", "high", "standard_error", "method"),
-        *("n_tasks", "n_clusters", "n_runs", "from_clusters", "from_items", "from_epochs"),
+        *("task", "algorithm", "metric", "value", "low", "high", "method", "n_tasks"),
+        *("n_clusters", "from_clusters", "from_items", "from_epochs"),
     )
 
     @property

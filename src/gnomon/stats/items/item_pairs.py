@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,9 @@ from gnomon.scores.items import clusters_of_items
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import warn
 from gnomon.stats.items.cluster_errors import Clusters
-from gnomon.stats.items.item_means import ItemDifference, ItemMean, moments
+from gnomon.stats.items.item_means import ItemDifference, ItemMean, Moments, moments
 from gnomon.stats.items.item_values import ItemMetric, ItemValues, item_values
+from gnomon.stats.items.paired import PairCounts
 
 __all__ = ["FEW_CLUSTERS", "FEW_ITEMS", "ItemPairs"]
 
@@ -53,6 +54,7 @@ class ItemPairs:
         self.table, self.scores = scores, scores.item_scores
         # All pairs ask for the same few rows again and again.
         self.values = lru_cache(maxsize=None)(self._values)
+        self._whole = lru_cache(maxsize=None)(self._moments)
 
     def _values(self, model: str, metric: ItemMetric) -> ItemValues:
         return item_values(self.scores, model, metric)
@@ -93,13 +95,22 @@ class ItemPairs:
         x, y = self.values(a, metric), self.values(b, metric)
         there = self.shared(a, b, metric)
         there = there if among is None else there & among
-        return ItemDifference.of(
-            x.values[there],
-            y.values[there],
-            self.clusters(there),
-            bounded="free" not in (x.scale, y.scale),
-            binary=x.binary and y.binary,
-        )
+        bounded, binary = "free" not in (x.scale, y.scale), x.binary and y.binary
+        if not there.all():
+            pair = x.values[there], y.values[there]
+            return ItemDifference.of(*pair, self.clusters(there), bounded=bounded, binary=binary)
+        # Of complete rows nothing is computed or copied twice.
+        both = moments(x.values - y.values, self._all_clusters)
+        counts = PairCounts.of(x.values, y.values) if binary else None
+        return ItemDifference(self._whole(a, metric), self._whole(b, metric), both, bounded, counts)
+
+    def _moments(self, model: str, metric: ItemMetric) -> Moments:
+        return moments(self.values(model, metric).values, self._all_clusters)
+
+    @cached_property
+    def _all_clusters(self) -> Clusters | None:
+        codes = self.scores.cluster_of
+        return None if codes is None else _numbered(codes)
 
     def clusters(self, there: Mask) -> Clusters | None:
         """Return the clusters of some items, if the table has clusters."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +67,7 @@ class ItemMetric:
         return self.name != "mean"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ItemValues:
     """One model's values, in the order of all items; NaN where it has none.
 
@@ -90,12 +91,12 @@ class ItemValues:
     noise: FloatArray
     scale: str
 
-    @property
+    @cached_property
     def known(self) -> npt.NDArray[np.bool_]:
         """Which items have a value, shape (items,)."""
         return ~np.isnan(self.values)
 
-    @property
+    @cached_property
     def binary(self) -> bool:
         """Whether every value is 0 or 1, right or wrong."""
         values = self.values[self.known]

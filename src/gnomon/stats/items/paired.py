@@ -44,7 +44,7 @@ class PairCounts:
         >>> PairCounts.of(np.array([1.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0]))
         PairCounts(both=1, only_a=1, only_b=0, neither=1)
         """
-        n_a, n_b, both = int(a.sum()), int(b.sum()), int(a @ b)
+        n_a, n_b, both = int(a.sum()), int(b.sum()), int((a * b).sum())
         return cls(both, n_a - both, n_b - both, a.size - n_a - n_b + both)
 
     @property

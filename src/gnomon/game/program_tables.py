@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,15 @@ from gnomon.game.board import N_BUCKETS, N_CELLS
 if TYPE_CHECKING:
     from gnomon.game.engine.value_sets import Program
 
-__all__ = ["MOST_ENTRIES", "N_AXES", "ProgramTable", "tabulate"]
+__all__ = [
+    "CELL",
+    "LAST_BUCKETS",
+    "LOOK",
+    "MOST_ENTRIES",
+    "N_AXES",
+    "ProgramTable",
+    "tabulate",
+]
 
 #: Five records of the four fields shape, color, cell, bucket.
 N_AXES = 20
@@ -32,14 +40,13 @@ MOST_ENTRIES = 65_536
 #: Values of a step on the way there may be more.
 _MOST_VALUES = 1 << 22
 
-_SHAPE, _COLOR, _CELL, _BUCKET = range(4)
-_P, _PC, _PS = 7, 11, 15  # the buckets of the last piece, the last of its color, of its shape
-#: The axes that each table of an atom can hold.
-_HELD = {
-    "piece": (_SHAPE, _COLOR, _BUCKET),
-    "cell": (_CELL, _BUCKET),
-    "bucket": (_BUCKET, _P, _PC, _PS),
-}
+_BUCKET = 3
+#: The fields that a table of an atom can hold: of the piece attempted, its shape and color,
+LOOK = (0, 1)
+#: or its cell;
+CELL = (2,)
+#: the buckets of the last piece, of the last of its color, and of its shape.
+LAST_BUCKETS = (7, 11, 15)
 _BITS = np.array([1, 2, 4, 8], np.uint8)
 
 Values = npt.NDArray[np.int64]
@@ -65,28 +72,24 @@ class ProgramTable:
     shape: tuple[int, ...]
     entries: bytes
 
-    @property
-    def strides(self) -> npt.NDArray[np.int32]:
-        """By what each of the twenty fields moves the index, shape (20,)."""
-        strides = np.zeros(N_AXES, np.int32)
-        for k, axis in enumerate(self.axes):
-            strides[axis] = prod(self.shape[k + 1 :])
-        return strides
+    def is_over(self, fields: tuple[int, ...]) -> bool:
+        """Tell whether it depends on these fields, and the bucket that is tried, alone."""
+        return set(self.axes) <= {*fields, _BUCKET}
 
-    def over(self, name: Literal["piece", "cell", "bucket"]) -> npt.NDArray[np.uint8] | None:
-        """Return it as a table of an atom, or None if that would have to be over more.
+    def over(self, fields: tuple[int, ...], *, by_bucket: bool = False) -> npt.NDArray[np.uint8]:
+        """Return the entries with an axis for each of these fields, of length 1 where they agree.
 
-        The axes are shape and color; the cell; or p, pc and ps. One that it does not depend on has
-        length 1.
+        With ``by_bucket`` the bucket that is tried is no axis: a set holds the buckets that are
+        allowed when they are tried.
         """
-        held = _HELD[name]
-        if not set(self.axes) <= set(held):
-            return None
+        wanted = (*fields, _BUCKET) if by_bucket else fields
         entries = np.frombuffer(self.entries, np.uint8).reshape(self.shape)
-        entries = np.expand_dims(entries, [k for k, a in enumerate(held) if a not in self.axes])
-        sets: npt.NDArray[np.uint8] = np.bitwise_or.reduce(
-            np.moveaxis(entries, held.index(_BUCKET), -1) & _BITS, axis=-1
-        )
+        order = sorted(wanted)
+        entries = np.expand_dims(entries, _absent(order, self.axes))
+        if not by_bucket:
+            return entries
+        tried = np.moveaxis(entries, order.index(_BUCKET), -1)
+        sets: npt.NDArray[np.uint8] = np.bitwise_or.reduce(tried & _BITS, axis=-1)
         return sets
 
 

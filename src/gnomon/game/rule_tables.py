@@ -15,23 +15,31 @@ Unite
 Pack
     Eight atoms stand in a word of 32 bits, four bits (the buckets) each, all lines side by side.
 
-What is left of a program, a condition on pieces that were moved before, becomes one table over the
-fields it depends on (:mod:`gnomon.game.program_tables`). It is all plain NumPy.
+What is left of programs, conditions on pieces that were moved before, becomes one table for those
+over the same fields (:mod:`gnomon.game.program_tables`). It is all plain NumPy.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, nearest_bucket
-from gnomon.game.program_tables import N_AXES, ProgramTable, tabulate
+from gnomon.game.program_tables import (
+    CELL,
+    LAST_BUCKETS,
+    LOOK,
+    N_AXES,
+    ProgramTable,
+    tabulate,
+)
 
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
@@ -44,6 +52,9 @@ ATOMS_A_WORD = 8
 N_BUCKET_STATES = 5 * 5 * 5 * N_BUCKETS
 _ALL = 0b1111
 _QUADRANT = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)])
+
+#: Tables of conditions are united up to so many entries.
+_SMALL = 256
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -67,9 +78,9 @@ class Sizes:
     postpos : bool
         Whether there are orders of the pieces that an atom would move.
     n_programs : int
-        Conditions on pieces that were moved before.
+        Tables of conditions on pieces that were moved before.
     n_entries : int
-        Entries of the largest table of such a condition.
+        Entries of the largest of them.
     metered : bool
         Whether atoms have counts.
     metered_lines : bool
@@ -102,7 +113,7 @@ class Sizes:
 
 
 #: Room for every rule that comes with Gnomon.
-CATALOGUE = Sizes(1, 4, 2, 1, False, 2, 64, True, True)
+CATALOGUE = Sizes(1, 4, 2, 1, False, 1, 128, True, True)
 
 
 @dataclass(frozen=True)
@@ -142,11 +153,9 @@ class RuleTables:
         Of the fields shape, color, cell and bucket (0 for none, else 1 + index) of five records:
         the piece attempted (without "none", from 0), the last one accepted, the last of its color,
         of its shape, and in the bucket that is tried.
-    entries : uint8, shape (R, G, T)
-        Buckets that a program allows, at the sum of stride times field; of those, a bucket is
-        allowed if it is in its own entry.
-    program_atom : int32, shape (R, G)
-        The atom that a program belongs to.
+    entries : uint32, shape (R, G, T, W)
+        What the conditions over these fields allow, at the sum of stride times field: of an entry
+        those bits count that belong to the bucket that is tried.
     """
 
     piece: Any
@@ -164,7 +173,6 @@ class RuleTables:
     post_orders: Any
     strides: Any
     entries: Any
-    program_atom: Any
 
     @property
     def nbytes(self) -> int:
@@ -281,15 +289,19 @@ def _folded(rule: CompiledRule, a: int, where: str) -> _Atom:
     n_classes = rule.n_shapes * rule.n_colors
     piece, cell, bucket = np.split(rule.atoms[a].copy(), [n_classes, n_classes + N_CELLS])
     further = rule.conditions[a]
+    parts = {
+        LOOK: piece.reshape(rule.n_shapes, rule.n_colors),
+        CELL: cell,
+        LAST_BUCKETS: bucket.reshape(5, 5, 5, N_BUCKETS),
+    }
     programs = []
     for program in () if further is None else further.programs:
         table = tabulate(program, rule.n_shapes, rule.n_colors, where)
-        if (by := table.over("piece")) is not None:
-            piece.reshape(rule.n_shapes, rule.n_colors)[:] &= by
-        elif (by := table.over("cell")) is not None:
-            cell &= by
-        elif (by := table.over("bucket")) is not None:
-            bucket.reshape(5, 5, 5, N_BUCKETS)[:] &= by[..., None]
+        for fields, part in parts.items():
+            if table.is_over(fields):
+                by = table.over(fields, by_bucket=True)
+                part &= by[..., None] if fields is LAST_BUCKETS else by
+                break
         else:
             programs.append(table)
     states = bucket.reshape(-1, N_BUCKETS)
@@ -329,7 +341,7 @@ def _as_few(atoms: list[_Atom]) -> list[_Atom]:
 def _needed(lines: list[_Line], rule: CompiledRule) -> Sizes:
     """Return the least room that a rule needs."""
     atoms = [atom for line in lines for atom in line.atoms]
-    programs = [table for atom in atoms for table in atom.programs]
+    together = _fields_together([table for atom in atoms for table in atom.programs])
     ordered = any(atom.positions or atom.postpos for atom in atoms)
     return Sizes(
         n_words=max(1, -(-len(atoms) // ATOMS_A_WORD)),
@@ -337,8 +349,8 @@ def _needed(lines: list[_Line], rule: CompiledRule) -> Sizes:
         n_orders=len(rule.orders) if ordered else 0,
         n_fields=max([len(atom.positions) for atom in atoms], default=0),
         postpos=any(atom.postpos is not None for atom in atoms),
-        n_programs=len(programs),
-        n_entries=max([len(table.entries) for table in programs], default=0),
+        n_programs=len(together),
+        n_entries=max([prod(fields.values()) for fields in together], default=0),
         metered=any(atom.count > 0 for atom in atoms),
         metered_lines=any(line.count > 0 for line in lines),
     )
@@ -377,7 +389,7 @@ def _packed(lines: list[_Line], rule: CompiledRule, room: Sizes) -> dict[str, np
         "atom_count": _filled(n_slots, [atom.count for _, atom in atoms], -1),
         "atom_line": _filled(n_slots, [line for line, _ in atoms], -1),
         "ranks": ranks,
-        **_programs(atoms, room),
+        **_programs([atom for _, atom in atoms], room),
     }
 
 
@@ -398,18 +410,36 @@ def _filled(n: int, values: Sequence[int], rest: int) -> npt.NDArray[np.int32]:
     return np.array([*values, *[rest] * (n - len(values))], np.int32)
 
 
-def _programs(atoms: list[tuple[int, _Atom]], room: Sizes) -> dict[str, npt.NDArray[Any]]:
-    """Return strides, entries and atoms; a program that is not there allows everything to atom 0."""
+def _fields_together(tables: Sequence[ProgramTable]) -> list[dict[int, int]]:
+    """Return which fields stand in a table together, each with its number of values.
+
+    Tables are united where that makes none of them large: one look-up is cheaper than two.
+    """
+    together: list[dict[int, int]] = []
+    for table in tables:
+        own = dict(zip(table.axes, table.shape, strict=True))
+        for fields in together:
+            if prod((fields | own).values()) <= max(_SMALL, prod(fields.values())):
+                fields |= own
+                break
+        else:
+            together.append(own)
+    return [dict(sorted(fields.items())) for fields in together]
+
+
+def _programs(atoms: Sequence[_Atom], room: Sizes) -> dict[str, npt.NDArray[Any]]:
+    """Return strides and entries of the tables of conditions on moved pieces."""
     strides = np.zeros((room.n_programs, N_AXES), np.int32)
-    entries = np.full((room.n_programs, room.n_entries), _ALL, np.uint8)
-    program_atom = np.zeros(room.n_programs, np.int32)
-    for g, (slot, table) in enumerate(_numbered(atoms)):
-        strides[g], program_atom[g] = table.strides, slot
-        entries[g, : len(table.entries)] = np.frombuffer(table.entries, np.uint8)
-    return {"strides": strides, "entries": entries, "program_atom": program_atom}
-
-
-def _numbered(atoms: list[tuple[int, _Atom]]) -> Iterator[tuple[int, ProgramTable]]:
-    for slot, (_, atom) in enumerate(atoms):
+    shape = (ATOMS_A_WORD * room.n_words, room.n_programs, room.n_entries)
+    entries = np.full(shape, _ALL, np.uint8)
+    together = _fields_together([table for atom in atoms for table in atom.programs])
+    for g, fields in enumerate(together):
+        sizes = list(fields.values())
+        strides[g, list(fields)] = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
+    for slot, atom in enumerate(atoms):
         for table in atom.programs:
-            yield slot, table
+            g = next(g for g, fields in enumerate(together) if fields.keys() >= set(table.axes))
+            sizes = list(together[g].values())
+            own = entries[slot, g, : prod(sizes)].reshape(sizes)
+            own &= table.over(tuple(together[g]))
+    return {"strides": strides, "entries": _words(entries)}

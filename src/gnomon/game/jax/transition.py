@@ -31,6 +31,8 @@ __all__ = ["Dimensions", "EnvState", "Reply", "attempt", "begin", "occupied", "p
 
 _QUADRANT = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)], np.uint8)
 _NO_RANK = 255
+#: The first bit of each of the eight atoms of a word.
+_FIRST_BITS = 0x11111111
 _NOWHERE = 1 << 30
 
 
@@ -228,10 +230,10 @@ def _of_first_pieces(
 
 
 def _allowed_by_program(dims: Dimensions, bank: _Bank, g: int, state: EnvState) -> jax.Array:
-    """Return what one program allows, in words (P, W) with all other atoms' bits set.
+    """Return what one table of conditions on moved pieces allows, words (P, W).
 
-    The index of its table is a sum over records, of which some belong to the board, some to a
-    bucket and some to a piece.
+    The index is a sum over records, of which some belong to the board, some to a bucket and some to
+    a piece.
     """
     n = dims.n_pieces
     strides = bank("strides", g).reshape(5, 4)
@@ -239,17 +241,15 @@ def _allowed_by_program(dims: Dimensions, bank: _Bank, g: int, state: EnvState) 
     parts = (state.records.astype(jnp.int32) * strides[of_record]).sum(axis=1, dtype=jnp.int32)
     look = jnp.maximum(state.codes, 1).astype(jnp.int32) - 1
     shape, color = _divided(look, dims.n_colors)
-    this, bucket = strides[0], np.arange(N_BUCKETS, dtype=np.int32)
+    this = strides[0]
     by_piece = shape * this[0] + color * this[1] + state.cells * this[2] + parts[:n]
     by_piece += parts[n : 2 * n] + parts[-1]
-    by_bucket = parts[2 * n : 2 * n + N_BUCKETS] + bucket * this[3]
-    entries = bank("entries", g, by_piece[:, None] + by_bucket)  # (P, 4)
-    bits = entries & (1 << np.arange(N_BUCKETS)).astype(np.uint8)
-    atom = bank("program_atom", g)
-    words = jnp.arange(dims.sizes.n_words, dtype=jnp.int32)
-    shift = (4 * (atom % ATOMS_A_WORD)).astype(jnp.uint32)
-    own = jnp.where(words == atom // ATOMS_A_WORD, np.uint32(0b1111) << shift, np.uint32(0))
-    return ~own | (_or(bits, 1).astype(jnp.uint32)[:, None] << shift)
+    words = jnp.zeros((), jnp.uint32)
+    for bucket in range(N_BUCKETS):
+        by_bucket = parts[2 * n + bucket] + bucket * this[3]
+        bits = np.uint32(_FIRST_BITS << bucket)
+        words = words | (bank("entries", g, by_piece + by_bucket) & bits)
+    return words
 
 
 def _divided(number: jax.Array, by: int) -> tuple[jax.Array, jax.Array]:

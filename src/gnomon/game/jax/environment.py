@@ -44,6 +44,7 @@ jax.tree_util.register_dataclass(
 )
 
 Rule: TypeAlias = str | RuleSet | CompiledRule
+Dealt: TypeAlias = tuple[jax.Array, jax.Array, jax.Array]
 Step: TypeAlias = tuple["Observation", EnvState, jax.Array, jax.Array, jax.Array, dict[str, Any]]
 
 
@@ -79,7 +80,7 @@ class EnvParams:
     max_steps_in_episode : int32
         Attempts after which an episode is truncated, at least 1.
     episodes_per_rule : int32
-        Episodes after which an automatic reset draws another rule, if ``rule`` is -1; 0 for never.
+        Episodes after which an automatic reset draws a rule of the bank; 0 for never.
 
     Examples
     --------
@@ -346,8 +347,8 @@ def _step(
     dims: Dimensions, key: jax.Array, state: EnvState, action: Any, params: EnvParams
 ) -> Step:
     after, reply = attempt(dims, params.rules, state, action, params.max_steps_in_episode)
-    drawn, cells, codes = _drawn(dims, key, (), params)
-    rule = _next_rule(dims, params, after, drawn)
+    drawn, cells, codes = _drawn(dims, key, (), replace(params, rule=-1))
+    rule = _next_rule(dims, params, after.episode, after.rule, drawn)
     fresh = begin(dims, params.rules, rule, cells, codes, after.episode + 1)
     done = reply.terminated | reply.truncated
     return _answer(after, reply, jax.tree.map(lambda a, b: jnp.where(done, a, b), fresh, after))
@@ -366,16 +367,54 @@ def _step_boards(
     make_attempts = jax.vmap(lambda s, a: attempt(dims, params.rules, s, a, horizon))
     after, reply = make_attempts(states, actions)
     done = reply.terminated | reply.truncated
-    drawn, cells, codes = _drawn(dims, key, (n_fresh,), replace(params, rule=-1))
-    place = (jnp.cumsum(done, dtype=jnp.int32) - 1) % n_fresh
-    rule = _next_rule(dims, params, after, drawn[place])
+    dealt = _drawn(dims, key, (n_fresh,), replace(params, rule=-1))
+    # A processor looks after the few rows that have ended; a GPU is faster over all of them.
+    deal = {"default": _dealt_to_few, "cuda": _dealt_to_all, "rocm": _dealt_to_all}
+    states = jax.lax.platform_dependent(
+        params, after, done, dealt, **{name: functools.partial(f, dims) for name, f in deal.items()}
+    )
+    return _answer(after, reply, states)
+
+
+def _dealt_to_all(
+    dims: Dimensions, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
+) -> EnvState:
+    """Begin an episode in every row, and keep those of the rows whose episode has ended."""
+    drawn, cells, codes = dealt
+    place = (jnp.cumsum(done, dtype=jnp.int32) - 1) % len(cells)
+    rule = _next_rule(dims, params, after.episode, after.rule, drawn[place])
     start = jax.vmap(lambda *row: begin(dims, params.rules, *row))
     fresh = start(rule, cells[place], codes[place], after.episode + 1)
 
     def choose(new: jax.Array, old: jax.Array) -> jax.Array:
         return jnp.where(done.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
-    return _answer(after, reply, jax.tree.map(choose, fresh, after))
+    return jax.tree.map(choose, fresh, after)
+
+
+def _dealt_to_few(
+    dims: Dimensions, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
+) -> EnvState:
+    """Begin an episode in the rows whose episode has ended, as many at a time as boards were drawn.
+
+    It gives the same states as :func:`_dealt_to_all`.
+    """
+    drawn, cells, codes = dealt
+    ended = jnp.cumsum(done, dtype=jnp.int32)
+    start = jax.vmap(lambda *row: begin(dims, params.rules, *row))
+    order = jnp.arange(1, 1 + len(cells), dtype=jnp.int32)
+
+    def deal(carry: tuple[jax.Array, EnvState]) -> tuple[jax.Array, EnvState]:
+        n_dealt, states = carry
+        rows = jnp.searchsorted(ended, n_dealt + order)  # behind the last row, if none is left
+        episode, rule = after.episode[rows], after.rule[rows]
+        rule = _next_rule(dims, params, episode, rule, drawn)
+        fresh = start(rule, cells, codes, episode + 1)
+        put = jax.tree.map(lambda x, new: x.at[rows].set(new, mode="drop"), states, fresh)
+        return n_dealt + len(cells), put
+
+    left = ended[-1]
+    return jax.lax.while_loop(lambda c: c[0] < left, deal, (jnp.int32(0), after))[1]
 
 
 def _drawn(
@@ -395,14 +434,14 @@ def _drawn(
 
 
 def _next_rule(
-    dims: Dimensions, params: EnvParams, ended: EnvState, drawn: jax.Array
+    dims: Dimensions, params: EnvParams, episode: jax.Array, rule: jax.Array, drawn: jax.Array
 ) -> jax.Array:
-    """Return the rule of the next episode: mostly that of the one that ended."""
+    """Return the rule of the episode after one, given a rule that was drawn."""
     if dims.n_rules == 1:
-        return ended.rule
+        return rule
     each = jnp.asarray(params.episodes_per_rule, jnp.int32)
-    anew = (each > 0) & ((ended.episode + 1) % jnp.maximum(each, 1) == 0)
-    return jnp.where(anew & (jnp.asarray(params.rule) < 0), drawn, ended.rule)
+    anew = (each > 0) & ((episode + 1) % jnp.maximum(each, 1) == 0)
+    return jnp.where(anew, drawn, rule)
 
 
 def _observed(state: EnvState) -> Observation:

@@ -73,10 +73,11 @@ def _plan(spec: BoardSpec) -> dict[str, int]:
     most = spec.pieces[1]
     plan = {"ranges": 3 * any(low < high for low, high in _ranges(spec))}
     plan["cells"] = _rows(most, N_CELLS)
-    for name, (_, k), palette in _features(spec):
+    for name, (least, k), palette in _features(spec):
         size = len(palette)
         plan[f"{name} pieces"] = _rows(k, most) if name == "color" else 0
-        plan[f"{name} names"] = _rows(k, size) if k < size else 0
+        # Where all names appear, which class stands for which name makes no difference.
+        plan[f"{name} names"] = _rows(k, size) if least < size else 0
         plan[f"{name} classes"] = _rows(most, size)
     return plan
 
@@ -126,7 +127,7 @@ def pieces_from_words(words: jax.Array, spec: BoardSpec) -> tuple[jax.Array, jax
             chosen = _distinct(numbers_below(parts["color pieces"], left, most))
             for i in range(k_most):
                 classes = jnp.where((slot == chosen[i]) & (i < k), jnp.uint32(i), classes)
-        if 0 < k_most < size:
+        if len(parts[f"{name} names"]):
             bounds = range(size, size - k_most, -1)
             names = _distinct(numbers_below(parts[f"{name} names"], bounds, size))
             known = jnp.minimum(classes, k_most - 1).astype(jnp.int32)

@@ -15,6 +15,7 @@ from gnomon.game import BoardSpec, CompiledRule, draw_boards, outcomes
 from gnomon.game import jax as gjax
 from gnomon.game.engine.boards_in_play import Boards, advance
 from gnomon.game.jax.transition import Dimensions, Reply, attempt, occupied, permitted
+from gnomon.rules import parse
 
 #: The paper's boards; of some pieces, shapes and colors; full ones.
 SPECS = (
@@ -22,6 +23,43 @@ SPECS = (
     BoardSpec(pieces=(4, 12), shapes=(0, 4), colors=(1, 3)),
     BoardSpec(pieces=36, shapes=0, colors=0),
 )
+
+
+#: What the tests of the environment play, always as many boards, so that it is compiled once.
+RULES = ["clockwise", "color-match", "b23-then-b01", parse("(*,star,red,*,0)")]
+SMALL = BoardSpec(pieces=(4, 6), shapes=0, colors=0)
+N = 40
+N_FRESH = 3
+
+
+def small_game(**params: int) -> tuple[gjax.HiddenRules, gjax.EnvParams]:
+    """Make the environment that the tests share."""
+    return gjax.make(RULES, board=SMALL, **params)
+
+
+def played(
+    env: Any, params: gjax.EnvParams, n_steps: int, *, seed: int = 0, n_fresh: int = N_FRESH
+) -> Iterator[tuple[gjax.EnvState, np.ndarray, jax.Array, Any]]:
+    """Play mostly permitted attempts; yield states, actions, key and replies of each step."""
+    _, states = env.reset_boards(jax.random.key(seed), N, params)
+    rng = np.random.default_rng(seed)
+    for k in range(n_steps):
+        legal = np.asarray(masks(states)[0])
+        actions = np.where(rng.random(N) < 0.7, legal.argmax(axis=1), rng.integers(0, 144, N))
+        key = jax.random.key(1000 * seed + k)
+        replies = env.step_boards(key, states, actions, params, n_fresh=n_fresh)
+        yield states, actions, key, replies
+        states = replies[1]
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Tell whether all arrays of two trees are equal."""
+    same = jax.tree.map(lambda x, y: bool((np.asarray(x) == np.asarray(y)).all()), a, b)
+    return all(jax.tree.leaves(same))
+
+
+def row_of(tree: Any, row: int) -> Any:
+    return jax.tree.map(lambda x: np.asarray(x)[row], tree)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -48,9 +86,7 @@ def states_on(
     return states
 
 
-def some_actions(
-    legal: np.ndarray, there: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
+def some_actions(legal: np.ndarray, there: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Choose permitted attempts (55 %), attempts on pieces (30 %), and any (15 %)."""
     n = len(legal)
     actions = rng.integers(0, 144, n)

@@ -401,7 +401,9 @@ def _put(position: PositionField, cells: Bytes, orders: Bytes) -> None:
 
 def _words(bits: Bytes) -> npt.NDArray[np.uint32]:
     """Pack sets of buckets, atoms along the first axis, into words along the last."""
-    by_word = bits.reshape(len(bits) // ATOMS_A_WORD, ATOMS_A_WORD, *bits.shape[1:]).astype(np.uint32)
+    by_word = bits.reshape(len(bits) // ATOMS_A_WORD, ATOMS_A_WORD, *bits.shape[1:]).astype(
+        np.uint32
+    )
     shifts = np.arange(0, 32, 4, dtype=np.uint32).reshape(-1, *[1] * (bits.ndim - 1))
     return np.moveaxis(np.bitwise_or.reduce(by_word << shifts, axis=1), 0, -1)
 

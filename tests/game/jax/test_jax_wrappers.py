@@ -12,8 +12,10 @@ from gnomon.game import HistoryStack
 jax = pytest.importorskip("jax", reason="JAX is not installed (the extra jax)")
 
 from gnomon.game import jax as gjax
+from jax_replay import N, N_FRESH, masks, row_of, small_game
 
 
+@pytest.mark.full
 def test_a_history_has_the_rows_of_gymnasiums():
     theirs = HistoryStack(gymnasium.make("gnomon/Clockwise-v0"), k=4)
     seen, _ = theirs.reset(seed=0)
@@ -37,35 +39,45 @@ def test_a_history_has_the_rows_of_gymnasiums():
 
 
 def test_a_history_of_a_batch_is_that_of_each_row():
-    env, params = gjax.make("clockwise")
+    env, params = small_game()
     history = gjax.History(env, k=3)
-    shown, states = history.reset_boards(jax.random.key(0), 5, params)
-    actions = np.arange(5) * 20
-    shown, states, *_ = history.step_boards(jax.random.key(1), states, actions, params)
-    assert shown.history.shape == (5, 3, 5)
-    assert (shown.history[:, -1, 0] == 1 + actions // 4).all()
-    assert history.action_mask(jax.tree.map(lambda x: x[0], states)).shape == (144,)
+    shown, states = history.reset_boards(jax.random.key(0), N, params)
+    assert not shown.history.any()
+    actions = np.arange(N)
+    before = np.asarray(shown.board)
+    shown, states, *_, info = history.step_boards(
+        jax.random.key(1), states, actions, params, n_fresh=N_FRESH
+    )
+    last = np.asarray(info["final_observation"].history[:, -1])
+    code = before[np.arange(N), actions // 4].astype(int)
+    assert (last[:, 0] == 1 + actions // 4).all()
+    assert (last[:, 1] == 1 + actions % 4).all()
+    assert (last[:, 2] == np.where(code > 0, 1 + (code - 1) // 4, 0)).all()
+    assert (last[:, 3] == np.where(code > 0, 1 + (code - 1) % 4, 0)).all()
+    assert (last[:, 4] == (np.asarray(info["outcome"]) == 0)).all()
+    assert history.action_mask(row_of(states, 0)).shape == (144,)
     assert history.num_actions == 144
 
 
 def test_a_trial_remembers_across_episodes():
-    env, params = gjax.make("color-match", max_steps_in_episode=2)
+    env, params = small_game(max_steps_in_episode=2, rule=1)
     trial = gjax.Trial(env)
-    shown, states = trial.reset_boards(jax.random.key(0), 3, params)
-    assert shown.last_action.tolist() == [144] * 3
+    shown, states = trial.reset_boards(jax.random.key(0), N, params)
+    assert (shown.last_action == 144).all()
     for step in range(4):
-        legal = jax.vmap(lambda s: trial.permitted(params, s))(states)
-        actions = np.array([int(legal[0].argmax()), 143, 7])
+        actions = np.asarray(masks(states.env_state)[0]).argmax(axis=1)
+        actions[1:] = 143
         shown, states, reward, *_, info = trial.step_boards(
-            jax.random.key(step), states, actions, params
+            jax.random.key(step), states, actions, params, n_fresh=N_FRESH
         )
-        assert shown.last_action.tolist() == actions.tolist()
-        assert shown.last_reward.tolist() == reward.tolist()
-        assert shown.last_done.tolist() == [step % 2 == 1] * 3
+        assert (shown.last_action == actions).all()
+        assert (shown.last_reward == reward).all()
+        assert (shown.last_done == (step % 2 == 1)).all()
         assert not info["final_observation"].last_done.any()
+    assert float(reward[0]) == 0
     assert trial.default_params is env.default_params
 
 
 def test_a_history_of_nothing_is_refused():
     with pytest.raises(ValueError, match="k: expected at least 1, found 0"):
-        gjax.History(gjax.make()[0], k=0)
+        gjax.History(small_game()[0], k=0)

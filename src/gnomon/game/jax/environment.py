@@ -39,9 +39,7 @@ __all__ = [
     "register_with_gymnax",
 ]
 
-jax.tree_util.register_dataclass(
-    RuleTables, [name for name in RuleTables.__dataclass_fields__], []
-)
+jax.tree_util.register_dataclass(RuleTables, [name for name in RuleTables.__dataclass_fields__], [])
 
 Rule: TypeAlias = str | RuleSet | CompiledRule
 Dealt: TypeAlias = tuple[jax.Array, jax.Array, jax.Array]
@@ -458,6 +456,7 @@ def _answer(after: EnvState, reply: Reply, state: EnvState) -> Step:
     return seen, state, reply.reward, reply.terminated, reply.truncated, info
 
 
+@functools.partial(jax.jit, static_argnums=1)
 def features(observation: Observation, board: BoardSpec = DEFAULT_SPEC) -> jax.Array:
     """Return an observation as zeros and ones, float32 of shape (n,).
 

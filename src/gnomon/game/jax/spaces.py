@@ -80,7 +80,8 @@ class Dict:
         """Draw each field."""
         keys = jax.random.split(key, len(self.spaces))
         return {
-            name: space.sample(k) for k, (name, space) in zip(keys, self.spaces.items(), strict=True)
+            name: space.sample(k)
+            for k, (name, space) in zip(keys, self.spaces.items(), strict=True)
         }
 
     def contains(self, x: Any) -> jax.Array:

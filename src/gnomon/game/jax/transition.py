@@ -7,6 +7,7 @@ same pieces, line and memory comes out the same.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -309,6 +310,7 @@ def _settled(dims: Dimensions, bank: _Bank, state: EnvState) -> EnvState:
 # -- beginning and attempting ----------------------------------------------------------------------
 
 
+@functools.partial(jax.jit, static_argnums=0)
 def begin(
     dims: Dimensions,
     tables: RuleTables,
@@ -360,6 +362,7 @@ def begin(
     return _settled(dims, bank, before)
 
 
+@functools.partial(jax.jit, static_argnums=0)
 def attempt(
     dims: Dimensions, tables: RuleTables, state: EnvState, action: Any, horizon: Any
 ) -> tuple[EnvState, Reply]:
@@ -436,11 +439,13 @@ def _moved(
 # -- what may be attempted -------------------------------------------------------------------------
 
 
+@jax.jit
 def occupied(state: EnvState) -> jax.Array:
     """Return 1 for the attempts on cells that hold a piece, int8 of shape (144,)."""
     return jnp.repeat((state.board > 0).astype(jnp.int8), N_BUCKETS, total_repeat_length=144)
 
 
+@jax.jit
 def permitted(state: EnvState) -> jax.Array:
     """Return 1 for the attempts that the rule would accept now, int8 of shape (144,)."""
     allowed = _folded(_at(state.accepts, state.slots) & state.alive)

@@ -6,6 +6,7 @@ those of the environment inside.
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -81,7 +82,7 @@ class _Wrapper(ABC):
     ) -> tuple[Any, WrappedState, jax.Array, jax.Array, jax.Array, dict[str, Any]]:
         """Make one attempt, and remember it."""
         replies = self.env.step(key, state.env_state, action, params)
-        return self._after(state, jnp.asarray(action), replies)
+        return _after(self, state, jnp.asarray(action), replies)
 
     def reset_boards(
         self, key: jax.Array, num_envs: int, params: EnvParams | None = None
@@ -104,7 +105,8 @@ class _Wrapper(ABC):
         """Make one attempt on each board."""
         inner = states.env_state
         replies = self.env.step_boards(key, inner, actions, params, n_fresh=n_fresh)
-        return jax.vmap(self._after)(states, jnp.asarray(actions), replies)
+        after = jax.vmap(lambda *row: _after(self, *row))
+        return after(states, jnp.asarray(actions), replies)
 
     def action_mask(self, state: WrappedState) -> jax.Array:
         """Return 1 for the attempts on cells that hold a piece."""
@@ -114,16 +116,18 @@ class _Wrapper(ABC):
         """Return 1 for the attempts that the rule would accept now."""
         return self.env.permitted(params, state.env_state)
 
-    def _after(
-        self, state: WrappedState, action: jax.Array, replies: Any
-    ) -> tuple[Any, WrappedState, jax.Array, jax.Array, jax.Array, dict[str, Any]]:
-        observation, inner, reward, terminated, truncated, info = replies
-        memory = self._remembered(state.memory, state.env_state, action, reward, info)
-        kept = self._kept(memory, terminated | truncated)
-        final = self._shown(info["final_observation"], memory)
-        after = WrappedState(inner, kept)
-        info = {**info, "final_observation": final}
-        return self._shown(observation, kept), after, reward, terminated, truncated, info
+
+@functools.partial(jax.jit, static_argnums=0)
+def _after(
+    wrapper: _Wrapper, state: WrappedState, action: jax.Array, replies: Any
+) -> tuple[Any, WrappedState, jax.Array, jax.Array, jax.Array, dict[str, Any]]:
+    """Return what a wrapper replies, given what the environment inside replied."""
+    observation, inner, reward, terminated, truncated, info = replies
+    memory = wrapper._remembered(state.memory, state.env_state, action, reward, info)
+    kept = wrapper._kept(memory, terminated | truncated)
+    info = {**info, "final_observation": wrapper._shown(info["final_observation"], memory)}
+    shown = wrapper._shown(observation, kept)
+    return shown, WrappedState(inner, kept), reward, terminated, truncated, info
 
 
 class SeenHistory(NamedTuple):

@@ -1,4 +1,4 @@
-"""Rules as padded tables: what is folded, dropped, united and packed allows what it allowed before."""
+"""Rules as padded tables: folded, dropped, united, packed, they allow what they allowed before."""
 
 from __future__ import annotations
 
@@ -186,6 +186,6 @@ def test_messages(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(NotTabularError) as error:
         to_tables([rule, memory])
     assert str(error.value) == (
-        "not tabular: rule 1, atom 0: a condition over too many things at once: expected at most 30 "
-        "entries, found 37; the engine and the reference interpreter play it"
+        "not tabular: rule 1, atom 0: a condition over too many things at once: expected at most "
+        "30 entries, found 37; the engine and the reference interpreter play it"
     )

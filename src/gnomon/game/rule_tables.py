@@ -32,14 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, nearest_bucket
-from gnomon.game.program_tables import (
-    CELL,
-    LAST_BUCKETS,
-    LOOK,
-    N_AXES,
-    ProgramTable,
-    tabulate,
-)
+from gnomon.game.program_tables import CELL, LAST_BUCKETS, LOOK, N_AXES, ProgramTable, tabulate
 
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
 from gnomon.game import BoardSpec, draw_boards
-
-jax = pytest.importorskip("jax", reason="JAX is not installed (the extra jax)")
-
-from gnomon.game.jax.dealing import (
-    n_words,
-    numbers_below,
-    pieces_from_words,
-    pieces_of_board,
-)
+from gnomon.game.jax.dealing import n_words, numbers_below, pieces_from_words, pieces_of_board
 
 SPECS = (
     BoardSpec(),

@@ -7,19 +7,16 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from gnomon.game import BoardSpec, compile_rule
-from gnomon.game.rule_tables import CATALOGUE
-from gnomon.rules import parse
-
-jax = pytest.importorskip("jax", reason="JAX is not installed (the extra jax)")
-
-import jax.numpy as jnp
-
 from gnomon.game import jax as gjax
 from gnomon.game.jax import environment
+from gnomon.game.rule_tables import CATALOGUE
+from gnomon.rules import parse
 from jax_replay import SMALL, N, equal, played, row_of, small_game
 
 
@@ -172,10 +169,8 @@ def test_few_boards_are_handed_to_the_rows_that_ended_whatever_the_way(n_fresh: 
     """The two ways to hand them out, and a plain loop, give the same."""
     env, params = small_game(episodes_per_rule=2, max_steps_in_episode=6)
     dims = env.dimensions
-    for before, actions, key, replies in played(env, params, 13, n_fresh=n_fresh):
-        ended = np.asarray(replies[3] | replies[4])
-        if ended.sum() > 3:
-            break
+    steps = played(env, params, 13, n_fresh=n_fresh)
+    before, actions, key, replies = next(s for s in steps if (s[3][3] | s[3][4]).sum() > 3)
     make = jax.vmap(lambda s, a: environment.attempt(dims, params.rules, s, a, 6))
     after, reply = make(before, actions)
     done = reply.terminated | reply.truncated

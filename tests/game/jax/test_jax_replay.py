@@ -15,15 +15,12 @@ from hypothesis.strategies import SearchStrategy
 
 from gnomon.errors import NotCompilableError, RuleSyntaxError
 from gnomon.game import Board, BoardSpec, CompiledRule, ReferenceGame, compile_rule, draw_boards
+from gnomon.game import jax as gjax
 from gnomon.game.rule_tables import to_tables
 from gnomon.rules import RuleSet, available_rules, load_rule, parse
+from jax_replay import SPECS, attempts, masks, replay, some_actions, states_on
 from recorded_episodes import VECTORS, records
 from strategies_rules import order_rule_sets, paper_rule_sets, rule_sets
-
-pytest.importorskip("jax", reason="JAX is not installed (the extra jax)")
-
-from gnomon.game import jax as gjax
-from jax_replay import SPECS, attempts, masks, replay, some_actions, states_on
 
 NAMES = sorted(available_rules())
 

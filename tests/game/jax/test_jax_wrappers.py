@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import gymnasium
+import jax
 import numpy as np
 import pytest
 
 import gnomon  # noqa: F401 - registers the environments
 from gnomon.game import HistoryStack
-
-jax = pytest.importorskip("jax", reason="JAX is not installed (the extra jax)")
-
 from gnomon.game import jax as gjax
-from jax_replay import N, N_FRESH, masks, row_of, small_game
+from jax_replay import N_FRESH, N, masks, row_of, small_game
 
 
 @pytest.mark.full

@@ -39,7 +39,7 @@ __all__ = [
     "register_with_gymnax",
 ]
 
-jax.tree_util.register_dataclass(RuleTables, [name for name in RuleTables.__dataclass_fields__], [])
+jax.tree_util.register_dataclass(RuleTables, list(RuleTables.__dataclass_fields__), [])
 
 Rule: TypeAlias = str | RuleSet | CompiledRule
 Dealt: TypeAlias = tuple[jax.Array, jax.Array, jax.Array]
@@ -97,9 +97,9 @@ class EnvParams:
 class HiddenRules:
     """Clear a board by moving pieces into buckets, under a rule that is not shown.
 
-    The game of :class:`gnomon.game.HiddenRulesEnv` as pure functions. Actions, observations, rewards
-    and outcomes are the same; an automatic reset happens in the step that ends an episode, and
-    boards have the same distribution but are drawn by JAX. All methods may be transformed by
+    The game of :class:`gnomon.game.HiddenRulesEnv` as pure functions. Actions, observations,
+    rewards and outcomes are the same; an automatic reset happens in the step that ends an episode,
+    and boards have the same distribution but are drawn by JAX. All methods may be transformed by
     ``jax.jit``, ``jax.vmap`` and ``jax.lax.scan``; an environment is hashable by its sizes, so that
     rules of the same sizes share compiled programs. :func:`make` makes one.
 

@@ -39,7 +39,7 @@ _NOWHERE = 1 << 30
 
 @dataclass(frozen=True)
 class Dimensions:
-    """What a compiled program knows beforehand: sizes of tables, how boards are drawn, how many rules.
+    """What a compiled program knows beforehand: sizes, how boards are drawn, how many rules.
 
     Parameters
     ----------

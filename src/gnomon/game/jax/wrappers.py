@@ -145,9 +145,9 @@ class History(_Wrapper):
     """The observation, and the last ``k`` attempts of the episode, accepted or not.
 
     ``observation.history``, int16 of shape (k, 5), has the rows of
-    :class:`gnomon.game.HistoryStack`, the newest last: 1 + cell, 1 + bucket, 1 + shape and 1 + color
-    of the piece (0 for an empty cell), and 1 if it was accepted. Rows of zeros stand before the
-    first attempt.
+    :class:`gnomon.game.HistoryStack`, the newest last: 1 + cell, 1 + bucket, 1 + shape and
+    1 + color of the piece (0 for an empty cell), and 1 if it was accepted. Rows of zeros stand
+    before the first attempt.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ __all__ = [
     "LeaderboardError",
     "NotCompilableError",
     "NotCompiledWarning",
+    "NotTabularError",
     "RulePlayError",
     "RuleSyntaxError",
     "RunFolderError",
@@ -115,6 +116,10 @@ class RulePlayError(GnomonError):
 
 class NotCompilableError(GnomonError):
     """A rule, or a board, that the engine has no tables for; the reference interpreter plays it."""
+
+
+class NotTabularError(GnomonError):
+    """A rule with a part that no table of bounded size holds; the compiled engine plays it."""
 
 
 class ConfigError(GnomonError):

@@ -18,7 +18,7 @@ import gnomon
 from benchmarks.record import Measurement
 
 HERE = Path(__file__).parent
-SHARED = ("__init__", "__main__", "populations", "record")
+SHARED = ("__init__", "__main__", "coverage_parts", "populations", "record")
 NAMES = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in SHARED)
 
 

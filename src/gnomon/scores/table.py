@@ -335,9 +335,10 @@ class ScoreTable:
             self._curve_cells.column(name, algorithm, task) for name in ("run", "step", "score")
         )
         steps, at = np.unique(step.cast(pl.Float64).to_numpy(), return_inverse=True)
-        place = {label: i for i, label in enumerate(run.unique(maintain_order=True).to_list())}
+        place: dict[Any, int] = {}
+        rows = [place.setdefault(label, len(place)) for label in run.to_list()]
         curves = np.full((len(place), steps.size), np.nan)
-        curves[[place[label] for label in run], at] = score.to_numpy()
+        curves[rows, at] = score.to_numpy()
         return steps, curves
 
     def last_step(self) -> ScoreTable:

@@ -35,10 +35,10 @@ from gnomon.errors import DegenerateScoresWarning
 
 SEED = 4242
 ROUNDS = int(os.environ.get("INTERVAL_ROUNDS", "4"))
-ABOUT = f"""Values are means over the populations of both generators, ± a standard error; beside them
-the worst cell, with its own, which of so many cells is partly luck, and the suites that are known
-to fail, which are in no mean. A cell has so many independent pieces: algorithms, pairs or tables.
-Seeds: each round of a cell draws from NumPy's default_rng([{SEED}, crc32 of its name and round]).
+ABOUT = f"""Values are means over the populations of both generators, ± a standard error. Beside
+them stand the worst cell, with its own, which of so many cells is partly luck, and the suites that
+are known to fail, which are in no mean. A cell has so many independent pieces: algorithms, pairs or
+tables. Seeds: each round of a cell draws from default_rng([{SEED}, crc32 of its name and round]).
 Made by `INTERVAL_ROUNDS={ROUNDS} python -m benchmarks interval_coverage --keep`."""
 WANTED = tuple(filter(None, os.environ.get("INTERVAL_PARTS", "").split(","))) or tuple(PARTS)
 CELLS = Path(os.environ.get("INTERVAL_CELLS", "build/interval_coverage.jsonl"))

@@ -352,8 +352,9 @@ def _true_curves(population: Population) -> Mapping[tuple[Summary, str], float]:
     for name in ("mean", "iqm"):
         metric = metric_named(name)
         curve = np.array([metric.value(Strata.from_matrix(drawn[:, :, s])) for s in range(10)])
-        # On the plateau the true mean is one number, and what draws make best is not.
-        best = curve[5:].mean() if name == "mean" else curve.max()
+        # On the plateau the true mean is one number, and what draws make best is not. Where scores
+        # are negative the curve falls, and its first step is the best.
+        best = max(curve[5:].mean(), curve[:4].max()) if name == "mean" else curve.max()
         found["area", name] = float(np.trapezoid(curve) / 9.0)
         found["final", name], found["best", name] = float(curve[-1]), float(best)
     return found

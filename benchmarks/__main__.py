@@ -18,7 +18,7 @@ import gnomon
 from benchmarks.record import Measurement
 
 HERE = Path(__file__).parent
-SHARED = ("__init__", "__main__", "populations", "record")
+SHARED = ("__init__", "__main__", "coverage_parts", "populations", "record")
 NAMES = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in SHARED)
 
 
@@ -49,7 +49,8 @@ def measured(name: str) -> str:
         f"{platform.python_version()}, {os.cpu_count()} cores of {platform.machine()}, "
         f"load {os.getloadavg()[0]:.1f} at the end."
     )
-    return f"## {name}\n\n{summary}\n\n{rows}\n\n{conditions}\n"
+    about = getattr(module, "ABOUT", "")
+    return "\n\n".join(filter(None, [f"## {name}", summary, about, rows, conditions])) + "\n"
 
 
 def keep(name: str, section: str) -> None:

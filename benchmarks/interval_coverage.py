@@ -1,332 +1,207 @@
 """Coverage of intervals and error of tests, on populations of known truth (benchmarks/populations).
 
-Each cell repeats the experiment on many tables and counts how often the interval holds the true
-value, or how often a test finds a difference where there is none. Lines give the mean over the
-populations of each generator, and the least with its name: of many cells the least is partly luck
-(600 tables: a standard error of a point).
+Each cell (a line, a population, a number of runs) repeats the experiment on many tables and counts
+how often the interval holds the true value, or how often a test finds a difference where there is
+none. A line gives the mean over the populations of both generators with its standard error, and
+the least cell with its name: of many cells the least is partly luck.
 
-``INTERVAL_TABLES`` says how many tables a cell has: 40 for a look, 600 for the table of the docs.
+The work goes in rounds, each with seeds of its own, so that more rounds are more tables. Every
+round of a cell is a line of the file that ``INTERVAL_CELLS`` names; what stands there is not done
+again, so that a run that was stopped goes on. ``INTERVAL_ROUNDS`` says how many rounds (4),
 ``INTERVAL_PARTS`` names parts, separated by commas: aggregates, profiles, pairs, curves, tasks,
-looks, improvement. Two processes share the cells; each cell has its own seed.
+looks, improvement.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import os
+import sys
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from itertools import groupby
-from multiprocessing import get_context
-from typing import Literal
+from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-import gnomon as gn
-from benchmarks.populations import Population, made, published
+from benchmarks.coverage_parts import AT_WORST, PARTS, Tally
+from benchmarks.populations import Population, documented_failures, made, published
 from benchmarks.record import Measurement
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.stats import Strata, metric_named, sequential_compare
 
-N_TABLES = int(os.environ.get("INTERVAL_TABLES", "40"))
-PARTS = tuple(filter(None, os.environ.get("INTERVAL_PARTS", "").split(",")))
-RUNS = (2, 3, 5, 10)
-LEVEL = 0.95
-METRICS = ("mean", "median", "iqm", "optimality_gap")
 SEED = 4242
+ROUNDS = int(os.environ.get("INTERVAL_ROUNDS", "4"))
+ABOUT = f"""Values are means over the populations of both generators, ± a standard error. Beside
+them stand the worst cell, with its own, which of so many cells is partly luck, and the suites that
+are known to fail, which are in no mean. A cell has so many independent pieces: algorithms, pairs or
+tables. Seeds: each round of a cell draws from default_rng([{SEED}, crc32 of its name and round]).
+Made by `INTERVAL_ROUNDS={ROUNDS} python -m benchmarks interval_coverage --keep`."""
+WANTED = tuple(filter(None, os.environ.get("INTERVAL_PARTS", "").split(","))) or tuple(PARTS)
+CELLS = Path(os.environ.get("INTERVAL_CELLS", "build/interval_coverage.jsonl"))
 
-Summary = Literal["area", "final", "best"]
-SUMMARIES: tuple[Summary, ...] = ("area", "final", "best")
+#: One round of a part on a population: part, generator, population, runs, round.
+Work = tuple[str, str, str, int, int]
 
-METHODS: dict[str, Literal["auto", "percentile"]] = {"": "auto", "percentile": "percentile"}
-
-Array = npt.NDArray[np.float64]
+#: Targets of lines by the words that they begin with: of the mean, and of the worst cell.
+TARGETS = {
+    "optimality_gap,": (93.0, 88.0),
+    "median,": (93.0, 92.0),
+    "profile, pointwise": (94.0, None),
+    "profile, worst threshold": (None, 85.0),
+    "profile, whole curve": (94.0, 90.0),
+    "all pairs of six, alike, mean": (None, 6.5),
+    "all pairs of six, unlike, mean": (None, 6.5),
+    "all pairs of six, alike, iqm": (None, 8.5),
+    "curves,": (93.0, None),
+    "tasks drawn, median": (93.0, None),
+    "sequential looks": (6.0, None),
+    "P(a > b), one task, false at 0.05": (5.0, None),
+    "P(a > b), one task, false at 0.01": (1.0, None),
+}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What was counted in one population with one number of runs.
+    """What was counted on one line in one population.
 
     Parameters
     ----------
-    what : str
-        The line of the table to which it belongs.
-    generator : str
-        "published" or "made".
-    population : str
-        Its name.
-    share : float
-        Per cent: coverage, error or power.
-    width : float, optional
-        Mean width, over that of the percentile interval where there is one.
+    line, generator, population, kind : str
+        Where it belongs, and what is hard about the population.
+    n : int
+        Independent pieces.
+    share, error : float
+        Per cent, and its standard error.
+    width : float
+        Mean width over that of the peer; NaN without one.
     """
 
-    what: str
+    line: str
     generator: str
     population: str
+    kind: str
+    n: int
     share: float
-    width: float = float("nan")
-
-
-Part = Callable[[Population, int, np.random.Generator], Iterator[tuple[str, float, float]]]
+    error: float
+    width: float
 
 
 def measure() -> Iterator[Measurement]:
-    """Give, for each interval and number of runs, the mean and the least over the populations."""
-    work = list(_work())
-    with get_context("spawn").Pool(2) as pool:
-        cells = [cell for found in pool.imap(_cells, work) for cell in found]
-    cells.sort(key=lambda cell: (_order(cell.what), cell.generator))
-    for what, alike in groupby(cells, key=lambda cell: cell.what):
-        yield from _lines(what, list(alike))
+    """Do what is not done yet, then give each line's mean and its worst cell."""
+    CELLS.parent.mkdir(parents=True, exist_ok=True)
+    done = {tuple(record["work"]) for record in _records()}
+    with CELLS.open("a", encoding="utf-8") as file:
+        for work in _work():
+            if work not in done:
+                counted = {"work": work, "lines": _counted(work).lines}
+                file.write(json.dumps(counted) + "\n")
+                file.flush()
+                print(*work, file=sys.stderr, flush=True)
+    for line, alike in groupby(cells(), key=lambda cell: cell.line):
+        yield from _measurements(line, list(alike))
 
 
-def _work() -> Iterator[tuple[str, str, str, int]]:
-    """Give the name of each cell: part, generator, population, runs."""
-    for part in PARTS or BY_NAME:
-        for generator, populations in _populations().items():
-            for name in populations:
-                for n_runs in RUNS if part != "tasks" else (5,):
-                    yield part, generator, name, n_runs
+def _work() -> Iterator[Work]:
+    """Give all that is to be done, round after round."""
+    for i in range(ROUNDS):
+        for part in WANTED:
+            for generator, populations in _populations().items():
+                if generator == "failures" and part != "aggregates":
+                    continue
+                for name in populations:
+                    for n_runs in PARTS[part].runs:
+                        yield part, generator, name, n_runs, i
 
 
+@cache
 def _populations() -> dict[str, dict[str, Population]]:
-    return {
-        "published": {p.name: p for p in published()},
-        "made": {p.name: p for p in made()},
-    }
+    known = {"published": published(), "made": made(), "failures": documented_failures()}
+    return {generator: {p.name: p for p in own} for generator, own in known.items()}
 
 
-def _cells(work: tuple[str, str, str, int]) -> list[Cell]:
-    """Count one population's cells."""
-    part, generator, name, n_runs = work
-    population = _populations()[generator][name]
+def _counted(work: Work) -> Tally:
+    """Count one round of a part on a population, with a seed of its own."""
+    name, generator, population, n_runs, _ = work
+    part, tally = PARTS[name], Tally()
     rng = np.random.default_rng([SEED, zlib.crc32(repr(work).encode())])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
-        found = BY_NAME[part](population, n_runs, rng)
-        return [Cell(what, generator, name, share, width) for what, share, width in found]
+        drawn_from = _populations()[generator][population]
+        part.count(drawn_from, n_runs, part.n_tables, rng, tally)
+    return tally
 
 
-def _order(what: str) -> tuple[str, int]:
-    """Return the place of a line: by its words, then by the number of runs."""
-    words, _, runs = what.rpartition(", ")
-    digits = "".join(filter(str.isdigit, runs))
-    return words, int(digits or 0)
+def _records() -> list[dict[str, object]]:
+    if not CELLS.exists():
+        return []
+    return [json.loads(line) for line in CELLS.read_text(encoding="utf-8").splitlines()]
 
 
-def _lines(what: str, cells: Sequence[Cell]) -> Iterator[Measurement]:
-    """Give a line for each generator, and one for the worst cell."""
-    is_error = "false" in what
-    for generator, alike in groupby(cells, key=lambda cell: cell.generator):
-        own = list(alike)
-        shares = np.array([cell.share for cell in own])
-        widths = np.array([cell.width for cell in own])
-        note = f"{len(own)} populations, {N_TABLES} tables each"
-        if np.isfinite(widths).any():
-            ratios = f"{np.nanmedian(widths):.2f} (at most {np.nanmax(widths):.2f})"
-            note += f"; width over the percentile's {ratios}"
-        yield Measurement(f"{what}, {generator}", float(shares.mean()), "%", note=note)
-    pick = max if is_error else min
-    worst = pick(cells, key=lambda cell: cell.share)
+def cells() -> list[Cell]:
+    """Return every cell of the file, all its rounds together, in the order of the lines."""
+    sums: dict[tuple[str, str, str], np.ndarray] = {}
+    for record in _records():
+        _, generator, population, *_ = record["work"]
+        for line, found in record["lines"].items():
+            key = line, generator, population
+            sums[key] = sums.get(key, 0.0) + np.array(found)
+    worst: dict[tuple[str, str, str], Cell] = {}
+    for (line, generator, population), (n, share, squares, width, peer) in sums.items():
+        key = line.partition(AT_WORST)[0], generator, population
+        share /= n
+        spread = math.sqrt(max(squares / n - share**2, 0.0) / max(n - 1, 1))
+        kind = _populations()[generator][population].kind
+        ratio = width / peer if peer else math.nan
+        cell = Cell(key[0], *key[1:], kind, int(n), 100 * share, 100 * spread, ratio)
+        if key not in worst or cell.share < worst[key].share:
+            worst[key] = cell
+    order = list(dict.fromkeys(line for line, *_ in worst))
+    return sorted(worst.values(), key=lambda cell: _place(cell.line, order))
+
+
+def _place(line: str, order: Sequence[str]) -> tuple[int, int]:
+    """Return the place of a line: where its words come first, then its number of runs."""
+    words, number = _words(line)
+    return min(i for i, other in enumerate(order) if _words(other)[0] == words), number
+
+
+def _words(line: str) -> tuple[str, int]:
+    words, _, runs = line.rpartition(", ")
+    return words, int("".join(filter(str.isdigit, runs)) or 0)
+
+
+def _measurements(line: str, found: Sequence[Cell]) -> Iterator[Measurement]:
+    """Give a line's mean over populations, and its worst cell where that has a target."""
+    is_error = "false" in line
+    counted = [cell for cell in found if cell.generator != "failures"]
+    targets = next((t for words, t in TARGETS.items() if line.startswith(words)), (None, None))
+    worst = (max if is_error else min)(counted, key=lambda cell: cell.share)
     word = "most" if is_error else "least"
-    yield Measurement(f"{what}, {word}", worst.share, "%", note=worst.population)
+    parts = [f"{word} {worst.share:.1f} ± {worst.error:.1f} ({worst.population})"]
+    parts += [f"{worst.n} a cell", *_by_generator(counted), *_widths(counted)]
+    parts += [f"{c.population}: {c.share:.0f}" for c in found if c.generator == "failures"]
+    mean = float(np.mean([cell.share for cell in counted]))
+    error = math.sqrt(sum(cell.error**2 for cell in counted)) / len(counted)
+    note = f"± {error:.1f}; " + "; ".join(parts)
+    yield Measurement(line, mean, "%", targets[0], not is_error, note)
+    if targets[1] is not None:
+        yield Measurement(f"{line}, {word}", worst.share, "%", targets[1], not is_error)
 
 
-def _tables(
-    population: Population, n_runs: int, rng: np.random.Generator, names: Sequence[str] = ("a",)
-) -> Iterator[gn.ScoreTable]:
-    """Give the tables of a cell, with so many algorithms that are all alike."""
-    for _ in range(N_TABLES):
-        yield gn.ScoreTable.from_arrays({name: population.draw(rng, n_runs) for name in names})
+def _by_generator(found: Sequence[Cell]) -> Iterator[str]:
+    """Say what each generator gives."""
+    for generator in ("published", "made"):
+        own = [cell.share for cell in found if cell.generator == generator]
+        if own:
+            yield f"{generator} {np.mean(own):.1f}"
 
 
-def _held(low: float | None, high: float | None, truth: float) -> bool:
-    """Say whether an interval holds the truth; one that does not exist holds nothing."""
-    return low is not None and high is not None and low <= truth <= high
-
-
-def _aggregates(
-    population: Population, n_runs: int, rng: np.random.Generator
-) -> Iterator[tuple[str, float, float]]:
-    """Count coverage of the default interval of each aggregate, and of the percentile."""
-    whole = Strata.from_matrix(population.truth())
-    truth = {name: metric_named(name).value(whole) for name in METRICS}
-    seen: dict[tuple[str, str], list[tuple[bool, float]]] = {}
-    for i, table in enumerate(_tables(population, n_runs, rng)):
-        for kind, method in METHODS.items():
-            for e in gn.estimate(table, METRICS, method=method, n_resamples=400, rng=i):
-                held = _held(e.low, e.high, truth[e.metric])
-                seen.setdefault((e.metric, kind), []).append((held, e.high - e.low))
-    for metric in METRICS:
-        ours, plain = (np.array(seen[metric, kind], dtype=float) for kind in ("", "percentile"))
-        ratio = ours[:, 1].mean() / plain[:, 1].mean()
-        yield f"{metric}, {n_runs} runs", 100 * ours[:, 0].mean(), ratio
-        yield f"{metric} by percentile, {n_runs} runs", 100 * plain[:, 0].mean(), np.nan
-
-
-def _profiles(
-    population: Population, n_runs: int, rng: np.random.Generator
-) -> Iterator[tuple[str, float, float]]:
-    """Count coverage of the bands of the performance profile, at 41 thresholds and whole."""
-    truth = population.truth()
-    tau = np.unique(np.quantile(truth, np.linspace(0.05, 0.95, 41)))
-    share = np.array([(truth > t).mean() for t in tau])
-    for band in ("pointwise", "simultaneous"):
-        inside = np.zeros((N_TABLES, tau.size), bool)
-        for i, table in enumerate(_tables(population, n_runs, rng)):
-            found = gn.profile(table, tau=tau, band=band, rng=i)
-            low, high = (np.array([getattr(p, end) for p in found]) for end in ("low", "high"))
-            inside[i] = (low <= share + 1e-12) & (share - 1e-12 <= high)
-        if band == "pointwise":
-            by_tau = 100 * inside.mean(axis=0)
-            yield f"profile, pointwise, {n_runs} runs", float(by_tau.mean()), np.nan
-            yield f"profile, worst threshold, {n_runs} runs", float(by_tau.min()), np.nan
-        else:
-            whole = 100 * inside.all(axis=1).mean()
-            yield f"profile, whole curve, {n_runs} runs", float(whole), np.nan
-
-
-def _unlike(x: Array, mean: Array, spread: float) -> Array:
-    """Return the scores with another spread around the same task means."""
-    return mean + spread * (x - mean)
-
-
-def _pairs(
-    population: Population, n_runs: int, rng: np.random.Generator
-) -> Iterator[tuple[str, float, float]]:
-    """Count false differences among six algorithms of equal means, alike and unlike in spread."""
-    mean = population.truth().mean(axis=0)
-    spreads = {"alike": np.ones(6), "unlike": np.geomspace(0.5, 2.0, 6)}
-    for kind, factors in spreads.items():
-        # With unlike spreads only the means stay equal.
-        metrics = ["mean", "iqm"] if kind == "alike" else ["mean"]
-        false = dict.fromkeys(metrics, 0)
-        for i in range(N_TABLES):
-            table = gn.ScoreTable.from_arrays(
-                {
-                    f"a{k}": _unlike(population.draw(rng, n_runs), mean, f)
-                    for k, f in enumerate(factors)
-                }
-            )
-            found = gn.compare_all(table, metrics, rng=i)
-            for metric in metrics:
-                p = [c.p_adjusted for c in found if c.metric == metric]
-                false[metric] += any(x is not None and x <= 1 - LEVEL for x in p)
-        for metric, n in false.items():
-            title = f"all pairs of six, {kind}, {metric}, false, {n_runs} runs"
-            yield title, 100 * n / N_TABLES, np.nan
-
-
-def _curves(
-    population: Population, n_runs: int, rng: np.random.Generator
-) -> Iterator[tuple[str, float, float]]:
-    """Count coverage of area, final and best of curves that rise for five of ten steps."""
-    mean = population.truth().mean(axis=0)
-    draw = partial(_curve, population, mean)
-    truth: dict[tuple[Summary, str], float] = {}
-    large = gn.ScoreTable.from_arrays({"a": draw(np.random.default_rng(1), 1001)})
-    for summary in SUMMARIES:
-        for metric in ("mean", "iqm"):
-            (e,) = gn.curves(large, metric, summary=summary, n_resamples=2)
-            truth[summary, metric] = e.value
-    seen: dict[tuple[Summary, str], list[bool]] = {key: [] for key in truth}
-    for i in range(N_TABLES):
-        table = gn.ScoreTable.from_arrays({"a": draw(rng, n_runs)})
-        for (summary, metric), true in truth.items():
-            (e,) = gn.curves(table, metric, summary=summary, rng=i)
-            seen[summary, metric].append(_held(e.low, e.high, true))
-    for (summary, metric), held in seen.items():
-        yield f"curves, {summary} of {metric}, {n_runs} runs", 100 * float(np.mean(held)), np.nan
-
-
-def _curve(population: Population, mean: Array, rng: np.random.Generator, n_runs: int) -> Array:
-    """Return scores of shape (runs, tasks, 10), the noise of steps correlated by 0.7."""
-    noise = [population.draw(rng, n_runs) - mean for _ in range(10)]
-    for s in range(1, 10):
-        noise[s] = 0.7 * noise[s - 1] + np.sqrt(1 - 0.49) * noise[s]
-    growth = np.minimum(np.arange(1, 11) / 5.0, 1.0)
-    return np.stack([g * mean + x for g, x in zip(growth, noise, strict=True)], axis=2)
-
-
-def _tasks(
-    population: Population, n_runs: int, rng: np.random.Generator
-) -> Iterator[tuple[str, float, float]]:
-    """Count coverage where tasks are a sample too, drawn from the population's as a pool."""
-    means = population.truth().mean(axis=0)
-    if means.size < 20:
-        return
-    truth = {"median": float(np.median(means)), "mean": float(means.mean())}
-    for n_tasks in (6, 16, 26):
-        held: dict[str, list[bool]] = {metric: [] for metric in truth}
-        for i in range(N_TABLES):
-            picked = rng.integers(means.size, size=n_tasks)
-            drawn = population.draw(rng, n_runs * n_tasks).reshape(n_tasks, n_runs, -1)
-            scores = drawn[np.arange(n_tasks), :, picked].T
-            table = gn.ScoreTable.from_arrays({"a": scores})
-            for e in gn.estimate(table, list(truth), resampling="runs_and_tasks", rng=i):
-                held[e.metric].append(_held(e.low, e.high, truth[e.metric]))
-        for metric, hits in held.items():
-            yield f"tasks drawn, {metric}, {n_tasks} tasks", 100 * float(np.mean(hits)), np.nan
-
-
-def _looks(
-    population: Population, n_runs: int, rng: np.random.Generator
-) -> Iterator[tuple[str, float, float]]:
-    """Count false decisions of a comparison that is looked at after each few runs."""
-    looks = {3: [3, 5, 8], 5: [5, 10, 15]}.get(n_runs)
-    if looks is None:
-        return
-    false = 0
-    for i in range(N_TABLES):
-        table = gn.ScoreTable.from_arrays({k: population.draw(rng, looks[-1]) for k in "ab"})
-        result = sequential_compare(
-            table, "a", "b", "mean", looks=looks, rng=np.random.default_rng(i)
-        )
-        false += result.decided
-    yield f"sequential, mean, false, first look at {n_runs} runs", 100 * false / N_TABLES, np.nan
-
-
-def _improvement(
-    population: Population, n_runs: int, rng: np.random.Generator
-) -> Iterator[tuple[str, float, float]]:
-    """Count coverage of P(a > b) of one task and of the mean over tasks, b shifted upwards."""
-    if n_runs < 3:
-        return
-    shift = 0.7 * population.truth().std(axis=0)
-    x, y = population.truth(), population.truth()[::-1] + shift
-    n = min(len(x), 4000)
-    above = np.array([_probability(x[:n, t], y[:n, t]) for t in range(x.shape[1])])
-    one, whole = [], []
-    for i in range(N_TABLES):
-        table = gn.ScoreTable.from_arrays(
-            {"a": population.draw(rng, n_runs), "b": population.draw(rng, n_runs) + shift}
-        )
-        for c in gn.compare(table, "a", "b", "probability_of_improvement", per_task=True, rng=i):
-            if c.task is not None:
-                one.append(_held(c.low, c.high, above[int(c.task.removeprefix("task_"))]))
-        (c,) = gn.compare(table, "a", "b", "probability_of_improvement", rng=i)
-        whole.append(_held(c.low, c.high, above.mean()))
-    yield f"P(a > b), one task, {n_runs} runs", 100 * float(np.mean(one)), np.nan
-    yield f"P(a > b), over tasks, {n_runs} runs", 100 * float(np.mean(whole)), np.nan
-
-
-def _probability(x: Array, y: Array) -> float:
-    """Return P(x > y) + P(x = y) / 2."""
-    ordered = np.sort(y)
-    below = np.searchsorted(ordered, x, "left") + np.searchsorted(ordered, x, "right")
-    return float(below.mean() / (2 * y.size))
-
-
-BY_NAME: dict[str, Part] = {
-    "aggregates": _aggregates,
-    "profiles": _profiles,
-    "pairs": _pairs,
-    "curves": _curves,
-    "tasks": _tasks,
-    "looks": _looks,
-    "improvement": _improvement,
-}
+def _widths(found: Sequence[Cell]) -> Iterator[str]:
+    """Say how wide the interval is, over its peer."""
+    widths = [cell.width for cell in found if not math.isnan(cell.width)]
+    if widths:
+        yield f"width ratio {np.median(widths):.2f} (at most {np.max(widths):.2f})"

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores import ScoreTable, normalize, read_scores
+from gnomon.scores import normalize, read_scores
 
-__all__ = ["Population", "made", "published", "table_of"]
+__all__ = ["Population", "documented_failures", "made", "published"]
 
 SCORES = Path(__file__).parents[1] / ".." / "shared" / "data" / "scores"
 
@@ -58,11 +58,6 @@ class Population:
         return drawn[~np.isnan(drawn).any(axis=1)]
 
 
-def table_of(scores: dict[str, Array]) -> ScoreTable:
-    """Return the table of these algorithms' scores, a run that is NaN for all tasks left out."""
-    return ScoreTable.from_arrays(scores)
-
-
 # Recorded runs, smoothed.
 
 
@@ -76,7 +71,7 @@ def published() -> Iterator[Population]:
     for algorithm in ("DQN", "IQN"):
         runs = _runs("dopamine_atari_legacy_last10.csv", algorithm, baselines=True)
         yield Population(f"Dopamine {algorithm}, {len(runs)}", _smoothed(runs), "heavy tails")
-    for algorithm in ("DrQ", "SAC_RR1"):
+    for algorithm in ("DrQ", "SAC-rr1"):
         runs = _runs("dmc_resets_curves.csv", algorithm, last=True)
         if runs:
             bounded = [x / 1000.0 for x in runs]
@@ -161,6 +156,33 @@ def made() -> list[Population]:
         Population("two humps, 10", _humps(g, 10), "two humps"),
         Population("equal tasks, 26", lambda rng, n: 1 + 0.3 * rng.normal(size=(n, 26)), "plain"),
     ]
+
+
+def documented_failures() -> list[Population]:
+    """Give suites on which some interval is known to fail, and the docs say so."""
+    g = np.random.default_rng(20261123)
+    level = 1.0 + g.gamma(2.0, 1.0, 26)
+    cluster = np.repeat([0.2, 1.0], [12, 13])
+    return [
+        Population(
+            "end of a tight cluster, 25", lambda rng, n: cluster + _noise(rng, n, 25), "gap"
+        ),
+        Population("deep collapses, 26", _deep(level), "collapses"),
+    ]
+
+
+def _noise(rng: np.random.Generator, n_runs: int, n_tasks: int) -> Array:
+    return 0.1 * rng.normal(size=(n_runs, n_tasks))
+
+
+def _deep(level: Array) -> Draw:
+    """Return tasks above the target, of whose runs one in fifty falls ten levels below zero."""
+
+    def draw(rng: np.random.Generator, n_runs: int) -> Array:
+        drawn = level * (1.0 + _noise(rng, n_runs, level.size))
+        return np.where(rng.random(drawn.shape) < 0.02, -10.0 * level, drawn)
+
+    return draw
 
 
 def _collapses(g: np.random.Generator, n_tasks: int, share: float) -> Draw:

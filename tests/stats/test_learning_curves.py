@@ -4,7 +4,8 @@ from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import ScoreTable
-from gnomon.stats import curves, estimate, summarize_runs
+from gnomon.stats import Strata, curves, estimate, metric_named, summarize_runs
+from gnomon.stats.learning_curves.curve_summaries import luck_of_the_best
 
 
 def rng():
@@ -91,7 +92,7 @@ def test_final_and_best_have_the_intervals_of_their_steps(metric):
     assert (final.low, final.high) == (curve.low[-1], curve.high[-1])
     (best,) = curves(TABLE, metric, summary="best")
     place = curve.value.argmax()
-    assert (best.value, best.low, best.high) == (
+    assert (best.value, best.low, best.high) == (  # still rising: no other step is nearly as good
         curve.value[place],
         curve.low[place],
         curve.high[place],
@@ -102,6 +103,47 @@ def test_final_and_best_have_the_intervals_of_their_steps(metric):
     assert corrected.high == curve.high.max()
     (strict,) = curves(TABLE, metric, level=1 - 0.05 / 8)
     assert corrected.low == strict.low.max()
+
+
+def test_luck_of_the_best_of_equal_steps_is_that_of_a_slow_loop():
+    """Steps whose noise is independent and alike: the expected maximum of the curve plus noise."""
+    x = np.random.default_rng(6).normal(size=(7, 4, 5))
+    at_steps = [Strata.from_matrix(x[:, :, s]) for s in range(5)]
+    metric = metric_named("mean")
+    values = np.array([metric.value(one) for one in at_steps])
+    luck, error = luck_of_the_best(at_steps, metric, values, rng=np.random.default_rng(1))
+    centred = (x - x.mean(axis=0)) / np.sqrt(7 * 6) / 4
+    draws = np.random.default_rng(2)
+    slow = [
+        np.max(values + np.einsum("rt,rts->s", draws.normal(size=(7, 4)), centred))
+        for _ in range(4000)
+    ]
+    assert luck == pytest.approx(np.mean(slow) - values.max(), abs=5 * error)
+    assert 0.0 < error < luck / 10
+
+
+def test_the_best_has_no_resamples_however_many_runs_there_are():
+    many = ScoreTable.from_arrays({"a": np.random.default_rng(1).normal(size=(25, 3, 4))})
+    (best,) = curves(many, "mean", summary="best")
+    assert best.method == "delta_t"
+    assert best.mc_error > 0.0
+    (again,) = curves(many, "mean", summary="best", method="percentile")
+    assert again.method == "percentile"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("n_runs", [3, 25])
+def test_coverage_of_the_best_of_a_long_plateau(n_runs):
+    """A binomial test where 30 steps are equal: their best is lucky by more than a deviation."""
+    draws = np.random.default_rng(32)
+    held, n = 0, 200
+    for _ in range(n):
+        noise = draws.normal(size=(n_runs, 6, 30))
+        for s in range(1, 30):
+            noise[:, :, s] = 0.8 * noise[:, :, s - 1] + 0.6 * noise[:, :, s]
+        (one,) = curves(ScoreTable.from_arrays({"a": noise}), "mean", summary="best", rng=draws)
+        held += one.low <= 0.0 <= one.high
+    assert stats.binomtest(held, n, 0.94).pvalue > 1e-3 or held / n > 0.94
 
 
 def test_the_best_of_a_falling_curve_mirrors_that_of_a_rising_one():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,9 +71,10 @@ class Cells:
         """Return steps, ascending, and the scores of a cell's runs, shape (runs, steps)."""
         run, step, score = (self.column(name, algorithm, task) for name in ("run", "step", "score"))
         steps, at = np.unique(step.cast(pl.Float64).to_numpy(), return_inverse=True)
-        place = {label: i for i, label in enumerate(run.unique(maintain_order=True).to_list())}
+        place: dict[Any, int] = {}
+        rows = [place.setdefault(label, len(place)) for label in run.to_list()]
         curves = np.full((len(place), steps.size), np.nan)
-        curves[[place[label] for label in run], at] = score.to_numpy()
+        curves[rows, at] = score.to_numpy()
         return steps, curves
 
     def numbers(self, name: str, algorithm: str, task: str) -> npt.NDArray[np.float64]:

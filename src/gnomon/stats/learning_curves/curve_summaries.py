@@ -6,10 +6,11 @@ other (:func:`summarize_runs`).
 
 The area is linear in the curve, so that its influences are the steps' influences with the weights
 of the trapezoidal rule, and its interval is delta-t; that of the last value is the interval at the
-last step, that of the best value the interval at the step where the curve is best. On a plateau the
-best value is lucky and its interval a little high; ``best_corrected`` holds over the choice of the
-step, and is wide. A time to a threshold has resamples of whole runs, and so too short an interval
-with few runs.
+last step. The best value is lucky where several steps are nearly as good: its interval is that of
+the step where the curve is best, with the lower end farther off by what luck is worth
+(:func:`luck_of_the_best`). ``best_corrected`` holds over the choice of the step for certain, and is
+wide. A time to a threshold has resamples of whole runs, and so too short an interval with
+few runs.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ __all__ = [
     "CurveSummary",
     "SummaryOptions",
     "area_influences",
+    "luck_of_the_best",
     "summarize_runs",
     "summarized",
 ]
@@ -99,12 +101,12 @@ def summarized(
         values = np.array([metric.value(strata) for strata in at_steps])
         value = float(reduce(steps, values[None, :])[0])
         strata = at_steps[0]
-        resamples = [
-            Resamples(one, n_resamples=options.n_resamples, key=key)
-            for key in [draw_key(rng)]  # one and the same, so that every step draws the same runs
-            for one in at_steps
-        ]
+        key = draw_key(rng)  # one and the same, so that every step draws the same runs
+        resamples = [Resamples(one, n_resamples=options.n_resamples, key=key) for one in at_steps]
         found = _closed_form(steps, resamples, metric, values, options)
+        if found is not None and options.summary == "best":
+            draws = np.random.default_rng(int(key))
+            found = _without_luck(found, at_steps, metric, values, options.higher_is_better, draws)
         if found is None:
             drawn = np.stack([one.of(metric) for one in resamples], axis=1)
             found = percentile(reduce(steps, drawn), options.level)
@@ -146,6 +148,8 @@ def _closed_form(
     """Return the interval that holds with few runs, None where there is none or many runs."""
     at_steps = [one.strata for one in resamples]
     resolved = resolved_method(options.method, at_steps[0])
+    if options.method == "auto" and options.summary in ("best", "best_corrected"):
+        resolved = "small_sample"  # resamples have the luck of the best twice, with any runs
     if resolved != "small_sample" or options.summary == "time_to_threshold":
         return None
     if at_steps[0].counts.max() == 1 or not np.isfinite(values).all():
@@ -168,6 +172,83 @@ def _closed_form(
     if options.summary == "best":
         return found
     return _over_steps(at, values.size, options, found.method)
+
+
+#: Draws of noise from which luck is known, and how many times it counts: where steps are equal,
+#: noise added to noise raises the best of them by two fifths of what the first noise did.
+LUCK_DRAWS, LUCK_FACTOR = 1000, 2.0
+
+
+def _without_luck(
+    found: Interval,
+    at_steps: Sequence[Strata],
+    metric: Metric,
+    values: FloatArray,
+    higher_is_better: bool,
+    rng: np.random.Generator,
+) -> Interval:
+    """Return the interval with the end towards worse scores farther off by what luck is worth."""
+    sign = 1.0 if higher_is_better else -1.0
+    luck, error = luck_of_the_best(at_steps, metric, sign * values, rng=rng)
+    if luck == 0.0:
+        return found
+    ends = (LUCK_FACTOR * luck, 0.0) if higher_is_better else (0.0, LUCK_FACTOR * luck)
+    return Interval(
+        found.low - ends[0],
+        found.high + ends[1],
+        found.method,
+        LUCK_DRAWS,
+        max(found.mc_error, LUCK_FACTOR * error),
+    )
+
+
+def luck_of_the_best(
+    at_steps: Sequence[Strata], metric: Metric, values: FloatArray, *, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return by how much the highest point of a curve rises when its noise is added once more.
+
+    The noise is normal, with the covariance over steps that the influences of the runs have: each
+    run's deviations along all steps, times a normal number of its own (multiplier bootstrap).
+
+    Parameters
+    ----------
+    at_steps : sequence of Strata
+        The same runs at each step.
+    metric : Metric
+    values : ndarray of float, shape (steps,)
+        The curve, higher being better.
+    rng : numpy.random.Generator
+        Source of the noise.
+
+    Returns
+    -------
+    luck, error : float
+        And its Monte Carlo error; 0 for a metric without influences.
+
+    Examples
+    --------
+    A curve whose last step is far above the others needs no luck:
+
+    >>> from gnomon.stats import metric_named
+    >>> at_steps = [Strata.from_runs([[0.0, 2.0]]), Strata.from_runs([[8.0, 9.0]])]
+    >>> rng = np.random.default_rng(0)
+    >>> luck, _ = luck_of_the_best(at_steps, metric_named("mean"), np.array([1.0, 8.5]), rng=rng)
+    >>> round(luck, 3)
+    0.0
+    """
+    parts = [metric.influences(strata) for strata in at_steps]
+    influences = [part.values for part in parts if part is not None]
+    if len(influences) < len(at_steps):
+        return 0.0, 0.0
+    counts, begins = at_steps[0].counts, at_steps[0].starts[:-1]
+    along = np.stack(influences)
+    means = np.add.reduceat(along, begins, axis=1) / counts
+    weights = 1.0 / (counts.size * np.sqrt(counts * np.maximum(counts - 1.0, 1.0)))
+    deviations = (along - np.repeat(means, counts, axis=1)) * np.repeat(weights, counts)
+    noise = rng.normal(size=(LUCK_DRAWS // 2, deviations.shape[1])) @ deviations.T
+    highest = [np.max(values + one, axis=1) for one in (noise, -noise)]
+    pairs = np.mean(highest, axis=0) - values.max()  # one draw and its mirror image
+    return float(pairs.mean()), float(pairs.std() / np.sqrt(pairs.size))
 
 
 def _over_steps(

@@ -15,7 +15,8 @@ from gnomon.distill import (
     order_agreement,
 )
 from gnomon.distill.procedures.registry import AutoProcedure
-from gnomon.distill.validation import kendall_tau, outer_splits
+from gnomon.distill.order import kendall_tau
+from gnomon.distill.validation import outer_splits
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import make_executor
 

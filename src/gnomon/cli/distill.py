@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 Names = list[str] | None
-Outer = Literal["folds", "algorithms", "groups", "group-folds", "none"]
+Outer = Literal["folds", "algorithms", "groups", "group-folds", "time", "none"]
 References = Annotated[
     Path | None, typer.Option(help="CSV of task, random, human: scores become 0 to 100.")
 ]
@@ -62,6 +62,9 @@ class SuiteScores(ReadOptions):
     group_by: Annotated[
         str | None, typer.Option(help="The column that says what an algorithm comes from.")
     ] = None
+    date_by: Annotated[
+        str | None, typer.Option(help="The column of its year or date of publication.")
+    ] = None
     exclude: Annotated[Names, typer.Option(help="A task to leave out; repeatable.")] = None
     least_tasks: Annotated[int, typer.Option(min=0, help="Fewest tasks of an algorithm.")] = 1
     least_algorithms: Annotated[int, typer.Option(min=0, help="Fewest algorithms of a task.")] = 1
@@ -87,6 +90,7 @@ class SuiteScores(ReadOptions):
             least_summary=self.least_summary,
             exclude=self.exclude or (),
             group_by=self.group_by,
+            date_by=self.date_by,
         )
 
     def _data_set(self, name: str) -> PreparedScores:
@@ -95,6 +99,7 @@ class SuiteScores(ReadOptions):
         from gnomon.scores.datasets import load_scores
 
         given: dict[str, Any] = {"references": self.references, "group-by": self.group_by}
+        given["date-by"] = self.date_by
         given |= {"least-summary": self.least_summary, "score": self.score, "where": self.where}
         option = next((option for option, value in given.items() if value is not None), None)
         if option is not None:

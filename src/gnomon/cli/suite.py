@@ -167,6 +167,12 @@ def predict(
     model: Annotated[Path, typer.Argument(help="What gnomon distill --model has written.")],
     source: Source,
     references: References = None,
+    normalized: Annotated[
+        bool, typer.Option("--normalized", help="The scores are normalised already.")
+    ] = False,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="How many runs each score is the mean of.")
+    ] = None,
     level: Level = 0.9,
     score: Score = None,
     *,
@@ -180,7 +186,9 @@ def predict(
     with answering("suite predict", as_json=as_json) as answer:
         fitted, ends = SubsetModel.load(model), references_of(references)
         table = scores_of(source, score, reading)
-        answer.show(predicted(fitted, table, references=ends, level=level))
+        answer.show(
+            predicted(fitted, table, references=ends, normalized=normalized, runs=runs, level=level)
+        )
 
 
 @app.command()

@@ -8,6 +8,7 @@ from .evaluation import explained as explained
 from .evaluation import fairness as fairness
 from .models import SubsetModel as SubsetModel
 from .models import SummaryEstimate as SummaryEstimate
+from .order import order_agreement as order_agreement
 from .prediction import predict as predict
 from .preparation import Preparation as Preparation
 from .preparation import prepare as prepare
@@ -35,7 +36,6 @@ from .structure import single as single
 from .validation import HeldOut as HeldOut
 from .validation import cross_validate as cross_validate
 from .validation import nested_error as nested_error
-from .validation import order_agreement as order_agreement
 
 __all__ = [
     "PROCEDURES",

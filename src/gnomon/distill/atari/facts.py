@@ -241,5 +241,6 @@ def atari_preparation(*, summary: str = "median") -> Preparation:
         least_algorithms=40,
         least_summary=40.0 if summary == "median" else None,
         group_by="group",
+        date_by="year",
         runs="transformed",
     )

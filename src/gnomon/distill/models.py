@@ -210,7 +210,8 @@ class SubsetModel:
 
         A model that simulates the suite gives the interval of :class:`Forecaster`. Another takes
         the residuals of held-out algorithms for what they are: their normal quantile, widened as
-        for one more observation. Both are wider where a score is missing.
+        for one more observation, and by the distance from the training in quarters of its range.
+        Both are wider where a score is missing.
 
         Parameters
         ----------
@@ -249,9 +250,10 @@ class SubsetModel:
         if self.forecaster is not None and self.forecaster.resampled:
             return self._forecast_estimate(self.forecast(scores, runs=runs), level, outside)
         center = self.predict(x)
-        half = self.half_width(level) * self._widening(~np.isnan(x))
+        far = self._distance(x)
+        half = self.half_width(level) * self._widening(~np.isnan(x)) * (1.0 + far**2) ** 0.5
         value, low, high = transform.inverse(np.array([center, center - half, center + half]))
-        return SummaryEstimate(float(value), float(low), float(high), level, outside)
+        return SummaryEstimate(float(value), float(low), float(high), level, outside, far)
 
     def forecast(
         self, scores: Mapping[str, float], *, runs: Mapping[str, float] | None = None
@@ -345,6 +347,12 @@ class SubsetModel:
     def _outside(self, x: FloatArray) -> tuple[str, ...]:
         ends = zip(self.tasks, x, self.ranges, strict=False)
         return tuple(task for task, v, (low, high) in ends if v < low or v > high)
+
+    def _distance(self, x: FloatArray) -> float:
+        """Return the greatest distance from the training, in quarters of a task's range."""
+        ends = zip(x, self.ranges, strict=False)
+        far = [max(v - high, low - v) / ((high - low) / 4 or 1.0) for v, (low, high) in ends]
+        return max((f for f in far if f > 0), default=0.0)
 
     def with_residuals(self, residuals: npt.ArrayLike) -> SubsetModel:
         """Return the model with other residuals of held-out algorithms, NaN left out."""

@@ -1,4 +1,8 @@
 from . import atari as atari
+from .comparison import Reliability as Reliability
+from .comparison import SubsetComparisons as SubsetComparisons
+from .comparison import compare as compare
+from .comparison import reliability as reliability
 from .distillation import Distillation as Distillation
 from .distillation import Distilled as Distilled
 from .distillation import distill as distill
@@ -6,9 +10,13 @@ from .distillation import sizes as sizes
 from .evaluation import ExplainedTasks as ExplainedTasks
 from .evaluation import explained as explained
 from .evaluation import fairness as fairness
+from .forecast import Forecast as Forecast
 from .models import SubsetModel as SubsetModel
 from .models import SummaryEstimate as SummaryEstimate
+from .next_task import NextSteps as NextSteps
+from .next_task import next_steps as next_steps
 from .order import order_agreement as order_agreement
+from .pairs import SubsetComparison as SubsetComparison
 from .prediction import predict as predict
 from .preparation import Preparation as Preparation
 from .preparation import prepare as prepare
@@ -46,16 +54,22 @@ __all__ = [
     "ExplainedTasks",
     "FactorProcedure",
     "Folds",
+    "Forecast",
     "HeldOut",
+    "NextSteps",
     "PaperProcedure",
     "Preparation",
     "PreparedScores",
     "Procedure",
+    "Reliability",
     "Stability",
+    "SubsetComparison",
+    "SubsetComparisons",
     "SubsetModel",
     "SummaryEstimate",
     "Transform",
     "atari",
+    "compare",
     "components",
     "correlation_matrix",
     "correlations",
@@ -65,12 +79,14 @@ __all__ = [
     "fairness",
     "fit_least_squares",
     "nested_error",
+    "next_steps",
     "optimal",
     "order_agreement",
     "pareto",
     "predict",
     "prepare",
     "procedure_of",
+    "reliability",
     "search_subsets",
     "single",
     "sizes",

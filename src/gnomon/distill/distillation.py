@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import log
+from math import comb, isnan, log, nan
 from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
+from gnomon.distill.diagnosis import doubts
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.order import OrderAgreement
 from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores, check_groups, check_target
+from gnomon.distill.procedures.goals import BudgetProcedure, TargetErrorProcedure, check_costs
 from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.validation import HeldOut, Outer, cross_validate, nested_error
 from gnomon.distill.work import Progress
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.results import Results, generator, made_by, recorded
 from gnomon.scores.table import ScoreTable
@@ -29,6 +32,8 @@ __all__ = ["Distillation", "Distilled", "Nested", "Sizes", "distill", "sizes"]
 
 #: What a nested validation leaves out at a time.
 Nested = Literal["folds", "algorithms", "groups", "group-folds", "time", "none"]
+#: A set is compared with the best of its size if there are no more of these.
+_MOST_COMPARED = 10_000_000
 #: A summary that is a smaller share of the largest one makes a relative error meaningless.
 _NEARLY = 0.01
 
@@ -151,7 +156,12 @@ class Distillation(Results[Distilled]):
     def notes(self) -> tuple[str, ...]:
         """What the errors are errors of, whether the order holds, and the models."""
         nested = [(one, one.nested) for one in self if one.nested is not None]
-        return tuple(line for one, held in nested for line in _explained(one, held, self.data))
+        lines = [line for one, held in nested for line in _explained(one, held, self.data)]
+        beside = self.settings.get("chosen_relative_error")
+        if beside is not None:
+            n = len(self.model.tasks)
+            lines.append(f"the best {n} tasks to choose would have {100 * beside:.1f} %, nested")
+        return tuple(lines)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,6 +188,11 @@ def distill(
     repeats: int = 1,
     folds: int = 10,
     force: Sequence[str] = (),
+    have: Sequence[str] = (),
+    add: int = 0,
+    costs: Mapping[str, float] | None = None,
+    budget: float | None = None,
+    target_error: float | None = None,
     rng: np.random.Generator | int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -209,6 +224,14 @@ def distill(
         Of both validations.
     force : sequence of str
         Tasks that every subset has.
+    have : sequence of str
+        Tasks already run: the model is for exactly these, and its nested error needs no choice.
+    add : int
+        Choose so many tasks to run beside those.
+    costs, budget : mapping from task to float, and float, optional
+        Choose as many tasks as the budget pays for, instead of `size`.
+    target_error : float, optional
+        Choose the fewest tasks whose relative error is at most this, instead of `size`.
     rng : numpy.random.Generator or int, optional
         Of the random folds, or its seed; seed 0 if not given. Every procedure has the same folds.
     executor : Executor, optional
@@ -245,10 +268,17 @@ def distill(
     """
     several = [procedure] if isinstance(procedure, str | Procedure) else procedure
     chosen = [procedure_of(one, n_folds=folds) for one in several]
+    if have:
+        size, force = len(have) + add, have
+    goal = _goal(costs, budget, target_error)
+    if goal is not None:
+        chosen = [goal]
     settings: dict[str, Any] = {"size": size, "procedure": [one.name for one in chosen], "top": top}
     settings |= {"nested": nested, "repeats": repeats, "folds": folds, "force": list(force)}
     with recorded() as notes:
         data = prepare(scores, **preparation)
+        if costs is not None:
+            check_costs(costs, data.tasks)
         if nested.startswith("group"):
             check_groups(data, f"nested {nested}")
         draws = generator(rng)
@@ -270,9 +300,51 @@ def distill(
                 progress=progress,
                 beside=True,
             )
+        if have:
+            of_chosen = _error_of_chosen(data, chosen[0], size, folds)
+            settings["chosen_relative_error"] = of_chosen
     settings["preparation"] = list(data.record)
-    told = (*notes, *_warnings(found, data, top * len(chosen)))
+    told = (*notes, *_doubts(found[0], data, chosen[0]), *_warnings(found, data, top * len(chosen)))
     return Distillation(tuple(found), made_by(rng, **settings), told, data=data)
+
+
+def _doubts(one: Distilled, data: PreparedScores, procedure: Procedure) -> list[str]:
+    """Return what copies and wild scores do to the nested error of a procedure that is quick."""
+    if one.nested is None or one.model.forecaster is None:
+        return []
+
+    def error_of(other: PreparedScores) -> float:
+        n_folds, rng = min(10, len(other.algorithms)), np.random.default_rng(0)
+        size = len(one.model.tasks)
+        return nested_error(other, procedure, size, n_folds=n_folds, rng=rng).relative_error
+
+    return doubts(data, one.nested.relative_error, error_of)
+
+
+def _error_of_chosen(
+    data: PreparedScores, procedure: Procedure, size: int, n_folds: int
+) -> float | None:
+    """Return the nested error of the set of that size which would be chosen; None of a large one.
+
+    A set of tasks that there are already is to be judged beside it.
+    """
+    if comb(len(data.candidates), size) > _MOST_COMPARED:
+        return None
+    rng = np.random.default_rng(0)
+    return nested_error(data, procedure, size, n_folds=n_folds, rng=rng).relative_error
+
+
+def _goal(
+    costs: Mapping[str, float] | None, budget: float | None, target_error: float | None
+) -> Procedure | None:
+    """Return the procedure that decides how many tasks, if a budget or an error is the goal."""
+    if (costs is None) != (budget is None):
+        raise ScoreDataError("expected costs and a budget together, found one of them")
+    if costs is not None and budget is not None:
+        if target_error is not None:
+            raise ScoreDataError("expected a budget or a target error, found both")
+        return BudgetProcedure(costs, budget)
+    return None if target_error is None else TargetErrorProcedure(target_error)
 
 
 def sizes(
@@ -346,11 +418,13 @@ def best_subsets(
         )
     check_target(data)
     judged = procedure.best(data, size, forced=forced, progress=progress)
+    whole = len(forced) == size
     work: dict[str, Any] = {"forced": forced, "executor": executor, "progress": progress}
-    chosen = judged.choose(data, size, n_best=n_best, **work)
+    data.columns(forced)
+    chosen = (tuple(forced),) if whole else judged.choose(data, size, n_best=n_best, **work)
     ranked = [_distilled(data, judged, tasks, i, n_folds) for i, tasks in enumerate(chosen, 1)]
     if outer is not None:
-        work |= {"rng": rng, "spread": True}
+        work |= {"rng": rng, "spread": True, "fixed": forced if whole else ()}
         nested = nested_error(
             data, procedure, size, outer=outer, n_folds=n_folds, n_repeats=n_repeats, **work
         )
@@ -365,8 +439,15 @@ def _distilled(
     data: PreparedScores, procedure: Procedure, tasks: tuple[str, ...], rank: int, n_folds: int
 ) -> Distilled:
     """Return a subset with its plain errors."""
-    held = cross_validate(data, procedure, tasks, folds=Folds(n_folds))
     model = procedure.with_spread(data, procedure.fit(data, tasks)).of_data(data)
+    try:
+        held = cross_validate(data, procedure, tasks, folds=Folds(n_folds))
+    except ScoreDataError as error:
+        if model.moments is None:
+            raise
+        text = f"no plain error, which needs complete rows: {error}"
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=4)
+        return Distilled(procedure.name, rank, model, nan, nan, nan, model.n_rows)
     errors = (held.mse, held.fold_r2, held.fold_relative_error)
     kept = model.with_residuals(held.residuals)
     return Distilled(procedure.name, rank, kept, *errors, held.n_predicted)
@@ -413,9 +494,11 @@ def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -
 def _explained(one: Distilled, nested: HeldOut, data: PreparedScores) -> Iterator[str]:
     """Yield in words what the errors are errors of, whether the order holds, and the model."""
     n, n_predicted = len(data.algorithms), nested.n_predicted
+    plain = f"{100 * one.relative_error:.1f} % with these tasks given, "
+    plain = "" if isnan(one.relative_error) else plain
     lacking = "; the others lack a score that was needed" if n_predicted < n else ""
     yield (
-        f"{one.procedure}: {100 * one.relative_error:.1f} % with these tasks given, "
+        f"{one.procedure}: {plain}"
         f"{100 * one.nested_relative_error:.1f} % (standard error "
         f"{100 * nested.standard_error:.1f}) for algorithms that the choice of tasks had not seen: "
         f"{n_predicted} of {n}{lacking}"

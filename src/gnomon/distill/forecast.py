@@ -22,7 +22,14 @@ from gnomon.distill.moments import Moments
 from gnomon.distill.simulation import SuiteModel
 from gnomon.scores.table import FloatArray
 
-__all__ = ["FARTHEST", "Forecast", "Forecaster", "line_of", "student_quantile"]
+__all__ = [
+    "FARTHEST",
+    "Forecast",
+    "Forecaster",
+    "line_of",
+    "student_probability",
+    "student_quantile",
+]
 
 #: What counts of the variance: of the suites, of the papers drawn, and of the two distances.
 _SUITES, _PAPERS, _OUTSIDE, _SHIFT, _RISE = 0.45, 1.1, 1.0, 1.5, 0.6
@@ -91,6 +98,13 @@ def student_quantile(level: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(_TAIL, (1.0 + level) / 2.0))
+
+
+def student_probability(z: float) -> float:
+    """Return the probability that Student's t with 6 degrees of freedom is below a number."""
+    from scipy.special import stdtr
+
+    return float(stdtr(_TAIL, z))
 
 
 def line_of(

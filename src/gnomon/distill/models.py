@@ -17,6 +17,7 @@ from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
 from gnomon.distill.forecast import FARTHEST, Forecast, Forecaster
 from gnomon.distill.moments import Moments
+from gnomon.distill.pairs import SubsetComparison, comparison_of
 from gnomon.distill.prepared import PreparedScores, transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
@@ -274,6 +275,40 @@ class SubsetModel:
         x = transform_of(self.transform).forward(np.array(known, dtype=np.float64))
         n = None if runs is None else np.array([runs.get(t, 1.0) for t in self.tasks])
         return self.forecaster.forecast(x, n)
+
+    def compare(
+        self,
+        a: Mapping[str, float] | float,
+        b: Mapping[str, float] | float,
+        *,
+        level: float = 0.9,
+        names: tuple[str, str] = ("a", "b"),
+    ) -> SubsetComparison:
+        """Say which of two algorithms is better on the full suite, with what probability.
+
+        Parameters
+        ----------
+        a, b : mapping from task to float, or float
+            Normalised scores on tasks of the model, the same or others; or the summary itself, if
+            it is known in full.
+        level : float
+            Of the interval of the difference.
+        names : pair of str
+
+        Raises
+        ------
+        ScoreDataError
+            An algorithm has none of the tasks, or the model has a line alone.
+        """
+        pair = [self._forecast_of(one) for one in (a, b)]
+        return comparison_of(pair[0], pair[1], names, scale=self.scale, level=level)
+
+    def _forecast_of(self, one: Mapping[str, float] | float) -> Forecast:
+        """Return the forecast from scores; or a summary that is known, which is sure."""
+        if isinstance(one, Mapping):
+            return self.forecast(one)
+        known = transform_of(self.transform).forward(np.array(float(one)))
+        return Forecast(float(known), 0.0, 0.0)
 
     def _forecast_estimate(
         self, found: Forecast, level: float, outside: tuple[str, ...]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.preparation import Summary, summarize_complete
-from gnomon.distill.prepared import transform_of
+from gnomon.distill.prepared import Summary, transform_of
+from gnomon.distill.summaries import summarize_complete
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
@@ -175,6 +175,4 @@ class SuiteModel:
             covariance[j, : j + 1] = covariance[: j + 1, j] = row
         mean, loadings = np.array(record["mean"]), np.array(record["loadings"])
         tasks, fixed = tuple(record["tasks"]), tuple(record["fixed"])
-        return cls(
-            tasks, mean, covariance, loadings, fixed, record["summary"], record["transform"]
-        )
+        return cls(tasks, mean, covariance, loadings, fixed, record["summary"], record["transform"])

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.forecast import Forecast, student_quantile
+from gnomon.distill.forecast import Forecast
 from gnomon.distill.order import OrderAgreement, kendall_tau, order_agreement
 from gnomon.distill.prepared import PreparedScores, Transform
 from gnomon.distill.procedures.procedure import Procedure

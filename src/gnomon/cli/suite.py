@@ -299,6 +299,37 @@ def reliability(
 
 @app.command()
 @with_groups
+def items(
+    source: Source,
+    choose: Annotated[int, typer.Option(min=1, help="Number of items.")] = 100,
+    method: Annotated[
+        str, typer.Option(help="stratified, correlated, anchors or random.")
+    ] = "stratified",
+    folds: Folds = 5,
+    errors: Annotated[
+        bool, typer.Option("--errors/--no-errors", help="Measure every method, too.")
+    ] = True,
+    seed: Seed = 0,
+    score: Score = None,
+    *,
+    reading: ReadOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Choose the items of a large evaluation that predict the share of all that a model solves."""
+    from gnomon.distill import choose_items
+
+    with answering("suite items", as_json=as_json) as answer:
+        table = scores_of(source, score, reading)
+        found = choose_items(table, choose, method=method, folds=folds, compare=errors, rng=seed)
+        answer.show(found)
+        if not found:
+            answer.results([{"items": list(found.items)}])
+            for item in found.items:
+                answer.say(item)
+
+
+@app.command()
+@with_groups
 def single(
     categories: Categories = None,
     figure: Picture = None,

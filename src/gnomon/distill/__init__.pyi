@@ -11,6 +11,10 @@ from .evaluation import ExplainedTasks as ExplainedTasks
 from .evaluation import explained as explained
 from .evaluation import fairness as fairness
 from .forecast import Forecast as Forecast
+from .items.choice import ItemChoice as ItemChoice
+from .items.choice import choose_items as choose_items
+from .items.response_model import ItemModel as ItemModel
+from .items.response_model import fit_items as fit_items
 from .models import SubsetModel as SubsetModel
 from .models import SummaryEstimate as SummaryEstimate
 from .next_task import NextSteps as NextSteps
@@ -56,6 +60,8 @@ __all__ = [
     "Folds",
     "Forecast",
     "HeldOut",
+    "ItemChoice",
+    "ItemModel",
     "NextSteps",
     "PaperProcedure",
     "Preparation",
@@ -69,6 +75,7 @@ __all__ = [
     "SummaryEstimate",
     "Transform",
     "atari",
+    "choose_items",
     "compare",
     "components",
     "correlation_matrix",
@@ -77,6 +84,7 @@ __all__ = [
     "distill",
     "explained",
     "fairness",
+    "fit_items",
     "fit_least_squares",
     "nested_error",
     "next_steps",

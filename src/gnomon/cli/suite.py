@@ -330,6 +330,47 @@ def items(
 
 @app.command()
 @with_groups
+def baselines(
+    size: Size = 5,
+    subset: Annotated[
+        Names, typer.Option("--set", help="NAME=u,v,w: a fixed set to judge beside; repeatable.")
+    ] = None,
+    nested: Annotated[
+        Literal["folds", "algorithms", "groups", "group-folds", "time"],
+        typer.Option(help="What is left out at a time."),
+    ] = "folds",
+    folds: Folds = 10,
+    seed: Seed = 0,
+    figure: Picture = None,
+    *,
+    scores: SuiteScores,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare other ways to take a few tasks on the same folds: random ones, anchors, IRT, ..."""
+    from gnomon.distill import baselines as judged
+
+    with answering("suite baselines", as_json=as_json) as answer:
+        sets = dict(map(_named_set, subset or ()))
+        if scores.source == "atari5":
+            from gnomon.distill import atari
+
+            sets |= {one.name: one.games for one in atari.models() if one.name == f"Atari-{size}"}
+        data = scores.prepared()
+        found = judged(data, size=size, sets=sets, nested=nested, folds=folds, rng=seed)
+        answer.show(found, figure=figure)
+
+
+def _named_set(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return a name and its tasks, from ``NAME=u,v,w``."""
+    name, equals, tasks = text.partition("=")
+    names = tuple(task.strip() for task in tasks.split(",") if task.strip())
+    if not (equals and name and names):
+        raise typer.BadParameter(f"expected NAME=u,v,w, found {text!r}", param_hint="--set")
+    return name, names
+
+
+@app.command()
+@with_groups
 def single(
     categories: Categories = None,
     figure: Picture = None,

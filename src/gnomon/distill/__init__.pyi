@@ -1,4 +1,6 @@
 from . import atari as atari
+from .baselines import Baselines as Baselines
+from .baselines import baselines as baselines
 from .comparison import Reliability as Reliability
 from .comparison import SubsetComparisons as SubsetComparisons
 from .comparison import compare as compare
@@ -51,6 +53,7 @@ from .validation import nested_error as nested_error
 
 __all__ = [
     "PROCEDURES",
+    "Baselines",
     "Committee",
     "Components",
     "Distillation",
@@ -75,6 +78,7 @@ __all__ = [
     "SummaryEstimate",
     "Transform",
     "atari",
+    "baselines",
     "choose_items",
     "compare",
     "components",

@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 I64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 Outer = Literal["folds", "algorithms", "groups", "group-folds", "time"]
 #: Fewer algorithms published before a year are too few to predict that year from.
@@ -102,9 +103,7 @@ def nested_error(
     >>> round(held.r2, 3), held.frequencies()["two-a-bucket"]
     (0.978, 0.9)
     """
-    folds = outer_splits(data, outer, n_folds=n_folds, n_repeats=n_repeats, rng=rng)
-    splits = [(r, fold, k) for r, fold in enumerate(folds) for k in np.unique(fold[fold >= 0])]
-    earlier = _earlier(data) if outer == "time" else None
+    folds, splits = nested_splits(data, outer, n_folds=n_folds, n_repeats=n_repeats, rng=rng)
     pieces = [
         _Piece(
             data=data,
@@ -115,10 +114,10 @@ def nested_error(
             spread=spread,
             number=number,
             repeat=repeat,
-            held=fold == k,
-            kept=fold != k if earlier is None else earlier < k,
+            held=held,
+            kept=kept,
         )
-        for number, (repeat, fold, k) in enumerate(splits)
+        for number, (repeat, held, kept) in enumerate(splits)
     ]
     residuals = np.full(folds.shape, np.nan)
     chosen: dict[int, tuple[str, ...]] = {}
@@ -211,6 +210,24 @@ def outer_splits(
     seeds = rng.integers(0, 2**32, size=n_repeats)
     folds = np.stack([Folds(n_folds, int(seed)).of(n_units) for seed in seeds])
     return folds[:, group] if outer == "group-folds" else folds
+
+
+def nested_splits(
+    data: PreparedScores,
+    outer: Outer,
+    *,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    rng: np.random.Generator,
+) -> tuple[I64, list[tuple[int, Mask, Mask]]]:
+    """Return the folds, and of each its repeat, the rows held out and those to train on."""
+    folds = outer_splits(data, outer, n_folds=n_folds, n_repeats=n_repeats, rng=rng)
+    years = _earlier(data) if outer == "time" else None
+    return folds, [
+        (repeat, fold == k, fold != k if years is None else years < k)
+        for repeat, fold in enumerate(folds)
+        for k in np.unique(fold[fold >= 0])
+    ]
 
 
 def _earlier(data: PreparedScores) -> FloatArray:

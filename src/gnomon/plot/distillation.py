@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
+from gnomon.distill.baselines import Baselines
 from gnomon.distill.comparison import Reliability
 from gnomon.distill.distillation import Distillation, Sizes
 from gnomon.distill.evaluation import ExplainedTasks, Fairness, thirds
@@ -34,6 +35,7 @@ from gnomon.plot.subsets import (
 from gnomon.scores.table import FloatArray
 
 __all__ = [
+    "baseline_figure",
     "correlation_figure",
     "explained_figure",
     "fairness_figure",
@@ -133,6 +135,24 @@ def _mean_residuals(held: HeldOut) -> FloatArray:
     whole = ~np.isnan(held.residuals)
     sums, counts = np.where(whole, held.residuals, 0.0).sum(axis=0), whole.sum(axis=0)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def baseline_figure(found: Baselines, ax: Axes | None = None) -> Figure | Axes:
+    """Draw the nested error of every way to take a few tasks."""
+    shown = {one.method: 100 * one.error for one in found}
+    fixed = [one.method for one in found if one.hindsight]
+    with default_settings():
+        drawn = task_bars(shown, xlabel="nested error, %", marked=fixed, ax=ax)
+    if ax is not None:
+        return ax
+    return Figure(
+        "baselines",
+        "Beside what",
+        "The error of algorithms that were held out; sets fixed in hindsight are bold.",
+        f"Bars of the nested error of {len(shown)} methods, {found[0].method} least",
+        drawing_of(drawn),
+        tuple(found.as_records()),
+    )
 
 
 def reliability_figure(found: Reliability, ax: Axes | None = None) -> Figure | Axes:

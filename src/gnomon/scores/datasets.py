@@ -112,7 +112,8 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
 
     ``atari5`` holds the raw scores of 62 algorithms on up to 57 Atari games, as published by their
     authors, with the attributes ``group`` (the paper that they came from; its collection where the
-    title is blank) and ``year`` (ours where theirs is blank). Four scores were collected twice: they are runs 0 and 1.
+    title is blank) and ``year`` (ours where theirs is blank). Four scores were collected twice:
+    they are runs 0 and 1.
 
     ``gohr-full``, ``gohr-core-sb3`` and ``gohr-core-sb3-unmasked`` are this project's own
     measurements: learners as algorithms, rules as tasks, with the attribute ``kind`` of the

@@ -72,11 +72,17 @@ class ItemChoice(Results[ItemMethod]):
     def notes(self) -> tuple[str, ...]:
         """The chosen items, and what to use when."""
         shown = ", ".join(self.items[:8]) + (", ..." if len(self.items) > 8 else "")
-        return (
-            f"{len(self.items)} items, {self.settings['method']}: {shown}",
-            "errors in points of 100; a fixed list: stratified or best correlated, with p-IRT; "
-            "items chosen on line: adaptive",
-        )
+        lines = [f"{len(self.items)} items, {self.settings['method']}: {shown}"]
+        for protocol, word in (("folds", "models like the old"), ("better", "better models")):
+            fixed = [
+                one for one in self if one.protocol == protocol and "adaptive" not in one.method
+            ]
+            if fixed:
+                least = min(fixed, key=lambda one: one.error)
+                lines.append(
+                    f"of the fixed lists, for {word}: {least.method}, {least.error:.1f} points off"
+                )
+        return tuple(lines)
 
 
 def item_matrix(table: ScoreTable) -> tuple[tuple[str, ...], tuple[str, ...], FloatArray]:

@@ -25,9 +25,11 @@ def test_atari5_score_of_games(gnomon):
     values = {r["model"]: r["value"] for r in answer["results"]}
     assert set(values) == {"Atari-1", "Atari-3", "Atari-5"}
     assert values["Atari-5"] == pytest.approx(101**0.9653 - 1)
+    assert all(r["low"] < r["value"] < r["high"] for r in answer["results"])
     status, out, _ = gnomon("atari5", "score", *arguments, "--predict")
     assert status == 0
     assert "published: MuZero" in out
+    assert "on 22 algorithms published since: Atari-5 15.7%" in out
     assert "Tune on Atari-3-Val" in out
     assert "montezumarevenge" in out
 

@@ -175,9 +175,9 @@ def test_a_saved_model_predicts(suite, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[]", "model.json: expected a 'gnomon subset model 1' as JSON"),
-        ('{"format": "other"}', "model.json: expected a 'gnomon subset model 1' as JSON"),
-        ("nonsense", "model.json: expected a 'gnomon subset model 1' as JSON"),
+        ("[]", "model.json: expected a 'gnomon subset model 2' as JSON"),
+        ('{"format": "other"}', "model.json: expected a 'gnomon subset model 2' as JSON"),
+        ("nonsense", "model.json: expected a 'gnomon subset model 2' as JSON"),
     ],
 )
 def test_what_is_no_model_is_refused(suite, tmp_path, text, said):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from gnomon.distill import SubsetModel, fit_least_squares
-from gnomon.distill.models import Moments
+from gnomon.distill.moments import Moments
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 
 
@@ -36,7 +36,7 @@ def test_json_round_trip(make_scores, tmp_path):
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "another"}', '{"format": 1, "x": 2}'])
 def test_other_json_is_refused(text):
-    with pytest.raises(ScoreDataError, match="expected a 'gnomon subset model 1' as JSON"):
+    with pytest.raises(ScoreDataError, match="expected a 'gnomon subset model 2' as JSON"):
         SubsetModel.from_json(text)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import ReadOptions, Score, scores_of, with_groups
@@ -17,16 +18,19 @@ if TYPE_CHECKING:
     from gnomon.distill import PreparedScores
 
 __all__ = [
+    "DistillCommand",
+    "Goal",
     "Names",
     "Picture",
     "References",
     "SuiteScores",
+    "costs_of",
     "distill",
     "references_of",
 ]
 
 Names = list[str] | None
-Outer = Literal["folds", "algorithms", "groups", "group-folds", "none"]
+Outer = Literal["folds", "algorithms", "groups", "group-folds", "time", "none"]
 References = Annotated[
     Path | None, typer.Option(help="CSV of task, random, human: scores become 0 to 100.")
 ]
@@ -58,6 +62,9 @@ class SuiteScores(ReadOptions):
     group_by: Annotated[
         str | None, typer.Option(help="The column that says what an algorithm comes from.")
     ] = None
+    date_by: Annotated[
+        str | None, typer.Option(help="The column of its year or date of publication.")
+    ] = None
     exclude: Annotated[Names, typer.Option(help="A task to leave out; repeatable.")] = None
     least_tasks: Annotated[int, typer.Option(min=0, help="Fewest tasks of an algorithm.")] = 1
     least_algorithms: Annotated[int, typer.Option(min=0, help="Fewest algorithms of a task.")] = 1
@@ -83,6 +90,7 @@ class SuiteScores(ReadOptions):
             least_summary=self.least_summary,
             exclude=self.exclude or (),
             group_by=self.group_by,
+            date_by=self.date_by,
         )
 
     def _data_set(self, name: str) -> PreparedScores:
@@ -91,6 +99,7 @@ class SuiteScores(ReadOptions):
         from gnomon.scores.datasets import load_scores
 
         given: dict[str, Any] = {"references": self.references, "group-by": self.group_by}
+        given["date-by"] = self.date_by
         given |= {"least-summary": self.least_summary, "score": self.score, "where": self.where}
         option = next((option for option, value in given.items() if value is not None), None)
         if option is not None:
@@ -98,6 +107,73 @@ class SuiteScores(ReadOptions):
         standard = atari.atari_preparation(summary=self.summary)
         changed = replace(standard, transform=self.transform, exclude=self.exclude or ())
         return changed.apply(load_scores(name))
+
+
+def _percent(text: str | None) -> float | None:
+    """Return a share, from ``10%`` or ``0.1``."""
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise ScoreDataError(f"expected a share above 0, as 10% or 0.1; found {text!r}")
+    return value
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How many tasks: those already run, and more; or what a budget pays, or an error needs."""
+
+    have: Annotated[
+        str | None,
+        typer.Option(help="Tasks already run, with commas: the model for these."),
+    ] = None
+    add: Annotated[int, typer.Option(min=0, help="Choose so many more than --have.")] = 0
+    costs: Annotated[Path | None, typer.Option(help="CSV of task, cost; with --budget.")] = None
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="Choose what this total cost pays for.")
+    ] = None
+    target_error: Annotated[
+        str | None, typer.Option(help="Choose the fewest tasks with this error: 10%.")
+    ] = None
+
+    def options(self) -> dict[str, Any]:
+        """Return what :func:`gnomon.distill.distill` takes."""
+        have = [task.strip() for task in (self.have or "").split(",") if task.strip()]
+        if self.add and not have:
+            raise ScoreDataError("--add says how many more than --have: name the tasks there are")
+        found: dict[str, Any] = {"have": have, "add": self.add, "budget": self.budget}
+        return found | {
+            "costs": costs_of(self.costs),
+            "target_error": _percent(self.target_error),
+        }
+
+
+def costs_of(path: Path | None) -> dict[str, float] | None:
+    """Return the cost of each task, of a file."""
+    if path is None:
+        return None
+    from gnomon.scores.readers.named_numbers import named_numbers
+
+    return {task: cost for task, (cost,) in named_numbers(path, "task", ["cost"]).items()}
+
+
+class DistillCommand(TyperCommand):
+    """``gnomon distill SOURCE``; a verb of ``gnomon suite`` in the place of the source is that."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Return the context of the command, or of the verb that is named."""
+        if args and args[0] in ("predict", "compare", "next") and not Path(args[0]).exists():
+            from gnomon.cli.suite import app
+
+            group = typer.main.get_group(app)
+            name = f"{info_name} {args[0]}"
+            return group.commands[args[0]].make_context(name, args[1:], parent=parent, **extra)
+        return super().make_context(info_name, args, parent=parent, **extra)
 
 
 @with_groups
@@ -119,11 +195,15 @@ def distill(
     ] = None,
     figure: Picture = None,
     *,
+    goal: Goal,
     search: SearchOptions,
     scores: SuiteScores,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the few tasks that predict a suite's summary score, with the honest error beside it."""
+    """Find the few tasks that predict a suite's summary score, with the honest error beside it.
+
+    gnomon distill predict, compare and next are the verbs of gnomon suite by these names.
+    """
     from gnomon.distill import distill as distilled
 
     with answering("distill", as_json=as_json) as answer:
@@ -132,10 +212,12 @@ def distill(
             raise ScoreDataError(f"{both[0]} is both forced and excluded")
         data = scores.prepared()
         options: dict[str, Any] = {"procedure": names, "nested": nested, "folds": folds}
+        options |= goal.options()
         with search.begun("distil") as doing:
             counts = {"none": 0, "algorithms": len(data.algorithms), "groups": len({*data.groups})}
             n_searches = 1 + counts.get(nested, folds * repeats)
-            announce(data, size, names, n_searches, forced=forced)
+            if not (goal.have or goal.costs or goal.target_error):
+                announce(data, size, names, n_searches, forced=forced)
             found = distilled(
                 data, size=size, top=top, repeats=repeats, force=forced, **options, **doing
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.distill import Names, Picture, References, SuiteScores, references_of
-from gnomon.cli.options import Level, ReadOptions, Score, Source, scores_of, with_groups
+from gnomon.cli.distill import Names, Picture, References, SuiteScores, costs_of, references_of
+from gnomon.cli.options import Level, ReadOptions, Score, Seed, Source, scores_of, with_groups
 from gnomon.cli.progress import SearchOptions, announce, progress_bar
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.distill import PreparedScores
     from gnomon.results import Results
+    from gnomon.scores import ScoreTable
 
 __all__ = ["app"]
 
@@ -30,6 +31,10 @@ Procedure = Annotated[
 Most = Annotated[int, typer.Option(min=1, help="The greatest number of tasks.")]
 Folds = Annotated[int, typer.Option(min=2, help="Folds of the validations.")]
 Size = Annotated[int, typer.Option(min=1, help="Number of tasks.")]
+Normalized = Annotated[
+    bool, typer.Option("--normalized", help="The scores are normalised already.")
+]
+Runs = Annotated[int | None, typer.Option(min=1, help="How many runs each score is the mean of.")]
 Categories = Annotated[
     Path | None, typer.Option(help="CSV of task, category: colours of the figure.")
 ]
@@ -99,9 +104,7 @@ def pareto(
 
     with answering("suite pareto", as_json=as_json) as answer:
         data = scores.prepared()
-        from gnomon.scores.readers.named_numbers import named_numbers
-
-        prices = {task: cost for task, (cost,) in named_numbers(costs, "task", ["cost"]).items()}
+        prices = costs_of(costs) or {}
         with progress_bar("subsets") as progress:
             for size in range(1, min(most, len(data.candidates)) + 1):
                 announce(data, size, ["paper"], 1)
@@ -169,6 +172,8 @@ def predict(
     model: Annotated[Path, typer.Argument(help="What gnomon distill --model has written.")],
     source: Source,
     references: References = None,
+    normalized: Normalized = False,
+    runs: Runs = None,
     level: Level = 0.9,
     score: Score = None,
     *,
@@ -182,7 +187,186 @@ def predict(
     with answering("suite predict", as_json=as_json) as answer:
         fitted, ends = SubsetModel.load(model), references_of(references)
         table = scores_of(source, score, reading)
-        answer.show(predicted(fitted, table, references=ends, level=level))
+        answer.show(
+            predicted(fitted, table, references=ends, normalized=normalized, runs=runs, level=level)
+        )
+
+
+@app.command()
+@with_groups
+def compare(
+    model: Annotated[Path, typer.Argument(help="What gnomon distill --model has written.")],
+    a: Annotated[str, typer.Argument(help="An algorithm of --scores, or a file with one.")],
+    b: Annotated[str, typer.Argument(help="Another, with the same tasks or others.")],
+    scores: Annotated[
+        Path | None, typer.Option(help="The file of scores in which the algorithms are.")
+    ] = None,
+    references: References = None,
+    normalized: Normalized = False,
+    runs: Runs = None,
+    level: Level = 0.9,
+    score: Score = None,
+    *,
+    reading: ReadOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which of two algorithms is better on the full suite, with what probability."""
+    from gnomon.distill import SubsetModel
+    from gnomon.distill import compare as compared
+
+    with answering("suite compare", as_json=as_json) as answer:
+        fitted, ends = SubsetModel.load(model), references_of(references)
+        if scores is None:
+            tables = [scores_of(Path(path), score, reading) for path in (a, b)]
+            names, table = _one_each(tables, (a, b))
+        else:
+            names, table = (a, b), scores_of(scores, score, reading)
+        options = {"references": ends, "normalized": normalized, "runs": runs, "level": level}
+        answer.show(compared(fitted, *names, table, **options))
+
+
+def _one_each(
+    tables: Sequence[ScoreTable], files: tuple[str, str]
+) -> tuple[tuple[str, str], ScoreTable]:
+    """Return the names of the only algorithms of two tables, and one table of both."""
+    from gnomon.scores import ScoreTable
+
+    for table, file in zip(tables, files, strict=True):
+        if len(table.algorithms) != 1:
+            raise ScoreDataError(
+                f"{file}: expected one algorithm, found {len(table.algorithms)}; "
+                "name two of a file with --scores FILE"
+            )
+    names = tables[0].algorithms[0], tables[1].algorithms[0]
+    if names[0] == names[1]:
+        names = files
+    import polars as pl
+
+    columns = ["task", "run", "score"]
+    frames = [
+        t.last_step().to_frame().select(pl.lit(name).alias("algorithm"), *columns)
+        for t, name in zip(tables, names, strict=True)
+    ]
+    return names, ScoreTable.from_frame(pl.concat(frames))
+
+
+@app.command("next")
+@with_groups
+def next_steps(
+    algorithm: Annotated[
+        str, typer.Option(help="The algorithm whose few scores are in the table; or a new one.")
+    ] = "new",
+    costs: Annotated[
+        Path | None, typer.Option(help="CSV of task, cost: of one run of each task.")
+    ] = None,
+    target: Annotated[
+        float, typer.Option(help="Relative half width of the interval at which to stop.")
+    ] = 0.25,
+    *,
+    scores: SuiteScores,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which task to run next, by what it tells for its cost, and when to stop."""
+    from gnomon.distill import next_steps as steps
+
+    with answering("suite next", as_json=as_json) as answer:
+        found = steps(scores.prepared(), algorithm, costs=costs_of(costs), target=target)
+        answer.show(found)
+
+
+@app.command()
+@with_groups
+def reliability(
+    size: Size = 5,
+    nested: Annotated[
+        Literal["folds", "algorithms", "groups", "group-folds", "time"],
+        typer.Option(help="What is left out at a time."),
+    ] = "folds",
+    folds: Folds = 10,
+    seed: Seed = 0,
+    figure: Picture = None,
+    *,
+    scores: SuiteScores,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how far the probabilities of gnomon distill compare are to be trusted."""
+    from gnomon.distill import reliability as measured
+
+    with answering("suite reliability", as_json=as_json) as answer:
+        found = measured(scores.prepared(), size=size, nested=nested, folds=folds, rng=seed)
+        answer.show(found, figure=figure)
+
+
+@app.command()
+@with_groups
+def items(
+    source: Source,
+    choose: Annotated[int, typer.Option(min=1, help="Number of items.")] = 100,
+    method: Annotated[
+        str, typer.Option(help="stratified, correlated, anchors or random.")
+    ] = "stratified",
+    folds: Folds = 5,
+    errors: Annotated[
+        bool, typer.Option("--errors/--no-errors", help="Measure every method, too.")
+    ] = True,
+    seed: Seed = 0,
+    score: Score = None,
+    *,
+    reading: ReadOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Choose the items of a large evaluation that predict the share of all that a model solves."""
+    from gnomon.distill import choose_items
+
+    with answering("suite items", as_json=as_json) as answer:
+        table = scores_of(source, score, reading)
+        found = choose_items(table, choose, method=method, folds=folds, compare=errors, rng=seed)
+        answer.show(found)
+        if not found:
+            answer.results([{"items": list(found.items)}])
+            for item in found.items:
+                answer.say(item)
+
+
+@app.command()
+@with_groups
+def baselines(
+    size: Size = 5,
+    subset: Annotated[
+        Names, typer.Option("--set", help="NAME=u,v,w: a fixed set to judge beside; repeatable.")
+    ] = None,
+    nested: Annotated[
+        Literal["folds", "algorithms", "groups", "group-folds", "time"],
+        typer.Option(help="What is left out at a time."),
+    ] = "folds",
+    folds: Folds = 10,
+    seed: Seed = 0,
+    figure: Picture = None,
+    *,
+    scores: SuiteScores,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare other ways to take a few tasks on the same folds: random ones, anchors, IRT, ..."""
+    from gnomon.distill import baselines as judged
+
+    with answering("suite baselines", as_json=as_json) as answer:
+        sets = dict(map(_named_set, subset or ()))
+        if scores.source == "atari5":
+            from gnomon.distill import atari
+
+            sets |= {one.name: one.games for one in atari.models() if one.name == f"Atari-{size}"}
+        data = scores.prepared()
+        found = judged(data, size=size, sets=sets, nested=nested, folds=folds, rng=seed)
+        answer.show(found, figure=figure)
+
+
+def _named_set(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return a name and its tasks, from ``NAME=u,v,w``."""
+    name, equals, tasks = text.partition("=")
+    names = tuple(task.strip() for task in tasks.split(",") if task.strip())
+    if not (equals and name and names):
+        raise typer.BadParameter(f"expected NAME=u,v,w, found {text!r}", param_hint="--set")
+    return name, names
 
 
 @app.command()

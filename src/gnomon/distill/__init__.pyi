@@ -1,4 +1,10 @@
 from . import atari as atari
+from .baselines import Baselines as Baselines
+from .baselines import baselines as baselines
+from .comparison import Reliability as Reliability
+from .comparison import SubsetComparisons as SubsetComparisons
+from .comparison import compare as compare
+from .comparison import reliability as reliability
 from .distillation import Distillation as Distillation
 from .distillation import Distilled as Distilled
 from .distillation import distill as distill
@@ -6,8 +12,17 @@ from .distillation import sizes as sizes
 from .evaluation import ExplainedTasks as ExplainedTasks
 from .evaluation import explained as explained
 from .evaluation import fairness as fairness
+from .forecast import Forecast as Forecast
+from .items.choice import ItemChoice as ItemChoice
+from .items.choice import choose_items as choose_items
+from .items.response_model import ItemModel as ItemModel
+from .items.response_model import fit_items as fit_items
 from .models import SubsetModel as SubsetModel
 from .models import SummaryEstimate as SummaryEstimate
+from .next_task import NextSteps as NextSteps
+from .next_task import next_steps as next_steps
+from .order import order_agreement as order_agreement
+from .pairs import SubsetComparison as SubsetComparison
 from .prediction import predict as predict
 from .preparation import Preparation as Preparation
 from .preparation import prepare as prepare
@@ -35,10 +50,10 @@ from .structure import single as single
 from .validation import HeldOut as HeldOut
 from .validation import cross_validate as cross_validate
 from .validation import nested_error as nested_error
-from .validation import order_agreement as order_agreement
 
 __all__ = [
     "PROCEDURES",
+    "Baselines",
     "Committee",
     "Components",
     "Distillation",
@@ -46,16 +61,26 @@ __all__ = [
     "ExplainedTasks",
     "FactorProcedure",
     "Folds",
+    "Forecast",
     "HeldOut",
+    "ItemChoice",
+    "ItemModel",
+    "NextSteps",
     "PaperProcedure",
     "Preparation",
     "PreparedScores",
     "Procedure",
+    "Reliability",
     "Stability",
+    "SubsetComparison",
+    "SubsetComparisons",
     "SubsetModel",
     "SummaryEstimate",
     "Transform",
     "atari",
+    "baselines",
+    "choose_items",
+    "compare",
     "components",
     "correlation_matrix",
     "correlations",
@@ -63,14 +88,17 @@ __all__ = [
     "distill",
     "explained",
     "fairness",
+    "fit_items",
     "fit_least_squares",
     "nested_error",
+    "next_steps",
     "optimal",
     "order_agreement",
     "pareto",
     "predict",
     "prepare",
     "procedure_of",
+    "reliability",
     "search_subsets",
     "single",
     "sizes",

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import comb, isnan, log, nan
 from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
+from gnomon.distill.diagnosis import doubts
 from gnomon.distill.models import SubsetModel
+from gnomon.distill.order import OrderAgreement
 from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores, check_groups, check_target
+from gnomon.distill.procedures.goals import BudgetProcedure, TargetErrorProcedure, check_costs
 from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.folds import Folds
-from gnomon.distill.validation import HeldOut, OrderAgreement, Outer, cross_validate, nested_error
+from gnomon.distill.validation import HeldOut, Outer, cross_validate, nested_error
 from gnomon.distill.work import Progress
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.results import Results, generator, made_by, recorded
 from gnomon.scores.table import ScoreTable
@@ -25,7 +31,9 @@ from gnomon.scores.table import ScoreTable
 __all__ = ["Distillation", "Distilled", "Nested", "Sizes", "distill", "sizes"]
 
 #: What a nested validation leaves out at a time.
-Nested = Literal["folds", "algorithms", "groups", "group-folds", "none"]
+Nested = Literal["folds", "algorithms", "groups", "group-folds", "time", "none"]
+#: A set is compared with the best of its size if there are no more of these.
+_MOST_COMPARED = 10_000_000
 #: A summary that is a smaller share of the largest one makes a relative error meaningless.
 _NEARLY = 0.01
 
@@ -49,6 +57,10 @@ class Distilled:
         Predictions of algorithms that the choice had not seen; of the procedure, so rank 1 alone.
     order : OrderAgreement, optional
         Of these predictions with the truth.
+    later : HeldOut, optional
+        Predictions of each year's algorithms from the years before alone, if dates are known.
+    families : HeldOut, optional
+        Predictions of each group without it, if groups are known.
 
     Examples
     --------
@@ -67,11 +79,17 @@ class Distilled:
     n_rows: int
     nested: HeldOut | None = None
     order: OrderAgreement | None = None
+    later: HeldOut | None = None
+    families: HeldOut | None = None
 
     @property
     def nested_relative_error(self) -> float:
         """The honest relative error; NaN if it was not asked for."""
         return float("nan") if self.nested is None else self.nested.relative_error
+
+    def _coverage_of(self, held: HeldOut | None) -> float | None:
+        """Return how often a 90 % interval holds the truth; None if no interval was asked for."""
+        return None if held is None or not held.told else held.coverage(scale=self.model.scale)
 
     def as_record(self) -> dict[str, Any]:
         """Return the numbers as a mapping fit for JSON."""
@@ -86,12 +104,20 @@ class Distilled:
             "r2": self.r2,
             "relative_error": self.relative_error,
             "nested_relative_error": self.nested_relative_error,
+            "next_relative_error": _error_of(self.later),
+            "family_relative_error": _error_of(self.families),
             "n_predicted": None if nested is None else nested.n_predicted,
+            "coverage": self._coverage_of(nested),
+            "next_coverage": self._coverage_of(self.later),
             "concordance": None if order is None else order.concordance,
             "clear_concordance": None if order is None else order.clear_concordance,
             "tau": None if order is None else order.tau,
             "n_rows": self.n_rows,
         }
+
+
+def _error_of(held: HeldOut | None) -> float | None:
+    return None if held is None else held.relative_error
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +156,12 @@ class Distillation(Results[Distilled]):
     def notes(self) -> tuple[str, ...]:
         """What the errors are errors of, whether the order holds, and the models."""
         nested = [(one, one.nested) for one in self if one.nested is not None]
-        return tuple(line for one, held in nested for line in _explained(one, held, self.data))
+        lines = [line for one, held in nested for line in _explained(one, held, self.data)]
+        beside = self.settings.get("chosen_relative_error")
+        if beside is not None:
+            n = len(self.model.tasks)
+            lines.append(f"the best {n} tasks to choose would have {100 * beside:.1f} %, nested")
+        return tuple(lines)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,6 +188,11 @@ def distill(
     repeats: int = 1,
     folds: int = 10,
     force: Sequence[str] = (),
+    have: Sequence[str] = (),
+    add: int = 0,
+    costs: Mapping[str, float] | None = None,
+    budget: float | None = None,
+    target_error: float | None = None,
     rng: np.random.Generator | int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -178,15 +214,24 @@ def distill(
         How to choose and weigh; see :func:`gnomon.distill.procedures.registry.procedure_of`.
     top : int
         How many subsets of each procedure.
-    nested : {"folds", "algorithms", "groups", "group-folds", "none"}
+    nested : {"folds", "algorithms", "groups", "group-folds", "time", "none"}
         What the nested validation leaves out at a time: a random fold, one algorithm, one group (a
-        paper), or a random fold of whole groups.
+        paper), or a random fold of whole groups; ``time`` predicts each year from those before.
+        Beside it stand those in time and by groups, if dates and groups are known.
     repeats : int
         Of the nested validation, with other random folds.
     folds : int
         Of both validations.
     force : sequence of str
         Tasks that every subset has.
+    have : sequence of str
+        Tasks already run: the model is for exactly these, and its nested error needs no choice.
+    add : int
+        Choose so many tasks to run beside those.
+    costs, budget : mapping from task to float, and float, optional
+        Choose as many tasks as the budget pays for, instead of `size`.
+    target_error : float, optional
+        Choose the fewest tasks whose relative error is at most this, instead of `size`.
     rng : numpy.random.Generator or int, optional
         Of the random folds, or its seed; seed 0 if not given. Every procedure has the same folds.
     executor : Executor, optional
@@ -223,10 +268,17 @@ def distill(
     """
     several = [procedure] if isinstance(procedure, str | Procedure) else procedure
     chosen = [procedure_of(one, n_folds=folds) for one in several]
+    if have:
+        size, force = len(have) + add, have
+    goal = _goal(costs, budget, target_error)
+    if goal is not None:
+        chosen = [goal]
     settings: dict[str, Any] = {"size": size, "procedure": [one.name for one in chosen], "top": top}
     settings |= {"nested": nested, "repeats": repeats, "folds": folds, "force": list(force)}
     with recorded() as notes:
         data = prepare(scores, **preparation)
+        if costs is not None:
+            check_costs(costs, data.tasks)
         if nested.startswith("group"):
             check_groups(data, f"nested {nested}")
         draws = generator(rng)
@@ -246,10 +298,53 @@ def distill(
                 rng=own,
                 executor=executor,
                 progress=progress,
+                beside=True,
             )
+        if have:
+            of_chosen = _error_of_chosen(data, chosen[0], size, folds)
+            settings["chosen_relative_error"] = of_chosen
     settings["preparation"] = list(data.record)
-    told = (*notes, *_warnings(found, data, top * len(chosen)))
+    told = (*notes, *_doubts(found[0], data, chosen[0]), *_warnings(found, data, top * len(chosen)))
     return Distillation(tuple(found), made_by(rng, **settings), told, data=data)
+
+
+def _doubts(one: Distilled, data: PreparedScores, procedure: Procedure) -> list[str]:
+    """Return what copies and wild scores do to the nested error of a procedure that is quick."""
+    if one.nested is None or one.model.forecaster is None:
+        return []
+
+    def error_of(other: PreparedScores) -> float:
+        n_folds, rng = min(10, len(other.algorithms)), np.random.default_rng(0)
+        size = len(one.model.tasks)
+        return nested_error(other, procedure, size, n_folds=n_folds, rng=rng).relative_error
+
+    return doubts(data, one.nested.relative_error, error_of)
+
+
+def _error_of_chosen(
+    data: PreparedScores, procedure: Procedure, size: int, n_folds: int
+) -> float | None:
+    """Return the nested error of the set of that size which would be chosen; None of a large one.
+
+    A set of tasks that there are already is to be judged beside it.
+    """
+    if comb(len(data.candidates), size) > _MOST_COMPARED:
+        return None
+    rng = np.random.default_rng(0)
+    return nested_error(data, procedure, size, n_folds=n_folds, rng=rng).relative_error
+
+
+def _goal(
+    costs: Mapping[str, float] | None, budget: float | None, target_error: float | None
+) -> Procedure | None:
+    """Return the procedure that decides how many tasks, if a budget or an error is the goal."""
+    if (costs is None) != (budget is None):
+        raise ScoreDataError("expected costs and a budget together, found one of them")
+    if costs is not None and budget is not None:
+        if target_error is not None:
+            raise ScoreDataError("expected a budget or a target error, found both")
+        return BudgetProcedure(costs, budget)
+    return None if target_error is None else TargetErrorProcedure(target_error)
 
 
 def sizes(
@@ -309,8 +404,12 @@ def best_subsets(
     rng: np.random.Generator,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    beside: bool = False,
 ) -> list[Distilled]:
-    """Return the best subsets of one procedure, best first; see :func:`distill`."""
+    """Return the best subsets of one procedure, best first; see :func:`distill`.
+
+    With `beside`, the validations in time and by groups stand beside the one that is asked for.
+    """
     n = len(data.algorithms)
     if n < n_folds:
         raise ScoreDataError(
@@ -319,32 +418,66 @@ def best_subsets(
         )
     check_target(data)
     judged = procedure.best(data, size, forced=forced, progress=progress)
+    whole = len(forced) == size
     work: dict[str, Any] = {"forced": forced, "executor": executor, "progress": progress}
-    chosen = judged.choose(data, size, n_best=n_best, **work)
-    nested = None
+    data.columns(forced)
+    chosen = (tuple(forced),) if whole else judged.choose(data, size, n_best=n_best, **work)
+    ranked = [_distilled(data, judged, tasks, i, n_folds) for i, tasks in enumerate(chosen, 1)]
     if outer is not None:
-        work |= {"outer": outer, "n_folds": n_folds, "n_repeats": n_repeats}
-        nested = nested_error(data, procedure, size, rng=rng, **work)
-    return [
-        _distilled(data, judged, tasks, rank, n_folds, nested if rank == 1 else None)
-        for rank, tasks in enumerate(chosen, start=1)
-    ]
+        work |= {"rng": rng, "spread": True, "fixed": forced if whole else ()}
+        nested = nested_error(
+            data, procedure, size, outer=outer, n_folds=n_folds, n_repeats=n_repeats, **work
+        )
+        found = _with_nested(ranked[0], data, nested)
+        if beside and found.model.forecaster is not None:
+            found = replace(found, **_beside(data, procedure, size, outer, nested, work))
+        ranked[0] = found
+    return ranked
 
 
 def _distilled(
+    data: PreparedScores, procedure: Procedure, tasks: tuple[str, ...], rank: int, n_folds: int
+) -> Distilled:
+    """Return a subset with its plain errors."""
+    model = procedure.with_spread(data, procedure.fit(data, tasks)).of_data(data)
+    try:
+        held = cross_validate(data, procedure, tasks, folds=Folds(n_folds))
+    except ScoreDataError as error:
+        if model.moments is None:
+            raise
+        text = f"no plain error, which needs complete rows: {error}"
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=4)
+        return Distilled(procedure.name, rank, model, nan, nan, nan, model.n_rows)
+    errors = (held.mse, held.fold_r2, held.fold_relative_error)
+    kept = model.with_residuals(held.residuals)
+    return Distilled(procedure.name, rank, kept, *errors, held.n_predicted)
+
+
+def _with_nested(one: Distilled, data: PreparedScores, nested: HeldOut) -> Distilled:
+    """Return a subset whose intervals are as wide as the nested validation asks for."""
+    model = replace(one.model.with_residuals(nested.residuals), scale=nested.scale)
+    return replace(one, model=model, nested=nested, order=nested.order(data.transform))
+
+
+def _beside(
     data: PreparedScores,
     procedure: Procedure,
-    tasks: tuple[str, ...],
-    rank: int,
-    n_folds: int,
-    nested: HeldOut | None,
-) -> Distilled:
-    held = cross_validate(data, procedure, tasks, folds=Folds(n_folds))
-    model = procedure.fit(data, tasks)
-    model = model.with_residuals(held.residuals if nested is None else nested.residuals)
-    errors = (held.mse, held.fold_r2, held.fold_relative_error)
-    order = None if nested is None else nested.order(data.transform)
-    return Distilled(procedure.name, rank, model, *errors, held.n_predicted, nested, order)
+    size: int,
+    outer: Outer,
+    nested: HeldOut,
+    work: dict[str, Any],
+) -> dict[str, HeldOut]:
+    """Return the validations in time and by groups, as far as dates and groups are known."""
+    found = {"later": nested} if outer == "time" else {}
+    if outer == "groups":
+        found["families"] = nested
+    elif 3 <= len({*data.groups}) < len(data.algorithms):
+        options = work | {"spread": False}
+        found["families"] = nested_error(data, procedure, size, outer="groups", **options)
+    if outer != "time" and data.years is not None:
+        with suppress(ScoreDataError):  # Too few before the last year.
+            found["later"] = nested_error(data, procedure, size, outer="time", **work)
+    return found
 
 
 def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -> Iterator[str]:
@@ -361,9 +494,11 @@ def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -
 def _explained(one: Distilled, nested: HeldOut, data: PreparedScores) -> Iterator[str]:
     """Yield in words what the errors are errors of, whether the order holds, and the model."""
     n, n_predicted = len(data.algorithms), nested.n_predicted
+    plain = f"{100 * one.relative_error:.1f} % with these tasks given, "
+    plain = "" if isnan(one.relative_error) else plain
     lacking = "; the others lack a score that was needed" if n_predicted < n else ""
     yield (
-        f"{one.procedure}: {100 * one.relative_error:.1f} % with these tasks given, "
+        f"{one.procedure}: {plain}"
         f"{100 * one.nested_relative_error:.1f} % (standard error "
         f"{100 * nested.standard_error:.1f}) for algorithms that the choice of tasks had not seen: "
         f"{n_predicted} of {n}{lacking}"
@@ -374,4 +509,24 @@ def _explained(one: Distilled, nested: HeldOut, data: PreparedScores) -> Iterato
             f"(Kendall's tau {one.order.tau:.3f}), "
             f"{100 * one.order.clear_concordance:.1f} % of those that differ by a quarter"
         )
+    if one.later is not None and one.later is not nested:
+        held, scale = one.later, one.model.scale
+        yield (
+            f"  next year's, each from the years before alone: {100 * held.relative_error:.1f} %, "
+            f"{held.n_predicted} algorithms; {_covered(held, scale, data)}"
+        )
+    if one.families is not None and one.families is not nested:
+        yield f"  without the whole family: {100 * one.families.relative_error:.1f} %"
+    if nested.told:
+        yield f"  {_covered(nested, one.model.scale, data)}"
+    if one.model.forecaster is not None:
+        yield "  an estimate is halfway between the suites simulated and this line, unshrunk:"
     yield f"  {one.model.formula}"
+
+
+def _covered(held: HeldOut, scale: float, data: PreparedScores) -> str:
+    """Return in words how often an interval holds the truth, and how wide it is."""
+    half = held.half_width(scale=scale)
+    base = data.transform.log_base
+    width = f"{100 * half * log(base):.0f} %" if base else f"{half:.3g} ({data.transform.name})"
+    return f"90 % intervals cover {held.coverage(scale=scale):.0%}, median half width {width}"

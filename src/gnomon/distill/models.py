@@ -14,87 +14,24 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon._io.atomic_file import write_atomically
-from gnomon.distill.prepared import transform_of
+from gnomon._version import __version__
+from gnomon.distill.forecast import FARTHEST, Forecast, Forecaster
+from gnomon.distill.moments import Moments
+from gnomon.distill.pairs import SubsetComparison, comparison_of
+from gnomon.distill.prepared import PreparedScores, transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 
-__all__ = ["Moments", "SubsetModel", "SummaryEstimate", "non_negative"]
+__all__ = ["SubsetModel", "SummaryEstimate"]
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Means and covariance of the transformed scores of some tasks, and of the target.
-
-    From them follows the best linear prediction by *any* of the tasks, so that an algorithm that
-    lacks a score is predicted from those that it has.
-
-    Parameters
-    ----------
-    mean : tuple of float
-        Of each task, then of the target.
-    covariance : tuple of tuples of float
-        Symmetric and positive definite, in the same order.
-    positive : bool
-        Whether weights must not be negative.
-
-    Examples
-    --------
-    >>> moments = Moments((1.0, 2.0, 3.0), ((1.0, 0.0, 0.8), (0.0, 1.0, 0.5), (0.8, 0.5, 1.0)))
-    >>> moments.weights(np.array([True, False]))
-    (array([0.8]), 2.2)
-    >>> moments.predict([1.5, np.nan])
-    3.4000000000000004
-    """
-
-    mean: tuple[float, ...]
-    covariance: tuple[tuple[float, ...], ...]
-    positive: bool = True
-
-    def weights(self, seen: npt.NDArray[np.bool_]) -> tuple[FloatArray, float]:
-        """Return the weights of some tasks, and the intercept.
-
-        Parameters
-        ----------
-        seen : ndarray of bool, shape (tasks,)
-            Which ones; at least one.
-        """
-        covariance, mean = np.array(self.covariance), np.array(self.mean)
-        index = np.flatnonzero(seen)
-        inside, cross = covariance[np.ix_(index, index)], covariance[index, -1]
-        w = np.linalg.solve(inside, cross)
-        if self.positive and (w < 0).any():
-            root = np.linalg.cholesky(inside)
-            w = non_negative(root.T, np.linalg.solve(root, cross), w)
-        return w, float(mean[-1] - w @ mean[index])
-
-    def predict(self, scores: npt.ArrayLike) -> float:
-        """Return the prediction from the scores that there are; NaN if there is none."""
-        x = np.asarray(scores, dtype=np.float64)
-        seen = ~np.isnan(x)
-        if not seen.any():
-            return float("nan")
-        w, intercept = self.weights(seen)
-        return float(x[seen] @ w + intercept)
-
-    def spread(self, seen: npt.NDArray[np.bool_]) -> float:
-        """Return the standard deviation of the target that some tasks leave."""
-        covariance = np.array(self.covariance)
-        w, _ = self.weights(seen)
-        index = np.flatnonzero(seen)
-        inside, cross = covariance[np.ix_(index, index)], covariance[index, -1]
-        return float(np.sqrt(covariance[-1, -1] - 2 * w @ cross + w @ inside @ w))
-
-
-def non_negative(x: FloatArray, y: FloatArray, free: FloatArray) -> FloatArray:
-    """Return the non-negative least squares weights, which are the free ones if these are."""
-    if (free >= 0).all():
-        return free
-    from scipy.optimize import nnls
-
-    return np.asarray(nnls(x, y)[0], dtype=np.float64)
-
-
-_FORMAT = "gnomon subset model 1"
+_FORMAT = "gnomon subset model 2"
+_OLD_FORMAT = "gnomon subset model 1"
+#: A summary is too far from the training to estimate if the interval reaches 60 % to a side, its
+#: distance is more than 6 standard deviations, or a shift of 20 % and more is to be warned of.
+_CANNOT_TELL, _SHIFTED = 0.6, 0.2
+#: Fewer algorithms than these do not show what lies above them.
+_FEW_ALGORITHMS = 40
 
 
 @dataclass(frozen=True)
@@ -104,11 +41,17 @@ class SummaryEstimate:
     Parameters
     ----------
     value, low, high : float
-        In units of the (normalised) scores; the ends are NaN if the model has no residuals.
+        In units of the (normalised) scores. The value is NaN if the algorithm is too far from the
+        training, the ends are if it is farther than anything that was measured, or if the model
+        has no residuals.
     level : float
         Of the interval, for one new algorithm like those of the training.
     outside : tuple of str
         Tasks whose score lies outside the training range.
+    extrapolation : float
+        Greatest distance of a score from that range, in standard deviations of the training.
+    verdict : str
+        Why the estimate is to be doubted, in words; empty if nothing speaks against it.
 
     Examples
     --------
@@ -121,6 +64,8 @@ class SummaryEstimate:
     high: float
     level: float
     outside: tuple[str, ...] = ()
+    extrapolation: float = 0.0
+    verdict: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,6 +94,17 @@ class SubsetModel:
         Where the model comes from.
     moments : Moments, optional
         What predicts an algorithm that lacks some of the scores; without it, none is predicted.
+    forecaster : Forecaster, optional
+        What simulates the whole suite: with it, the line is half of the estimate, and the interval
+        grows with the distance from the training.
+    scale : float
+        What the forecaster's intervals are widened by, from the nested validation; at least 1.
+    references : mapping from task to (random, human), optional
+        The references of the subset's tasks, if the training normalised raw scores by them.
+    normalized : str
+        How the scores were normalised, if they were.
+    version : str
+        Of the program that fitted it.
 
     Examples
     --------
@@ -167,6 +123,13 @@ class SubsetModel:
     residuals: tuple[float, ...] = field(default=(), repr=False)
     source: str = ""
     moments: Moments | None = field(default=None, repr=False)
+    forecaster: Forecaster | None = field(default=None, repr=False)
+    scale: float = 1.0
+    references: Mapping[str, tuple[float, float]] | None = field(
+        default=None, repr=False, hash=False
+    )
+    normalized: str = ""
+    version: str = __version__
 
     def __post_init__(self) -> None:
         if len(self.tasks) != len(self.weights):
@@ -226,6 +189,10 @@ class SubsetModel:
         else it is NaN.
         """
         scores = np.asarray(x, dtype=np.float64)
+        if self.forecaster is not None:
+            rows = scores.reshape(-1, len(self.tasks))
+            found = np.array([self.forecaster.center(row) for row in rows])
+            return found.reshape(scores.shape[:-1])
         found = np.asarray(scores @ np.asarray(self.weights) + self.intercept)
         if self.moments is None:
             return found
@@ -233,11 +200,19 @@ class SubsetModel:
             found[place] = self.moments.predict(scores[place])
         return found
 
-    def estimate(self, scores: Mapping[str, float], *, level: float = 0.9) -> SummaryEstimate:
+    def estimate(
+        self,
+        scores: Mapping[str, float],
+        *,
+        level: float = 0.9,
+        runs: Mapping[str, float] | None = None,
+    ) -> SummaryEstimate:
         """Estimate the summary of one algorithm, with a prediction interval.
 
-        The interval takes the residuals of held-out algorithms for what they are: their normal
-        quantile, widened as for one more observation. It is wider where a score is missing.
+        A model that simulates the suite gives the interval of :class:`Forecaster`. Another takes
+        the residuals of held-out algorithms for what they are: their normal quantile, widened as
+        for one more observation, and by the distance from the training in quarters of its range.
+        Both are wider where a score is missing.
 
         Parameters
         ----------
@@ -245,6 +220,8 @@ class SubsetModel:
             Normalised scores; further tasks are ignored.
         level : float
             Of the prediction interval, between 0 and 1.
+        runs : mapping from task to float, optional
+            How many runs each score is the mean of; as many as in the training, if not given.
 
         Returns
         -------
@@ -267,14 +244,111 @@ class SubsetModel:
         transform = transform_of(self.transform)
         known = [scores.get(task, float("nan")) for task in self.tasks]
         x = transform.forward(np.array(known, dtype=np.float64))
-        center = self.predict(x)
-        half = self.half_width(level) * self._widening(~np.isnan(x))
-        value, low, high = transform.inverse(np.array([center, center - half, center + half]))
         outside = self._outside(x)
         if outside:
             text = f"outside the range that the model was fitted on: {', '.join(outside)}"
             warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
-        return SummaryEstimate(float(value), float(low), float(high), level, outside)
+        if self.forecaster is not None and self.forecaster.resampled:
+            return self._forecast_estimate(self.forecast(scores, runs=runs), level, outside)
+        center = self.predict(x)
+        far = self._distance(x)
+        half = self.half_width(level) * self._widening(~np.isnan(x)) * (1.0 + far**2) ** 0.5
+        value, low, high = transform.inverse(np.array([center, center - half, center + half]))
+        return SummaryEstimate(float(value), float(low), float(high), level, outside, far)
+
+    def forecast(
+        self, scores: Mapping[str, float], *, runs: Mapping[str, float] | None = None
+    ) -> Forecast:
+        """Return the predictive distribution of one algorithm's summary, transformed.
+
+        Raises
+        ------
+        ScoreDataError
+            The model does not simulate the suite: another procedure than ``factor`` fitted it.
+        """
+        if self.forecaster is None:
+            raise ScoreDataError(
+                "expected a model that simulates the whole suite, as gnomon distill --model "
+                "--procedure factor writes; this one has a line alone: distil again"
+            )
+        known = [scores.get(task, float("nan")) for task in self.tasks]
+        x = transform_of(self.transform).forward(np.array(known, dtype=np.float64))
+        n = None if runs is None else np.array([runs.get(t, 1.0) for t in self.tasks])
+        return self.forecaster.forecast(x, n)
+
+    def compare(
+        self,
+        a: Mapping[str, float] | float,
+        b: Mapping[str, float] | float,
+        *,
+        level: float = 0.9,
+        names: tuple[str, str] = ("a", "b"),
+    ) -> SubsetComparison:
+        """Say which of two algorithms is better on the full suite, with what probability.
+
+        Parameters
+        ----------
+        a, b : mapping from task to float, or float
+            Normalised scores on tasks of the model, the same or others; or the summary itself, if
+            it is known in full.
+        level : float
+            Of the interval of the difference.
+        names : pair of str
+
+        Raises
+        ------
+        ScoreDataError
+            An algorithm has none of the tasks, or the model has a line alone.
+        """
+        pair = [self._forecast_of(one) for one in (a, b)]
+        return comparison_of(pair[0], pair[1], names, scale=self.scale, level=level)
+
+    def _forecast_of(self, one: Mapping[str, float] | float) -> Forecast:
+        """Return the forecast from scores; or a summary that is known, which is sure."""
+        if isinstance(one, Mapping):
+            return self.forecast(one)
+        known = transform_of(self.transform).forward(np.array(float(one)))
+        return Forecast(float(known), 0.0, 0.0)
+
+    def _forecast_estimate(
+        self, found: Forecast, level: float, outside: tuple[str, ...]
+    ) -> SummaryEstimate:
+        """Return the estimate of a forecast, with what is to be said against it."""
+        ends = np.array([found.center, *found.interval(level, self.scale)])
+        value, low, high = map(float, transform_of(self.transform).inverse(ends))
+        verdict = self.verdict(found)
+        if "too far" in verdict:
+            value = float("nan")
+        if "beyond" in verdict:
+            low = high = float("nan")
+        return SummaryEstimate(value, low, high, level, outside, found.outside, verdict)
+
+    def verdict(self, found: Forecast) -> str:
+        """Return why a forecast is to be doubted, or refused; empty if nothing speaks against it.
+
+        Examples
+        --------
+        >>> SubsetModel(("u",), (1.0,)).verdict(Forecast(2.0, 0.01, 0.0))
+        ''
+        """
+        unit = self.forecaster.unit if self.forecaster else 1.0 / np.log(10)
+        low, high = found.interval(0.9, self.scale)
+        half, far = (high - low) / 2 / unit, found.outside
+        shifted = abs(found.shift) > _SHIFTED * unit
+        if far > FARTHEST:
+            return "too far: beyond anything that was measured, no interval"
+        if half > _CANNOT_TELL and (far > 0 or shifted):
+            return "too far from the training to estimate" + self._at_least(far)
+        if half > _CANNOT_TELL:
+            return "cannot tell: the interval is too wide"
+        if far > 1.0 or shifted:
+            return "extrapolated" + self._at_least(far)
+        return ""
+
+    def _at_least(self, outside: float) -> str:
+        """Return that a small training says "at least" alone, where it is left behind."""
+        few = self.n_rows < _FEW_ALGORITHMS and outside > 1.0
+        return "; at least the lower end" if few else ""
 
     def missing(self, scores: Collection[str]) -> tuple[str, ...]:
         """Return the tasks without a score, if the others suffice.
@@ -309,10 +383,22 @@ class SubsetModel:
         ends = zip(self.tasks, x, self.ranges, strict=False)
         return tuple(task for task, v, (low, high) in ends if v < low or v > high)
 
+    def _distance(self, x: FloatArray) -> float:
+        """Return the greatest distance from the training, in quarters of a task's range."""
+        ends = zip(x, self.ranges, strict=False)
+        far = [max(v - high, low - v) / ((high - low) / 4 or 1.0) for v, (low, high) in ends]
+        return max((f for f in far if f > 0), default=0.0)
+
     def with_residuals(self, residuals: npt.ArrayLike) -> SubsetModel:
         """Return the model with other residuals of held-out algorithms, NaN left out."""
         values = np.sort(np.asarray(residuals, dtype=np.float64).ravel())
         return replace(self, residuals=tuple(values[~np.isnan(values)].tolist()))
+
+    def of_data(self, data: PreparedScores) -> SubsetModel:
+        """Return the model with the references and the normalisation of the training."""
+        ends = data.references
+        known = None if ends is None else {task: ends[task] for task in self.tasks}
+        return replace(self, references=known, normalized=data.normalized)
 
     def to_json(self) -> str:
         """Return the model as a JSON object that :meth:`from_json` reads."""
@@ -335,7 +421,7 @@ class SubsetModel:
         """
         try:
             record = json.loads(text)
-            if record.pop("format") != _FORMAT:
+            if record.pop("format") not in (_FORMAT, _OLD_FORMAT):
                 raise KeyError("format")
             record["ranges"] = tuple((low, high) for low, high in record["ranges"])
             for name in ("tasks", "weights", "residuals"):
@@ -345,6 +431,12 @@ class SubsetModel:
                 rows = tuple(tuple(row) for row in moments["covariance"])
                 mean = tuple(moments["mean"])
                 record["moments"] = Moments(mean, rows, positive=moments["positive"])
+            if record.get("forecaster") is not None:
+                made = record["forecaster"], record["tasks"], record["moments"]
+                record["forecaster"] = Forecaster.from_record(*made)
+            if record.get("references") is not None:
+                ends = record["references"].items()
+                record["references"] = {task: (low, high) for task, (low, high) in ends}
             return cls(**record)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ScoreDataError(f"expected a {_FORMAT!r} as JSON; {error}") from None
@@ -371,6 +463,12 @@ class SubsetModel:
 
 
 def _plain(model: SubsetModel) -> dict[str, Any]:
-    names = SubsetModel.__dataclass_fields__
-    plain = {name: getattr(model, name) for name in names}
-    return plain | {"moments": None if model.moments is None else asdict(model.moments)}
+    plain = {name: getattr(model, name) for name in SubsetModel.__dataclass_fields__}
+    moments = None if model.moments is None else asdict(model.moments)
+    kept = model.forecaster
+    if kept is not None and not isinstance(kept.suite.summary, str):
+        text = "a summary that is a function of one's own is not kept: the file has the line alone"
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=4)
+        kept = None
+    forecaster = None if kept is None else kept.as_record()
+    return plain | {"moments": moments, "forecaster": forecaster}

@@ -13,7 +13,7 @@ from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["Prediction", "Predictions", "predict"]
+__all__ = ["Prediction", "Predictions", "known_scores", "predict", "references_for", "run_counts"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ class Prediction(FieldRecord):
         Of the interval.
     outside, missing : tuple of str
         Tasks whose score lies outside the training range; tasks without a score.
+    extrapolation : float
+        How far outside, in standard deviations of the training.
+    verdict : str
+        Why the prediction is to be doubted or is refused; empty if nothing speaks against it.
     """
 
     algorithm: str
@@ -39,13 +43,15 @@ class Prediction(FieldRecord):
     level: float = 0.9
     outside: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    extrapolation: float = 0.0
+    verdict: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions(Results[Prediction]):
     """What a model says of each algorithm of a table."""
 
-    columns = ("algorithm", "value", "low", "high", "outside", "missing")
+    columns = ("algorithm", "value", "low", "high", "outside", "missing", "verdict")
 
 
 def predict(
@@ -53,6 +59,8 @@ def predict(
     scores: ScoreTable,
     *,
     references: References | None = None,
+    normalized: bool = False,
+    runs: int | None = None,
     level: float = 0.9,
 ) -> Predictions:
     """Predict the summary of algorithms from the few tasks of a model, with intervals.
@@ -64,7 +72,13 @@ def predict(
         Of the model's tasks; several runs count by their mean, of curves at the last step that all
         reach.
     references : mapping from task to (random, human), optional
-        Scores become 100 (x - random) / (human - random), as those that the model was fitted to.
+        Scores become 100 (x - random) / (human - random), as those that the model was fitted to;
+        by the model's own references if none are given.
+    normalized : bool
+        The scores are normalised already.
+    runs : int, optional
+        How many runs each score is the mean of. Counted in the table if not given, where the
+        table or the training has several; else taken to be as many as in the training.
     level : float
         Of the prediction interval, between 0 and 1.
 
@@ -76,8 +90,9 @@ def predict(
     Raises
     ------
     ScoreDataError
-        No algorithm has the scores that are needed; a reference score is missing; or the file
-        holds no model.
+        No algorithm has the scores that are needed; a reference score is missing; the scores are
+        raw, the model was fitted to normalised ones and has no references; or the file holds no
+        model.
 
     Warns
     -----
@@ -93,10 +108,11 @@ def predict(
     """
     fitted = model if isinstance(model, SubsetModel) else SubsetModel.load(model)
     table = at_common_step(scores)
+    ends = references_for(fitted, table, references, normalized=normalized)
     found, lacking = [], []
     with recorded() as notes:
         for name in table.algorithms:
-            known = _known(table, name, fitted, references)
+            known = known_scores(table, name, fitted, ends)
             missing = tuple(task for task in fitted.tasks if task not in known)
             try:
                 fitted.missing(known)
@@ -104,16 +120,45 @@ def predict(
                 lacking.append(f"{name}: not estimable, no score on {', '.join(missing)}")
                 found.append(Prediction(name, level=level, missing=missing))
                 continue
-            told = fitted.estimate(known, level=level)
-            ends = told.value, told.low, told.high
-            found.append(Prediction(name, *ends, level, told.outside, missing))
-    if all(math.isnan(one.value) for one in found):
+            told = fitted.estimate(known, level=level, runs=run_counts(table, name, fitted, runs))
+            numbers = told.value, told.low, told.high, level, told.outside, missing
+            found.append(Prediction(name, *numbers, told.extrapolation, told.verdict))
+    if len(lacking) == len(found):
         raise ScoreDataError(f"expected scores on {', '.join(fitted.tasks)}; nobody has all")
     settings = {"tasks": list(fitted.tasks), "level": level, "source": fitted.source}
     return Predictions(tuple(found), settings, (*lacking, *notes))
 
 
-def _known(
+def references_for(
+    model: SubsetModel, table: ScoreTable, given: References | None, *, normalized: bool
+) -> References | None:
+    """Return the references that make scores what the model was fitted to; None if they are."""
+    if given is not None:
+        return given
+    if normalized or table.normalization is not None or not model.normalized:
+        return None
+    if model.references is None:
+        raise ScoreDataError(
+            f"expected normalised scores: the model was fitted to {model.normalized} ones; found "
+            "raw ones. Give --references FILE (task, random, human), normalise them in the same "
+            "way, or say --normalized if they are"
+        )
+    return model.references
+
+
+def run_counts(
+    table: ScoreTable, name: str, model: SubsetModel, runs: int | None
+) -> dict[str, float] | None:
+    """Return how many runs each score is the mean of; None if nobody knows."""
+    tasks = [task for task in model.tasks if task in table.tasks_of(name)]
+    if runs is not None:
+        return dict.fromkeys(tasks, float(runs))
+    counts = {task: float(len(table.runs(name, task))) for task in tasks}
+    counted = model.forecaster is not None and model.forecaster.runs is not None
+    return counts if counted or max(counts.values(), default=0) > 1 else None
+
+
+def known_scores(
     table: ScoreTable, name: str, model: SubsetModel, references: References | None
 ) -> dict[str, float]:
     """Return the normalised mean score of an algorithm on each task of a model that it has."""

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
 
-from gnomon.distill.prepared import PreparedScores, References, Transform, check_tasks, transform_of
+from gnomon.distill.completion import completed_targets
+from gnomon.distill.prepared import (
+    PreparedScores,
+    References,
+    RunNoise,
+    Summary,
+    Transform,
+    check_tasks,
+    transform_of,
+)
+from gnomon.distill.summaries import half_summaries, summarize
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
 from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = [
-    "SUMMARIES",
     "Preparation",
     "PreparationOptions",
-    "Summary",
-    "half_summaries",
     "prepare",
-    "summarize",
 ]
 
-#: A summary takes normalised scores, (..., tasks), without gaps, and reduces the last axis.
-Summary = Callable[[FloatArray], FloatArray]
+_YEAR = re.compile(r"\d{4}")
 #: So many names of a list are shown in a message.
 _MOST_SHOWN = 8
 
@@ -43,6 +49,7 @@ class PreparationOptions(TypedDict, total=False):
     banned: Sequence[str]
     exclude: Sequence[str]
     group_by: str | None
+    date_by: str | None
     runs: Literal["scores", "transformed"]
     seed: int
 
@@ -58,7 +65,8 @@ def prepare(
         Of several steps of a run, the last counts. What is prepared stays as it is.
     **options
         The fields of :class:`Preparation`: `transform`, `summary`, `references`, `least_tasks`,
-        `least_algorithms`, `least_summary`, `banned`, `exclude`, `group_by`, `runs`, `seed`.
+        `least_algorithms`, `least_summary`, `banned`, `exclude`, `group_by`, `date_by`, `runs`,
+        `seed`.
 
     Returns
     -------
@@ -113,6 +121,9 @@ class Preparation:
         Tasks that are no candidates.
     group_by : str, optional
         The attribute of the table that says what an algorithm comes from.
+    date_by : str, optional
+        The attribute that says when an algorithm was published: a year, or a date that begins with
+        one. A validation in the order of time needs it.
     runs : {"scores", "transformed"}
         How several runs become one number: the mean of the scores; or, as the Atari-5 paper's code
         has it, the mean of the transformed scores, while the summary counts the last run.
@@ -139,6 +150,7 @@ class Preparation:
     banned: Sequence[str] = ()
     exclude: Sequence[str] = ()
     group_by: str | None = None
+    date_by: str | None = None
     runs: Literal["scores", "transformed"] = "scores"
     seed: int = 0
 
@@ -182,6 +194,7 @@ class Preparation:
             z[keep], self.summary, transform, rng=np.random.default_rng(self.seed)
         )
         groups = self._groups(rows, algorithms)
+        years, noise = self._years(rows, algorithms), self._run_noise(rows, transform, tasks)
         prepared = PreparedScores(
             algorithms=tuple(a for a, k in zip(algorithms, keep, strict=True) if k),
             tasks=tasks,
@@ -193,8 +206,12 @@ class Preparation:
             transform=transform,
             references=self.references,
             record=tuple(record),
+            summary=self.summary,
+            years=None if years is None else years[keep],
+            run_noise=noise,
+            normalized=self._normalized_how(table),
         )
-        return _without_constant_tasks(prepared)
+        return completed_targets(_without_constant_tasks(prepared))
 
     def _cells(self, rows: pl.DataFrame, transform: Transform) -> pl.DataFrame:
         """Return one row per algorithm and task: mean and last normalised score, mean transform."""
@@ -237,103 +254,57 @@ class Preparation:
             return algorithms
         if self.group_by not in rows.columns:
             raise UnknownNameError("column", self.group_by, rows.columns)
-        first = rows.group_by("algorithm").agg(pl.col(self.group_by).first())
-        known = dict(first.iter_rows())
+        known = _first_of(rows, self.group_by)
         return tuple(str(known[a]) for a in algorithms)
 
+    def _normalized_how(self, table: ScoreTable) -> str:
+        if self.references is not None:
+            return "references"
+        return "" if table.normalization is None else table.normalization.name
 
-def summarize(z: FloatArray, summary: str | Summary, transform: Transform) -> FloatArray:
-    """Return the summary of each algorithm over the tasks that it has, in units of the scores.
+    def _years(self, rows: pl.DataFrame, algorithms: tuple[str, ...]) -> FloatArray | None:
+        """Return the year of each algorithm, NaN where it is not told; None if nobody asks."""
+        if self.date_by is None:
+            return None
+        if self.date_by not in rows.columns:
+            raise UnknownNameError("column", self.date_by, rows.columns)
+        known = _first_of(rows, self.date_by)
+        return np.array([_year(known[a]) for a in algorithms])
 
-    Parameters
-    ----------
-    z : ndarray of float, shape (algorithms, tasks)
-        Normalised scores, NaN where missing.
-    summary : str or function
-        A name of :data:`SUMMARIES`, or a function of an array (..., tasks) without gaps.
-    transform : Transform
-        For ``mean_log``, the mean of the transformed scores, brought back.
+    def _run_noise(
+        self, rows: pl.DataFrame, transform: Transform, tasks: tuple[str, ...]
+    ) -> RunNoise | None:
+        """Return how much the runs of a task differ; None if hardly any has several runs."""
+        x = transform.forward(self._normalized(rows))
+        cells = rows.with_columns(x=x).group_by("algorithm", "task").agg(n=pl.len(), v=pl.var("x"))
+        n_runs = float(cells["n"].median() or 0.0)  # type: ignore[arg-type]
+        if n_runs < 2:
+            return None
+        several = cells.filter(pl.col("n") > 1)
+        sums = several.group_by("task").agg(
+            squares=((pl.col("n") - 1) * pl.col("v")).sum(), df=(pl.col("n") - 1).sum()
+        )
+        of_task = {task: (s, df) for task, s, df in sums.iter_rows()}
+        squares, df = np.array([of_task.get(task, (0.0, 0)) for task in tasks], float).T
+        pooled = squares.sum() / df.sum()
+        return RunNoise(n_runs, tuple(((squares + 10 * pooled) / (df + 10)).tolist()))
 
-    Returns
-    -------
-    ndarray of float, shape (algorithms,)
-        NaN for an algorithm without scores.
 
-    Raises
-    ------
-    UnknownNameError
-        There is no such summary.
+def _first_of(rows: pl.DataFrame, column: str) -> dict[str, Any]:
+    """Return the first entry of a column for each algorithm."""
+    return dict(rows.group_by("algorithm").agg(pl.col(column).first()).iter_rows())
+
+
+def _year(entry: Any) -> float:
+    """Return the year of a number, a date, or a text that begins with one; NaN of anything else.
 
     Examples
     --------
-    >>> summarize(np.array([[1.0, 3.0, np.nan], [2.0, 4.0, 9.0]]), "median", transform_of("log"))
-    array([2., 4.])
+    >>> [_year(e) for e in (2019, 2019.5, "2019-05-01", None, "soon")]
+    [2019.0, 2019.0, 2019.0, nan, nan]
     """
-    function = _function(summary, transform)
-    rows = [row[~np.isnan(row)] for row in z]
-    return np.array([function(row) if row.size else np.nan for row in rows])
-
-
-def half_summaries(
-    z: FloatArray,
-    summary: str | Summary,
-    transform: Transform,
-    *,
-    n_halves: int = 100,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Return the smoothed, transformed summary: its mean over random halves of one's tasks.
-
-    A median hangs on one or two tasks; this hangs on all, and correlates with it at 0.998 on the
-    Atari data. Each algorithm uses its own row alone, so nothing leaks between rows.
-
-    Parameters
-    ----------
-    z, summary, transform
-        As in :func:`summarize`.
-    n_halves : int
-        Number of random halves.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of float, shape (algorithms,)
-    """
-    function = _function(summary, transform)
-    smoothed = np.full(len(z), np.nan)
-    for i, row in enumerate(z):
-        own = row[~np.isnan(row)]
-        if own.size == 0:
-            continue
-        order = rng.random((n_halves, own.size)).argsort(axis=1)
-        halves = own[order[:, : max(1, own.size // 2)]]
-        smoothed[i] = transform.forward(np.asarray(function(halves))).mean()
-    return smoothed
-
-
-def _interquartile_mean(z: FloatArray) -> FloatArray:
-    cut = z.shape[-1] // 4
-    return np.asarray(np.mean(np.sort(z, axis=-1)[..., cut : z.shape[-1] - cut], axis=-1))
-
-
-#: ``mean_log`` is the mean after the transform; ``above_human`` the percentage of tasks above 100.
-SUMMARIES: Mapping[str, Summary] = {
-    "median": lambda z: np.asarray(np.median(z, axis=-1)),
-    "mean": lambda z: np.asarray(np.mean(z, axis=-1)),
-    "iqm": _interquartile_mean,
-    "mean_log": lambda z: np.asarray(np.mean(z, axis=-1)),
-    "above_human": lambda z: np.asarray(100.0 * np.mean(z > 100.0, axis=-1)),
-}
-
-
-def _function(summary: str | Summary, transform: Transform) -> Summary:
-    if not isinstance(summary, str):
-        return summary
-    if summary not in SUMMARIES:
-        raise UnknownNameError("summary", summary, SUMMARIES)
-    if summary == "mean_log":
-        return lambda z: transform.inverse(np.asarray(np.mean(transform.forward(z), axis=-1)))
-    return SUMMARIES[summary]
+    found = _YEAR.match(str(entry))
+    return float(found.group()) if found else float("nan")
 
 
 def _usable_rows(table: ScoreTable) -> pl.DataFrame:

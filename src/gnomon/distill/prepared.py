@@ -19,6 +19,8 @@ __all__ = [
     "TRANSFORMS",
     "PreparedScores",
     "References",
+    "RunNoise",
+    "Summary",
     "Transform",
     "check_groups",
     "check_target",
@@ -125,6 +127,25 @@ def transform_of(name: str) -> Transform:
 
 
 References = Mapping[str, tuple[float, float]]
+#: A summary takes normalised scores, (..., tasks), without gaps, and reduces the last axis.
+Summary = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class RunNoise:
+    """How much the runs of a task differ, in a table that has several of most scores.
+
+    Parameters
+    ----------
+    n_runs : float
+        Median number of runs behind a score.
+    variances : tuple of float
+        Of each task's transformed scores between runs, shrunk towards the pooled variance by ten
+        degrees of freedom.
+    """
+
+    n_runs: float
+    variances: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +174,13 @@ class PreparedScores:
         Random and human score of each task, if the scores were normalised.
     record : tuple of str
         What was done, in order.
+    summary : str or function
+        What the target is; ``median``, or a function of an array (..., tasks) without gaps.
+    years : ndarray of float, shape (algorithms,), optional
+        When each algorithm was published; NaN where that is not known.
+    run_noise : RunNoise, optional
+    normalized : str
+        How the scores were normalised, if they were.
 
     Examples
     --------
@@ -175,6 +203,10 @@ class PreparedScores:
     transform: Transform
     references: References | None = None
     record: tuple[str, ...] = ()
+    summary: str | Summary = "median"
+    years: FloatArray | None = None
+    run_noise: RunNoise | None = None
+    normalized: str = ""
 
     def columns(self, tasks: Sequence[str]) -> npt.NDArray[np.int64]:
         """Return the columns of some tasks.
@@ -199,6 +231,7 @@ class PreparedScores:
             x=self.x[index],
             target=self.target[index],
             smoothed=self.smoothed[index],
+            years=None if self.years is None else self.years[index],
         )
 
     def restore(self, task: str, values: npt.ArrayLike) -> FloatArray:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.distill.forecast import Forecast
+from gnomon.distill.order import OrderAgreement, kendall_tau, order_agreement
 from gnomon.distill.prepared import PreparedScores, Transform
 from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.search.folds import Folds
@@ -25,18 +27,18 @@ from gnomon.scores.table import FloatArray
 
 __all__ = [
     "HeldOut",
-    "OrderAgreement",
     "Outer",
     "cross_validate",
-    "kendall_tau",
     "nested_error",
-    "order_agreement",
     "outer_splits",
 ]
 
 I64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
-Outer = Literal["folds", "algorithms", "groups", "group-folds"]
+Outer = Literal["folds", "algorithms", "groups", "group-folds", "time"]
+#: Fewer algorithms published before a year are too few to predict that year from.
+_LEAST_BEFORE = 20
 
 
 def nested_error(
@@ -48,6 +50,8 @@ def nested_error(
     n_folds: int = 10,
     n_repeats: int = 1,
     forced: Sequence[str] = (),
+    fixed: Sequence[str] = (),
+    spread: bool = False,
     rng: np.random.Generator,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -63,15 +67,19 @@ def nested_error(
     procedure : Procedure
     size : int
         Number of tasks.
-    outer : {"folds", "algorithms", "groups", "group-folds"}
+    outer : {"folds", "algorithms", "groups", "group-folds", "time"}
         What is left out at a time: a random fold, one algorithm, one group (a paper), or a random
-        fold of whole groups.
+        fold of whole groups. Or each year in turn, predicted from the years before alone.
     n_folds : int
         For ``folds`` and ``group-folds``.
     n_repeats : int
         Repeats with other random folds.
     forced : sequence of str
         Tasks that every subset has.
+    fixed : sequence of str
+        The tasks, if none are to be chosen.
+    spread : bool
+        Also say how unsure each prediction is, so that intervals can be judged.
     rng : numpy.random.Generator
         For the random folds.
     executor, progress
@@ -95,22 +103,36 @@ def nested_error(
     >>> round(held.r2, 3), held.frequencies()["two-a-bucket"]
     (0.978, 0.9)
     """
-    folds = outer_splits(data, outer, n_folds=n_folds, n_repeats=n_repeats, rng=rng)
-    splits = [(r, fold == k) for r, fold in enumerate(folds) for k in np.unique(fold)]
+    folds, splits = nested_splits(data, outer, n_folds=n_folds, n_repeats=n_repeats, rng=rng)
     pieces = [
-        _Piece(data, procedure, size, tuple(forced), number, repeat, held)
-        for number, (repeat, held) in enumerate(splits)
+        _Piece(
+            data=data,
+            procedure=procedure,
+            size=size,
+            forced=tuple(forced),
+            fixed=tuple(fixed),
+            spread=spread,
+            number=number,
+            repeat=repeat,
+            held=held,
+            kept=kept,
+        )
+        for number, (repeat, held, kept) in enumerate(splits)
     ]
     residuals = np.full(folds.shape, np.nan)
     chosen: dict[int, tuple[str, ...]] = {}
+    forecasts: list[list[Forecast | None]] = [[None] * folds.shape[1] for _ in folds]
     results = completed(_predict, pieces, "a fold of the nested validation", executor)
-    for piece, (tasks, predicted) in results:
+    for piece, (tasks, predicted, told) in results:
         residuals[piece.repeat, piece.held] = predicted - data.target[piece.held]
+        for i, one in zip(np.flatnonzero(piece.held), told, strict=False):
+            forecasts[piece.repeat][i] = one
         chosen[piece.number] = tasks
         if progress is not None:
             progress(len(chosen), len(pieces))
     in_order = tuple(chosen[i] for i in range(len(pieces)))
-    return held_out(data, residuals, folds, in_order)
+    found = held_out(data, residuals, folds, in_order)
+    return replace(found, forecasts=tuple(map(tuple, forecasts))) if spread else found
 
 
 def cross_validate(
@@ -166,6 +188,15 @@ def outer_splits(
     n = len(data.algorithms)
     if outer == "algorithms":
         return np.arange(n)[np.newaxis]
+    if outer == "time":
+        years = _earlier(data)
+        enough = [int((years < year).sum()) >= _LEAST_BEFORE for year in years]
+        if not any(enough):
+            raise ScoreDataError(
+                f"expected at least {_LEAST_BEFORE} algorithms before the last year; there are "
+                f"{int((years < np.nanmax(years)).sum())}: too few to predict what came later"
+            )
+        return np.where(enough, np.nan_to_num(years), -1).astype(np.int64)[np.newaxis]
     labels, group = np.unique(data.groups, return_inverse=True)
     if outer == "groups":
         if labels.size < 2:
@@ -181,7 +212,34 @@ def outer_splits(
     return folds[:, group] if outer == "group-folds" else folds
 
 
-@dataclass(frozen=True, eq=False)
+def nested_splits(
+    data: PreparedScores,
+    outer: Outer,
+    *,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    rng: np.random.Generator,
+) -> tuple[I64, list[tuple[int, Mask, Mask]]]:
+    """Return the folds, and of each its repeat, the rows held out and those to train on."""
+    folds = outer_splits(data, outer, n_folds=n_folds, n_repeats=n_repeats, rng=rng)
+    years = _earlier(data) if outer == "time" else None
+    return folds, [
+        (repeat, fold == k, fold != k if years is None else years < k)
+        for repeat, fold in enumerate(folds)
+        for k in np.unique(fold[fold >= 0])
+    ]
+
+
+def _earlier(data: PreparedScores) -> FloatArray:
+    """Return the year of each algorithm, NaN where it is not known: such is in no training."""
+    if data.years is None or np.isnan(data.years).all():
+        raise ScoreDataError(
+            "nested time needs dates: name the column that has them (date_by; --date-by)"
+        )
+    return data.years
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Piece:
     """One outer fold of one repeat."""
 
@@ -189,22 +247,30 @@ class _Piece:
     procedure: Procedure
     size: int
     forced: tuple[str, ...]
+    fixed: tuple[str, ...]
+    spread: bool
     number: int
     repeat: int
     held: npt.NDArray[np.bool_]
+    kept: npt.NDArray[np.bool_]
 
 
-def _predict(piece: _Piece) -> tuple[tuple[str, ...], FloatArray]:
+def _predict(piece: _Piece) -> tuple[tuple[str, ...], FloatArray, list[Forecast]]:
     """Choose and fit without the rows held out, and predict them."""
-    train = piece.data.rows(~piece.held)
+    train = piece.data.rows(piece.kept)
     with warnings.catch_warnings():
         # What a fold alone lacks is no news of the table.
         warnings.simplefilter("ignore", DegenerateScoresWarning)
         chooser = piece.procedure.best(train, piece.size, forced=piece.forced)
-        tasks = chooser.choose(train, piece.size, forced=piece.forced)[0]
+        tasks = piece.fixed or chooser.choose(train, piece.size, forced=piece.forced)[0]
         model = chooser.fit(train, tasks)
-    columns = piece.data.columns(tasks)
-    return tasks, model.predict(piece.data.x[piece.held][:, columns])
+        if piece.spread:
+            model = chooser.with_spread(train, model)
+    x = piece.data.x[piece.held][:, piece.data.columns(tasks)]
+    if model.forecaster is None or not piece.spread:
+        return tasks, model.predict(x), []
+    told = [model.forecaster.forecast(row) for row in x]
+    return tasks, np.array([one.center for one in told]), told
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +287,8 @@ class HeldOut:
     folds : ndarray of int, shape (repeats, algorithms)
     chosen : tuple of tuples of str
         The tasks of each fold's model.
+    forecasts : tuple of tuples of Forecast, shape (repeats, algorithms)
+        With how unsure each prediction is, if that was asked for and the procedure knows.
 
     Examples
     --------
@@ -236,6 +304,40 @@ class HeldOut:
     target: FloatArray
     folds: I64
     chosen: tuple[tuple[str, ...], ...]
+    forecasts: tuple[tuple[Forecast | None, ...], ...] = ()
+
+    @property
+    def scale(self) -> float:
+        """What the intervals are to be widened by so that they hold: at least 1.
+
+        The root mean square of the residuals in units of their own spread, none counted above 3.
+        """
+        pairs = [(r, f.spread) for r, f in self.told]
+        z = np.array([abs(r) / s for r, s in pairs if s > 0])
+        return max(1.0, float(np.sqrt(np.mean(np.minimum(z**2, 9.0))))) if z.size else 1.0
+
+    def coverage(self, level: float = 0.9, scale: float = 1.0) -> float:
+        """Return the share of true summaries inside their intervals; NaN if there are none."""
+        # A residual is predicted minus true: the truth lies inside if 0 lies in this interval.
+        ends = [(r, f.center, f.interval(level, scale)) for r, f in self.told]
+        inside = [low <= c - r <= high for r, c, (low, high) in ends]
+        return float(np.mean(inside)) if inside else float("nan")
+
+    def half_width(self, level: float = 0.9, scale: float = 1.0) -> float:
+        """Return half the median width of the intervals, transformed; NaN if there are none."""
+        ends = [f.interval(level, scale) for _, f in self.told]
+        return float(np.median([(high - low) / 2 for low, high in ends])) if ends else float("nan")
+
+    @property
+    def told(self) -> list[tuple[float, Forecast]]:
+        """The residuals whose predictions know how unsure they are, each with its forecast."""
+        pairs = [
+            (float(r), f)
+            for residuals, told in zip(self.residuals, self.forecasts, strict=False)
+            for r, f in zip(residuals, told, strict=True)
+            if f is not None and not np.isnan(r)
+        ]
+        return pairs
 
     @property
     def relative_error(self) -> float:
@@ -328,91 +430,3 @@ def held_out(
 def _mean(values: FloatArray) -> float:
     finite = values[~np.isnan(values)]
     return float(finite.mean()) if finite.size else float("nan")
-
-
-@dataclass(frozen=True)
-class OrderAgreement:
-    """How well a predicted order agrees with the true one.
-
-    Parameters
-    ----------
-    n_pairs, n_concordant : int
-        Pairs of algorithms whose true summaries differ, and those in the right order.
-    tau : float
-        Kendall's tau-b.
-    n_clear, n_clear_right : int
-        The same for pairs that differ clearly.
-    """
-
-    n_pairs: int
-    n_concordant: int
-    tau: float
-    n_clear: int
-    n_clear_right: int
-
-    @property
-    def concordance(self) -> float:
-        """Share of pairs in the right order."""
-        return self.n_concordant / self.n_pairs if self.n_pairs else float("nan")
-
-    @property
-    def clear_concordance(self) -> float:
-        """Share of clearly different pairs in the right order."""
-        return self.n_clear_right / self.n_clear if self.n_clear else float("nan")
-
-
-def order_agreement(
-    predicted: npt.ArrayLike, true: npt.ArrayLike, *, clear: float = 1.25
-) -> OrderAgreement:
-    """Compare the order of predicted summaries with that of the true ones.
-
-    Parameters
-    ----------
-    predicted, true : array_like of float, shape (algorithms,)
-        In units of the scores; NaN is left out.
-    clear : float
-        Two algorithms differ clearly if the one summary is more than so many times the other; of
-        summaries below 0, their sizes are compared.
-
-    Returns
-    -------
-    OrderAgreement
-
-    Examples
-    --------
-    >>> agreement = order_agreement([1.0, 3.0, 2.0], [10.0, 20.0, 21.0])
-    >>> agreement.n_concordant, agreement.n_pairs, agreement.n_clear, agreement.n_clear_right
-    (2, 3, 2, 2)
-    """
-    p, t = np.asarray(predicted, dtype=np.float64), np.asarray(true, dtype=np.float64)
-    whole = ~(np.isnan(p) | np.isnan(t))
-    p, t = p[whole], t[whole]
-    upper = np.triu_indices(p.size, 1)
-    dt, dp = (t[:, np.newaxis] - t)[upper], (p[:, np.newaxis] - p)[upper]
-    right = dt * dp > 0
-    smaller = np.minimum.outer(np.abs(t), np.abs(t))[upper]
-    is_clear = np.abs(dt) > (clear - 1.0) * smaller
-    return OrderAgreement(
-        n_pairs=int((dt != 0).sum()),
-        n_concordant=int(right.sum()),
-        tau=kendall_tau(p, t),
-        n_clear=int(is_clear.sum()),
-        n_clear_right=int((right & is_clear).sum()),
-    )
-
-
-def kendall_tau(x: FloatArray, y: FloatArray) -> float:
-    """Return Kendall's tau-b of two lists, NaN left out; NaN if one of them is constant.
-
-    Examples
-    --------
-    >>> kendall_tau(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
-    0.3333333333333333
-    """
-    whole = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[whole], y[whole]
-    upper = np.triu_indices(x.size, 1)
-    dx = np.sign(x[:, np.newaxis] - x)[upper]
-    dy = np.sign(y[:, np.newaxis] - y)[upper]
-    both = float(np.sqrt((dx != 0).sum() * (dy != 0).sum()))
-    return float((dx * dy).sum() / both) if both else float("nan")

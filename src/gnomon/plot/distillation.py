@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
+from gnomon.distill.baselines import Baselines
+from gnomon.distill.comparison import Reliability
 from gnomon.distill.distillation import Distillation, Sizes
 from gnomon.distill.evaluation import ExplainedTasks, Fairness, thirds
 from gnomon.distill.search.pareto import ParetoFront
@@ -26,17 +28,20 @@ from gnomon.plot.subsets import (
     pareto_rows,
     predicted_against_true,
     prediction_rows,
+    reliability_curve,
     size_rows,
     task_bars,
 )
 from gnomon.scores.table import FloatArray
 
 __all__ = [
+    "baseline_figure",
     "correlation_figure",
     "explained_figure",
     "fairness_figure",
     "pareto_figure",
     "prediction_figure",
+    "reliability_figure",
     "single_task_figure",
     "size_figure",
     "stability_figure",
@@ -130,6 +135,45 @@ def _mean_residuals(held: HeldOut) -> FloatArray:
     whole = ~np.isnan(held.residuals)
     sums, counts = np.where(whole, held.residuals, 0.0).sum(axis=0), whole.sum(axis=0)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def baseline_figure(found: Baselines, ax: Axes | None = None) -> Figure | Axes:
+    """Draw the nested error of every way to take a few tasks."""
+    shown = {one.method: 100 * one.error for one in found}
+    fixed = [one.method for one in found if one.hindsight]
+    with default_settings():
+        drawn = task_bars(shown, xlabel="nested error, %", marked=fixed, ax=ax)
+    if ax is not None:
+        return ax
+    return Figure(
+        "baselines",
+        "Beside what",
+        "The error of algorithms that were held out; sets fixed in hindsight are bold.",
+        f"Bars of the nested error of {len(shown)} methods, {found[0].method} least",
+        drawing_of(drawn),
+        tuple(found.as_records()),
+    )
+
+
+def reliability_figure(found: Reliability, ax: Axes | None = None) -> Figure | Axes:
+    """Draw how often the algorithm called better was, against the probability that was said."""
+    with default_settings():
+        drawn = reliability_curve(
+            [one.said for one in found],
+            [one.came_true for one in found],
+            [one.n_pairs for one in found],
+            ax=ax,
+        )
+    if ax is not None:
+        return ax
+    return Figure(
+        "reliability",
+        "Which of two is better: said and come true",
+        f"Pairs of algorithms that were held out; Brier score {found.brier:.3f}.",
+        "Share of pairs in which the one called better was, against the probability said",
+        drawing_of(drawn),
+        tuple(found.as_records()),
+    )
 
 
 def fairness_figure(found: Fairness, ax: Axes | None = None) -> Figure | Axes:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-from gnomon.plot.intervals import MOST_ROWS, comparison_rows, difference_bars
+from gnomon.plot.intervals import MOST_ROWS, difference_bars
 from gnomon.plot.labels import in_lines, name_panel, name_rows, name_series
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (
@@ -149,7 +149,7 @@ def draw_item_comparisons(found: ItemComparisons, ax: Axes | None = None) -> Fig
         f"{found.settings['family']}.{some}",
         f"{len(rows)} comparisons of models on the same items",
         drawing,
-        comparison_rows(rows),
+        tuple(one.as_record() for one in rows),
         wide=bool(groups),
     )
 
@@ -242,7 +242,7 @@ def draw_item_looks(found: ItemLooks, ax: Axes | None = None) -> Figure | Axes:
         "sequence, which holds at all looks together.",
         f"Confidence sequence of {', '.join(metrics)} over {rows[-1].n_items} items",
         drawing,
-        comparison_rows(rows),
+        tuple(one.as_record() for one in rows),
         wide=len(metrics) > 1,
     )
 

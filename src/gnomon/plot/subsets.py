@@ -46,6 +46,7 @@ __all__ = [
     "pareto_rows",
     "predicted_against_true",
     "prediction_rows",
+    "reliability_curve",
     "size_rows",
     "task_bars",
 ]
@@ -365,3 +366,20 @@ def task_bars(
             labelcolor=INK,
         )  # fmt: skip
     return ax
+
+
+def reliability_curve(
+    said: Sequence[float], true: Sequence[float], counts: Sequence[int], ax: Axes | None = None
+) -> Axes:
+    """Draw the share that came true against the probability that was said, pairs as numbers."""
+    axes = axes_for(ax, HALF_WIDTH, HEIGHT, grid="both")
+    axes.plot([0.5, 1.0], [0.5, 1.0], color=MUTED, linewidth=0.8)
+    axes.plot(said, true, "o-", color=SERIES[0], markersize=4, linewidth=1)
+    for x, y, n in zip(said, true, counts, strict=True):
+        if n:
+            axes.annotate(
+                f"{n:,}", (x, y), (4, -9), textcoords="offset points", fontsize=SIZE, color=MUTED
+            )
+    axes.set_xlabel("probability said")
+    axes.set_ylabel("share that came true")
+    return axes

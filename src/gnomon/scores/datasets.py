@@ -112,7 +112,8 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
 
     ``atari5`` holds the raw scores of 62 algorithms on up to 57 Atari games, as published by their
     authors, with the attributes ``group`` (the paper that they came from; its collection where the
-    title is blank) and ``year``. Four scores were collected twice: they are runs 0 and 1.
+    title is blank) and ``year`` (ours where theirs is blank). Four scores were collected twice:
+    they are runs 0 and 1.
 
     ``gohr-full``, ``gohr-core-sb3`` and ``gohr-core-sb3-unmasked`` are this project's own
     measurements: learners as algorithms, rules as tasks, with the attribute ``kind`` of the
@@ -155,8 +156,19 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
         group=pl.when(title == "").then(pl.col("Source")).otherwise(title),
         year=pl.col("Date").cast(pl.Float64).cast(pl.Int64),
     )
+    known = [
+        pl.col(column).replace_strict(_YEARS, default=None, return_dtype=pl.Int64)
+        for column in ("algorithm", "group")
+    ]
+    rows = rows.with_columns(year=pl.coalesce("year", *known))
     about = DATASETS[name]
     return ScoreTable.from_frame(rows, provenance=(f"{name}: {about.source} ({about.licence})",))
+
+
+#: Years that the data set leaves blank, by algorithm or by the collection that scores come from.
+_YEARS = {"NEAT": 2014, "INCREASE": 2015, "Nature DQN": 2015, "Human Ref": 2015, "BOOTDQN": 2016}
+_YEARS |= {"RAINBOW (fixed)": 2017, "DRLQR": 2017, "REACTOR": 2017, "SEED": 2019, "LASER": 2019}
+_YEARS |= {"NGU": 2020, "REVISITING": 2020}
 
 
 def _measured(name: str, metric: str) -> ScoreTable:

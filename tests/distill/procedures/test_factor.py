@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gnomon.distill.procedures.factor as covariance_search
-from gnomon.distill.models import Moments
+from gnomon.distill.moments import Moments
 from gnomon.distill.procedures.factor import (
     least_variance_subsets,
     residual_variance,

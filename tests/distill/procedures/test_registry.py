@@ -29,7 +29,7 @@ def test_ours_finds_five_games_with_positive_weights(paper):
     assert chosen == ("bankheist", "battlezone", "berzerk", "namethisgame", "zaxxon")
     model = FactorProcedure().fit(paper, chosen)
     assert min(model.weights) > 0
-    assert model.n_rows == 57
+    assert model.n_rows == 62  # Rows with gaps serve as far as they go.
 
 
 def test_the_specified_variant_gives_the_specified_weights(paper):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from gnomon.distill.atari.facts import (
+    MEASURED_ON_NEW,
     game_models,
     human_normalized,
     published_constants,
@@ -48,8 +49,8 @@ class AtariScore(FieldRecord):
     Parameters
     ----------
     algorithm, model : str
-    value : float
-        Percent of human.
+    value, low, high : float
+        Percent of human, with a 90 % interval for an algorithm published later than the models.
     games : tuple of str
     """
 
@@ -57,20 +58,23 @@ class AtariScore(FieldRecord):
     model: str
     value: float
     games: tuple[str, ...]
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AtariScores(Results[AtariScore]):
     """Estimates of 57-game medians, with the published ones beside them and the paper's advice."""
 
-    columns = ("algorithm", "model", "value", "games")
+    columns = ("algorithm", "model", "value", "low", "high", "games")
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Published scores, and the paper's advice."""
+        """Published scores, what the sets erred by, and the paper's advice."""
         rows = published_table("table3")
         published = (f"published: {r['algorithm']:12} Atari-5 {r['atari5']}" for r in rows)
-        return (*published, *_ADVICE)
+        erred = ", ".join(f"{name} {error:.1%}" for name, error in MEASURED_ON_NEW.items())
+        return (*published, f"mean error on 22 algorithms published since: {erred}", *_ADVICE)
 
 
 def score(agents: Agents) -> AtariScores:
@@ -133,8 +137,10 @@ def atari_scores(
         if models is None and not set(model.tasks) <= set(normalized):
             continue
         if models is None or name in models:
-            value = model.estimate(normalized).value
-            results.append(AtariScore(algorithm, name, value, model.tasks))
+            told = model.estimate(normalized)
+            results.append(
+                AtariScore(algorithm, name, told.value, model.tasks, told.low, told.high)
+            )
     return results
 
 

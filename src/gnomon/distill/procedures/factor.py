@@ -17,22 +17,23 @@ from math import comb
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from gnomon.distill.models import Moments, SubsetModel
+from gnomon.distill.covariance import FactorCovariance, shrunk_covariance
+from gnomon.distill.forecast import Forecaster
+from gnomon.distill.models import SubsetModel
+from gnomon.distill.moments import Moments
 from gnomon.distill.prepared import PreparedScores, check_target, check_tasks
 from gnomon.distill.procedures.least_squares import Weights
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.search.plan import free_tasks
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.distill.simulation import SuiteModel
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 
 __all__ = [
-    "FactorCovariance",
     "FactorProcedure",
     "least_variance_subsets",
     "residual_variance",
-    "shrunk_covariance",
 ]
 
 
@@ -53,6 +54,8 @@ class FactorProcedure(Procedure):
     smoothed : bool
         Predict the mean of the summaries over random halves of the tasks instead.
     weights : {"non-negative", "any"}
+    most_subsets : int
+        Above so many, tasks are added and exchanged instead of comparing all.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class FactorProcedure(Procedure):
     degrees_of_freedom: float = 4.0
     smoothed: bool = True
     weights: Weights = "non-negative"
+    most_subsets: int = 100_000_000
 
     @property
     def name(self) -> str:
@@ -76,34 +80,116 @@ class FactorProcedure(Procedure):
     def choose(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Subsets:
         """Return the best subsets, best first."""
         how = ChoiceSettings(**options)
-        names, covariance = self._covariance(data)
+        names, covariance = self.covariance(data)
         for task in how.forced:
             if task in data.tasks and task not in names:
                 raise ScoreDataError(f"{task} is forced, but excluded or without different scores")
         return least_variance_subsets(
-            covariance.covariance, names, size, forced=how.forced, n_best=how.n_best
+            covariance.covariance,
+            names,
+            size,
+            forced=how.forced,
+            n_best=how.n_best,
+            most_subsets=self.most_subsets,
         )
 
     def fit(self, data: PreparedScores, tasks: Sequence[str]) -> SubsetModel:
         """Return the model of a subset."""
-        names, all_tasks = self._covariance(data)
-        check_tasks(tasks, names)
-        chosen = np.array([*map(names.index, tasks), len(names)])
-        rows = all_tasks.covariance[np.ix_(chosen, chosen)].tolist()
-        mean = tuple(all_tasks.mean[chosen].tolist())
-        positive = self.weights == "non-negative"
-        moments = Moments(mean, tuple(map(tuple, rows)), positive=positive)
+        moments = self._moments(data, tasks)
         w, intercept = moments.weights(np.ones(len(tasks), dtype=bool))
         x = data.x[:, data.columns(tasks)]
         whole = ~np.isnan(x).any(axis=1)
-        if not whole.any():
-            raise ScoreDataError(f"no algorithm has scores on all of {', '.join(tasks)}")
-        fitted = SubsetModel.of_fit(
-            tasks, w, intercept, x[whole], data.target[whole], data.transform.name
+        fitted = SubsetModel(
+            tasks=tuple(tasks),
+            weights=tuple(w.tolist()),
+            intercept=intercept,
+            transform=data.transform.name,
+            n_rows=len(x),
+            ranges=tuple(
+                zip(np.nanmin(x, axis=0).tolist(), np.nanmax(x, axis=0).tolist(), strict=True)
+            ),
+            residuals=tuple(np.sort(data.target[whole] - x[whole] @ w - intercept).tolist()),
+            moments=moments,
         )
-        return replace(fitted, moments=moments)
+        return replace(fitted, forecaster=self._forecaster(data, tasks, moments))
 
-    def _covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
+    def with_spread(self, data: PreparedScores, model: SubsetModel) -> SubsetModel:
+        """Return the model with what other training papers, drawn again, would have said."""
+        if model.forecaster is None or model.forecaster.resampled:
+            return model
+        labels, groups = np.unique(data.groups, return_inverse=True)
+        members = [np.flatnonzero(groups == g) for g in range(labels.size)]
+        rng = np.random.default_rng(0)
+        resampled = []
+        for _ in range(_N_RESAMPLED):
+            drawn = rng.integers(0, labels.size, labels.size)
+            rows = np.concatenate([members[g] for g in drawn])
+            try:
+                moments = self._moments(data.rows(rows), model.tasks)
+            except (ScoreDataError, UnknownNameError):
+                continue  # A draw in which a task of the subset, or the target, does not vary.
+            resampled.append(moments)
+        wider = replace(model.forecaster, resampled=tuple(resampled))
+        return replace(model, forecaster=wider)
+
+    def _moments(self, data: PreparedScores, tasks: Sequence[str]) -> Moments:
+        """Return means and covariance of some tasks and the target, fitted to all tasks."""
+        names, every = self.covariance(data)
+        check_tasks(tasks, names)
+        chosen = np.array([*map(names.index, tasks), len(names)])
+        rows = every.covariance[np.ix_(chosen, chosen)].tolist()
+        positive = self.weights == "non-negative"
+        mean = tuple(every.mean[chosen].tolist())
+        return Moments(mean, tuple(map(tuple, rows)), positive=positive)
+
+    def _forecaster(
+        self, data: PreparedScores, tasks: Sequence[str], moments: Moments
+    ) -> Forecaster | None:
+        """Return what predicts with an interval; None of more tasks than can be simulated."""
+        if len(data.tasks) > _MOST_SIMULATED:
+            return None
+        x = data.x[:, data.columns(tasks)]
+        base = data.transform.log_base
+        noise = data.run_noise
+        spread = np.nanstd(x, axis=0)
+        assumed = np.full(len(tasks), _LOG_RUN_VARIANCE) if base else _RUN_SHARE * spread**2
+        own = np.array(noise.variances)[data.columns(tasks)] if noise else assumed
+        return Forecaster(
+            tasks=tuple(tasks),
+            suite=self.suite(data),
+            moments=moments,
+            low=tuple(np.nanmin(x, axis=0).tolist()),
+            high=tuple(np.nanmax(x, axis=0).tolist()),
+            spread=tuple(spread.tolist()),
+            resampled=(),
+            run_variance=tuple(own.tolist()),
+            runs=noise.n_runs if noise else None,
+            unit=float(1.0 / np.log(base)) if base else float(np.std(data.target)),
+        )
+
+    def suite(self, data: PreparedScores) -> SuiteModel:
+        """Return the distribution of all tasks that the summary counts, candidates or not."""
+        varies = data.varies(data.tasks)
+        names = tuple(t for t, v in zip(data.tasks, varies, strict=True) if v)
+        fixed = [column[~np.isnan(column)][:1] for column in data.x[:, ~varies].T]
+        target = data.smoothed if self.smoothed else data.target
+        fitted = shrunk_covariance(
+            np.column_stack([data.x[:, varies], target]),
+            shrinkage=self.shrinkage,
+            degrees_of_freedom=self.degrees_of_freedom,
+        )
+        scale = np.sqrt(np.diag(fitted.covariance)[:-1])
+        return SuiteModel(
+            tasks=names,
+            mean=fitted.mean[:-1],
+            covariance=fitted.covariance[:-1, :-1],
+            loadings=fitted.loadings[:-1] * scale,
+            fixed=tuple(float(v[0]) for v in fixed if v.size),
+            summary=data.summary,
+            transform=data.transform.name,
+        )
+
+    def covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
         """Return the names of the tasks that vary, and the covariance of them and the target."""
         check_target(data)
         target = data.smoothed if self.smoothed else data.target
@@ -120,143 +206,13 @@ class FactorProcedure(Procedure):
         )
 
 
-#: Least share of a task's variance that is its own.
-_LEAST_UNIQUE = 0.02
-#: Ridge on the loadings, in rows: a task with one score says nothing of the factor.
-_RIDGE = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class FactorCovariance:
-    """Mean and covariance of several columns, and the factor model in it.
-
-    Parameters
-    ----------
-    mean : ndarray of float, shape (columns,)
-    covariance : ndarray of float, shape (columns, columns)
-        Positive definite; of t rows the scale matrix, which is the covariance but for a factor.
-    loadings, unique : ndarray of float, shape (columns,)
-        Of the standardised columns: correlation with the factor, and variance of one's own.
-    """
-
-    mean: FloatArray
-    covariance: FloatArray
-    loadings: FloatArray
-    unique: FloatArray
-
-
-def shrunk_covariance(
-    x: FloatArray,
-    *,
-    shrinkage: float = 0.25,
-    degrees_of_freedom: float = 4.0,
-    n_iterations: int = 20,
-) -> FactorCovariance:
-    """Return the covariance of columns with gaps, shrunk towards one factor.
-
-    The standardised columns are x_j = m_j + l_j f + u_j with f normal and u_j of variance psi_j.
-    Expectation-maximisation gives the expected second moments C over the gaps and the model's own
-    covariance F = l l' + psi; the result is (1 - a) C + a F, scaled back.
-
-    Parameters
-    ----------
-    x : ndarray of float, shape (rows, columns)
-        NaN where missing; each column needs two different values.
-    shrinkage : float
-        a, between 0 and 1.
-    degrees_of_freedom : float
-        Of the t distribution of a row; infinite for the normal one.
-    n_iterations : int
-        Of expectation and maximisation.
-
-    Returns
-    -------
-    FactorCovariance
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> f = rng.normal(size=(500, 1))
-    >>> x = f @ [[0.9, 0.9, 0.1]] + rng.normal(size=(500, 3)) * 0.4
-    >>> np.abs(shrunk_covariance(x).loadings).round(1)
-    array([0.8, 0.8, 0.2])
-    """
-    seen = ~np.isnan(x)
-    n_seen = seen.sum(axis=0)
-    center = np.where(seen, x, 0.0).sum(axis=0) / n_seen
-    scale = np.sqrt((np.where(seen, x - center, 0.0) ** 2).sum(axis=0) / n_seen)
-    z = np.where(seen, (x - center) / scale, 0.0)
-    mean, loadings, unique = _start(z, seen)
-    n, missing = len(x), (~seen).astype(np.float64)
-    for _ in range(n_iterations):
-        f, spread, weight = _scores(z, seen, mean, loadings, unique, degrees_of_freedom)
-        total = (weight * f * f + spread).sum()
-        complete = np.where(seen, z, mean + f[:, np.newaxis] * loadings)
-        mean = weight @ (complete - f[:, np.newaxis] * loadings) / weight.sum()
-        centered = complete - mean
-        unsure = spread @ missing
-        with_factor = centered.T @ (weight * f) + loadings * unsure
-        square = weight @ centered**2 + missing.sum(axis=0) * unique + loadings**2 * unsure
-        loadings = with_factor / (total + _RIDGE)
-        unique = (square - 2 * loadings * with_factor + loadings**2 * total) / n
-        unique = np.maximum(unique, _LEAST_UNIQUE)
-    f, spread, weight = _scores(z, seen, mean, loadings, unique, degrees_of_freedom)
-    complete = np.where(seen, z, mean + f[:, np.newaxis] * loadings)
-    middle = weight @ complete / weight.sum()
-    moments = _moments(complete - middle, weight, missing, spread, loadings, unique)
-    model = np.outer(loadings, loadings) + np.diag(unique)
-    shrunk = (1.0 - shrinkage) * moments + shrinkage * model
-    whole_mean = center + scale * middle
-    return FactorCovariance(whole_mean, shrunk * np.outer(scale, scale), loadings, unique)
-
-
-def _start(z: FloatArray, seen: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return loadings on the mean of each row's standardised scores."""
-    f = z.sum(axis=1) / np.maximum(seen.sum(axis=1), 1)
-    f = f / (f.std() or 1.0)
-    loadings = (z * f[:, np.newaxis]).sum(axis=0) / seen.sum(axis=0)
-    loadings = np.clip(loadings, -0.98, 0.98)
-    return np.zeros(z.shape[1]), loadings, np.maximum(1.0 - loadings**2, _LEAST_UNIQUE)
-
-
-def _scores(
-    z: FloatArray,
-    seen: npt.NDArray[np.bool_],
-    mean: FloatArray,
-    loadings: FloatArray,
-    unique: FloatArray,
-    degrees_of_freedom: float,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return each row's factor, its variance, and the row's weight, given the scores it has."""
-    ratio = loadings / unique
-    spread = 1.0 / (1.0 + seen @ (loadings * ratio))
-    residual = np.where(seen, z - mean, 0.0)
-    pull = residual @ ratio
-    if not np.isfinite(degrees_of_freedom):
-        return spread * pull, spread, np.ones(len(z))
-    distance = (residual**2 / unique).sum(axis=1) - spread * pull**2
-    weight = (degrees_of_freedom + seen.sum(axis=1)) / (degrees_of_freedom + distance)
-    return spread * pull, spread, weight
-
-
-def _moments(
-    centered: FloatArray,
-    weight: FloatArray,
-    missing: FloatArray,
-    spread: FloatArray,
-    loadings: FloatArray,
-    unique: FloatArray,
-) -> FloatArray:
-    """Return the expected second moments, the spread of missing cells included."""
-    moments = centered.T @ (weight[:, np.newaxis] * centered)
-    together = missing.T @ (spread[:, np.newaxis] * missing)
-    moments += np.outer(loadings, loadings) * together
-    moments[np.diag_indices_from(moments)] += missing.sum(axis=0) * unique
-    return np.asarray(moments / len(centered))
-
-
-#: Above this many subsets, greedy steps and exchanges take the place of enumeration.
-_MOST_SUBSETS = 100_000_000
+#: So many draws of the training papers show how much the line hangs on them.
+_N_RESAMPLED = 25
+#: The whole suite is simulated up to so many tasks: its covariance has their square.
+_MOST_SIMULATED = 1000
+#: Variance between runs where the table has none: of log10(1 + z) on Atari, pooled; and of other
+#: transforms as a share of a task's variance between algorithms. Assumed, and said to be.
+_LOG_RUN_VARIANCE, _RUN_SHARE = 0.19**2, 0.1
 
 
 def least_variance_subsets(
@@ -266,10 +222,11 @@ def least_variance_subsets(
     *,
     forced: Sequence[str] = (),
     n_best: int = 1,
+    most_subsets: int = 100_000_000,
 ) -> Subsets:
     """Return the subsets whose linear prediction leaves the least variance of the last column.
 
-    All subsets are compared, unless there are more than 100 million: then tasks are added one by
+    All subsets are compared, unless there are too many: then tasks are added one by
     one and exchanged while that helps, and only the best that this finds is returned.
 
     Parameters
@@ -284,6 +241,8 @@ def least_variance_subsets(
         Tasks that every subset has.
     n_best : int
         How many to return.
+    most_subsets : int
+        How many are compared at most.
 
     Raises
     ------
@@ -305,9 +264,9 @@ def least_variance_subsets(
     free = [place[name] for name in free_tasks(names, names, size, forced=forced)]
     n_free = size - len(forced)
     gram = _given(covariance, [place[f] for f in forced], free)
-    if comb(len(free), n_free) > _MOST_SUBSETS:
+    if comb(len(free), n_free) > most_subsets:
         text = (
-            f"more than {_MOST_SUBSETS:,} subsets: tasks are added and exchanged while that helps, "
+            f"more than {most_subsets:,} subsets: tasks are added and exchanged while that helps, "
             "which may miss the best"
         )
         warnings.warn(text, DegenerateScoresWarning, stacklevel=2)

@@ -8,7 +8,8 @@ from typing import Literal, Unpack
 
 import numpy as np
 
-from gnomon.distill.models import SubsetModel, non_negative
+from gnomon.distill.models import SubsetModel
+from gnomon.distill.moments import non_negative
 from gnomon.distill.prepared import PreparedScores
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.search.folds import Folds

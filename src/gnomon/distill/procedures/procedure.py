@@ -88,3 +88,8 @@ class Procedure(ABC):
         """Return the procedure that is to choose here: itself, unless it chooses between some."""
         del data, size, options
         return self
+
+    def with_spread(self, data: PreparedScores, model: SubsetModel) -> SubsetModel:
+        """Return a fitted model that knows how unsure it is; itself, if the procedure does not."""
+        del data
+        return model

@@ -1,0 +1,306 @@
+"""Baselines: what other ways to take a few tasks of a suite err by, on the same folds.
+
+Random tasks, no task at all, the best single correlates, anchor points (Vivek and others 2024),
+item response models, a coarse look at all and a fine one at the better half (as Flash-HELM does),
+a choice one by one for each algorithm, and a fixed set of one's own. All but the item response
+models, which bring their own estimate, are given the same predictor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Unpack
+
+import numpy as np
+
+from gnomon.distill.preparation import PreparationOptions, prepare
+from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.procedures.factor import FactorProcedure
+from gnomon.distill.procedures.irt import ItemResponseProcedure
+from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
+from gnomon.distill.validation import Outer, held_out, nested_error, nested_splits
+from gnomon.results import FieldRecord, Results, generator, made_by, recorded
+from gnomon.scores.table import FloatArray, ScoreTable
+
+__all__ = ["Baseline", "Baselines", "baselines"]
+
+#: From the training and new rows to predictions of these, and their mean number of tasks.
+_Predicted = Callable[[PreparedScores, PreparedScores], tuple[FloatArray, float]]
+#: So many random sets; anchor points are exchanged so often at most.
+_N_RANDOM, _N_EXCHANGES = 6, 20
+
+
+@dataclass(frozen=True)
+class Baseline(FieldRecord):
+    """Nested error of a way to take a few tasks.
+
+    Parameters
+    ----------
+    method : str
+    error : float
+        Mean size of the relative error.
+    skill : float
+        1 minus the error over that of random tasks.
+    n_tasks : float
+        Tasks of an algorithm, on average.
+    n_predicted : int
+    hindsight : bool
+        Whether the set was fixed with all algorithms known, so that nothing is chosen inside.
+    """
+
+    method: str
+    error: float
+    skill: float
+    n_tasks: float
+    n_predicted: int
+    hindsight: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Baselines(Results[Baseline]):
+    """Nested errors of all ways to take a few tasks, least first."""
+
+    columns = ("method", "error", "skill", "n_tasks", "n_predicted", "hindsight")
+    drawn_by = "gnomon.plot.distillation:baseline_figure"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the errors are errors of."""
+        return (
+            f"nested by {self.settings['nested']}: tasks and weights chosen without the "
+            "algorithms that are predicted; a set fixed in hindsight is no procedure",
+        )
+
+
+class _Singles(FactorProcedure):
+    """The tasks that go most with the summary, each alone."""
+
+    def choose(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Subsets:
+        forced = ChoiceSettings(**options).forced
+        names, every = self.covariance(data)
+        c = every.covariance
+        r = c[:-1, -1] / np.sqrt(np.diag(c)[:-1])
+        free = [j for j in np.argsort(-r, kind="stable") if names[j] not in forced]
+        return ((*forced, *(names[j] for j in free[: size - len(forced)])),)
+
+
+class _Anchors(FactorProcedure):
+    """Anchor points: medoids of the tasks at distance 1 - correlation."""
+
+    def choose(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Subsets:
+        names, every = self.covariance(data)
+        scale = np.sqrt(np.diag(every.covariance))[:-1]
+        distance = 1.0 - every.covariance[:-1, :-1] / np.outer(scale, scale)
+        fixed = [names.index(task) for task in ChoiceSettings(**options).forced]
+        return (tuple(names[j] for j in _medoids(distance, size, fixed)),)
+
+
+def _medoids(distance: FloatArray, size: int, fixed: Sequence[int]) -> list[int]:
+    """Return points that others are near to: added one by one, then exchanged while that helps."""
+    chosen = list(fixed)
+    while len(chosen) < size:
+        near = distance[:, chosen].min(axis=1) if chosen else np.full(len(distance), np.inf)
+        cost = np.minimum(near[:, np.newaxis], distance).sum(axis=0)
+        cost[chosen] = np.inf
+        chosen.append(int(np.argmin(cost)))
+    for _ in range(_N_EXCHANGES):
+        before = distance[:, chosen].min(axis=1).sum()
+        best, pair = before, None
+        for i in range(len(fixed), size):
+            rest = [*chosen[:i], *chosen[i + 1 :]]
+            near = distance[:, rest].min(axis=1) if rest else np.full(len(distance), np.inf)
+            cost = np.minimum(near[:, np.newaxis], distance).sum(axis=0)
+            cost[rest] = np.inf
+            if cost.min() < best - 1e-12:
+                best, pair = float(cost.min()), (i, int(np.argmin(cost)))
+        if pair is None:
+            break
+        chosen[pair[0]] = pair[1]
+    return chosen
+
+
+def baselines(
+    scores: ScoreTable | PreparedScores,
+    *,
+    size: int = 5,
+    sets: Mapping[str, Sequence[str]] | None = None,
+    nested: Outer = "folds",
+    folds: int = 10,
+    rng: np.random.Generator | int | None = None,
+    **preparation: Unpack[PreparationOptions],
+) -> Baselines:
+    """Compare ways to take a few tasks of a suite on one nested protocol.
+
+    Parameters
+    ----------
+    scores : ScoreTable or PreparedScores
+    size : int
+        Number of tasks.
+    sets : mapping from name to tasks, optional
+        Fixed sets to judge beside them, published ones or one's own.
+    nested, folds
+        As in :func:`gnomon.distill.validation.nested_error`; the folds are the same for all.
+    rng : numpy.random.Generator or int, optional
+        Of the folds, or its seed; seed 0 if not given.
+    **preparation
+        As :func:`gnomon.distill.preparation.prepare` takes it.
+
+    Returns
+    -------
+    Baselines
+
+    Raises
+    ------
+    ScoreDataError, UnknownNameError
+        As :func:`gnomon.distill.validation.nested_error`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> level = rng.normal(3, 1, (40, 1)) * rng.uniform(0.1, 1, 12)
+    >>> rows = level + rng.normal(0, 0.5, (40, 12))
+    >>> table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(rows)})
+    >>> found = baselines(table, size=3, folds=5, transform="identity")
+    >>> error = {one.method: one.error for one in found}
+    >>> error["factor"] < error["random"] < error["none: the median"]
+    True
+    """
+    with recorded() as notes:
+        data = prepare(scores, **preparation)
+        seed = int(generator(rng).integers(0, 2**32))
+        judge = _Judge(data, size, nested, folds, seed)
+        found = [judge.null(), judge.random()]
+        for name, procedure in _PROCEDURES.items():
+            found.append(judge.procedure(name, procedure))
+        found += [judge.adaptive(), judge.coarse_to_fine()]
+        for name, tasks in (sets or {}).items():
+            found.append(judge.fixed(name, tuple(tasks)))
+    random = next(one.error for one in found if one.method == "random")
+    rated = [Baseline(one.method, one.error, 1 - one.error / random, *_rest(one)) for one in found]
+    settings = made_by(rng, size=size, nested=nested, folds=folds)
+    return Baselines(tuple(sorted(rated, key=lambda one: one.error)), settings, tuple(notes))
+
+
+def _rest(one: Baseline) -> tuple[float, int, bool]:
+    return one.n_tasks, one.n_predicted, one.hindsight
+
+
+_PROCEDURES: Mapping[str, Procedure] = {
+    "factor": FactorProcedure(),
+    "best single tasks": _Singles(),
+    "anchor points": _Anchors(),
+    "irt-1": ItemResponseProcedure(n_parameters=1),
+    "irt-2": ItemResponseProcedure(n_parameters=2),
+}
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Judges every method on the same folds of the same table."""
+
+    data: PreparedScores
+    size: int
+    nested: Outer
+    n_folds: int
+    seed: int
+    base: FactorProcedure = field(default_factory=FactorProcedure)
+
+    def procedure(self, name: str, procedure: Procedure, tasks: tuple[str, ...] = ()) -> Baseline:
+        """Return the error of a procedure, or of a fixed set."""
+        rng = np.random.default_rng(self.seed)
+        held = nested_error(
+            self.data,
+            procedure,
+            len(tasks) or self.size,
+            outer=self.nested,
+            n_folds=self.n_folds,
+            fixed=tasks,
+            rng=rng,
+        )
+        n = float(len(tasks) or self.size)
+        return Baseline(name, held.relative_error, 0.0, n, held.n_predicted, bool(tasks))
+
+    def fixed(self, name: str, tasks: tuple[str, ...]) -> Baseline:
+        """Return the error of a set that all folds share."""
+        self.data.columns(tasks)
+        return self.procedure(name, self.base, tasks)
+
+    def random(self) -> Baseline:
+        """Return the mean error of some random sets."""
+        free = list(self.base.covariance(self.data)[0])
+        rng = np.random.default_rng(self.seed)
+        drawn = [rng.choice(len(free), self.size, replace=False) for _ in range(_N_RANDOM)]
+        each = [self.procedure("", self.base, tuple(free[j] for j in picks)) for picks in drawn]
+        error = float(np.mean([one.error for one in each]))
+        n = int(np.mean([one.n_predicted for one in each]))
+        return Baseline("random", error, 0.0, float(self.size), n, hindsight=False)
+
+    def null(self) -> Baseline:
+        """Return the error of saying the median of the training of every algorithm."""
+        return self._of_rows(
+            "none: the median",
+            lambda train, new: (np.full(len(new.target), np.median(train.target)), 0.0),
+        )
+
+    def adaptive(self) -> Baseline:
+        """Return the error of tasks chosen one by one for each algorithm, by what they tell."""
+
+        def predicted(train: PreparedScores, new: PreparedScores) -> tuple[FloatArray, float]:
+            return np.array([self._adapted(train, row) for row in new.x]), float(self.size)
+
+        return self._of_rows("adaptive, one by one", predicted)
+
+    def _adapted(self, train: PreparedScores, row: FloatArray) -> float:
+        names = self.base.covariance(train)[0]
+        suite = self.base.suite(train)
+        scores = row[train.columns(suite.tasks)]
+        able = np.isin(suite.tasks, names) & ~np.isnan(scores)
+        chosen: list[int] = []
+        for _ in range(min(self.size, int(able.sum()))):
+            seen = np.array(chosen, dtype=np.int64)
+            suites = suite.suites(seen, scores[seen], heavy=False)
+            dy = suite.summarized(suites)
+            dy = dy - dy.mean()
+            dx = suites - suites.mean(axis=0)
+            scale = np.sqrt((dx**2).sum(axis=0))
+            r = np.abs(dy @ dx) / np.where(scale > 1e-12, scale, np.inf)
+            chosen.append(int(np.argmax(np.where(able, r, -1.0))))
+            able[chosen[-1]] = False
+        if not chosen:
+            return float("nan")
+        model = self.base.fit(train, [suite.tasks[j] for j in chosen])
+        return float(model.predict(scores[chosen]))
+
+    def coarse_to_fine(self) -> Baseline:
+        """Return the error of few tasks for all, and more for those in the better half."""
+        few = max(1, self.size - 2)
+        many = min(self.size + 2, len(self.data.candidates))
+
+        def predicted(train: PreparedScores, new: PreparedScores) -> tuple[FloatArray, float]:
+            quick = self.base.choose(train, few)[0]
+            rough = self.base.fit(train, quick).predict(new.x[:, new.columns(quick)])
+            more = _Singles().choose(train, many, forced=quick)[0]
+            fine = self.base.fit(train, more).predict(new.x[:, new.columns(more)])
+            better = rough > np.median(train.target)
+            n = float(np.where(better, len(more), len(quick)).mean())
+            return np.where(better, fine, rough), n
+
+        return self._of_rows("coarse to fine", predicted)
+
+    def _of_rows(self, name: str, predicted: _Predicted) -> Baseline:
+        """Return the error of a prediction that is made row by row."""
+        rng = np.random.default_rng(self.seed)
+        folds, splits = nested_splits(self.data, self.nested, n_folds=self.n_folds, rng=rng)
+        residuals = np.full(folds.shape, np.nan)
+        counts = []
+        for repeat, held, kept in splits:
+            new = self.data.rows(held)
+            values, n = predicted(self.data.rows(kept), new)
+            residuals[repeat, held] = values - new.target
+            counts.append((n, int(held.sum())))
+        found = held_out(self.data, residuals, folds, ())
+        n_tasks = float(np.average([n for n, _ in counts], weights=[w for _, w in counts]))
+        return Baseline(
+            name, found.relative_error, 0.0, n_tasks, found.n_predicted, hindsight=False
+        )

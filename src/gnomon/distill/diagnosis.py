@@ -1,0 +1,123 @@
+"""Copies and wild scores: what in a table makes an error look smaller, or larger, than it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gnomon.distill.prepared import PreparedScores
+from gnomon.errors import counted, listed
+from gnomon.scores.table import FloatArray
+
+__all__ = ["copies_of", "doubts", "wild_scores"]
+
+#: Two algorithms are near copies if their standardised scores differ by no more than this.
+_NEAR = 0.03
+#: A score is wild if it is so many robust standard deviations from its task's median, and farther
+#: from all others than this share of their range.
+_WILD, _ALONE = 6.0, 0.75
+_MOST_SHOWN = 4
+
+
+def copies_of(data: PreparedScores) -> list[tuple[str, str]]:
+    """Return pairs of algorithms whose scores are nearly the same on all tasks that both have.
+
+    Algorithms need at least three tasks in common. Where groups are known, a copy of the same
+    group is no surprise, and none is left out with the other; so pairs within a group count too.
+
+    Examples
+    --------
+    >>> from gnomon.distill import prepare
+    >>> from gnomon.scores import ScoreTable
+    >>> rows = {"a": [[1, 5, 3]], "b": [[1, 5, 3]], "c": [[9, 2, 7]]}
+    >>> copies_of(prepare(ScoreTable.from_arrays(rows), transform="identity"))
+    [('a', 'b')]
+    """
+    z = data.x / np.where(data.varies(data.tasks), np.nanstd(data.x, axis=0), 1.0)
+    found = []
+    for i, row in enumerate(z):
+        off = z[:i] - row
+        n = (~np.isnan(off)).sum(axis=1)
+        distance = np.sqrt(np.where(n > 0, np.nansum(off**2, axis=1) / np.maximum(n, 1), np.inf))
+        for j in np.flatnonzero((distance < _NEAR) & (n >= 3)):
+            found.append((data.algorithms[j], data.algorithms[i]))
+    return found
+
+
+def wild_scores(data: PreparedScores) -> list[tuple[str, str]]:
+    """Return the algorithm and the task of each score far from all others of its task.
+
+    Examples
+    --------
+    >>> from gnomon.distill import prepare
+    >>> from gnomon.scores import ScoreTable
+    >>> rows = {f"a{i}": [[i, i + 1]] for i in range(9)} | {"b": [[5, 900]]}
+    >>> wild_scores(prepare(ScoreTable.from_arrays(rows), transform="identity"))
+    [('b', 'task_1')]
+    """
+    found = []
+    for task, column in zip(data.tasks, data.x.T, strict=True):
+        seen = np.flatnonzero(~np.isnan(column))
+        x = column[seen]
+        middle = np.median(x) if x.size else 0.0
+        scale = 1.4826 * np.median(np.abs(x - middle)) if x.size else 0.0
+        if x.size < 5 or not scale:
+            continue
+        far = np.abs(x - middle) / scale > _WILD
+        for i in np.flatnonzero(far):
+            others = np.delete(x, i)
+            if np.abs(others - x[i]).min() > _ALONE * np.ptp(others):
+                found.append((data.algorithms[seen[i]], task))
+    return found
+
+
+@dataclass(frozen=True)
+class _Doubt:
+    text: str
+    without: PreparedScores
+
+
+def doubts(
+    data: PreparedScores, error: float, error_of: Callable[[PreparedScores], float]
+) -> list[str]:
+    """Return in words what is odd in a table, and what the error would be without it.
+
+    Parameters
+    ----------
+    data : PreparedScores
+    error : float
+        Nested relative error of the whole table.
+    error_of : function of PreparedScores
+        The same of another table.
+    """
+    lines = []
+    for doubt in _doubts(data):
+        other = error_of(doubt.without)
+        lines.append(f"{doubt.text}: the nested error is {error:.1%}, without {other:.1%}")
+    return lines
+
+
+def _doubts(data: PreparedScores) -> list[_Doubt]:
+    found = []
+    copies = copies_of(data)
+    if copies:
+        second = {b for _, b in copies}
+        names = listed([f"{b} of {a}" for a, b in copies], _MOST_SHOWN)
+        kept = data.rows(np.array([name not in second for name in data.algorithms]))
+        text = f"{counted(len(second), 'algorithm')} a copy or nearly ({names})"
+        found.append(_Doubt(text, kept))
+    wild = wild_scores(data)
+    if wild:
+        names = listed([f"{a} on {task}" for a, task in wild], _MOST_SHOWN)
+        text = f"{counted(len(wild), 'score')} far from all others ({names})"
+        found.append(_Doubt(text, replace(data, x=_without(data, wild))))
+    return found
+
+
+def _without(data: PreparedScores, cells: list[tuple[str, str]]) -> FloatArray:
+    x = data.x.copy()
+    for algorithm, task in cells:
+        x[data.algorithms.index(algorithm), data.tasks.index(task)] = np.nan
+    return x

@@ -44,9 +44,9 @@ def test_what_is_missing_is_told_with_its_reasons_and_what_it_may_change():
     rows += [("b", "q0", 1, None, "error"), ("b", "q1", 1, 1.0, "ok"), ("b", "q2", 1, 0.0, "limit")]
     found = said(audit(table_of_rows(rows)), "missing")
     assert found == {
-        "b": "b: 2 of 4 items without a score; 1 item without a sample, 1 sample without one: "
-        "1 error; mean 0.5 over its own items, 0.5 over the 2 that all have, 0.25 if the others "
-        "count as 0"
+        "b": "b: 2 of 4 items without a score; 1 item without a sample, 1 sample without a score "
+        "(1 error), 1 sample scored all the same (1 limit); mean 0.5 over its own items, 0.5 over "
+        "the 2 that all have, 0.25 if the others count as 0"
     }
     complete = said(audit(table_of([[1, 0], [0, 1]])), "missing")
     assert complete == {"none": "every sample has a score, of every model"}

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from gnomon.errors import counted, joined, listed
+from gnomon.errors import counted, listed
 from gnomon.ranking.audits.statements import Statement
 from gnomon.results import Results
 from gnomon.scores.items import ItemScores
@@ -131,14 +131,11 @@ def _on_missing(table: ScoreTable, matrix: FloatArray, is_share: bool) -> list[S
     found = []
     for at, name in enumerate(table.algorithms):
         rows = table.frame.filter(pl.col("algorithm") == name)
-        without = rows.filter(pl.col("score").is_nan())
-        n = int(absent[at].sum())
-        if not n and without.is_empty():
+        reasons = _reasons(rows, absent.shape[1])
+        if not reasons:
             continue
+        n = int(absent[at].sum())
         text = f"{name}: {n:,} of {counted(absent.shape[1], 'item')} without a score"
-        no_sample = absent.shape[1] - rows["task"].n_unique()
-        reasons = [counted(no_sample, "item") + " without a sample"] if no_sample else []
-        reasons += [_reasons(without)] if without.height else []
         text += f"; {', '.join(reasons)}{_means(matrix[at], shared, is_share)}"
         found.append(Statement("missing", name, text, float(n)))
     return found or [Statement("missing", "none", "every sample has a score, of every model", 0.0)]
@@ -155,13 +152,27 @@ def _means(own: FloatArray, shared: BoolArray, is_share: bool) -> str:
     return text + (f", {known.sum() / own.size:.4g} if the others count as 0" if is_share else "")
 
 
-def _reasons(rows: pl.DataFrame) -> str:
-    """Return how many samples without a score have each status."""
-    n = f"{counted(rows.height, 'sample')} without one"
+def _reasons(rows: pl.DataFrame, n_items: int) -> list[str]:
+    """Return why a model lacks scores, and what befell samples that have one all the same."""
+    n = n_items - rows["task"].n_unique()
+    found = [f"{counted(n, 'item')} without a sample"] if n else []
+    without = pl.col("score").is_nan()
+    found += _by_status(rows.filter(without), "without a score")
+    if "status" in rows.columns:
+        odd = rows.filter(~without & (pl.col("status").cast(pl.String) != "ok"))
+        found += _by_status(odd, "scored all the same")
+    return found
+
+
+def _by_status(rows: pl.DataFrame, what: str) -> list[str]:
+    """Return how many samples there are of each status, if there are any."""
+    if rows.is_empty():
+        return []
+    text = f"{counted(rows.height, 'sample')} {what}"
     if "status" not in rows.columns:
-        return n
+        return [text]
     counts = rows["status"].cast(pl.String).fill_null("unknown").value_counts().sort("status")
-    return f"{n}: {joined([f'{k} {name}' for name, k in counts.iter_rows()])}"
+    return [f"{text} ({', '.join(f'{n} {name}' for name, n in counts.iter_rows())})"]
 
 
 def _on_epochs(scores: ItemScores) -> list[Statement]:

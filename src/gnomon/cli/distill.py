@@ -164,10 +164,8 @@ def references_of(path: Path | None) -> dict[str, tuple[float, float]] | None:
 def named_numbers(path: Path, key: str, columns: Sequence[str]) -> dict[str, tuple[float, ...]]:
     """Return the numbers in some columns of a CSV file, by the name in another.
 
-    Raises
-    ------
-    ScoreDataError
-        The file is no such table: the line is told, and the columns that were expected.
+    Raises ScoreDataError: the file is no such table: the line is told, and the columns that were
+    expected.
     """
     wanted = ", ".join((key, *columns))
     found: dict[str, tuple[float, ...]] = {}

@@ -42,14 +42,8 @@ class Answer:
     ) -> None:
         """Give results: a table or LaTeX for people, records for programs, a figure in a file.
 
-        Parameters
-        ----------
-        results : Results
-            Their warnings are told once, with those that were raised.
-        latex : bool
-            Print a LaTeX table.
-        figure : Path, optional
-            Draw to this file; written before anything is printed.
+        Their warnings are told once, with those that were raised. ``figure`` is a file to draw to,
+        before anything is printed.
         """
         if figure is not None and results.drawn_by is None:
             raise typer.BadParameter(f"--figure: {self._command} draws no figure of this")

@@ -48,10 +48,7 @@ _RESAMPLES, _FEWER_RESAMPLES = 1000, 100
 def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     """Return the scores of some entries: names as algorithms, rules as tasks, trials as runs.
 
-    Raises
-    ------
-    ScoreDataError
-        None of them has a score.
+    Raises ScoreDataError: none of them has a score.
     """
     import polars as pl
 

@@ -172,10 +172,7 @@ def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) 
 
     Raises Conflict: the game before is in progress.
 
-    Returns
-    -------
-    str or None
-        The key of the game; None if the list has come to its end.
+    Returns the key of the game; None if the list has come to its end.
     """
     plan = StudyPlan.from_record(assignment.study.plan)
     rules = plan.lists[assignment.rule_list]

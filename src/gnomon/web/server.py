@@ -49,16 +49,9 @@ class Started:
 def prepare(settings: ServerSettings) -> tuple[Database, str | None]:
     """Open the database of a server: a new one gets its tables and its first admin.
 
-    Returns
-    -------
-    database : Database
-    first_token : str or None
-        The first admin's token, if this is a new server.
+    Returns the database, and the first admin's token if this is a new server.
 
-    Raises
-    ------
-    LeaderboardError
-        The database is of another version, or cannot be reached.
+    Raises LeaderboardError: the database is of another version, or cannot be reached.
     """
     settings.data.mkdir(parents=True, exist_ok=True)
     settings.data.chmod(0o700)

@@ -66,16 +66,16 @@ def write_zip(path, members, method):
             for name, data in members.items():
                 archive.writestr(name, data)
         return
-    packer, directory = zstandard.ZstdCompressor(), b""
+    packer, entries = zstandard.ZstdCompressor(), []
     with path.open("wb") as file:
         for name, data in members.items():
             body, at, label = packer.compress(data), file.tell(), name.encode()
             sizes = (zlib.crc32(data), len(body), len(data), len(label), 0)
             common = struct.pack("<HHHHHIIIHH", 63, 0x800, 93, 0, 33, *sizes)
             file.write(b"PK\x03\x04" + common + label + body)
-            directory += b"PK\x01\x02" + struct.pack("<H", 63) + common
-            directory += struct.pack("<HHHII", 0, 0, 0, 0, at) + label
-        at, n = file.tell(), len(members)
+            entries.append(b"PK\x01\x02" + struct.pack("<H", 63) + common)
+            entries.append(struct.pack("<HHHII", 0, 0, 0, 0, at) + label)
+        at, n, directory = file.tell(), len(members), b"".join(entries)
         end = struct.pack("<HHHHIIH", 0, 0, min(n, 65535), min(n, 65535), len(directory), at, 0)
         file.write(directory)
         if n > 65535:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Drawing
 
 from gnomon.plot import (
@@ -13,7 +12,7 @@ from gnomon.plot import (
     median_rows,
     sample_efficiency_curves,
 )
-from gnomon.plot.curves import efficiency_rows, log_density
+from gnomon.plot.curves import MOST_CURVES, efficiency_rows, log_density
 from gnomon.plot.scales import ErrorScale
 from gnomon.plot.style import series_style
 from gnomon.scores import ScoreTable
@@ -32,8 +31,9 @@ def test_every_trial_and_their_median_are_drawn():
 
 def test_the_margin_shows_the_end_of_every_trial_on_the_same_scale():
     main, margin = cumulated_error_curves(ERRORS).axes
-    ticks = next(c for c in margin.collections if isinstance(c, LineCollection))
-    assert sorted(segment[0][1] for segment in ticks.get_segments()) == [5, 8, 40]
+    ticks = margin.lines[-1]
+    assert sorted(ticks.get_ydata()[::3]) == [5, 8, 40]
+    assert np.isnan(ticks.get_xdata()[2::3]).all()
     assert margin.get_ylim() == main.get_ylim()
     assert margin.get_xlabel() == "TCE density"
 
@@ -43,7 +43,18 @@ def test_degenerate_trials_get_ticks_and_no_density(errors):
     fig = cumulated_error_curves(errors)
     fig.draw_without_rendering()
     assert fig.axes[1].get_xlabel() == "TCE"
-    assert not fig.axes[1].lines
+    (ticks,) = fig.axes[1].lines
+    assert len(ticks.get_ydata()) == 3 * len(errors)
+
+
+def test_of_many_trials_some_are_drawn_and_all_are_counted():
+    errors = np.random.default_rng(0).random((100, 5)).cumsum(axis=1)
+    fig = cumulated_error_curves(errors)
+    ends = [segment[-1][1] for segment in fig.axes[0].collections[0].get_segments()]
+    assert len(ends) == MOST_CURVES
+    assert (min(ends), max(ends)) == (errors[:, -1].min(), errors[:, -1].max())
+    assert len(fig.axes[1].lines[-1].get_ydata()) == 300
+    np.testing.assert_array_equal(fig.axes[0].lines[-1].get_ydata(), np.median(errors, axis=0))
 
 
 def test_the_density_integrates_to_one_over_decades():
@@ -101,7 +112,7 @@ def test_a_curve_without_a_band_is_drawn_without_one():
 
 def test_rows_are_the_numbers_of_the_figure():
     assert len(cumulated_error_rows(ERRORS)) == ERRORS.size
-    assert cumulated_error_rows(ERRORS)[-1] == {
+    assert cumulated_error_rows(ERRORS).row(-1, named=True) == {
         "trial": 2,
         "episode": 3,
         "cumulated_errors": 8.0,

@@ -117,7 +117,7 @@ def test_the_number_of_processes_changes_no_byte(run_folder, tmp_path, monkeypat
 def test_figures_of_any_size_are_drawn_by_processes(monkeypatch):
     """Larger than the pipes between the processes hold: none waits for another for ever."""
     monkeypatch.setattr(page, "_MANY", 2)
-    errors = np.cumsum(np.random.default_rng(0).random((100, 200)), axis=1)
+    errors = np.random.default_rng(0).uniform(1, 1000, (40, 400))
     figures = [Figure(f"f{i}", "t", "c", "a", cumulated_error_curves(errors), ()) for i in range(6)]
     drawn = list(page._drawn(figures, (), 2))
     assert sorted(name for files in drawn for name in files)[:2] == ["f0.csv", "f0.svg"]

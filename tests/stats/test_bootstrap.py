@@ -14,13 +14,10 @@ from gnomon.stats import (
     Resamples,
     Strata,
     draw_key,
-    median_curve,
-    median_interval,
     metric_named,
     percentile_interval,
     quantiles,
 )
-from gnomon.stats.bootstrap import medians
 from gnomon.stats.bootstrap import resamples as bootstrap
 from strategies_scores import ragged_runs
 
@@ -190,12 +187,6 @@ def test_threads_and_blocks_change_nothing(monkeypatch, by_numpy):
     for n_threads in (1, 3):
         parts = replicates_of("iqm", x, n_resamples=1000, key=key, n_threads=n_threads)
         np.testing.assert_array_equal(parts, whole)
-    curves = np.random.default_rng(0).normal(size=(9, 50))
-    band = median_curve(curves, rng=np.random.default_rng(1))
-    monkeypatch.setattr(medians, "COLUMN_BLOCK", 7)
-    for n_threads in (1, 3):
-        rng = np.random.default_rng(1)
-        np.testing.assert_array_equal(median_curve(curves, rng=rng, n_threads=n_threads), band)
 
 
 def test_the_global_random_state_has_no_part():
@@ -204,7 +195,7 @@ def test_the_global_random_state_has_no_part():
     def draw():
         rng = np.random.default_rng(7)
         replicates = replicates_of("median", x, n_resamples=50, key=draw_key(rng))
-        return replicates.tolist(), median_interval(x[:, 0], rng=rng)
+        return replicates.tolist()
 
     first = draw()
     np.random.seed(123)  # noqa: NPY002 - the point is to disturb it
@@ -229,32 +220,6 @@ def test_quantiles_of_infinities():
     assert np.isnan(quantiles(np.array([1.0, np.nan]), [0.0])).all()
 
 
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.one_of(st.integers(0, 9), st.just(np.inf)), min_size=2, max_size=9),
-    st.integers(0, 2**32),
-)
-def test_median_interval_is_that_of_a_slow_loop(x, seed):
-    x = np.array(x, dtype=float)
-    key = draw_key(np.random.default_rng(seed))
-    medians = []
-    for b in range(200):
-        ordered = np.sort(slow_samples(key, b, [x])[0])
-        pair = ordered[(x.size - 1) // 2], ordered[x.size // 2]
-        medians.append(pair[0] if pair[0] == pair[1] else sum(pair) / 2)
-    found = median_interval(x, n_resamples=200, rng=np.random.default_rng(seed))
-    np.testing.assert_allclose(found[1:], quantiles(np.array(medians), [0.025, 0.975]), rtol=1e-12)
-
-
-def test_bands_of_a_monotone_curve_are_intervals_of_its_points():
-    rng = np.random.default_rng(3)
-    curves = rng.normal(size=(11, 40)).cumsum(axis=1)
-    middle, low, high = median_curve(curves, rng=np.random.default_rng(8))
-    for point in (0, 39):
-        alone = median_interval(curves[:, point], rng=np.random.default_rng(8))
-        assert alone == (middle[point], low[point], high[point])
-
-
 def test_any_metric_sees_the_same_resamples():
     x = np.random.default_rng(0).normal(size=(4, 5))
     resamples = Resamples(x, n_resamples=30, key=np.uint64(5))
@@ -272,14 +237,3 @@ def test_algorithms_with_one_key_are_drawn_in_pairs():
     a, b = (Resamples(y, n_resamples=20, key=np.uint64(3)) for y in (x, x + 10.0))
     difference = b.of(metric_named("median")) - a.of(metric_named("median"))
     np.testing.assert_allclose(difference, 10.0)
-
-
-def test_degenerate_samples():
-    rng = np.random.default_rng(0)
-    assert np.isnan(median_interval([], rng=rng)).all()
-    value, low, high = median_interval([3.0], rng=rng)
-    assert value == 3.0
-    assert np.isnan([low, high]).all()
-    assert median_interval([2.0, 2.0, np.nan], rng=rng) == (2.0, 2.0, 2.0)
-    with pytest.raises(ValueError, match=r"expected curves \(trials, points\) without NaN"):
-        median_curve([[1.0, np.nan]], rng=rng)

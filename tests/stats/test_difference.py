@@ -4,11 +4,8 @@ from scipy import stats
 
 from gnomon.scores import ScoreTable
 from gnomon.stats import Strata, compare, median_profile_interval
-from gnomon.stats.comparisons.difference import (
-    median_difference_ends,
-    median_difference_interval,
-    paired_correlation,
-)
+from gnomon.stats.comparisons.difference import MedianDifference, paired_correlation
+from gnomon.stats.small_samples.median_profile import MedianProfile
 
 TRUE = np.exp(np.random.default_rng(1).normal(0, 1, 15))
 
@@ -20,9 +17,14 @@ def drawn(rng, n_runs, share):
     return TRUE + 0.4 * mixed[0], 1.2 * TRUE + 0.4 * mixed[1]
 
 
+def difference(x, y, correlation=0.0):
+    value = float(np.median(x.task_means) - np.median(y.task_means))
+    return MedianDifference(value, MedianProfile.of(x), MedianProfile.of(y), correlation)
+
+
 def test_ends_are_those_of_both_medians_combined():
     x, y = (Strata.from_matrix(scores) for scores in drawn(np.random.default_rng(0), 5, 0.0))
-    interval, _ = median_difference_interval(x, y, 0.9)
+    interval = difference(x, y).interval(0.9)
     (low_x, high_x), (low_y, high_y) = (median_profile_interval(s, 0.9) for s in (x, y))
     middle = np.median(x.task_means), np.median(y.task_means)
     assert interval.low == pytest.approx(
@@ -37,10 +39,10 @@ def test_ends_are_those_of_both_medians_combined():
 def test_the_p_value_is_where_the_interval_meets_zero():
     x, y = (Strata.from_matrix(scores) for scores in drawn(np.random.default_rng(0), 5, 0.0))
     y = Strata(y.values + 0.2, y.starts)
-    _, p_value = median_difference_interval(x, y, 0.95)
+    p_value = difference(x, y).p_value
     assert 1e-6 < p_value < 0.5
     for level, excludes in ((1 - p_value * 1.02, True), (1 - p_value * 0.98, False)):
-        interval, _ = median_difference_interval(x, y, level)
+        interval = difference(x, y).interval(level)
         assert (interval.high < 0.0) is excludes
 
 
@@ -64,9 +66,9 @@ def test_pairs_are_narrower_and_hold_their_coverage(share):
     for i in range(100):
         x, y = (Strata.from_matrix(scores) for scores in drawn(rng, 4, share))
         correlation = paired_correlation(x, y, n_resamples=200, key=np.uint64(i + 1))
-        ends = [median_difference_ends(x, y, 0.95, r) for r in (correlation, 0.0)]
-        held += ends[0][0] <= true <= ends[0][1]
-        widths.append([high - low for low, high in ends])
+        ends = [difference(x, y, r).interval(0.95) for r in (correlation, 0.0)]
+        held += ends[0].low <= true <= ends[0].high
+        widths.append([interval.high - interval.low for interval in ends])
     assert stats.binomtest(held, 100, 0.95, "less").pvalue > 0.01
     paired, apart = np.mean(widths, axis=0)
     assert paired <= apart * (0.8 if share else 1.0)

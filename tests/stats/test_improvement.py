@@ -7,7 +7,7 @@ from scipy import special, stats
 from gnomon.scores import ScoreTable
 from gnomon.stats import Resamples, Strata, compare, placements, probability_of_improvement
 from gnomon.stats.comparisons.improvement import (
-    improvement_interval,
+    Improvement,
     newcombe_interval,
     resampled_improvement,
 )
@@ -79,6 +79,11 @@ def test_newcombes_interval_by_a_grid(m, n, value):
     for theta in np.linspace(0.001, 0.999, 101):
         if min(abs(theta - low), abs(theta - high)) > 1e-6:
             assert inside(theta, value, m, n) == (low < theta < high)
+
+
+def improvement_interval(a, b, level, **options):
+    found = Improvement.of(a, b, **options)
+    return found.interval(level), found.p_value
 
 
 def task(*runs):

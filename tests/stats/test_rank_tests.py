@@ -21,10 +21,16 @@ def test_u_counts_pairs(x, y):
 
 def test_without_infinities_it_is_scipys_test():
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=30), rng.normal(0.5, size=25)
-    for alternative in ("two-sided", "less", "greater"):
-        expected = stats.mannwhitneyu(x, y, alternative=alternative)
-        assert mann_whitney(x, y, alternative=alternative) == tuple(expected)
+    for case in range(120):
+        n, m = (rng.integers(1, 12) if case % 3 else rng.integers(21, 90)), rng.integers(21, 90)
+        noise, shift = case % 2 * 0.5, rng.integers(0, 4)
+        x = rng.integers(0, rng.integers(1, 40), n) + noise * rng.random(n)
+        y = rng.integers(0, rng.integers(1, 40), m) + noise * rng.random(m) + shift
+        for alternative in ("two-sided", "less", "greater"):
+            expected = stats.mannwhitneyu(x, y, alternative=alternative)
+            found = mann_whitney(x, y, alternative=alternative)
+            wanted = expected if np.isfinite(expected.pvalue) else (n * m / 2, 1.0)
+            assert found == pytest.approx(tuple(wanted), rel=1e-12, abs=1e-300), case
 
 
 @settings(max_examples=60, deadline=None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.distill import Names, named_numbers
+from gnomon.cli.distill import Names
 from gnomon.cli.options import Where, conditions
 from gnomon.cli.progress import progress_bar
 
@@ -106,6 +106,8 @@ def case_study(
     from gnomon.distill import atari
 
     with answering("atari5 case-study", as_json=as_json) as answer:
+        from gnomon.scores.readers.named_numbers import named_numbers
+
         numbers = named_numbers(source, "algorithm", ("median", "atari5"))
         medians, estimates = zip(*numbers.values(), strict=True)
         answer.show(atari.case_study([*numbers], medians, estimates, baseline=baseline))

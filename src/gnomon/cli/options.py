@@ -407,7 +407,7 @@ def weights_of(text: str, table: ScoreTable) -> Mapping[str, float] | str:
             f"--weights {text}: expected a CSV file of task, weight, or a column of the scores "
             f"that tells families ({known}); found neither"
         )
-    from gnomon.cli.distill import named_numbers
+    from gnomon.scores.readers.named_numbers import named_numbers
 
     return {task: w for task, (w,) in named_numbers(Path(text), "task", ["weight"]).items()}
 

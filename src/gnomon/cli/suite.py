@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.distill import Names, Picture, References, SuiteScores, named_numbers, references_of
+from gnomon.cli.distill import Names, Picture, References, SuiteScores, references_of
 from gnomon.cli.options import Level, ReadOptions, Score, Source, scores_of, with_groups
 from gnomon.cli.progress import SearchOptions, announce, progress_bar
 from gnomon.errors import ScoreDataError
@@ -99,6 +99,8 @@ def pareto(
 
     with answering("suite pareto", as_json=as_json) as answer:
         data = scores.prepared()
+        from gnomon.scores.readers.named_numbers import named_numbers
+
         prices = {task: cost for task, (cost,) in named_numbers(costs, "task", ["cost"]).items()}
         with progress_bar("subsets") as progress:
             for size in range(1, min(most, len(data.candidates)) + 1):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Drawing
@@ -41,6 +43,7 @@ __all__ = [
     "MedianCurve",
     "cumulated_error_curves",
     "cumulated_error_rows",
+    "drawn_trials",
     "efficiency_rows",
     "log_density",
     "median_curves",
@@ -49,6 +52,8 @@ __all__ = [
 ]
 
 
+#: Trials of which each is drawn as a curve; more would only hide each other.
+MOST_CURVES = 40
 #: Curves of more steps than this have no marker at each.
 MOST_MARKED = 25
 
@@ -95,6 +100,10 @@ def cumulated_error_curves(
     tick a trial, and a Gaussian kernel density of them in units of that axis; there is none if all
     trials end alike or there is only one. After figure 3 of Pulick et al. (2022).
 
+    Of more than :data:`MOST_CURVES` trials so many curves are drawn, evenly spaced in the order of
+    their terminal errors, the least and the greatest among them; median, ticks and density are
+    those of all.
+
     Parameters
     ----------
     errors : array_like of float, shape (trials, episodes)
@@ -119,10 +128,12 @@ def cumulated_error_curves(
     fig = new_drawing(HALF_WIDTH, HEIGHT) if fig is None else fig
     ax, margin = fig.subplots(1, 2, width_ratios=(5, 1))
     episodes = np.arange(1, curves.shape[1] + 1)
-    alpha = float(np.clip(4.0 / np.sqrt(max(curves.shape[0], 1)) * 0.35, 0.12, 0.6))
-    lines = np.stack([np.broadcast_to(episodes, curves.shape), curves], axis=-1)
-    # One collection draws in half the time of as many lines.
-    ax.add_collection(LineCollection([*lines], colors=color, alpha=alpha, linewidths=0.9))
+    shown = curves[drawn_trials(curves[:, -1:].ravel())]
+    lines = [*np.stack([np.broadcast_to(episodes, shown.shape), shown], axis=-1)]
+    alpha = float(np.clip(1.4 / np.sqrt(max(len(lines), 1)), 0.12, 0.6))
+    # One collection draws in half the time of as many lines, and half of the points is enough.
+    with mpl.rc_context({"path.simplify_threshold": 0.5}):
+        ax.add_collection(LineCollection(lines, colors=color, alpha=alpha, linewidths=0.9))
     if len(curves) > 1:
         ax.plot(episodes, np.median(curves, axis=0), color=PAPER, linewidth=3.4)
         ax.plot(episodes, np.median(curves, axis=0), color=INK, linewidth=1.6, label="median")
@@ -134,6 +145,20 @@ def cumulated_error_curves(
     _margin(margin, curves[:, -1] if curves.shape[1] else np.empty(0), scale, color)
     fig.align_xlabels([ax, margin])
     return fig
+
+
+def drawn_trials(ends: FloatArray) -> npt.NDArray[np.int64]:
+    """Return which trials are drawn as curves, by their terminal errors, in ascending order.
+
+    Examples
+    --------
+    >>> drawn_trials(np.array([5.0, 1.0])), drawn_trials(np.arange(100.0)).size
+    (array([0, 1]), 40)
+    """
+    if ends.size <= MOST_CURVES:
+        return np.arange(ends.size)
+    places = np.linspace(0, ends.size - 1, MOST_CURVES).round().astype(np.int64)
+    return np.sort(np.argsort(ends, kind="stable")[places])
 
 
 def _with_room(scale: ErrorScale, ends: FloatArray) -> ErrorScale:
@@ -157,7 +182,9 @@ def _margin(ax: Axes, ends: FloatArray, scale: ErrorScale, color: str) -> None:
         ax.fill_betweenx(at, height, color=color, alpha=0.25, linewidth=0)
         ax.plot(height, at, color=color, linewidth=1.4)
     width = 1.0 if density is None else float(density[1].max())
-    ax.hlines(ends, -0.22 * width, -0.06 * width, color=color, linewidth=0.9, alpha=0.7)
+    # One line with gaps: a third of the text of as many lines.
+    ticks = np.tile(np.array([-0.22 * width, -0.06 * width, np.nan]), ends.size)
+    ax.plot(ticks, np.repeat(ends, 3), color=color, linewidth=0.9, alpha=0.7)
     ax.set_xlim(-0.25 * width, 1.08 * width)
     ax.set_xticks([])
     ax.spines["bottom"].set_visible(False)
@@ -280,46 +307,19 @@ def _episode_axis(ax: Axes, n_episodes: int) -> None:
     ax.set_xlabel("episode")
 
 
-def cumulated_error_rows(errors: npt.ArrayLike) -> Sequence[Mapping[str, float]]:
+def cumulated_error_rows(errors: npt.ArrayLike) -> pl.DataFrame:
     """Return the numbers of :func:`cumulated_error_curves`: a row a trial and episode.
 
     Examples
     --------
-    >>> cumulated_error_rows([[4, 6]])[1]
+    >>> cumulated_error_rows([[4, 6]]).row(1, named=True)
     {'trial': 0, 'episode': 2, 'cumulated_errors': 6.0}
     """
-    return _CumulatedErrorRows(np.atleast_2d(np.asarray(errors, dtype=np.float64)))
-
-
-@dataclass(frozen=True, eq=False)
-class _CumulatedErrorRows(Sequence[Mapping[str, float]]):
-    """Rows that are made when they are asked for: a run has millions."""
-
-    errors: FloatArray
-
-    def __len__(self) -> int:
-        return self.errors.size
-
-    @overload
-    def __getitem__(self, index: int) -> Mapping[str, float]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Mapping[str, float]]: ...
-    def __getitem__(
-        self, index: int | slice
-    ) -> Mapping[str, float] | Sequence[Mapping[str, float]]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        trial, episode = divmod(range(len(self))[index], self.errors.shape[1])
-        return {
-            "trial": trial,
-            "episode": episode + 1,
-            "cumulated_errors": float(self.errors[trial, episode]),
-        }
-
-    def __iter__(self) -> Iterator[Mapping[str, float]]:
-        for trial, curve in enumerate(self.errors):
-            for episode, value in enumerate(curve.tolist(), start=1):
-                yield {"trial": trial, "episode": episode, "cumulated_errors": value}
+    curves = np.atleast_2d(np.asarray(errors, dtype=np.float64))
+    trial, episode = np.indices(curves.shape, dtype=np.uint32).reshape(2, -1)
+    return pl.DataFrame(
+        {"trial": trial, "episode": episode + 1, "cumulated_errors": curves.ravel()}
+    )
 
 
 def median_rows(curves: Sequence[MedianCurve]) -> tuple[Mapping[str, float | str], ...]:

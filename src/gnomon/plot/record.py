@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import polars as pl
 from matplotlib.figure import Figure as Drawing
 
 from gnomon._io.atomic_file import write_atomically, write_together
@@ -39,8 +40,8 @@ class Figure:
         What it shows, for those who do not see it.
     source : matplotlib.figure.Figure, or function without arguments that returns one
         What is seen; a function is called when the drawing is asked for, in the process that asks.
-    rows : sequence of mappings
-        The numbers in it, one mapping a row, all with the same keys.
+    rows : sequence of mappings, or polars.DataFrame
+        The numbers in it, one mapping a row, all with the same keys; a frame where they are many.
     wide : bool
         Whether it needs the whole width of a page.
 
@@ -57,7 +58,7 @@ class Figure:
     caption: str
     alt: str
     source: Drawing | Callable[[], Drawing]
-    rows: Sequence[Row]
+    rows: Sequence[Row] | pl.DataFrame
     wide: bool = False
 
     @cached_property
@@ -120,7 +121,7 @@ class Figure:
         return inline_svg(self.svg, self.name, self.alt)
 
 
-def csv_text(rows: Sequence[Row]) -> str:
+def csv_text(rows: Sequence[Row] | pl.DataFrame) -> str:
     """Return rows as CSV with a header; what does not exist is empty.
 
     Examples
@@ -131,6 +132,8 @@ def csv_text(rows: Sequence[Row]) -> str:
     b3,
     <BLANKLINE>
     """
+    if isinstance(rows, pl.DataFrame):
+        return rows.fill_nan(None).write_csv()
     out = io.StringIO()
     names = list(rows[0]) if rows else []
     writer = csv.writer(out, lineterminator="\n")

@@ -178,6 +178,9 @@ def default_settings() -> Iterator[None]:
         yield
 
 
+#: A point of a path, of which two decimals are kept: a hundredth of a point is not seen.
+_FINE_POINT = r"((?:^|d=\")[ML] -?\d+(?:\.\d{1,2})?)\d* (-?\d+(?:\.\d{1,2})?)\d*(?= ?$)"
+
 _FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
 
 #: Characters that no XML file may hold; a name in a file of scores may.
@@ -206,6 +209,7 @@ def svg_text(drawing: Drawing, name: str) -> str:
         drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = re.sub(_NO_XML, "\ufffd", out.getvalue())
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(_FINE_POINT, r"\1 \2", text, flags=re.MULTILINE)
     text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
     # Sizes were reckoned with DejaVu Sans, which is wider than all of these: nothing will overlap.
     return text.replace("'DejaVu Sans'", _FONTS.replace("'", "&quot;"))

@@ -16,7 +16,8 @@ Which tasks are alike?
     :func:`difficulty_classes` sorts them by the learners' scores, :func:`generality` says of how
     many classes each algorithm learns a task.
 What can be believed of a table from elsewhere?
-    :func:`audit` says all of it in sentences, with figures and a page.
+    :func:`audit` says all of it in sentences, with figures and a page (an :class:`Audit`); of an
+    evaluation, what its items hold and lack (an :class:`ItemAudit`).
 What it is made of
     A :class:`Contest` counts who wins, run against run; a :class:`Tournament` pools the log-odds
     over tasks into a graph; a method rates the graph: :func:`hodge_ratings`,

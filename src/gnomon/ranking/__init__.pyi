@@ -6,6 +6,7 @@ from .audits.intransitivity import Triangle as Triangle
 from .audits.intransitivity import measure_intransitivity as measure_intransitivity
 from .audits.intransitivity import n_cycles as n_cycles
 from .audits.intransitivity import worst_triangles as worst_triangles
+from .audits.item_audit import ItemAudit as ItemAudit
 from .audits.statements import Statement as Statement
 from .contest import Contest as Contest
 from .critical_differences import CriticalDifference as CriticalDifference
@@ -79,6 +80,7 @@ __all__ = [
     "GeneralityTable",
     "HodgeDecomposition",
     "Intransitivity",
+    "ItemAudit",
     "KemenyOrder",
     "MeanRank",
     "Method",

@@ -10,8 +10,9 @@ from gnomon.errors import counted, joined
 from gnomon.plot.graphs import tournament_graph, tournament_rows
 from gnomon.plot.heat_maps import ease_figure
 from gnomon.plot.record import Figure
-from gnomon.ranking import Audit, CriticalDifference, Ranking, Statement
+from gnomon.ranking import Audit, CriticalDifference, ItemAudit, Ranking, Statement
 from gnomon.ranking.audits.audit_table import TITLES
+from gnomon.ranking.audits.item_audit import ITEM_TITLES
 from gnomon.ranking.audits.statements import NOT_IN_TABLES, scale_in_words
 from gnomon.ranking.ranks.ranking import rank_range
 from gnomon.ranking.ranks.tie_groups import group_letters
@@ -19,7 +20,7 @@ from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.sentences import percent
 from gnomon.stats.estimates import Estimate
 
-__all__ = ["audit_report"]
+__all__ = ["audit_report", "item_audit_report"]
 
 #: A sentence names so many at most.
 MOST_NAMED = 8
@@ -71,14 +72,48 @@ def audit_report(audit: Audit, title: str) -> Report:
     )
 
 
-def _notices(audit: Audit) -> tuple[str, ...]:
+def item_audit_report(audit: ItemAudit, title: str) -> Report:
+    """Return the page of the audit of an evaluation as data.
+
+    Parameters
+    ----------
+    audit : ItemAudit
+        From :func:`gnomon.ranking.audit`.
+    title : str
+        What was audited.
+    """
+    asked = {
+        "What is missing?": "missing",
+        "Do the items tell models apart?": "discrimination",
+        "Are items there twice?": "duplicates",
+    }
+    answers = [Answer(question, _said(audit, name)) for question, name in asked.items()]
+    sections = [Section(name, heading, _said(audit, name)) for name, heading in ITEM_TITLES.items()]
+    settings = audit.settings
+    return Report(
+        title=title,
+        subtitle=audit[0].finding,
+        answers=tuple(one for one in answers if one.sentences),
+        sections=tuple(one for one in sections if one.text),
+        notices=_notices(audit),
+        card=(
+            ("provenance", joined(audit.table.provenance) or "not recorded"),
+            ("score", audit.table.scale),
+            ("seed", "not recorded" if settings["seed"] is None else str(settings["seed"])),
+            ("gnomon", settings["version"]),
+        ),
+        source="the table of scores",
+    )
+
+
+def _notices(audit: Audit | ItemAudit) -> tuple[str, ...]:
     """Return the first notes, and how many more there are."""
     more = len(audit.warnings) - MOST_NOTES
     rest = (f"{counted(more, 'more note')}: gnomon audit prints them.",) if more > 0 else ()
     return audit.warnings[:MOST_NOTES] + rest
 
 
-def _said(audit: Audit, section: str) -> tuple[str, ...]:
+def _said(audit: Audit | ItemAudit, section: str) -> tuple[str, ...]:
     return tuple(_sentence(f.finding) for f in audit if f.section == section)
 
 

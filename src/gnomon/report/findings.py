@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -23,7 +22,7 @@ from gnomon.experiments.scoring.run_scores import (
 from gnomon.plot.curves import MedianCurve
 from gnomon.results import noted
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.bootstrap.resamples import median_curve, median_interval
+from gnomon.stats.bootstrap.medians import median_curve, median_interval
 from gnomon.stats.comparisons.rank_tests import (
     DifficultyOrder,
     PairwiseTest,
@@ -237,7 +236,7 @@ def findings_of(
     rng = np.random.default_rng(seed)
     with noted() as notes:
         episodes = run_episodes(run_folder)
-        performances = _performances(run_folder, episodes, level, n_resamples, rng)
+        performances = _performances(run_folder, episodes, level)
         ends: dict[str, dict[str, FloatArray]] = {}
         for (learner, rule), x in performances.items():
             ends.setdefault(learner, {})[rule] = x.ends
@@ -267,8 +266,6 @@ def _performances(
     run_folder: RunFolder,
     episodes: RunEpisodes,
     level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
 ) -> dict[tuple[str, str], Performance]:
     to_learn = score_table(run_folder, "errors_to_learn", episodes=episodes)
     made = {}
@@ -277,11 +274,9 @@ def _performances(
         if (learner, rule) not in played:
             continue
         errors = played[learner, rule]
-        middle, low, high = median_curve(
-            errors, level=level, n_resamples=n_resamples, rng=rng, n_threads=os.cpu_count() or 1
-        )
+        middle, low, high = median_curve(errors, level=level)
         streaks = to_learn.runs(learner, rule)
-        learned = median_interval(streaks, level=level, n_resamples=n_resamples, rng=rng)
+        learned = median_interval(streaks, level=level)
         made[learner, rule] = Performance(
             learner,
             rule,

@@ -23,7 +23,7 @@ from gnomon.plot import (
     pairwise_rows,
     pairwise_table,
 )
-from gnomon.plot.curves import MedianCurve
+from gnomon.plot.curves import MedianCurve, drawn_trials
 from gnomon.plot.heat_maps import MOST_AT_HALF_WIDTH
 from gnomon.plot.style import drawing_of, series_style
 from gnomon.report.board_drawing import board_rows, draw_board
@@ -168,12 +168,13 @@ def trial_figure(findings: Findings, x: Performance) -> Figure:
     """Return every trial of a learner on a rule."""
     name = f"trials-{_stem(findings, x.learner, x.rule)}"
     color = series_style(_rule_series(findings)[x.rule]).color
-    worst = float(x.ends.max())
+    worst, n_drawn = float(x.ends.max()), drawn_trials(x.ends).size
+    of_all = f" Drawn: {n_drawn} of them, evenly spaced." if n_drawn < x.n_trials else ""
     return Figure(
         name,
         f"{x.learner} on {x.rule}",
         f"{counted(x.n_trials, 'trial')}; median TCE {interval(x.tce)}, least "
-        f"{x.ends.min():,.0f}, most {worst:,.0f}.",
+        f"{x.ends.min():,.0f}, most {worst:,.0f}.{of_all}",
         f"Cumulated errors by episode of {counted(x.n_trials, 'trial')} of {x.learner} on "
         f"{x.rule}; they end between {x.ends.min():,.0f} and {worst:,.0f}.",
         partial(cumulated_error_curves, x.errors, color=color),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gnomon._version import __version__
 from gnomon.errors import GnomonError, ScoreDataError
@@ -75,6 +75,8 @@ def scores_report(
     'pool', 'runs', 'cycles']
     """
     last = at_common_step(table)
+    if last.units == "items":
+        return audit(last, rng=seed).page(title)
     scaled = last if last.normalization is not None else scaled_by_task(last)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:
@@ -94,7 +96,7 @@ def scores_report(
 def _audited(table: ScoreTable, title: str, level: float, n_resamples: int, seed: int) -> Report:
     """Return the page of the audit; of a table that cannot be ranked, what it holds and why not."""
     try:
-        found = audit(table, level=level, n_resamples=n_resamples, rng=seed)
+        found = cast(Audit, audit(table, level=level, n_resamples=n_resamples, rng=seed))
     except ScoreDataError as error:
         held, *gaps = table.describe().splitlines()
         return Report(

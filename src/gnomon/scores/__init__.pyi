@@ -1,3 +1,4 @@
+from .anchors import atari_baselines as atari_baselines
 from .common_steps import at_common_step as at_common_step
 from .curve_grid import on_grid as on_grid
 from .datasets import available_datasets as available_datasets
@@ -5,7 +6,6 @@ from .datasets import load_scores as load_scores
 from .datasets import measured_provenance as measured_provenance
 from .items import ItemScores as ItemScores
 from .normalization import NORMALIZATIONS as NORMALIZATIONS
-from .normalization import atari_baselines as atari_baselines
 from .normalization import denormalize as denormalize
 from .normalization import normalize as normalize
 from .normalization import normalize_by as normalize_by

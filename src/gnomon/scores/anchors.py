@@ -22,12 +22,11 @@ from importlib import resources
 from pathlib import Path
 
 from gnomon.errors import ScoreDataError, listed
-from gnomon.scores.normalization import atari_baselines, atari_name
 from gnomon.scores.readers.file_contents import read_csv
 from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["SUITES", "anchors_of_suite", "read_anchors"]
+__all__ = ["SUITES", "anchors_of_suite", "atari_baselines", "atari_name", "read_anchors"]
 
 Anchors = dict[str, tuple[float, float]]
 
@@ -145,3 +144,30 @@ def read_anchors(path: Path, table: ScoreTable) -> Anchors:
         return exact
     bare = {atari_name(task): anchors for task, anchors in found.items()}
     return {task: bare[atari_name(task)] for task in table.tasks if atari_name(task) in bare}
+
+
+@cache
+def atari_baselines() -> Mapping[str, tuple[float, float]]:
+    """Return the scores (random, human) of each game, by its name as :func:`atari_name` gives it.
+
+    Examples
+    --------
+    >>> atari_baselines()["pong"]
+    (-20.71, 14.6)
+    """
+    text = resources.files("gnomon.scores").joinpath("atari_baselines.csv").read_text("utf-8")
+    rows = csv.DictReader(text.splitlines())
+    return {atari_name(row["game"]): (float(row["random"]), float(row["human"])) for row in rows}
+
+
+def atari_name(task: str) -> str:
+    """Return the bare name of a game, however it is written.
+
+    Examples
+    --------
+    >>> [atari_name(t) for t in ("ALE/MsPacman-v5", "MsPacmanNoFrameskip-v4", "ms_pacman")]
+    ['mspacman', 'mspacman', 'mspacman']
+    """
+    name = task.rsplit("/", 1)[-1]
+    name = re.sub(r"(NoFrameskip|Deterministic)?-v\d+$", "", name)
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -8,27 +8,28 @@ Distilling the Arcade Learning Environment down to Five Games* (2022).
 
 from __future__ import annotations
 
-import csv
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, listed
+from gnomon.scores.anchors import (
+    SUITES,
+    anchors_of_suite,
+    atari_baselines,
+    atari_name,
+    read_anchors,
+)
 from gnomon.scores.scale import Normalization
 from gnomon.scores.table import FloatArray, ScoreTable
 
 __all__ = [
     "NORMALIZATIONS",
     "Normalization",
-    "atari_baselines",
-    "atari_name",
     "denormalize",
     "normalize",
     "normalize_by",
@@ -80,8 +81,6 @@ def normalize(table: ScoreTable, name: str) -> ScoreTable:
     kind, _, algorithm = name.partition(":")
     if kind == "reference" and algorithm:
         return normalize_reference(table, algorithm)
-    from gnomon.scores.anchors import SUITES, anchors_of_suite, read_anchors
-
     if name in ("random-human", *SUITES):
         suite = "atari" if name == "random-human" else name
         return _by_known_anchors(table, anchors_of_suite(suite, table), name)
@@ -404,30 +403,3 @@ def _mapped(
         normalization=record,
         provenance=(*table.provenance, *note),
     )
-
-
-@cache
-def atari_baselines() -> Mapping[str, tuple[float, float]]:
-    """Return the scores (random, human) of each game, by its name as :func:`atari_name` gives it.
-
-    Examples
-    --------
-    >>> atari_baselines()["pong"]
-    (-20.71, 14.6)
-    """
-    text = resources.files("gnomon.scores").joinpath("atari_baselines.csv").read_text("utf-8")
-    rows = csv.DictReader(text.splitlines())
-    return {atari_name(row["game"]): (float(row["random"]), float(row["human"])) for row in rows}
-
-
-def atari_name(task: str) -> str:
-    """Return the bare name of a game, however it is written.
-
-    Examples
-    --------
-    >>> [atari_name(t) for t in ("ALE/MsPacman-v5", "MsPacmanNoFrameskip-v4", "ms_pacman")]
-    ['mspacman', 'mspacman', 'mspacman']
-    """
-    name = task.rsplit("/", 1)[-1]
-    name = re.sub(r"(NoFrameskip|Deterministic)?-v\d+$", "", name)
-    return re.sub(r"[^a-z0-9]", "", name.lower())

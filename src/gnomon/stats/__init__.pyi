@@ -6,12 +6,12 @@ from .aggregates import optimality_gap as optimality_gap
 from .aggregates import share_above as share_above
 from .aggregates import task_iqm as task_iqm
 from .aggregates import trimmed_mean as trimmed_mean
+from .bootstrap.medians import median_curve as median_curve
+from .bootstrap.medians import median_interval as median_interval
 from .bootstrap.quantiles import percentile_interval as percentile_interval
 from .bootstrap.quantiles import quantiles as quantiles
 from .bootstrap.resamples import Resamples as Resamples
 from .bootstrap.resamples import draw_key as draw_key
-from .bootstrap.resamples import median_curve as median_curve
-from .bootstrap.resamples import median_interval as median_interval
 from .comparisons.all_pairs import compare_all as compare_all
 from .comparisons.comparison import compare as compare
 from .comparisons.comparison_records import Comparison as Comparison
@@ -122,11 +122,11 @@ from .robustness.tolerance import runs_for_tolerance as runs_for_tolerance
 from .robustness.tolerance import share_of_range as share_of_range
 from .robustness.tolerance import tolerance as tolerance
 from .robustness.tolerance import tolerance_ranks as tolerance_ranks
+from .small_samples.median_profile import median_profile_interval as median_profile_interval
 from .small_samples.small_sample import DeltaError as DeltaError
 from .small_samples.small_sample import Influences as Influences
 from .small_samples.small_sample import delta_error as delta_error
 from .small_samples.small_sample import delta_interval as delta_interval
-from .small_samples.small_sample import median_profile_interval as median_profile_interval
 from .strata import Strata as Strata
 from .summaries import stand_in_runs as stand_in_runs
 

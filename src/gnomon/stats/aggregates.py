@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
-from gnomon.stats.strata import Strata, as_strata
+from gnomon.stats.strata import Number, Strata, as_strata, number
 
 __all__ = [
     "difficulty_progress",
@@ -43,7 +43,7 @@ def mean(scores: Strata | npt.ArrayLike) -> float:
     8.5
     """
     strata = as_strata(scores)
-    return strata.averaged(strata.values)
+    return float(strata.averaged(strata.values))
 
 
 def median(scores: Strata | npt.ArrayLike) -> float:
@@ -103,24 +103,23 @@ def trimmed_mean(scores: Strata | npt.ArrayLike, proportion: float) -> float:
     """
     strata = as_strata(scores)
     cut = n_trimmed(strata.values.size, proportion)
-    return pooled_mean(strata, cut, cut)[0]
+    return float(pooled_mean(strata, cut, cut)[0])
 
 
-def pooled_mean(strata: Strata, cut_low: float, cut_high: float) -> tuple[float, float, float]:
+def pooled_mean(strata: Strata, cut_low: float, cut_high: float) -> tuple[Number, Number, Number]:
     """Return the mean of what is left of the pooled scores, and its lowest and highest score.
 
     The weights of all N scores sum to N; `cut_low` and `cut_high` of them are cut from the ends.
     """
-    order = np.argsort(strata.values, kind="stable")
-    values = strata.values[order]
-    mass = np.repeat(strata.units, strata.counts)[order]
+    (values, mass), n = strata.pooled, strata.n_scores
     above = np.cumsum(mass)
-    kept = np.minimum(above, values.size - cut_high) - np.maximum(above - mass, cut_low)
+    kept = np.minimum(above, n - cut_high) - np.maximum(above - mass, cut_low)
     # A weight that only rounding keeps is none.
-    inside = kept > 1e-9
+    first, last = np.flatnonzero(kept > 1e-9)[[0, -1]]
+    inside = slice(first, last + 1)
     with np.errstate(invalid="ignore"):
-        mean_inside = float(kept[inside] @ values[inside] / (values.size - cut_low - cut_high))
-    return mean_inside, float(values[inside][0]), float(values[inside][-1])
+        mean_inside = values[..., inside] @ kept[inside] / (n - cut_low - cut_high)
+    return number(mean_inside), number(values[..., first]), number(values[..., last])
 
 
 def n_trimmed(n_scores: int, proportion: float) -> int:
@@ -152,7 +151,7 @@ def optimality_gap(
     0.25
     """
     strata = as_strata(scores)
-    return strata.averaged(shortfalls(strata, gamma, higher_is_better=higher_is_better))
+    return float(strata.averaged(shortfalls(strata, gamma, higher_is_better=higher_is_better)))
 
 
 def shortfalls(strata: Strata, gamma: float, *, higher_is_better: bool) -> FloatArray:
@@ -172,7 +171,7 @@ def share_above(scores: Strata | npt.ArrayLike, threshold: float) -> float:
     0.75
     """
     strata = as_strata(scores)
-    return strata.averaged((strata.values > threshold).astype(np.float64))
+    return float(strata.averaged((strata.values > threshold).astype(np.float64)))
 
 
 def difficulty_progress(
@@ -189,14 +188,14 @@ def difficulty_progress(
     0.5
     """
     strata = as_strata(scores)
-    return pooled_mean(strata, *worst_cuts(strata, proportion, higher_is_better))[0]
+    return float(pooled_mean(strata, *worst_cuts(strata, proportion, higher_is_better))[0])
 
 
 def worst_cuts(strata: Strata, proportion: float, higher_is_better: bool) -> tuple[float, float]:
     """Return what :func:`difficulty_progress` cuts from the low and from the high end."""
     if not 0.0 < proportion <= 1.0:
         raise ValueError(f"expected a proportion above 0 and up to 1, found {proportion}")
-    n_scores = strata.values.size
+    n_scores = strata.n_scores
     better = float(n_scores - max(1, int(proportion * n_scores)))
     return (0.0, better) if higher_is_better else (better, 0.0)
 

@@ -13,8 +13,8 @@ from gnomon.errors import ScoreDataError, listed
 from gnomon.results import generator, made_by, recorded
 from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.bootstrap.quantiles import quantiles
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key, median_replicates
+from gnomon.stats.bootstrap.medians import median_interval
+from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.cautions import (
     check_target,
     name_far_task,
@@ -25,14 +25,7 @@ from gnomon.stats.cautions import (
     warn,
 )
 from gnomon.stats.estimate_records import Estimate, Estimates, finite_or_none
-from gnomon.stats.intervals import (
-    Interval,
-    Method,
-    checked,
-    interval_of,
-    percentile,
-    resolved_method,
-)
+from gnomon.stats.intervals import Interval, Method, checked, interval_of, resolved_method
 from gnomon.stats.items.item_estimates import ItemMethod, estimate_items, item_method
 from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metrics_for
@@ -341,14 +334,9 @@ def _estimate(
 
 def _median_of_runs(algorithm: str, task: str, runs: FloatArray, how: _Settings) -> Estimate:
     """Estimate the median of an algorithm's runs on a task."""
-    value, fault = math.nan, None
-    interval = Interval(math.nan, math.nan, "percentile", 0, math.nan)
-    if runs.size:
-        value = float(quantiles(runs, [0.5])[0])
-    if runs.size > 1:
-        drawn = median_replicates(runs, n_resamples=how.n_resamples, rng=how.rng)
-        interval, fault = checked(percentile(drawn, how.level))
-    else:
+    value, low, high = median_interval(runs, level=how.level)
+    interval, fault = checked(Interval(low, high, "percentile"))
+    if runs.size == 1:
         fault = "interval not estimable from one run"
     if not math.isfinite(value):
         why = "there are no runs" if runs.size == 0 else "half of the runs never got there"

@@ -17,14 +17,10 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.quantiles import quantile_ends
 from gnomon.stats.bootstrap.resamples import Resamples
 from gnomon.stats.metrics import Metric, metric_named
-from gnomon.stats.small_samples.small_sample import (
-    Influences,
-    delta_error,
-    delta_interval,
-    median_profile_interval,
-)
+from gnomon.stats.small_samples.median_profile import median_profile_interval
+from gnomon.stats.small_samples.small_sample import Influences, delta_error, delta_interval
 from gnomon.stats.small_samples.task_samples import task_sample_interval
-from gnomon.stats.strata import Strata
+from gnomon.stats.strata import Number, Strata
 
 __all__ = [
     "FEW_RUNS",
@@ -36,6 +32,7 @@ __all__ = [
     "bias_corrected",
     "bias_corrected_accelerated",
     "checked",
+    "closed_interval",
     "influence_of",
     "interval_of",
     "percentile",
@@ -61,7 +58,7 @@ class Interval:
     Parameters
     ----------
     low, high : float
-        The ends.
+        The ends; arrays, of a batch of tables.
     method : str
         How they were made.
     n_resamples : int
@@ -75,8 +72,8 @@ class Interval:
     0.6
     """
 
-    low: float
-    high: float
+    low: Number
+    high: Number
     method: str
     n_resamples: int = 0
     mc_error: float = 0.0
@@ -342,13 +339,35 @@ def _small_sample(metric: Metric, value: float, resamples: Resamples, level: flo
     if resamples.draw_tasks:
         closed = task_sample_interval(metric, value, strata, level)
         return Interval(*closed) if closed else percentile(resamples.of(metric), level)
+    found = closed_interval(metric, value, strata, level)
+    return found or scaled(resamples.of(metric), value, strata, level)
+
+
+def closed_interval(metric: Metric, value: Number, strata: Strata, level: float) -> Interval | None:
+    """Return the interval for few runs that takes no resamples, None where there is none.
+
+    Parameters
+    ----------
+    metric : Metric
+    value : float
+        Its finite value; those of a batch of tables.
+    strata : Strata
+        The scores.
+    level : float
+        Confidence level.
+
+    Examples
+    --------
+    >>> closed_interval(metric_named("mean"), 2.0, Strata.from_runs([[1.0, 2.0, 3.0]]), 0.9).method
+    'delta_t'
+    """
     if metric.name == "median" and strata.n_tasks <= 2:
         metric = metric_named("mean")  # the same number, and known better
     if metric.name == "median" and np.isfinite(strata.values).all():
         return Interval(*median_profile_interval(strata, level), "profile_likelihood")
     influences = metric.influences(strata)
     if influences is None:
-        return scaled(resamples.of(metric), value, strata, level)
+        return None
     return Interval(*delta_interval(value, influences, level), "delta_t")
 
 

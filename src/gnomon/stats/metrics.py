@@ -15,7 +15,7 @@ from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 from gnomon.stats import aggregates
 from gnomon.stats.small_samples.small_sample import Influences, Response, noise_floor
-from gnomon.stats.strata import Strata
+from gnomon.stats.strata import Number, Strata, number
 
 __all__ = ["METRICS", "Metric", "Metrics", "metric_list", "metric_named", "metrics_for"]
 
@@ -45,13 +45,15 @@ class Metric:
     additive : bool
         Whether the metric is exactly the mean over tasks of the mean over runs of its influence.
     response : function, optional
-        From strata to a function of scores, element by element, which gives the influence of any
-        score, for metrics that cut scores off.
+        From strata to a function of scores, element by element and along the last axis, which gives
+        the influence of any score, for metrics that cut scores off.
     shift : function, optional
         From strata to what to add to the value for an estimate of what infinitely many runs would
         give, for metrics whose definition depends on their number.
     bounds : (float, float)
         Between which the metric lies, whatever the scores.
+    of_batch : bool
+        Whether these functions take a batch of tables too; else they are called table by table.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Metric:
     response: Callable[[Strata], Response] | None = None
     shift: Callable[[Strata], float] | None = None
     bounds: tuple[float, float] = (-np.inf, np.inf)
+    of_batch: bool = False
 
     @classmethod
     def cutting(
@@ -78,18 +81,32 @@ class Metric:
         additive: bool = False,
         shift: Callable[[Strata], float] | None = None,
         bounds: tuple[float, float] = (-np.inf, np.inf),
+        of_batch: bool = False,
     ) -> Metric:
         """Make a metric of its response, which gives the influence too."""
-        return cls(name, value, lambda s: response(s)(s.values), additive, response, shift, bounds)
+
+        def influence(strata: Strata) -> FloatArray:
+            return response(strata)(strata.values)
+
+        return cls(name, value, influence, additive, response, shift, bounds, of_batch)
+
+    def values(self, strata: Strata) -> Number:
+        """Return the value, or that of every table of a batch."""
+        if self.of_batch or strata.values.ndim == 1:
+            return self.value(strata)
+        return np.array([self.value(table) for table in strata.tables()])
 
     def influences(self, strata: Strata) -> Influences | None:
         """Return the influence of every score; None without a formula or with infinite ones."""
         if self.influence is None:
             return None
-        values = self.influence(strata)
+        if not self.of_batch and strata.values.ndim > 1:
+            return Influences.of_tables(strata, map(self.influences, strata.tables()))
+        response = self.response(strata) if self.response is not None else None
+        values = self.influence(strata) if response is None else response(strata.values)
         if not np.isfinite(values).all():
             return None
-        floor = None if self.response is None else noise_floor(strata, self.response(strata))
+        floor = None if response is None else noise_floor(strata, response)
         shift = 0.0 if self.shift is None else self.shift(strata)
         return Influences(strata, values, floor, shift, self.bounds)
 
@@ -185,26 +202,33 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
         raise UnknownNameError("metric", name, NAMES)
     if base == "optimality_gap":
         return _gap(gamma, higher_is_better)
-    number = _parameter(base, text)
+    parameter = threshold = _parameter(base, text)
     match base:
         case "mean":
-            return Metric(name, aggregates.mean, lambda s: s.values, additive=True)
+            return Metric(
+                name,
+                lambda s: s.averaged(s.values),
+                lambda s: s.values,
+                additive=True,
+                of_batch=True,
+            )
         case "median":
-            return Metric(name, aggregates.median)
+            return Metric(name, _median, of_batch=True)
         case "iqm" | "trimmed_mean":
-            return _trimmed(name, 0.25 if base == "iqm" else number)
+            return _trimmed(name, 0.25 if base == "iqm" else parameter)
         case "task_iqm":
-            return Metric(name, aggregates.task_iqm, _task_iqm_influence)
+            return Metric(name, _task_iqm, _task_iqm_influence, of_batch=True)
         case "share_above":
             return Metric.cutting(
                 name,
-                lambda s: aggregates.share_above(s, number),
-                lambda s: lambda x: (x > number).astype(np.float64),
+                lambda s: s.averaged((s.values > threshold).astype(np.float64)),
+                lambda s: lambda x: (x > threshold).astype(np.float64),
                 additive=True,
                 bounds=(0.0, 1.0),
+                of_batch=True,
             )
         case _:
-            return _worst(name, number, higher_is_better)
+            return _worst(name, parameter, higher_is_better)
 
 
 def _parameter(base: str, text: str) -> float:
@@ -230,7 +254,8 @@ def _gap(gamma: float | None, higher_is_better: bool) -> Metric:
     def response(strata: Strata) -> Response:
         # Noise of heavy tails would else put gaps of any depth below a bounded score. Where no run
         # misses the target, there is nothing to cut at.
-        worst = float(gaps(strata.values).max()) or np.inf
+        worst = gaps(strata.values).max(axis=-1, keepdims=True)
+        worst[worst == 0.0] = np.inf
         return lambda x: np.minimum(gaps(x), worst)
 
     return Metric.cutting(
@@ -239,6 +264,7 @@ def _gap(gamma: float | None, higher_is_better: bool) -> Metric:
         response,
         additive=True,
         bounds=(0.0, np.inf),
+        of_batch=True,
     )
 
 
@@ -251,33 +277,34 @@ def _pooled(name: str, cuts: Cuts, exact: Cuts) -> Metric:
     def response(strata: Strata) -> Response:
         low, high = cuts(strata)
         _, least, most = aggregates.pooled_mean(strata, low, high)
-        n = strata.values.size
-        lower = least if low > 0 else -np.inf
-        upper = most if high > 0 else np.inf
+        n = strata.n_scores
+        lower = np.expand_dims(least if low > 0 else -np.inf, -1)
+        upper = np.expand_dims(most if high > 0 else np.inf, -1)
         scale = n / (n - low - high)
         return lambda x: np.clip(x, lower, upper) * scale
 
-    def value(strata: Strata) -> float:
+    def value(strata: Strata) -> Number:
         return aggregates.pooled_mean(strata, *cuts(strata))[0]
 
-    def shift(strata: Strata) -> float:
+    def shift(strata: Strata) -> Number:
         if not any(cuts(strata)):
             return 0.0  # too few scores to cut any: it is a plain mean
-        found = aggregates.pooled_mean(strata, *exact(strata))[0] - value(strata)
-        return found if np.isfinite(found) else 0.0
+        with np.errstate(invalid="ignore"):
+            found = aggregates.pooled_mean(strata, *exact(strata))[0] - value(strata)
+        return number(np.where(np.isfinite(found), found, 0.0))
 
-    return Metric.cutting(name, value, response, shift=shift)
+    return Metric.cutting(name, value, response, shift=shift, of_batch=True)
 
 
 def _trimmed(name: str, proportion: float) -> Metric:
     aggregates.n_trimmed(1, proportion)  # refuses a wrong proportion now
 
     def cuts(strata: Strata) -> tuple[float, float]:
-        cut = float(aggregates.n_trimmed(strata.values.size, proportion))
+        cut = float(aggregates.n_trimmed(strata.n_scores, proportion))
         return cut, cut
 
     def exact(strata: Strata) -> tuple[float, float]:
-        cut = proportion * strata.values.size
+        cut = proportion * strata.n_scores
         return cut, cut
 
     return _pooled(name, cuts, exact)
@@ -285,19 +312,32 @@ def _trimmed(name: str, proportion: float) -> Metric:
 
 def _worst(name: str, proportion: float, higher_is_better: bool) -> Metric:
     def exact(strata: Strata) -> tuple[float, float]:
-        n_scores = strata.values.size
+        n_scores = strata.n_scores
         better = n_scores - max(1.0, proportion * n_scores)
         return (0.0, better) if higher_is_better else (better, 0.0)
 
     return _pooled(name, lambda s: aggregates.worst_cuts(s, proportion, higher_is_better), exact)
 
 
+def _median(strata: Strata) -> Number:
+    with np.errstate(invalid="ignore"):
+        return number(np.median(strata.task_means, axis=-1))
+
+
+def _task_iqm(strata: Strata) -> Number:
+    cuts = [float(aggregates.n_trimmed(n, 0.25)) for n in strata.counts.tolist()]
+    tasks = [Strata(runs, np.array([0, runs.shape[-1]])) for runs in strata.per_task()]
+    found = [aggregates.pooled_mean(x, cut, cut)[0] for x, cut in zip(tasks, cuts, strict=True)]
+    return number(np.mean(found, axis=0))
+
+
 def _task_iqm_influence(strata: Strata) -> FloatArray:
     """Return the influence inside each task, clipped where its runs are cut."""
     parts = []
     for runs in strata.per_task():
-        cut = aggregates.n_trimmed(runs.size, 0.25)
+        n = runs.shape[-1]
+        cut = aggregates.n_trimmed(n, 0.25)
         ordered = np.sort(runs)
-        clipped = np.clip(runs, ordered[cut], ordered[runs.size - 1 - cut])
-        parts.append(clipped * (runs.size / (runs.size - 2 * cut)))
-    return np.concatenate(parts)
+        clipped = np.clip(runs, ordered[..., [cut]], ordered[..., [n - 1 - cut]])
+        parts.append(clipped * (n / (n - 2 * cut)))
+    return np.concatenate(parts, axis=-1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,12 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["IntArray", "Strata", "as_strata"]
+__all__ = ["IntArray", "Number", "Strata", "as_strata", "number"]
 
 IntArray = npt.NDArray[np.int64]
+
+#: Of one table a float, of a batch of tables an array: one number for each.
+Number: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +28,12 @@ class Strata:
     Tasks are the strata of the bootstrap: runs are drawn inside a task, never across. Every task
     has at least one run, and numbers of runs may differ.
 
+    A batch is many tables, one in each row of `values`, such as simulated studies, with the same
+    number of runs on every task. What is said here of a table then has leading axes.
+
     Parameters
     ----------
-    values : ndarray of float, shape (scores,)
+    values : ndarray of float, shape (scores,) or (..., scores)
         All scores; may be infinite, not NaN.
     starts : ndarray of int, shape (tasks + 1,)
         Task ``t`` owns ``values[starts[t]:starts[t + 1]]``.
@@ -92,6 +99,11 @@ class Strata:
         """Number of tasks."""
         return self.starts.size - 1
 
+    @property
+    def n_scores(self) -> int:
+        """Number of scores of a table."""
+        return int(self.starts[-1])
+
     @cached_property
     def counts(self) -> IntArray:
         """Number of runs of each task, shape (tasks,)."""
@@ -110,23 +122,46 @@ class Strata:
         The weights of all scores sum to their number N, so that each is exactly 1 where all tasks
         have the same number of runs.
         """
-        return self.values.size / (self.n_tasks * self.counts)
+        return self.n_scores / (self.n_tasks * self.counts)
+
+    @cached_property
+    def pooled(self) -> tuple[FloatArray, FloatArray]:
+        """All scores of a table in ascending order, and the weight of each."""
+        if self.counts.min() == self.counts.max():
+            return np.sort(self.values), np.ones(self.n_scores)
+        order = np.argsort(self.values, kind="stable")
+        return self.values[order], np.repeat(self.units, self.counts)[order]
 
     @cached_property
     def task_means(self) -> FloatArray:
         """Mean score of each task, shape (tasks,)."""
         with np.errstate(invalid="ignore"):
-            return np.add.reduceat(self.values, self.starts[:-1]) / self.counts
+            return np.add.reduceat(self.values, self.starts[:-1], axis=-1) / self.counts
 
     def per_task(self) -> list[FloatArray]:
         """Return the scores of each task."""
-        return np.split(self.values, self.starts[1:-1])
+        return np.split(self.values, self.starts[1:-1], axis=-1)
 
-    def averaged(self, values: FloatArray) -> float:
+    def tables(self) -> list[Strata]:
+        """Return the tables of a batch with one leading axis."""
+        return [Strata(values, self.starts) for values in self.values]
+
+    def averaged(self, values: FloatArray) -> Number:
         """Return the mean over tasks of the mean over runs of `values`, one for each score."""
         with np.errstate(invalid="ignore"):
-            means = np.add.reduceat(values, self.starts[:-1]) / self.counts
-            return float(np.mean(means))
+            means = np.add.reduceat(values, self.starts[:-1], axis=-1) / self.counts
+            return number(np.mean(means, axis=-1))
+
+
+def number(found: Any) -> Number:
+    """Return an array as it is, and one without axes as a float.
+
+    Examples
+    --------
+    >>> number(np.mean([1.0, 2.0]))
+    1.5
+    """
+    return found if np.ndim(found) else float(found)
 
 
 def as_strata(scores: Strata | npt.ArrayLike) -> Strata:

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
     from numpy.typing import ArrayLike
 
@@ -106,11 +105,11 @@ class Number:
         return cls(record["value"], record["low"], record["high"])
 
     @classmethod
-    def median(cls, errors: ArrayLike, *, rng: np.random.Generator) -> Number:
+    def median(cls, errors: ArrayLike) -> Number:
         """Return the median of the trials' errors; what is infinite is not estimable."""
-        from gnomon.stats.bootstrap.resamples import median_interval
+        from gnomon.stats.bootstrap.medians import median_interval
 
-        ends = median_interval(errors, level=LEVEL, n_resamples=2000, rng=rng)
+        ends = median_interval(errors, level=LEVEL)
         return cls(*(x if math.isfinite(x) else None for x in map(float, ends)))
 
 

@@ -6,13 +6,14 @@ import pkgutil
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.ranking.audits import statements
 from gnomon.ranking.audits.intransitivity import Intransitivity, measure_intransitivity
+from gnomon.ranking.audits.item_audit import ItemAudit, item_statements
 from gnomon.ranking.audits.mean_and_ranks import on_agreement
 from gnomon.ranking.audits.statements import METRICS, MOST_IN_DIAGRAM, Statement
 from gnomon.ranking.contest import Contest
@@ -28,10 +29,6 @@ from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.all_pairs import compare_all
 from gnomon.stats.comparisons.comparison import Comparisons
 from gnomon.stats.estimates import Estimate, estimate
-
-if TYPE_CHECKING:
-    from gnomon.plot.record import Figure
-    from gnomon.report.page import Report
 
 __all__ = ["TITLES", "Audit", "audit", "scaled_by_task"]
 
@@ -104,19 +101,19 @@ class Audit(Results[Statement]):
         ]
         return "\n\n".join([*parts, _part("Notes", self.notes)] if self.notes else parts)
 
-    def page(self, title: str = "Audit") -> Report:
+    def page(self, title: str = "Audit") -> Any:
         """Return the page of the audit; its ``save(folder)`` writes it with figures and tables."""
-        made: Report = pkgutil.resolve_name("gnomon.report.audit_page:audit_report")(self, title)
+        made: Any = pkgutil.resolve_name("gnomon.report.audit_page:audit_report")(self, title)
         return made
 
     @property
-    def figures(self) -> tuple[Figure, ...]:
+    def figures(self) -> tuple[Any, ...]:
         """The figures of the page, with their captions and numbers."""
         return tuple(self.page().figures)
 
-    def figure(self) -> Figure:
+    def figure(self) -> Any:
         """Return the first of the figures: rank intervals."""
-        drawn: Figure = self.ranking.figure()
+        drawn: Any = self.ranking.figure()
         return drawn
 
     def plot(self, ax: Any = None) -> Any:
@@ -134,8 +131,10 @@ def audit(
     level: float = 0.95,
     n_resamples: int = 1000,
     rng: np.random.Generator | int | None = None,
-) -> Audit:
+) -> Audit | ItemAudit:
     """Audit a table of scores: what it holds, and how far its order can be believed.
+
+    Of a table of items it says what the items hold and lack, and which of them tell models apart.
 
     Parameters
     ----------
@@ -152,7 +151,7 @@ def audit(
 
     Returns
     -------
-    Audit
+    Audit, or ItemAudit of a table of items
         A sequence of :class:`gnomon.ranking.Statement`. What it was warned of is in its `warnings`,
         and not raised as well.
 
@@ -171,6 +170,8 @@ def audit(
     'rainbow and iqn: not separated; about 56 r'
     """
     table, draws = at_common_step(scores), generator(rng)
+    if table.units == "items":
+        return ItemAudit(item_statements(table, draws), made_by(rng), table=table)
     with noted() as notes:
         contest = Contest.from_table(table)
         ranking = rank(contest, level=level, n_resamples=n_resamples, rng=draws)

@@ -61,7 +61,8 @@ class Statement(FieldRecord):
     ----------
     section : str
         ``table``, ``estimates``, ``ranks``, ``methods``, ``metrics``, ``agreement``, ``pool``,
-        ``runs`` or ``cycles``.
+        ``runs`` or ``cycles``; of an evaluation ``table``, ``missing``, ``epochs``,
+        ``duplicates``, ``discrimination``, ``range`` or ``scorers``.
     name : str
         What it is about.
     finding : str

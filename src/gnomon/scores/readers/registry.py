@@ -367,6 +367,12 @@ def _recognised(path: Path, wanted: ReadRequest) -> Reader:
     found = found or [reader for reader in general if reader.recognises(path)]
     if not found and not path.exists():
         raise ScoreDataError(f"{path}: expected a file of scores; there is none")
+    logs = [
+        r.name for r in _readers() if r not in every and r.name != "items" and r.recognises(path)
+    ]
+    # Beside samples of lm-eval lie results, which are of tasks.
+    if logs and "lm-eval" not in [reader.name for reader in found]:
+        raise ScoreDataError(f"{path}: expected tasks, found items of the format {logs[0]!r}")
     if not found:
         names = ", ".join(sorted(available_readers()))
         raise ScoreDataError(f"{path}: expected scores in a known format ({names}); found none")

@@ -1,169 +1,152 @@
-"""The bootstrap of medians of many columns whose rows are drawn together, such as learning curves.
+"""The bootstrap distribution of a median, exactly: no draws, no Monte Carlo error.
 
-A median is one value of its column, or the mean of two, so a resample is told by their two places
-in ascending order, and all quantiles of the resamples by how often each two places were drawn.
+The median of a resample is one value of the sample, or the mean of two, and how likely each two
+are depends on the number of values alone (Maritz and Jarrett 1978; Efron 1979, section 3).
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from gnomon.scores.table import FloatArray
-from gnomon.stats.bootstrap.kernels import STRIDE, mix
 
-__all__ = ["median_intervals", "median_replicates_of"]
+__all__ = ["median_curve", "median_interval"]
 
 _Ints = npt.NDArray[np.int64]
-#: Unsigned, as small as they may be: the processor then takes up to 32 of them at a time.
-_Places = npt.NDArray[np.unsignedinteger]
 
-#: Columns, and resamples, that are counted in one piece; neither has influence on any number.
-COLUMN_BLOCK = 256
-RESAMPLE_BLOCK = 1024
-#: So many pairs of places are counted one by one; of more, those that were drawn are sorted.
-_MOST_PAIRS = 1 << 20
-_S32 = np.uint64(32)
+#: Medians that are held in memory together; has no influence on any number.
+BLOCK = 500_000
+#: Pairs of places less likely than this are left out: together they move no level by 1e-7.
+_NEGLIGIBLE = 1e-12
+#: And so are those this far apart: a gap of g ranks has probability exp(-g) or so.
+_FARTHEST = 64
+#: What sums of probabilities may be off by.
+_ROUNDING = 1e-9
 
 
-def median_intervals(
-    columns: FloatArray, key: np.uint64, n_resamples: int, level: float, *, n_threads: int = 1
-) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of the percentile interval of the median of each column.
+def median_interval(x: npt.ArrayLike, *, level: float = 0.95) -> tuple[float, float, float]:
+    """Return the median of one sample with its bootstrap percentile interval.
 
     Parameters
     ----------
-    columns : ndarray of float, shape (columns, rows)
-        At least one row; may hold infinite values, not NaN.
-    key : uint64
-        From :func:`gnomon.stats.bootstrap.resamples.draw_key`.
-    n_resamples : int
-        Number of resamples of rows, which all columns share.
+    x : array_like of float, shape (runs,)
+        May hold infinite values, which a median can pass; NaN is left out.
     level : float
-        Confidence level, between 0 and 1.
-    n_threads : int
-        Threads to work with; does not change the result.
+        Confidence level.
 
     Returns
     -------
-    low, high : ndarray of float, shape (columns,)
-        Quantiles of the resampled medians, as :func:`numpy.quantile` has them (linear).
+    median, low, high : float
+        Infinite where more than half of the values are; all NaN for an empty sample, and the ends
+        NaN for a single value, which says nothing about its spread.
+
+    Examples
+    --------
+    >>> median_interval([5, 1, 4, float("inf"), 2])
+    (4.0, 1.0, inf)
     """
-    order = np.argsort(columns, axis=1, kind="stable")
-    ordered = np.take_along_axis(columns, order, axis=1)
-    # Where the order stays, as it does once all have learned, so do the places.
-    is_new = np.append(True, (order[1:] != order[:-1]).any(axis=1))[: len(order)]
-    which, different = np.cumsum(is_new) - 1, order[is_new]
-    ends = np.empty((2, len(columns)))
-    for first in range(0, len(different), COLUMN_BLOCK):
-        block = different[first : first + COLUMN_BLOCK]
-        places = _median_places(block, key, n_resamples, n_threads)
-        counted = [_counted(drawn, order.shape[1]) for drawn in places]
-        for column in np.flatnonzero((which >= first) & (which < first + len(block))):
-            low, high, counts = counted[which[column] - first]
-            medians = _middle(ordered[column, low], ordered[column, high])
-            ends[:, column] = _quantiles(medians, counts, [(1 - level) / 2, (1 + level) / 2])
+    sample = np.asarray(x, dtype=np.float64).ravel()
+    middle, low, high = median_curve(sample[~np.isnan(sample), None], level=level)
+    return float(middle[0]), float(low[0]), float(high[0])
+
+
+def median_curve(
+    curves: npt.ArrayLike, *, level: float = 0.95
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the median curve of several trials with a pointwise bootstrap percentile band.
+
+    Parameters
+    ----------
+    curves : array_like of float, shape (trials, points)
+        May hold infinite values, not NaN.
+    level : float
+        Confidence level at each point.
+
+    Returns
+    -------
+    median, low, high : ndarray of float, shape (points,)
+        The ends are quantiles of the median over all resamples of the trials. They are NaN for
+        fewer than two trials; where all trials agree they equal the median.
+
+    Raises
+    ------
+    ValueError
+        `curves` has another shape or holds NaN.
+
+    Examples
+    --------
+    >>> median_curve([[9, 5, 0], [8, 3, 0], [7, 4, 0], [9, 1, 0], [6, 2, 0]])
+    (array([8., 3., 0.]), array([6., 1., 0.]), array([9., 5., 0.]))
+    """
+    x = np.asarray(curves, dtype=np.float64)
+    if x.ndim != 2 or np.isnan(x).any():
+        raise ValueError(f"expected curves (trials, points) without NaN, found shape {x.shape}")
+    n, n_points = x.shape
+    empty = np.full(n_points, np.nan)
+    if n < 2:
+        return (x[0].copy() if n else empty), empty, empty.copy()
+    columns = np.sort(x.T, axis=1)
+    # Once all have learned, a curve stays as it is, and so does its median.
+    is_new = np.append(True, (columns[1:] != columns[:-1]).any(axis=1))[:n_points]
+    low, high = _ends(columns[is_new], (1.0 - level) / 2.0)
+    which = np.cumsum(is_new) - 1
+    middle = _middle(columns[:, (n - 1) // 2], columns[:, n // 2])
+    return middle, low[which], high[which]
+
+
+def _ends(ordered: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
+    """Return two quantiles of the resampled median of each row of ascending values."""
+    below, above, probability = _places(ordered.shape[1])
+    ends = np.empty((2, len(ordered)))
+    n_rows = max(1, BLOCK // probability.size)
+    for first in range(0, len(ordered), n_rows):
+        rows = ordered[first : first + n_rows]
+        medians = _middle(rows[:, below], rows[:, above])
+        order = medians.argsort(axis=1)
+        up_to = probability[order].cumsum(axis=1)
+        for end, share in zip(ends, (tail, 1.0 - tail), strict=True):
+            place = (up_to >= share - _ROUNDING).argmax(axis=1)
+            at = np.take_along_axis(order, place[:, None], axis=1)
+            end[first : first + n_rows] = np.take_along_axis(medians, at, axis=1)[:, 0]
     return ends[0], ends[1]
-
-
-def median_replicates_of(column: FloatArray, key: np.uint64, n_resamples: int) -> FloatArray:
-    """Return the median of one column, shape (rows,), in every resample."""
-    order = np.argsort(column, kind="stable")
-    low, high = np.divmod(_median_places(order[None], key, n_resamples, 1)[0], column.size)
-    return _middle(column[order[low]], column[order[high]])
-
-
-def _median_places(order: _Ints, key: np.uint64, n_resamples: int, n_threads: int) -> _Places:
-    """Return ``low * rows + high``, shape (columns, n_resamples): where each median lies.
-
-    Row c of `order`, (columns, rows), holds the rows of a column by ascending value.
-    """
-    n = order.shape[1]
-    small, code = next(
-        (small, code)
-        for small, code in (("u1", "u2"), ("u2", "u4"), ("u4", "u8"))
-        if n <= np.iinfo(small).max
-    )
-    places: _Places = np.empty((order.shape[0], n_resamples), dtype=code)
-    ranks = np.array([(n - 1) // 2, n // 2], dtype=small)
-
-    def fill(first: int) -> None:
-        _draw_places(key, first, order, ranks, places[:, first : first + RESAMPLE_BLOCK])
-
-    with ThreadPoolExecutor(n_threads) as threads:
-        list(threads.map(fill, range(0, n_resamples, RESAMPLE_BLOCK)))
-    return places
-
-
-def _counted(drawn: _Places, n: int) -> tuple[_Ints, _Ints, _Ints]:
-    """Return both places of each pair that was drawn, and how often it was."""
-    if n * n <= _MOST_PAIRS:
-        everywhere = np.bincount(drawn)
-        found = np.flatnonzero(everywhere)
-        counts = everywhere[found]
-    else:
-        found, counts = np.unique(drawn.astype(np.int64), return_counts=True)
-    low, high = np.divmod(found, n)
-    return low, high, counts
 
 
 def _middle(low: FloatArray, high: FloatArray) -> FloatArray:
     """Return what lies in the middle between two values, which may be infinite."""
     with np.errstate(invalid="ignore"):
-        return np.where(low < high, low + (high - low) / 2.0, low)
+        return np.where(low < high, low / 2.0 + high / 2.0, low)
 
 
-def _quantiles(values: FloatArray, counts: _Ints, probabilities: list[float]) -> FloatArray:
-    """Return quantiles of values that occur several times."""
-    order = np.argsort(values, kind="stable")
-    up_to = np.cumsum(counts[order])
-    at = np.asarray(probabilities) * (up_to[-1] - 1)
-    below, above = (
-        values[order[np.searchsorted(up_to, place, side="right")]]
-        for place in (np.floor(at), np.ceil(at))
-    )
-    with np.errstate(invalid="ignore"):
-        mixed = below + (at - np.floor(at)) * (above - below)
-    return np.asarray(np.where((below == above) | (at == np.floor(at)), below, mixed))
+@lru_cache(maxsize=64)
+def _places(n: int) -> tuple[_Ints, _Ints, FloatArray]:
+    """Return the two places, from 0, of the median of a resample of n, and how likely they are.
 
-
-@njit(cache=True, nogil=True)
-def _draw_places(key: np.uint64, first: int, order: _Ints, ranks: _Places, places: _Places) -> None:
-    """Fill `places`, (columns, resamples), from resample `first` on.
-
-    The place of a rank is the number of places up to which no more rows than that were drawn: sums
-    without a branch, over all resamples side by side.
+    The lower one is at place i or before it if at least m = floor((n + 1) / 2) draws are. For even
+    n = 2m it is at i and the upper one at j > i if m draws are at i or before it, the last of them
+    at i, and m at j or after it, the first of them at j.
     """
-    n_columns, n = order.shape
-    n_resamples = places.shape[1]
-    drawn = np.zeros((n, n_resamples), ranks.dtype)
-    for b in range(n_resamples):
-        state = mix(key + np.uint64(first + b + 1) * STRIDE)
-        for _ in range(n):
-            state += STRIDE
-            drawn[np.int64(((mix(state) >> _S32) * np.uint64(n)) >> _S32), b] += 1
-    up_to, low, high = np.empty((3, n_resamples), ranks.dtype)
-    for c in range(n_columns):
-        up_to[:], low[:], high[:] = 0, 0, 0
-        for i in range(n):
-            _add_row(drawn[order[c, i]], ranks[0], ranks[1], up_to, low, high)
-        for b in range(n_resamples):
-            places[c, b] = low[b] * n + high[b]
+    from scipy.special import betainc, gammaln
 
-
-@njit(cache=True, nogil=True)
-def _add_row(
-    drawn: _Places,
-    low_rank: np.unsignedinteger,
-    high_rank: np.unsignedinteger,
-    up_to: _Places,
-    low: _Places,
-    high: _Places,
-) -> None:
-    for b in range(drawn.size):
-        up_to[b] += drawn[b]
-        low[b] += up_to[b] <= low_rank
-        high[b] += up_to[b] <= high_rank
+    m = (n + 1) // 2
+    marginal = np.diff(betainc(m, n - m + 1, np.arange(n + 1) / n))
+    likely = np.flatnonzero(marginal > _NEGLIGIBLE)
+    if n % 2:
+        return likely, likely, marginal[likely] / marginal[likely].sum()
+    first, distance = (
+        grid.ravel() for grid in np.meshgrid(likely, np.arange(1, min(n, _FARTHEST)), indexing="ij")
+    )
+    below, above = np.stack([first, first + distance])[:, first + distance < n]
+    rank = np.arange(1, n + 1)
+    with np.errstate(divide="ignore"):
+        # log of (i/n)^m - ((i-1)/n)^m, the chance that the largest of m draws is at rank i.
+        largest = m * np.log(rank / n) + np.log(-np.expm1(m * np.log1p(-1.0 / rank)))
+    ways = gammaln(n + 1) - 2.0 * gammaln(m + 1)
+    apart = np.exp(ways + largest[below] + largest[n - 1 - above])
+    together = (marginal - np.bincount(below, apart, n))[likely]
+    below, above = np.append(likely, below), np.append(likely, above)
+    probability = np.append(together, apart)
+    kept = probability > _NEGLIGIBLE
+    return below[kept], above[kept], probability[kept] / probability[kept].sum()

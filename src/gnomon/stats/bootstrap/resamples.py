@@ -17,16 +17,12 @@ import numpy.typing as npt
 from gnomon.scores.table import FloatArray
 from gnomon.stats.aggregates import n_trimmed
 from gnomon.stats.bootstrap.draws import aggregates_of_draws, drawn_scores
-from gnomon.stats.bootstrap.quantiles import quantiles
 from gnomon.stats.metrics import Metric
 from gnomon.stats.strata import IntArray, Strata, as_strata
 
 __all__ = [
     "Resamples",
     "draw_key",
-    "median_curve",
-    "median_interval",
-    "median_replicates",
 ]
 
 #: What the kernel computes besides one additive metric.
@@ -193,120 +189,3 @@ def _in_blocks(
         return
     with ThreadPoolExecutor(n_threads) as threads:
         list(threads.map(lambda first: fill(first, out[first : first + BLOCK]), firsts))
-
-
-def median_interval(
-    x: npt.ArrayLike,
-    *,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    rng: np.random.Generator,
-) -> tuple[float, float, float]:
-    """Return the median of one sample with its bootstrap percentile interval.
-
-    Parameters
-    ----------
-    x : array_like of float, shape (runs,)
-        May hold infinite values, which a median can pass; NaN is left out.
-    level : float
-        Confidence level.
-    n_resamples : int
-        Number of resamples.
-    rng : numpy.random.Generator
-        Source of the draws.
-
-    Returns
-    -------
-    median, low, high : float
-        Infinite where more than half of the values are; all NaN for an empty sample, and the ends
-        NaN for a single value, which says nothing about its spread.
-
-    Examples
-    --------
-    >>> median_interval([5, 1, 4, np.inf, 2], rng=np.random.default_rng(0))
-    (4.0, 1.0, inf)
-    """
-    sample = np.asarray(x, dtype=np.float64).ravel()
-    middle, low, high = median_curve(
-        sample[~np.isnan(sample), None], level=level, n_resamples=n_resamples, rng=rng
-    )
-    return float(middle[0]), float(low[0]), float(high[0])
-
-
-def median_replicates(
-    x: npt.ArrayLike, *, n_resamples: int = 2000, rng: np.random.Generator
-) -> FloatArray:
-    """Return the median of one sample in every resample.
-
-    Parameters
-    ----------
-    x : array_like of float, shape (runs,)
-        At least one value; may be infinite, not NaN.
-    n_resamples : int
-        Number of resamples.
-    rng : numpy.random.Generator
-        Source of the draws.
-
-    Returns
-    -------
-    ndarray of float, shape (n_resamples,)
-        What :func:`median_interval` takes its ends from.
-    """
-    from gnomon.stats.bootstrap.medians import median_replicates_of
-
-    return median_replicates_of(np.asarray(x, dtype=np.float64).ravel(), draw_key(rng), n_resamples)
-
-
-def median_curve(
-    curves: npt.ArrayLike,
-    *,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    rng: np.random.Generator,
-    n_threads: int = 1,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the median curve of several trials with a pointwise bootstrap percentile band.
-
-    Whole curves are drawn, one index for all points, so the band at one point and the band at
-    another come from the same resamples.
-
-    Parameters
-    ----------
-    curves : array_like of float, shape (trials, points)
-        May hold infinite values, not NaN.
-    level : float
-        Confidence level at each point.
-    n_resamples : int
-        Number of resamples.
-    rng : numpy.random.Generator
-        Source of the draws.
-    n_threads : int
-        Threads to work with; does not change the result.
-
-    Returns
-    -------
-    median, low, high : ndarray of float, shape (points,)
-        The ends are NaN for fewer than two trials. Where all trials agree they equal the median.
-
-    Raises
-    ------
-    ValueError
-        `curves` has another shape or holds NaN.
-
-    Examples
-    --------
-    >>> curves = [[9, 5, 0], [8, 3, 0], [7, 4, 0], [9, 1, 0], [6, 2, 0]]
-    >>> median_curve(curves, rng=np.random.default_rng(0))
-    (array([8., 3., 0.]), array([6., 1., 0.]), array([9., 5., 0.]))
-    """
-    x = np.asarray(curves, dtype=np.float64)
-    if x.ndim != 2 or np.isnan(x).any():
-        raise ValueError(f"expected curves (trials, points) without NaN, found shape {x.shape}")
-    key = draw_key(rng)
-    empty = np.full(x.shape[1], np.nan)
-    if x.shape[0] < 2:
-        return (x[0].copy() if x.shape[0] else empty), empty, empty.copy()
-    from gnomon.stats.bootstrap.medians import median_intervals
-
-    low, high = median_intervals(x.T, key, n_resamples, level, n_threads=n_threads)
-    return quantiles(x, [0.5])[0], low, high

@@ -18,12 +18,13 @@ from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
 from gnomon.stats.comparisons.difference import (
     IMPROVEMENT,
     DifferenceOptions,
-    difference_of,
-    interval_and_test,
+    Judgement,
+    judged,
+    judged_tasks,
 )
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import shared_tasks, warn
-from gnomon.stats.intervals import Interval, checked
+from gnomon.stats.intervals import checked
 from gnomon.stats.items.item_comparisons import compare_items
 from gnomon.stats.items.item_looks import compare_items_sequentially
 from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlike
@@ -43,6 +44,7 @@ __all__ = [
     "compared_pair",
     "corrected",
     "metrics_to_compare",
+    "scores_of_pair",
 ]
 
 SmallMethod = Literal["auto", "small_sample", "percentile"]
@@ -237,26 +239,21 @@ def compared_pair(
     With `variances` those of a whole table moderate what a formula gives (none of pairs of runs).
     """
     tasks = shared_tasks(scores, (a, b))
-    x, y = _strata_pair(scores, a, b, tasks, how.paired)
-    keys = (draw_key(how.rng), draw_key(how.rng))
-    options = DifferenceOptions(
-        scores.higher_is_better, how.paired, how.level, how.method, how.n_resamples, keys
-    )
+    x, y, options = scores_of_pair(scores, a, b, tasks, how)
     comparisons = []
     for metric in metrics_to_compare(metrics, how.gamma, scores.higher_is_better):
-        judged = options
+        moderated = options
         if variances is not None and metric.influence is not None:
             of = variances.influences(metric, tasks)
             if a in of and b in of:
-                judged = replace(options, moderated=(of[a], of[b]))
-        comparisons.append(_compared(x, y, metric, judged, a, b, None))
+                moderated = replace(options, moderated=(of[a], of[b]))
+        (whole,) = judged(x, y, metric, moderated)
+        comparisons.append(_compared(whole, metric, options, a, b, None))
         if per_task:
-            parts = zip(tasks, x.per_task(), y.per_task(), strict=True)
-            singles = [
-                _compared(Strata.from_runs([p]), Strata.from_runs([q]), metric, options, a, b, task)
-                for task, p, q in parts
-            ]
-            comparisons += corrected(singles)
+            judgements = zip(tasks, judged_tasks(x, y, metric, options), strict=True)
+            comparisons += corrected(
+                [_compared(one, metric, options, a, b, task) for task, one in judgements]
+            )
     return comparisons
 
 
@@ -274,6 +271,18 @@ def metrics_to_compare(
         except UnknownNameError:
             raise UnknownNameError("metric", str(one), (*METRICS, IMPROVEMENT)) from None
     return metrics
+
+
+def scores_of_pair(
+    scores: ScoreTable, a: str, b: str, tasks: Sequence[str], how: ComparisonSettings
+) -> tuple[Strata, Strata, DifferenceOptions]:
+    """Return both algorithms' scores, and how their difference is to be judged."""
+    x, y = _strata_pair(scores, a, b, tasks, how.paired)
+    keys = (draw_key(how.rng), draw_key(how.rng))
+    options = DifferenceOptions(
+        scores.higher_is_better, how.paired, how.level, how.method, how.n_resamples, keys
+    )
+    return x, y, options
 
 
 def _strata_pair(
@@ -299,8 +308,7 @@ def _strata_pair(
 
 
 def _compared(
-    x: Strata,
-    y: Strata,
+    found: Judgement,
     metric: Metric,
     options: DifferenceOptions,
     a: str,
@@ -308,18 +316,16 @@ def _compared(
     task: str | None,
 ) -> Comparison:
     """Return one comparison, NaN with a warning where it is not estimable."""
-    value = difference_of(x, y, metric, options)
-    interval, p_value = Interval(math.nan, math.nan, "none", 0, math.nan), math.nan
+    value, interval, p_value = found.value, found.interval, found.p_value
     where = f"{metric.name} of {a} and {b}" + (f" on {task}" if task else "")
     if not math.isfinite(value):
         warn(f"{where}: not estimable, some runs are infinite (censored)")
         value = math.nan
-    elif min(x.counts.max(), y.counts.max()) == 1:
-        single = a if x.counts.max() == 1 else b
+    elif min(found.n_runs) == 1:
+        single = a if found.n_runs[0] == 1 else b
         warn(f"{where}: interval not estimable from one run per task of {single}")
     else:
-        found, p_value = interval_and_test(x, y, metric, options, value)
-        interval, fault = checked(found, _scale(x, y, metric))
+        interval, fault = checked(interval, found.size)
         if fault is not None:
             warn(f"{where}: {fault}")
         if math.isnan(interval.low):
@@ -339,13 +345,6 @@ def _compared(
         interval.n_resamples,
         interval.mc_error,
     )
-
-
-def _scale(x: Strata, y: Strata, metric: Metric) -> float:
-    """Return the size of the two numbers whose difference is taken."""
-    if metric.name == IMPROVEMENT:
-        return 1.0
-    return max(abs(metric.value(x)), abs(metric.value(y)))
 
 
 def corrected(comparisons: list[Comparison]) -> list[Comparison]:

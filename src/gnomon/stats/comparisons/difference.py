@@ -18,34 +18,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.resamples import Resamples
-from gnomon.stats.comparisons.improvement import (
-    improvement_interval,
-    placements,
-    resampled_improvement,
-)
+from gnomon.stats.comparisons.improvement import Improvement, placements, resampled_improvement
 from gnomon.stats.intervals import FEW_RUNS, Interval, percentile
 from gnomon.stats.metrics import Metric, metric_named
-from gnomon.stats.small_samples.small_sample import Influences, delta_error, median_profile_interval
-from gnomon.stats.strata import Strata
+from gnomon.stats.small_samples.median_profile import MedianProfile
+from gnomon.stats.small_samples.small_sample import DeltaError, Influences, delta_error
+from gnomon.stats.strata import Number, Strata, number
 
 __all__ = [
     "IMPROVEMENT",
+    "Difference",
     "DifferenceOptions",
-    "difference_ends",
+    "Judgement",
+    "MedianDifference",
+    "difference",
     "difference_error",
     "difference_of",
     "has_closed_form",
-    "interval_and_test",
-    "median_difference_ends",
-    "median_difference_interval",
+    "judged",
+    "judged_tasks",
     "neutral_value",
     "paired_correlation",
+    "size_of",
 ]
 
 #: The metric that is no difference: see :mod:`gnomon.stats.comparisons.improvement`.
@@ -92,29 +94,47 @@ def has_closed_form(metric: Metric) -> bool:
     return metric.name in (IMPROVEMENT, "median") or metric.influence is not None
 
 
-def difference_of(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> float:
+def _in_closed_form(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> bool:
+    """Return whether these scores are judged without resamples, and so may be batches."""
+    if metric.name == IMPROVEMENT:
+        return options.closed(x, y)
+    finite = bool(np.isfinite(x.values).all() and np.isfinite(y.values).all())
+    return finite and has_closed_form(metric) and options.small(x, y)
+
+
+def difference_of(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> Number:
     """Return the metric of the first minus that of the second, or P(first better than second)."""
     if metric.name == IMPROVEMENT:
         return placements(x, y, higher_is_better=options.higher_is_better).value
-    return metric.value(x) - metric.value(y)
+    return metric.values(x) - metric.values(y)
 
 
-def interval_and_test(
-    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions, value: float
-) -> tuple[Interval, float]:
-    """Return the interval of a difference, and the two-sided p-value of there being none."""
-    neutral = neutral_value(metric)
+class Difference(Protocol):
+    """A difference that was seen, with what a judgement of it takes, whatever the level."""
+
+    @property
+    def p_value(self) -> Number:
+        """Two-sided, that there is none."""
+
+    def interval(self, level: float) -> Interval:
+        """Return its interval at a level."""
+
+
+def difference(
+    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions, value: Number
+) -> Difference:
+    """Return the difference of two algorithms, or of each two tables of two batches.
+
+    Batches take a method in closed form.
+    """
     if metric.name == IMPROVEMENT and not options.paired and options.closed(x, y):
-        return improvement_interval(x, y, options.level, higher_is_better=options.higher_is_better)
+        return Improvement.of(x, y, higher_is_better=options.higher_is_better)
     if options.small(x, y):
         if _has_profile(x, y, metric):
-            return median_difference_interval(
-                x,
-                y,
-                options.level,
-                correlation=_correlation(x, y, options),
-                n_resamples=options.n_resamples if options.paired else 0,
-            )
+            n, correlation = options.n_resamples if options.paired else 0, 0.0
+            if options.paired:
+                correlation = paired_correlation(x, y, n_resamples=n, key=options.keys[0])
+            return MedianDifference(value, MedianProfile.of(x), MedianProfile.of(y), correlation, n)
         found = _delta_difference(x, y, metric, options, value)
         if found is not None:
             return found
@@ -125,16 +145,114 @@ def interval_and_test(
         runs = 1.0 / max(float(np.mean(1.0 / s.counts)) for s in (x, y))
         replicates = value + (replicates - value) * math.sqrt(runs / max(runs - 1.0, 1.0))
         name = "scaled_bootstrap"
-    n = replicates.size
-    beyond = min(int(np.sum(replicates <= neutral)), int(np.sum(replicates >= neutral)))
-    p_value = min(1.0, 2.0 * (beyond + 1) / (n + 1))
-    return percentile(replicates, options.level, method=name), p_value
+    return _Resampled(replicates, neutral_value(metric), name)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A difference, the size of the two numbers that it is of, its interval and its test."""
+
+    value: float
+    size: float
+    interval: Interval
+    p_value: float
+    #: Of each algorithm on the task where it has most.
+    n_runs: tuple[int, int]
+
+
+def judged(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> list[Judgement]:
+    """Return the judgement of two tables, or of each two tables of two batches."""
+    value, n_runs = difference_of(x, y, metric, options), (x.counts.max(), y.counts.max())
+    size = size_of(x, y, metric)
+    interval, p_value = Interval(math.nan, math.nan, "none", 0, math.nan), math.nan
+    if np.isfinite(value).all() and min(n_runs) > 1:
+        found = difference(x, y, metric, options, value)
+        interval, p_value = found.interval(options.level), found.p_value
+    columns = np.broadcast_arrays(value, size, interval.low, interval.high, p_value)
+    return [
+        Judgement(value, size, replace(interval, low=low, high=high), p_value, n_runs)
+        for value, size, low, high, p_value in np.stack(columns, axis=-1).reshape(-1, 5).tolist()
+    ]
+
+
+def size_of(x: Strata, y: Strata, metric: Metric) -> Number:
+    """Return the size of the two numbers whose difference is taken."""
+    if metric.name == IMPROVEMENT:
+        return 1.0
+    return np.maximum(abs(metric.values(x)), abs(metric.values(y)))
+
+
+def judged_tasks(
+    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions
+) -> list[Judgement]:
+    """Return the judgement of each task by itself, those with equally many runs together."""
+    parts = x.per_task(), y.per_task()
+    sizes = list(zip(x.counts.tolist(), y.counts.tolist(), strict=True))
+    found: dict[int, Judgement] = {}
+    for size in dict.fromkeys(sizes):
+        places = [place for place, one in enumerate(sizes) if one == size]
+        a, b = (
+            Strata(np.array([runs[place] for place in places]), np.array([0, n_runs]))
+            for runs, n_runs in zip(parts, size, strict=True)
+        )
+        closed = _in_closed_form(a, b, metric, options)
+        pairs = [(a, b)] if closed else zip(a.tables(), b.tables(), strict=True)
+        of_pairs = [one for pair in pairs for one in judged(*pair, metric, options)]
+        found |= zip(places, of_pairs, strict=True)
+    return [found[place] for place in range(len(sizes))]
+
+
+@dataclass(frozen=True, eq=False)
+class _Resampled:
+    """A difference in every resample of both algorithms."""
+
+    replicates: FloatArray
+    neutral: float
+    method: str
+
+    @property
+    def p_value(self) -> float:
+        n = self.replicates.size
+        beyond = min(
+            int(np.sum(self.replicates <= self.neutral)),
+            int(np.sum(self.replicates >= self.neutral)),
+        )
+        return min(1.0, 2.0 * (beyond + 1) / (n + 1))
+
+    def interval(self, level: float) -> Interval:
+        return percentile(self.replicates, level, method=self.method)
+
+
+@dataclass(frozen=True, eq=False)
+class _DeltaDifference:
+    """A difference with a standard error, and around what its intervals lie."""
+
+    value: Number
+    center: Number
+    error: DeltaError
+    neutral: float
+    bounds: tuple[float, float]
+    method: str
+
+    @property
+    def p_value(self) -> Number:
+        # Where center and value lie on different sides, not even the sign is known.
+        unsure = (self.center - self.neutral) * (self.value - self.neutral) <= 0.0
+        p_value = self.error.p_value(self.center - self.neutral)
+        return number(np.where(unsure & (np.asarray(self.error.variance) > 0.0), 1.0, p_value))
+
+    def interval(self, level: float) -> Interval:
+        half = self.error.half_width(level)
+        low = np.minimum(self.center - half, self.value)
+        high = np.maximum(self.center + half, self.value)
+        low, high = np.clip([low, high], *self.bounds)
+        return Interval(number(low), number(high), self.method)
 
 
 def _delta_difference(
-    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions, value: float
-) -> tuple[Interval, float] | None:
-    """Return the delta-t interval and test, if the metric has finite influences."""
+    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions, value: Number
+) -> _DeltaDifference | None:
+    """Return the difference for a delta-t interval, if the metric has finite influences."""
     parts = options.moderated or _influences(x, y, metric, options.higher_is_better)
     if parts is None:
         return None
@@ -144,15 +262,10 @@ def _delta_difference(
         error = delta_error(Influences(Strata(pairs, x.starts), pairs))
     else:
         error = delta_error(*parts)
-    half = error.half_width(options.level)
-    center = value + (parts[0].shift - parts[1].shift if half > 0.0 else 0.0)
-    low, high = min(center - half, value), max(center + half, value)
-    neutral = neutral_value(metric)
-    if metric.name == IMPROVEMENT and half > 0.0:
-        low, high = max(low, 0.0), min(high, 1.0)
-    if half > 0.0 and (center - neutral) * (value - neutral) <= 0.0:
-        return Interval(low, high, name), 1.0  # not even the sign is known
-    return Interval(low, high, name), error.p_value(center - neutral)
+    shift = np.where(np.asarray(error.variance) > 0.0, parts[0].shift - parts[1].shift, 0.0)
+    bounds = (0.0, 1.0) if metric.name == IMPROVEMENT else (-math.inf, math.inf)
+    center = number(value + shift)
+    return _DeltaDifference(value, center, error, neutral_value(metric), bounds, name)
 
 
 def _influences(
@@ -168,19 +281,6 @@ def _influences(
     return [one for one in found if one is not None] if None not in found else None
 
 
-def difference_ends(
-    x: Strata, y: Strata, metric: Metric, options: DifferenceOptions
-) -> tuple[float, float]:
-    """Return the ends of the interval of the difference alone."""
-    value = difference_of(x, y, metric, options)
-    if options.small(x, y) and _has_profile(x, y, metric):
-        # The p-value of this one is found by many intervals, and is not wanted here.
-        correlation = _correlation(x, y, options)
-        return median_difference_ends(x, y, options.level, correlation)
-    interval, _ = interval_and_test(x, y, metric, options, value)
-    return interval.low, interval.high
-
-
 def difference_error(
     x: Strata, y: Strata, metric: Metric, options: DifferenceOptions
 ) -> tuple[float, float]:
@@ -189,12 +289,13 @@ def difference_error(
     That of two medians is the half width of their normal interval, with those of their means.
     """
     if _has_profile(x, y, metric):
-        low, high = median_difference_ends(x, y, 2.0 * NORMAL_TAIL - 1.0)
-        parts: Sequence[Influences] = [Influences(s, s.values) for s in (x, y)]
-        return (high - low) / 2.0, delta_error(*parts).df
-    found = _influences(x, y, metric, options.higher_is_better)
-    assert found is not None, "planning takes metrics with a closed form, of finite runs"
-    error = delta_error(*found)
+        found = MedianDifference(0.0, MedianProfile.of(x), MedianProfile.of(y))
+        normal = found.interval(2.0 * NORMAL_TAIL - 1.0)
+        means = delta_error(*(Influences(s, s.values) for s in (x, y)))
+        return (normal.high - normal.low) / 2.0, means.df
+    parts = _influences(x, y, metric, options.higher_is_better)
+    assert parts is not None, "planning takes metrics with a closed form, of finite runs"
+    error = delta_error(*parts)
     return math.sqrt(error.variance), error.df
 
 
@@ -202,13 +303,6 @@ def _has_profile(x: Strata, y: Strata, metric: Metric) -> bool:
     """Return whether the interval is that of two medians of several tasks."""
     finite = bool(np.isfinite(x.values).all() and np.isfinite(y.values).all())
     return metric.name == "median" and finite and x.n_tasks > 2
-
-
-def _correlation(x: Strata, y: Strata, options: DifferenceOptions) -> float:
-    """Return the correlation of two medians: that of pairs, or none."""
-    if not options.paired:
-        return 0.0
-    return paired_correlation(x, y, n_resamples=options.n_resamples, key=options.keys[0])
 
 
 def _difference_replicates(
@@ -232,17 +326,16 @@ def _difference_replicates(
         return np.asarray(drawn[0] - drawn[1])  # NaN where both are infinite
 
 
-def median_difference_interval(
-    x: Strata, y: Strata, level: float, *, correlation: float = 0.0, n_resamples: int = 0
-) -> tuple[Interval, float]:
-    """Return the interval of the first median minus the second, and the p-value of no difference.
+@dataclass(frozen=True, eq=False)
+class MedianDifference:
+    """The difference of two medians, with what its intervals are combined from.
 
     Parameters
     ----------
-    x, y : Strata
-        Finite scores of the same tasks, at least one of each with two runs.
-    level : float
-        Confidence level.
+    value : float
+        The first median minus the second.
+    x, y : MedianProfile
+        Of the scores of each: the same tasks, at least one of each with two runs.
     correlation : float
         Of the two estimates, from 0 to 1; see :func:`paired_correlation`.
     n_resamples : int
@@ -252,34 +345,57 @@ def median_difference_interval(
     --------
     >>> x = Strata.from_matrix([[5.0, 6.0, 7.0], [5.2, 6.3, 7.1]])
     >>> y = Strata.from_matrix([[1.0, 2.0, 2.0], [1.3, 2.2, 2.9]])
-    >>> interval, p_value = median_difference_interval(x, y, 0.95)
-    >>> interval.low > 0, p_value < 0.05
+    >>> found = MedianDifference(4.05, MedianProfile.of(x), MedianProfile.of(y))
+    >>> found.interval(0.95).low > 0, found.p_value < 0.05
     (True, True)
     """
-    low, high = median_difference_ends(x, y, level, correlation)
-    # What a repetition of the resamples would change, by the standard error of a correlation.
-    spread = (1.0 - correlation**2) / math.sqrt(n_resamples) if n_resamples else 0.0
-    other = median_difference_ends(x, y, level, max(correlation - spread, 0.0))
-    mc_error = max(abs(low - other[0]), abs(high - other[1]))
-    interval = Interval(low, high, "profile_likelihood", n_resamples, mc_error)
-    return interval, _p_value(x, y, correlation)
 
+    value: Number
+    x: MedianProfile
+    y: MedianProfile
+    correlation: float = 0.0
+    n_resamples: int = 0
 
-def median_difference_ends(
-    x: Strata, y: Strata, level: float, correlation: float = 0.0
-) -> tuple[float, float]:
-    """Return the ends of the interval alone."""
-    middle_x, middle_y = float(np.median(x.task_means)), float(np.median(y.task_means))
-    (low_x, high_x), (low_y, high_y) = (median_profile_interval(s, level) for s in (x, y))
-    value = middle_x - middle_y
-    return (
-        value - _combined(middle_x - low_x, high_y - middle_y, correlation),
-        value + _combined(high_x - middle_x, middle_y - low_y, correlation),
-    )
+    @cached_property
+    def _above(self) -> MedianProfile:
+        return self.x.beside(self.y.mirrored())
 
+    @cached_property
+    def _below(self) -> MedianProfile:
+        return self.x.mirrored().beside(self.y)
 
-def _combined(a: float, b: float, correlation: float) -> float:
-    return math.sqrt(max(a * a + b * b - 2.0 * correlation * a * b, 0.0))
+    def _reach(self, sides: MedianProfile, level: Number) -> Number:
+        """Return how far the interval reaches from the value, on the side where these do."""
+        a, b = np.moveaxis(sides.upper(level) - sides.median, -1, 0)
+        squares = a * a + b * b - 2.0 * self.correlation * a * b
+        return number(np.sqrt(np.maximum(squares, 0.0)))
+
+    def _ends(self, level: float) -> tuple[Number, Number]:
+        below, above = (self._reach(sides, level) for sides in (self._below, self._above))
+        return self.value - below, self.value + above
+
+    def interval(self, level: float) -> Interval:
+        """Return the interval at a level."""
+        low, high = self._ends(level)
+        if not self.n_resamples:
+            return Interval(low, high, "profile_likelihood")
+        # What a repetition of the resamples would change, by the standard error of a correlation.
+        spread = (1.0 - self.correlation**2) / math.sqrt(self.n_resamples)
+        other = replace(self, correlation=max(self.correlation - spread, 0.0))._ends(level)
+        mc_error = max(abs(low - other[0]), abs(high - other[1]))
+        return Interval(low, high, "profile_likelihood", self.n_resamples, mc_error)
+
+    @property
+    def p_value(self) -> float:
+        """1 minus the highest level at which the interval excludes zero."""
+        sides = self._below if self.value > 0.0 else self._above
+        # The level as minus the logarithm of its complement; beyond 36 it would be rounded to 1.
+        least, width = 0.0, 36.0
+        for _ in range(5):
+            width /= 16.0
+            levels = -np.expm1(-(least + width * np.arange(1, 16)))[:, None]
+            least += width * np.count_nonzero(abs(self.value) > self._reach(sides, levels))
+        return math.exp(-least)
 
 
 def paired_correlation(x: Strata, y: Strata, *, n_resamples: int, key: np.uint64) -> float:
@@ -293,14 +409,3 @@ def paired_correlation(x: Strata, y: Strata, *, n_resamples: int, key: np.uint64
     runs = 1.0 / float(np.mean(1.0 / x.counts))
     correlation = float(np.corrcoef(drawn[0], drawn[1])[0, 1])
     return max(correlation, 0.0) * (runs - 1.0) / runs
-
-
-def _p_value(x: Strata, y: Strata, correlation: float) -> float:
-    """Return 1 minus the highest level at which the interval excludes zero."""
-    # The level as minus the logarithm of its complement; beyond 36 it would be rounded to 1.
-    low, high = 0.0, 36.0
-    for _ in range(20):
-        middle = (low + high) / 2.0
-        below, above = median_difference_ends(x, y, -math.expm1(-middle), correlation)
-        low, high = (middle, high) if below > 0.0 or above < 0.0 else (low, middle)
-    return math.exp(-low)

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,18 @@ from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, Row, generator, noted
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.comparisons.all_pairs import compare_all
-from gnomon.stats.comparisons.comparison import IMPROVEMENT, Comparison, SmallMethod, compare
+from gnomon.stats.comparisons.comparison import (
+    IMPROVEMENT,
+    Comparison,
+    ComparisonSettings,
+    SmallMethod,
+    compare,
+    metrics_to_compare,
+    scores_of_pair,
+)
+from gnomon.stats.comparisons.difference import difference, difference_of, size_of
 from gnomon.stats.comparisons.rank_tests import holm
+from gnomon.stats.intervals import checked
 from gnomon.stats.items.item_pairs import ItemPairs
 from gnomon.stats.items.item_units import counted_as
 from gnomon.stats.items.item_values import ItemMetric
@@ -212,16 +221,23 @@ def equivalence(
     wanted = metric_list(metrics or ("mean" if of_items else METRICS[:3]))
     _check_margin(margin, wanted)
     seed = int(generator(rng).integers(2**63)) if isinstance(rng, np.random.Generator) else rng
-    options: dict[str, Any] = {"paired": paired, "method": method, "n_resamples": n_resamples}
-    options |= {"gamma": gamma, "rng": seed}
+    options: dict[str, Any] = {"paired": paired, "level": level, "method": method}
+    options |= {"n_resamples": n_resamples, "gamma": gamma}
     if a is None or b is None:
-        first = compare_all(scores, wanted, level=level, **options)
+        first = compare_all(scores, wanted, rng=seed, **options)
     else:
-        first = compare(scores, a, b, wanted, per_task=per_task, level=level, **options)
+        first = compare(scores, a, b, wanted, per_task=per_task, rng=seed, **options)
     by_name = {metric if isinstance(metric, str) else metric.name: metric for metric in wanted}
-    with noted():  # what the other levels would say again
-        ends = _ends_of_items(scores) if of_items else partial(_ends, scores, by_name, options)
-        found = [_tested(c, margin, ends(c)) for c in first]
+    with noted():  # what was said before
+        if of_items:
+            ends_of = _ends_of_items(scores)
+        else:
+
+            def ends_of(one: Comparison) -> Ends:
+                how = ComparisonSettings(**options, rng=generator(seed))
+                return _ends(scores, one, by_name[one.metric], how)
+
+        found = [_tested(one, margin, ends_of(one)) for one in first]
     records = tuple(_judged(one, p) for one, p in zip(found, _corrected(found), strict=True))
     return Equivalences(records, {**first.settings, "margin": margin}, first.warnings)
 
@@ -252,19 +268,19 @@ def _ends_of_items(scores: ScoreTable) -> Callable[[Comparison], Ends]:
 
 
 def _ends(
-    scores: ScoreTable,
-    metrics: Mapping[str, str | Metric],
-    options: Mapping[str, Any],
-    found: Comparison,
+    scores: ScoreTable, found: Comparison, metric: str | Metric, how: ComparisonSettings
 ) -> Ends:
     """Return the function from alpha to the ends of a comparison's 1 - 2 alpha interval."""
-    metric = metrics[found.metric]
-    tasks = None if found.task is None else [found.task]
-    pair = scores.select(algorithms=[found.a, found.b], tasks=tasks)
+    a, b = found.a, found.b
+    tasks = scores.shared_tasks((a, b)) if found.task is None else [found.task]
+    x, y, options = scores_of_pair(scores, a, b, tasks, how)
+    (one,) = metrics_to_compare([metric], how.gamma, scores.higher_is_better)
+    judged = difference(x, y, one, options, difference_of(x, y, one, options))
+    size = size_of(x, y, one)
 
     def ends(alpha: float) -> tuple[float, float]:
-        (one,) = compare(pair, found.a, found.b, metric, level=1.0 - 2.0 * alpha, **options)
-        return one.low, one.high
+        interval, _ = checked(judged.interval(1.0 - 2.0 * alpha), size)
+        return interval.low, interval.high
 
     return ends
 

@@ -15,8 +15,8 @@ times as much and it wins nearly always.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -25,16 +25,20 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats.comparisons.rank_tests import mann_whitney
 from gnomon.stats.intervals import Interval
 from gnomon.stats.small_samples.small_sample import DeltaError, Influences, delta_error
-from gnomon.stats.strata import Strata, as_strata
+from gnomon.stats.strata import IntArray, Number, Strata, as_strata, number
 
 __all__ = [
+    "Improvement",
     "Placements",
-    "improvement_interval",
     "newcombe_interval",
     "placements",
     "probability_of_improvement",
     "resampled_improvement",
 ]
+
+
+#: From so many pairs of runs on a task, sorting is faster than looking at each.
+MANY_PAIRS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +65,9 @@ class Placements:
         return self.a.task_means
 
     @property
-    def value(self) -> float:
+    def value(self) -> Number:
         """P(X > Y) averaged over tasks."""
-        return float(np.mean(self.per_task))
+        return number(np.mean(self.per_task, axis=-1))
 
     def error(self) -> DeltaError:
         """Return the standard error: that of both algorithms' placements (DeLong et al. 1988)."""
@@ -97,18 +101,24 @@ def placements(
     if x.n_tasks != y.n_tasks:
         raise ValueError(f"expected the same tasks, found {x.n_tasks} and {y.n_tasks}")
     pairs = list(zip(x.per_task(), y.per_task(), strict=True))
-    won_a = np.concatenate([_shares(p, np.sort(q)) for p, q in pairs])
-    won_b = np.concatenate([_shares(q, np.sort(p)) for p, q in pairs])
+    won_a = np.concatenate([_shares(p, q) for p, q in pairs], axis=-1)
+    won_b = np.concatenate([_shares(q, p) for p, q in pairs], axis=-1)
     if not higher_is_better:
         won_a, won_b = 1.0 - won_a, 1.0 - won_b
     return Placements(Strata(won_a, x.starts), Strata(won_b, y.starts))
 
 
-def _shares(values: FloatArray, ordered: FloatArray) -> FloatArray:
-    """Return for each value the share of the ordered ones that it beats, ties one half."""
-    below = np.searchsorted(ordered, values, "left")
-    up_to = np.searchsorted(ordered, values, "right")
-    return (below + up_to) / (2.0 * ordered.size)
+def _shares(values: FloatArray, others: FloatArray) -> FloatArray:
+    """Return for each value the share of the others that it beats, ties one half."""
+    if values.ndim == 1:
+        ordered = np.sort(others)
+        up_to = np.searchsorted(ordered, values, "right")
+        return (np.searchsorted(ordered, values, "left") + up_to) / (2.0 * others.size)
+    if values.shape[-1] * others.shape[-1] > MANY_PAIRS:
+        return np.array([_shares(*rows) for rows in zip(values, others, strict=True)])
+    mine, theirs = values[..., :, None], others[..., None, :]
+    twice = np.add(mine > theirs, mine >= theirs, dtype=np.int8).sum(axis=-1, dtype=np.int64)
+    return np.asarray(twice / (2.0 * others.shape[-1]))
 
 
 def probability_of_improvement(
@@ -121,13 +131,12 @@ def probability_of_improvement(
     >>> probability_of_improvement([[1.0, 5.0], [2.0, 5.0]], [[0.0, 5.0], [3.0, 5.0]])
     0.5
     """
-    return placements(a, b, higher_is_better=higher_is_better).value
+    return float(placements(a, b, higher_is_better=higher_is_better).value)
 
 
-def improvement_interval(
-    a: Strata, b: Strata, level: float, *, higher_is_better: bool = True
-) -> tuple[Interval, float]:
-    """Return the interval of P(X > Y), and the two-sided p-value of it being one half.
+@dataclass(frozen=True, eq=False)
+class Improvement:
+    """P(X > Y) of independent runs, its intervals and the test of it being one half.
 
     Of one task they are Newcombe's interval and the exact Mann-Whitney test. Over tasks they are
     delta-t's from the placements, but the interval reaches at least z times
@@ -141,58 +150,75 @@ def improvement_interval(
     ----------
     a, b : Strata
         The same tasks, at least one of each with two runs; independent runs.
-    level : float
-        Confidence level.
-    higher_is_better : bool
-        Direction of the scores.
+    won : Placements
+        Who beats whom.
 
     Examples
     --------
     >>> a, b = (Strata.from_runs([runs]) for runs in ([6.0, 7.0, 8.0, 9.0], [1.0, 2.0, 3.0, 4.0]))
-    >>> interval, p_value = improvement_interval(a, b, 0.95)
-    >>> round(interval.low, 3), interval.high, round(p_value, 3)
+    >>> found = Improvement.of(a, b)
+    >>> interval = found.interval(0.95)
+    >>> round(interval.low, 3), interval.high, round(found.p_value, 3)
     (0.582, 1.0, 0.029)
     """
-    won = placements(a, b, higher_is_better=higher_is_better)
-    if a.n_tasks == 1:
-        p_value = mann_whitney(a.values, b.values)[1]
-        low, high = newcombe_interval(won.value, a.values.size, b.values.size, level)
-        method = "newcombe"
-    else:
-        half, p_value = _over_tasks(won, a.counts.tolist(), b.counts.tolist(), level)
-        low, high = max(won.value - half, 0.0), min(won.value + half, 1.0)
-        method = "delta_t"
-    if p_value > 1.0 - level:
-        low, high = min(low, 0.5), max(high, 0.5)
-    return Interval(low, high, method), p_value
 
+    a: Strata
+    b: Strata
+    won: Placements
 
-def _over_tasks(
-    won: Placements, m: Sequence[int], n: Sequence[int], level: float
-) -> tuple[float, float]:
-    """Return half of the interval's width and the p-value, from runs of each task."""
-    sizes, n_tasks = list(zip(m, n, strict=True)), len(m)
-    near = [(p * i * j + 0.5) / (i * j + 1) for p, (i, j) in zip(won.per_task, sizes, strict=True)]
-    error = won.error()
-    edge, even = (
-        DeltaError(
-            sum(_share_variance(theta, *of) for theta, of in zip(thetas, sizes, strict=True))
-            / n_tasks**2,
-            math.inf,
-            np.full(1, math.nan),
-        )
-        for thetas in (near, [0.5] * n_tasks)
-    )
-    distance = abs(won.value - 0.5)
-    p_value = error.p_value(distance) if error.variance > 0.0 else 0.0
-    if edge.variance > error.variance:
+    @classmethod
+    def of(cls, a: Strata, b: Strata, *, higher_is_better: bool = True) -> Improvement:
+        """Compare the runs of two algorithms."""
+        return cls(a, b, placements(a, b, higher_is_better=higher_is_better))
+
+    @cached_property
+    def p_value(self) -> Number:
+        """Two-sided, that the probability is one half."""
+        if self.a.n_tasks == 1:
+            rows = (np.atleast_2d(one.values) for one in (self.a, self.b))
+            found = [mann_whitney(x, y)[1] for x, y in zip(*rows, strict=True)]
+            return found[0] if self.a.values.ndim == 1 else np.array(found)
+        error, edge = self._errors
+        distance = abs(self.won.value - 0.5)
+        p_value = np.where(np.asarray(error.variance) > 0.0, error.p_value(distance), 0.0)
         # What so few runs say against one half is less than the placements do.
-        step = 0.5 / sum(i * j for i, j in sizes)
-        p_value = max(p_value, even.p_value(max(distance - step, 0.0)))
-    return max(error.half_width(level), edge.half_width(level)), p_value
+        step = 0.5 / (self.a.counts @ self.b.counts)
+        even = self._edge_error(np.full(self.a.n_tasks, 0.5))
+        least = np.where(
+            edge.variance > error.variance, even.p_value(np.maximum(distance - step, 0.0)), 0.0
+        )
+        return number(np.maximum(p_value, least))
+
+    def interval(self, level: float) -> Interval:
+        """Return the interval at a level."""
+        value = self.won.value
+        if self.a.n_tasks == 1:
+            low, high = newcombe_interval(value, self.a.n_scores, self.b.n_scores, level)
+            method = "newcombe"
+        else:
+            half = np.maximum(*(error.half_width(level) for error in self._errors))
+            low, high = np.maximum(value - half, 0.0), np.minimum(value + half, 1.0)
+            method = "delta_t"
+        unsure = np.asarray(self.p_value) > 1.0 - level
+        low = np.where(unsure, np.minimum(low, 0.5), low)
+        high = np.where(unsure, np.maximum(high, 0.5), high)
+        return Interval(number(low), number(high), method)
+
+    @cached_property
+    def _errors(self) -> tuple[DeltaError, DeltaError]:
+        """The standard error of the placements, and that a little off the edge."""
+        n_pairs = self.a.counts * self.b.counts
+        near = (self.won.per_task * n_pairs + 0.5) / (n_pairs + 1)
+        return self.won.error(), self._edge_error(near)
+
+    def _edge_error(self, thetas: FloatArray) -> DeltaError:
+        """Return the standard error where these are the true probabilities of the tasks."""
+        variances = _share_variance(thetas, self.a.counts, self.b.counts)
+        total = variances.sum(axis=-1) / self.a.n_tasks**2
+        return DeltaError(total, math.inf, np.full(1, math.nan))
 
 
-def newcombe_interval(value: float, m: int, n: int, level: float) -> tuple[float, float]:
+def newcombe_interval(value: Number, m: int, n: int, level: float) -> tuple[Number, Number]:
     """Return Newcombe's (2006, method 5) interval of P(X > Y) from m runs against n.
 
     Parameters
@@ -216,17 +242,18 @@ def newcombe_interval(value: float, m: int, n: int, level: float) -> tuple[float
     return 1.0 - _upper_end(1.0 - value, m, n, z), _upper_end(value, m, n, z)
 
 
-def _upper_end(value: float, m: int, n: int, z: float) -> float:
+def _upper_end(value: Number, m: int, n: int, z: float) -> Number:
     """Return the greatest probability within z of its own standard errors of the value."""
-    low, high = value, 1.0
+    low, step = value, 1.0 - value
     for _ in range(60):
-        middle = (low + high) / 2.0
+        step = step / 2.0
+        middle = low + step
         inside = (middle - value) ** 2 <= z * z * _share_variance(middle, m, n)
-        low, high = (middle, high) if inside else (low, middle)
-    return high
+        low = low + step * inside
+    return low + step
 
 
-def _share_variance(theta: float, m: int, n: int) -> float:
+def _share_variance(theta: Number, m: int | IntArray, n: int | IntArray) -> Number:
     """Return the variance of the share of pairs won at a true probability.
 
     That of exponential distributions (Hanley and McNeil 1982), the sizes of both samples taken for

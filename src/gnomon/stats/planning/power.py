@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key
+from gnomon.stats.bootstrap.resamples import draw_key
 from gnomon.stats.comparisons.comparison import metrics_to_compare
 from gnomon.stats.comparisons.difference import (
     IMPROVEMENT,
     DifferenceOptions,
-    difference_ends,
+    difference,
     difference_error,
     difference_of,
     has_closed_form,
@@ -25,7 +25,7 @@ from gnomon.stats.comparisons.difference import (
 )
 from gnomon.stats.comparisons.studentized_range import noncentrality
 from gnomon.stats.estimates import finite_or_none, shared_tasks
-from gnomon.stats.intervals import interval_of
+from gnomon.stats.intervals import closed_interval
 from gnomon.stats.metrics import Metric
 from gnomon.stats.small_samples.small_sample import task_variances
 from gnomon.stats.strata import Strata, as_strata
@@ -170,14 +170,11 @@ def power_curve(
     shifts, neutral = _shifts(plain[0], plain[1], one, options), neutral_value(one)
     points = []
     for n in runs:
-        ends = np.array(
-            [
-                difference_ends(_study(pilots[0], n, rng), _study(pilots[1], n, rng), one, options)
-                for _ in range(n_simulations)
-            ]
-        )
+        x, y = _studies(pilots, n, n_simulations, rng)
+        judged = difference(x, y, one, options, difference_of(x, y, one, options))
+        interval = judged.interval(level)
         # Had the difference been another one, every interval would lie so much elsewhere.
-        low, high = (ends[:, i, None] + shifts for i in (0, 1))
+        low, high = (end[:, None] + shifts for end in (interval.low, interval.high))
         found = np.mean((low > neutral) | (high < neutral), axis=0)
         points.append(PowerPoint(a, b, one.name, n, *map(float, found)))
     return points
@@ -226,13 +223,22 @@ def _varies(pilot: Strata) -> bool:
     return bool(task_variances(pilot, pilot.values).any())
 
 
-def _study(pilot: Strata, n_runs: int, rng: np.random.Generator) -> Strata:
-    """Return a study of some runs per task, drawn from the pilot with replacement."""
+def _studies(
+    pilots: Sequence[Strata], n_runs: int, n_studies: int, rng: np.random.Generator
+) -> list[Strata]:
+    """Return studies of some runs per task, drawn from each pilot with replacement: batches."""
     if n_runs < 2:
         raise ValueError(f"expected at least 2 runs, found {n_runs}")
-    draws = rng.integers(0, pilot.counts[:, None], size=(pilot.n_tasks, n_runs))
-    values = pilot.values[pilot.starts[:-1, None] + draws]
-    return Strata(values.ravel(), np.arange(pilot.n_tasks + 1) * n_runs)
+    n_tasks = pilots[0].n_tasks
+    counts = np.stack([pilot.counts for pilot in pilots])[..., None]
+    # The same draws: a single bound makes three of them in the time of one.
+    bound = counts if np.ptp(counts) else counts.flat[0]
+    draws = rng.integers(0, bound, size=(n_studies, len(pilots), n_tasks, n_runs))
+    starts = np.arange(n_tasks + 1) * n_runs
+    return [
+        Strata(pilot.values[pilot.starts[:-1, None] + of].reshape(n_studies, -1), starts)
+        for pilot, of in zip(pilots, np.moveaxis(draws, 1, 0), strict=True)
+    ]
 
 
 def runs_needed(
@@ -299,19 +305,11 @@ def interval_widths(
     pilot = _stretched(as_strata(scores))
     if not _varies(pilot):
         raise ScoreDataError("expected pilot runs that vary; on each task all agree")
-    key = draw_key(rng)
+    draw_key(rng)  # of no draws any more, but what is drawn after it stays
     widths = {}
     for n in runs:
-        studies = (_study(pilot, n, rng) for _ in range(n_simulations))
-        found = [
-            interval_of(
-                one,
-                one.value(study),
-                Resamples(study, n_resamples=1, key=key),  # of which none are drawn
-                method="small_sample",
-                level=level,
-            )
-            for study in studies
-        ]
-        widths[n] = float(np.mean([interval.high - interval.low for interval in found]))
+        (studies,) = _studies([pilot], n, n_simulations, rng)
+        found = closed_interval(one, one.values(studies), studies, level)
+        assert found is not None, "planning takes metrics with a closed form"
+        widths[n] = float(np.mean(found.high - found.low))
     return widths

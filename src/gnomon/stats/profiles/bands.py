@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.quantiles import percentile_interval
-from gnomon.stats.small_samples.small_sample import locally_moderated_variances
+from gnomon.stats.small_samples.median_profile import locally_moderated_variances
 from gnomon.stats.strata import Strata, as_strata
 
 __all__ = [
@@ -156,7 +156,7 @@ def wilson_band(
     the threshold show no variance; what another run would do tells it:
 
     1. The spread S of a task is moderated by the tasks nearest in mean, with R + 1 degrees of
-       freedom; see :func:`~gnomon.stats.small_samples.small_sample.locally_moderated_variances`. F
+       freedom (:func:`~gnomon.stats.small_samples.median_profile.locally_moderated_variances`). F
        is then the probability that one more run is above, by Student's t around the task's mean
        with the scale ``S sqrt(1 + 1/R)``.
     2. It counts for two runs: ``q = (R p + 2 F)/(R + 2)``, p being the share of the task's runs

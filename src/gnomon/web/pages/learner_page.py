@@ -17,7 +17,7 @@ from gnomon.leaderboard.seasons.entry_registration import find_entry
 from gnomon.leaderboard.standings.board_records import LEVEL, Contender, Number, Standing
 from gnomon.leaderboard.standings.compute import score_table
 from gnomon.leaderboard.standings.snapshots import COUNTED, board_of
-from gnomon.stats.bootstrap.resamples import median_curve
+from gnomon.stats.bootstrap.medians import median_curve
 from gnomon.web.api.dependencies import ReadSession, RowId
 from gnomon.web.api.records import EntryRecord, SubmissionRecord
 from gnomon.web.pages.charts import Curve, intervals, line_chart
@@ -127,14 +127,13 @@ def _rules(
     session: Session, season: Season, entry: Entry, trials: dict[str, list[VerifiedTrial]]
 ) -> list[RuleLine]:
     ranks = _ranks(session, season, entry)
-    rng = np.random.default_rng(season.id)
     lines = []
     for rule in season.rules:
         of_rule = trials[rule.name]
         if not of_rule:
             continue
         errors = [trial.tce for trial in of_rule]
-        number = Number.median(errors, rng=rng)
+        number = Number.median(errors)
         learned = sum(trial.errors_to_learn is not None for trial in of_rule)
         low, high = ranks.get(rule.name, (None, None))
         hidden = rule.visibility == "hidden"
@@ -159,12 +158,11 @@ def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[in
 
 
 def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[CurveRecord]:
-    rng = np.random.default_rng(season.id)
     found = []
     for rule, of_rule in trials.items():
         curves = [trial.curve for trial in of_rule if len(trial.curve) == season.episodes]
         if curves:
-            median, low, high = median_curve(curves, level=LEVEL, n_resamples=1000, rng=rng)
+            median, low, high = median_curve(curves, level=LEVEL)
             if np.isnan(low).any():
                 low = high = median
             found.append(CurveRecord(rule, median.tolist(), low.tolist(), high.tolist()))

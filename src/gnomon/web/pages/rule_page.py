@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import numpy as np
 from fastapi import APIRouter, Path, Request, Response
 from sqlalchemy.orm import Session
 
@@ -85,11 +84,10 @@ def _learners(
     if not ranked:
         return []
     table = score_table(board_of(session, season), ranked)
-    rng = np.random.default_rng(season.id)
     lines = []
     for contender in ranked:
         errors = table.runs(contender.name, rule.name)
-        number = Number.median(errors, rng=rng)
+        number = Number.median(errors)
         finite = [float(x) for x in errors if math.isfinite(x)]
         lines.append(LearnerLine(contender.entry_id, contender.name, finite, number))
     return sorted(

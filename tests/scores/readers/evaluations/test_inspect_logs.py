@@ -191,6 +191,13 @@ def test_a_retry_does_not_count_samples_that_it_took_over(tmp_path):
     ]
 
 
+@pytest.mark.filterwarnings(ODD)
+def test_a_model_whose_samples_all_failed_stays(tmp_path):
+    write_json(tmp_path / "a.json", [sample(1)], model="a")
+    write_json(tmp_path / "b.json", [sample(1, score=None, error="Boom()")], model="b")
+    assert "b: no score on 1 item (quiz/1)" in str(read_scores(tmp_path))
+
+
 def test_a_folder_says_which_files_are_no_logs(tmp_path):
     write_json(tmp_path / "a.json", [sample(1)])
     (tmp_path / "listing.json").write_text("{}")
@@ -231,6 +238,11 @@ def test_wrong_logs_are_told(tmp_path):
         ([sample(1), sample(1)], {}, "found algorithm lab/a, task quiz/1, run 1 twice"),
         (two_scorers(a=1), {"cluster": "field"}, "no column 'field' of clusters; found subtask"),
         (two_scorers(a=1), {"where": {"topic": "z"}}, "no row has topic = z; found t1"),
+        (
+            two_scorers(a=1),
+            {"units": "tasks"},
+            "expected tasks, found items of the form",
+        ),
         (two_scorers(a=1), {"columns": {"task": "x"}}, "the format 'inspect' has no columns to"),
         (whole[:-3], {}, "a.json: expected JSON; it is cut off"),
         (whole[:-80], {}, "a.json: expected JSON; it is cut off"),

@@ -89,7 +89,7 @@ def test_several_files_are_put_together(tmp_path):
     other = written(tmp_path, "model,item,correct\nb,q,0\n", "b.csv")
     assert read_scores([first, other]).algorithms == ("a", "b")
     again = written(tmp_path, "model,item,correct\na,q,0\n", "d.csv")
-    with pytest.raises(ScoreDataError, match="sources, rows 1 and 2.*task q, run 1 twice"):
+    with pytest.raises(ScoreDataError, match=r"sources, rows 1 and 2.*task q, run 1 twice"):
         read_scores([first, again])
     with pytest.raises(ScoreDataError, match="expected one kind of scores in all sources; metric"):
         read_scores([first, written(tmp_path, "model,item,score\nb,q,0\n", "c.csv")])

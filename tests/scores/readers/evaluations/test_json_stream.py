@@ -5,7 +5,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.errors import ScoreDataError
@@ -28,16 +28,19 @@ def stream(value, indent):
     return io.BytesIO(json.dumps(value, indent=indent, ensure_ascii=False).encode())
 
 
+@settings(max_examples=40)
 @given(st.lists(VALUES), st.sampled_from([None, 2]))
 def test_elements_are_those_of_the_array(values, indent):
     assert list(array_elements(stream(values, indent), "a")) == values
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.text(), VALUES), st.sampled_from([None, 2]))
 def test_members_are_those_of_the_object(members, indent):
     assert dict(object_members(stream(members, indent), "a")) == members
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.text(), VALUES), st.lists(VALUES))
 def test_elements_of_one_member_come_one_by_one(members, samples):
     whole = members | {"samples": samples}
@@ -46,11 +49,12 @@ def test_elements_of_one_member_come_one_by_one(members, samples):
     assert {key for key, _ in found} >= members.keys() - {"samples"}
 
 
+@settings(max_examples=40)
 @given(st.lists(VALUES, min_size=1), st.data())
 def test_what_is_cut_off_is_told(values, data):
     text = json.dumps(values).encode()
     cut = text[: data.draw(st.integers(0, len(text) - 1))]
-    with pytest.raises(ScoreDataError, match="^a: expected JSON"):
+    with pytest.raises(ScoreDataError, match=r"^a: expected JSON"):
         list(array_elements(io.BytesIO(cut), "a"))
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from evaluation_logs import SHARED, lm_eval_line, write_lm_eval
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import read_scores
+from gnomon.results import noted
+from gnomon.scores import read_scores, write_scores
 
 is_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared logs are not here")
 REAL = SHARED / "lm_eval"
@@ -23,8 +24,12 @@ def test_real_samples_give_the_means_of_the_results():
     assert matrix.shape == (2, 8)
     marks = table.frame.group_by("task").n_unique()["input_hash"].to_list()
     assert marks == [1] * 8
-    group = read_scores(REAL / "bu6tyawv", metric="acc")
+    with noted() as notes:
+        group = read_scores(REAL / "bu6tyawv", metric="acc")
     assert group.item_scores.matrix().mean() == 0.375
+    # The results agree, groups included, and say nothing of word_perplexity.
+    assert len(notes) == 1
+    assert "left out" in notes[0]
 
 
 @is_shared
@@ -165,3 +170,12 @@ def test_wrong_samples_are_told(tmp_path):
         path.write_text(text)
         with pytest.raises(ScoreDataError, match=re.escape(message)):
             read_scores(path, format="lm-eval-samples")
+
+
+def test_a_table_of_samples_is_written_and_read_back(tmp_path):
+    lines = [line | {"doc": {"question_id": 7, "topic": "t"}} for line in quiz([1.0, 0.0])]
+    table = read_scores(write_lm_eval(tmp_path / "m", "m", {"quiz": lines}), cluster="topic")
+    for name in ("samples.csv", "samples.parquet"):
+        write_scores(table, tmp_path / name)
+        again = read_scores(tmp_path / name)
+        assert (str(again), again.units, again.cluster) == (str(table), "items", "topic")

@@ -16,7 +16,9 @@ from gnomon.scores.readers.evaluations.json_stream import array_elements, object
 from gnomon.scores.readers.evaluations.sample_table import (
     Log,
     SampleColumns,
+    as_cost,
     input_columns,
+    read_each,
     table_of_logs,
     warn,
 )
@@ -46,7 +48,7 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     """Read a run, or every one in a folder, up to two folders deep."""
     folder = path if path.is_dir() else path.parent
     files = [file for deep in DEPTHS for file in sorted(folder.glob(f"{deep}{STATS}"))]
-    return table_of_logs([_log(file) for file in files], wanted, path, "HELM")
+    return table_of_logs(read_each(files, _log, "HELM"), wanted, path, "HELM")
 
 
 def _log(path: Path) -> Log:
@@ -90,10 +92,10 @@ def _add(
         if about.get("perturbation") is not None:
             continue
         if about.get("split"):
-            attributes["split"] = about["split"]
+            attributes["split"] = str(about["split"])
         metric, value = str(about.get("name")), stat.get("mean")
         if metric in _COSTS:
-            costs[_COSTS[metric]] = value
+            costs[_COSTS[metric]] = as_cost(value)
         elif not _NO_SCORES.match(metric):
             scores[metric] = value
     epoch = int(instance.get("train_trial_index") or 0) + 1

@@ -8,6 +8,7 @@ kept, each with its status.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -20,7 +21,9 @@ from gnomon.scores.readers.evaluations.log_archive import LogArchive
 from gnomon.scores.readers.evaluations.sample_table import (
     Log,
     SampleColumns,
+    as_cost,
     input_columns,
+    read_each,
     table_of_logs,
     warn,
 )
@@ -43,11 +46,12 @@ _USAGE = {
 }
 #: Members that stand before the samples; by then it is known whether a file is a log.
 _HEAD = 12
+_GLANCE = 4096
 
 
 def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     """Read a log, or every one in a folder, up to two folders deep."""
-    logs = [_log(file) for file in _files(path)]
+    logs = read_each(_files(path), _log, "inspect")
     return table_of_logs(logs, wanted, path, "inspect")
 
 
@@ -169,17 +173,16 @@ def _scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield scorer, value
 
 
-def _costs(sample: Mapping[str, Any]) -> dict[str, Any]:
+def _costs(sample: Mapping[str, Any]) -> dict[str, float | None]:
     """Return tokens, summed over the models that a sample used, and seconds."""
     usages = [use for use in mapping_at(sample, "model_usage").values() if isinstance(use, dict)]
-    found: dict[str, Any] = {}
+    found: dict[str, float | None] = {}
     for name, theirs in _USAGE.items():
-        known = [use[theirs] for use in usages if use.get(theirs) is not None]
+        known = [cost for use in usages if (cost := as_cost(use.get(theirs))) is not None]
         if known:
             found[name] = sum(known)
     for name, theirs in (("time_s", "total_time"), ("working_time_s", "working_time")):
-        if sample.get(theirs) is not None:
-            found[name] = sample[theirs]
+        found[name] = as_cost(sample.get(theirs))
     return found
 
 
@@ -240,6 +243,10 @@ def _is_log(path: Path) -> bool:
         if path.suffix != ".json" or not path.is_file():
             return False
         with path.open("rb") as stream:
+            # Whoever has no such member near the top need not be parsed.
+            if not re.search(rb'"eval"\s*:\s*\{', stream.read(_GLANCE)):
+                return False
+            stream.seek(0)
             return _begins_as_log(object_members(stream, str(path), elements_of="samples"))
     except (OSError, ScoreDataError):
         return False

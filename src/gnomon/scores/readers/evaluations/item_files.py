@@ -14,7 +14,14 @@ from gnomon.scores.readers.file_contents import header_names, read_columns
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.usual_columns import chosen_score
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import SPECIAL, Origin, missing_columns, renamed_columns, tidy_frame
+from gnomon.scores.tidy import (
+    REQUIRED,
+    SPECIAL,
+    Origin,
+    missing_columns,
+    renamed_columns,
+    tidy_frame,
+)
 
 __all__ = ["ITEM_FILE", "read_item_rows"]
 
@@ -134,6 +141,8 @@ def _recognises(path: Path) -> bool:
         names = {name.lower() for name in _header(path)}
     except (OSError, ScoreDataError, pl.exceptions.PolarsError):
         return False
+    if names.issuperset(REQUIRED):
+        return False  # a tidy file, which may tell of items what they are called elsewhere
     return not (names.isdisjoint(USUAL["algorithm"]) or names.isdisjoint(_ITEMS))
 
 

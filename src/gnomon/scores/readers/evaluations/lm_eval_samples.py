@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ from gnomon.scores.readers.evaluations.sample_table import (
     Log,
     SampleColumns,
     input_columns,
+    read_each,
     table_of_logs,
+    told_by,
     warn,
 )
 from gnomon.scores.readers.file_contents import json_object, mapping_at
@@ -52,8 +55,8 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
             warn(
                 f"{folder.name}: no results_{stamp}.json beside the samples; the folder names them"
             )
-        of_run = [_log(file, results) for file in group]
-        if results:
+        of_run = read_each(group, partial(_log, results=results), "lm-evaluation-harness")
+        with told_by(place, "lm-evaluation-harness"):
             _compare(results, {log.subtask: log for log in of_run}, place)
         logs += of_run
     _warn_of_prompts(logs)
@@ -168,7 +171,7 @@ def _compare_one(
 ) -> None:
     key = metric if "," in metric else f"{metric},none"
     value = told.get(key)
-    if not isinstance(value, int | float) or math.isnan(means[0]):
+    if not isinstance(value, int | float):
         return
     if not any(math.isclose(value, mean, rel_tol=_SAME, abs_tol=_SAME) for mean in means):
         warn(
@@ -178,13 +181,13 @@ def _compare_one(
 
 
 def _means(log: Log) -> _Means:
-    """Return mean and number of items of each score that is a number."""
+    """Return mean and number of items of each score that is a number for some."""
     found = {}
     for name in log.metrics:
         if name not in log.unreadable:
-            score = log.frame[METRIC + name].cast(pl.Float64).drop_nulls()
-            mean = float(score.to_numpy().mean()) if len(score) else math.nan
-            found[name] = mean, len(score)
+            score = log.frame[METRIC + name].cast(pl.Float64).drop_nulls().to_numpy()
+            if score.size:
+                found[name] = float(score.mean()), score.size
     return found
 
 

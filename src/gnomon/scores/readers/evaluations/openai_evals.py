@@ -21,6 +21,7 @@ from gnomon.scores.readers.evaluations.sample_table import (
     Log,
     SampleColumns,
     input_columns,
+    read_each,
     table_of_logs,
     warn,
 )
@@ -59,7 +60,7 @@ class _Sample:
 def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     """Read the records of one run, or of every one in a folder."""
     files = [file for file in sorted(path.glob("*.jsonl")) if _is_record(file)]
-    logs = [_log(file) for file in (files if path.is_dir() else [path])]
+    logs = read_each(files if path.is_dir() else [path], _log, "openai/evals")
     return table_of_logs(logs, wanted, path, "openai/evals")
 
 
@@ -87,7 +88,7 @@ def _log(path: Path) -> Log:
             columns.add(row, scores, {})
     log = Log(
         path=path,
-        model=", ".join(model) if isinstance(model, list) else str(model),
+        model=", ".join(map(str, model)) if isinstance(model, list) else str(model),
         subtask=name,
         frame=columns.frame(),
         unreadable=columns.unreadable,

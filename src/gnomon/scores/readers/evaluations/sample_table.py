@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -24,13 +25,30 @@ from typing import Any
 
 import polars as pl
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, counted, joined, listed
+from gnomon.errors import (
+    DegenerateScoresWarning,
+    ScoreDataError,
+    counted,
+    joined,
+    listed,
+    shortened,
+)
 from gnomon.scores.items import check_inputs
 from gnomon.scores.readers.registry import ReadRequest
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import SPECIAL, Origin, series_of, tidy_frame
 
-__all__ = ["Log", "SampleColumns", "as_score", "input_columns", "table_of_logs", "warn"]
+__all__ = [
+    "Log",
+    "SampleColumns",
+    "as_cost",
+    "as_score",
+    "input_columns",
+    "read_each",
+    "table_of_logs",
+    "told_by",
+    "warn",
+]
 
 METRIC = "metrics."
 #: Longer texts about an item are no clusters, and are left out.
@@ -79,6 +97,11 @@ class Log:
         ]
         return [*named, *(name for name in self.unreadable if name not in named)]
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether it has samples, and there is a reason why each has no score."""
+        return self.frame.height > 0 and bool((self.frame["status"] != "ok").all())
+
 
 class SampleColumns:
     """Samples in columns: some thousands are held as they come, the others as arrays.
@@ -119,7 +142,7 @@ class SampleColumns:
         self._flush()
         if not self._pieces:
             return pl.DataFrame({"item": [], "epoch": []}, schema_overrides={"item": pl.String})
-        return pl.concat(self._pieces, how="diagonal_relaxed")
+        return _concatenated(self._pieces)
 
     def _flush(self) -> None:
         if not self._rows:
@@ -132,6 +155,24 @@ class SampleColumns:
         piece = pl.DataFrame(columns)
         self._pieces.append(piece.with_columns(pl.col(texts).cast(pl.Categorical)))
         self._rows = []
+
+
+def _concatenated(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Return the rows of all frames; what is a number in one and a text in another is a text."""
+    kinds: dict[str, set[bool]] = {}
+    for frame in frames:
+        for name, dtype in frame.schema.items():
+            if dtype != pl.Null:
+                kinds.setdefault(name, set()).add(dtype.is_numeric())
+    mixed = {name for name, found in kinds.items() if len(found) > 1}
+    frames = [
+        frame.with_columns(
+            pl.col(name).cast(pl.String).cast(pl.Categorical)
+            for name in mixed.intersection(frame.columns)
+        )
+        for frame in frames
+    ]
+    return pl.concat(frames, how="diagonal_relaxed")
 
 
 #: Columns that a log may not give other contents.
@@ -160,7 +201,7 @@ def as_score(value: Any) -> float | str | None:
     if value is None:
         return None
     if isinstance(value, bool | int | float):
-        return None if math.isnan(value) else float(value)
+        return None if value != value else float(value)
     if not isinstance(value, str):
         return "a list" if isinstance(value, list) else f"a value of type {type(value).__name__}"
     if value in _LETTERS:
@@ -177,13 +218,41 @@ def input_columns(text: str, *, keeps_end: bool = False) -> dict[str, str]:
     Examples
     --------
     >>> input_columns("Capital of France?")
-    {'input': 'Capital of France?', 'input_hash': 'd9a2b0d82fd8'}
+    {'input': 'Capital of France?', 'input_hash': '14e720378c82'}
     """
     mark = blake2b(text.encode(errors="replace"), digest_size=6).hexdigest()
     shown = text
     if len(text) > LONGEST_INPUT:
         shown = "..." + text[-LONGEST_INPUT:] if keeps_end else text[:LONGEST_INPUT] + "..."
     return {"input": shown, "input_hash": mark}
+
+
+@contextmanager
+def told_by(path: Path, tool: str) -> Iterator[None]:
+    """Tell of a value that is of another kind than a tool writes, by the name of the log.
+
+    Any value of a log may be anything: not each of them is checked by itself.
+    """
+    try:
+        yield
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        found = shortened(" ".join(str(error).split()), 100)
+        message = f"{path}: expected what {tool} writes; a value is of another kind ({found})"
+        raise ScoreDataError(message) from error
+
+
+def read_each(files: Iterable[Path], read: Callable[[Path], Log], tool: str) -> list[Log]:
+    """Return the log of each file."""
+    logs = []
+    for file in files:
+        with told_by(file, tool):
+            logs.append(read(file))
+    return logs
+
+
+def as_cost(value: object) -> float | None:
+    """Return a number of tokens, seconds or money, None for anything else."""
+    return float(value) if isinstance(value, int | float) and value == value else None
 
 
 def warn(text: str) -> None:
@@ -219,7 +288,7 @@ def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: 
             chosen, _named([log for log, _ in chosen]), strict=True
         )
     ]
-    rows = _without_copies(pl.concat(frames, how="diagonal_relaxed"), source)
+    rows = _without_copies(_concatenated(frames), source)
     if rows.is_empty():
         raise ScoreDataError(f"{source}: expected samples, found none")
     check_inputs(rows, str(source))
@@ -254,6 +323,8 @@ def _chosen(
                 f"--score {names[0]} names the first"
             )
         having += [(log, metric if metric in names else name) for name in names[:1]]
+        if not log.metrics and log.has_failed:
+            having.append((log, metric))
     if not having:
         raise ScoreDataError(f"{source}: no score {metric!r}; found {_some(every)}")
     for log, name in having:

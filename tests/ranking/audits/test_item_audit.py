@@ -1,0 +1,198 @@
+"""Audits of evaluations: each finding on a table that has it, and on one that has it not."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from typer.testing import CliRunner
+
+from gnomon import audit
+from gnomon.cli import app
+from gnomon.ranking import ItemAudit
+from gnomon.ranking.audits.item_audit import _drawn, item_rest_correlations
+from gnomon.scores import ScoreTable
+
+
+def table_of(matrix, **about):
+    """Return a table of one epoch; rows are models."""
+    scores = {f"m{i}": np.array([row], dtype=float) for i, row in enumerate(matrix)}
+    return ScoreTable.from_arrays(scores, units="items", **about)
+
+
+def table_of_rows(rows):
+    names = ("algorithm", "task", "run", "score", "status", "input_hash", "metrics.other")
+    full = [dict(zip(names, row, strict=False)) for row in rows]
+    return ScoreTable.from_records(full, units="items")
+
+
+def said(found, section):
+    return {one.name: one.finding for one in found if one.section == section}
+
+
+def rasch(k, n, rng):
+    """Return answers of `k` models to `n` items that measure one ability."""
+    ability, ease = rng.normal(size=(k, 1)), rng.normal(size=n)
+    return (rng.random((k, n)) < 1 / (1 + np.exp(-ability - ease))).astype(float)
+
+
+def test_what_is_missing_is_told_with_its_reasons_and_what_it_may_change():
+    rows = [("a", f"q{i}", 1, 1.0, "ok") for i in range(4)]
+    rows += [("b", "q0", 1, None, "error"), ("b", "q1", 1, 1.0, "ok"), ("b", "q2", 1, 0.0, "limit")]
+    found = said(audit(table_of_rows(rows)), "missing")
+    assert found == {
+        "b": "b: 2 of 4 items without a score; 1 item without a sample, 1 sample without one: "
+        "1 error; mean 0.5 over its own items, 0.5 over the 2 that all have, 0.25 if the others "
+        "count as 0"
+    }
+    complete = said(audit(table_of([[1, 0], [0, 1]])), "missing")
+    assert complete == {"none": "every sample has a score, of every model"}
+
+
+def test_epochs_that_agree_tell_nothing_new():
+    rows = [(m, q, e, float(m == "a" or e)) for m in "ab" for q in "qr" for e in (0, 1)]
+    assert said(audit(table_of_rows(rows)), "epochs") == {
+        "a": "a: epochs differ on 0 of 2 items: asking again tells nothing new",
+        "b": "b: epochs differ on 2 of 2 items",
+    }
+    assert not said(audit(table_of([[1, 0]])), "epochs")
+
+
+def test_items_with_one_text():
+    rows = [("a", q, 1, 1.0, "ok", mark) for q, mark in zip("pqrs", "xxyx", strict=True)]
+    found = audit(table_of_rows(rows))
+    assert said(found, "duplicates")["texts"].startswith(
+        "the same text: 2 items beside the first of each text (p = q = s); they are no items"
+    )
+    other = audit(table_of_rows([("a", q, 1, 1.0, "ok", q) for q in "pq"]))
+    assert said(other, "duplicates") == {"texts": "no two items have the same text"}
+
+
+def test_items_with_the_same_scores_of_all_models():
+    rng = np.random.default_rng(0)
+    scores = rng.random((6, 30)).round(2)
+    scores[:, 7] = scores[:, 3]
+    found = said(audit(table_of(scores)), "duplicates")["scores"]
+    assert found.startswith("the same scores of all models: 1 pair of items (task_3 = task_7), wh")
+    assert found.endswith("they may be copies")
+    few = said(audit(table_of(rng.integers(0, 2, (2, 30)))), "duplicates")["scores"]
+    assert few.endswith("not asked, since 2 models give many items the same by chance")
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_items_that_all_solve_or_none(higher):
+    found = audit(table_of([[1, 0, 1, 1], [1, 0, 0, 1]], higher_is_better=higher))
+    both = said(found, "discrimination")
+    easy = "solved by all models: 2 of 4 items, which tell none apart (task_0, task_3)"
+    hard = "solved by no model: 1 of 4 items, which tell none apart (task_1)"
+    if higher:
+        assert (both["solved by all"], both["solved by none"]) == (easy, hard)
+    assert [one.value for one in found if one.name == "solved by all"] == [2.0 if higher else 1.0]
+    assert both["not asked"] == "item-rest correlations: not asked of fewer than 3 models"
+    other = said(audit(table_of([[5, 3], [5, 4]])), "discrimination")
+    assert other["scored alike by all"].startswith("scored alike by all models: 1 of 2 items")
+
+
+def test_correlations_are_those_of_numpy():
+    scores = np.random.default_rng(1).normal(size=(7, 9))
+    rest = [np.delete(scores, i, axis=1).mean(axis=1) for i in range(9)]
+    expected = [np.corrcoef(scores[:, i], rest[i])[0, 1] for i in range(9)]
+    np.testing.assert_allclose(item_rest_correlations(scores), expected, rtol=1e-12)
+    constant = np.ones((3, 4))
+    assert np.isnan(item_rest_correlations(constant)).all()
+
+
+def test_items_that_turn_models_round_are_far_below_chance():
+    rng = np.random.default_rng(2)
+    scores = rasch(20, 400, rng)
+    good = {one.name: one.value for one in audit(table_of(scores), rng=3)}
+    assert good["far below chance"] <= 4
+    best = np.argsort(-item_rest_correlations(scores))[:10]
+    scores[:, best] = 1 - scores[:, best]
+    bad = audit(table_of(scores), rng=3)
+    (found,) = (one for one in bad if one.name == "far below chance")
+    assert 8 <= found.value <= 14
+    assert f"task_{best[0]}" in found.finding
+    assert bad == audit(table_of(scores), rng=3)
+    text = said(bad, "discrimination")["negative"]
+    assert text.endswith("in 20 tables with the same totals of models and items")
+
+
+def test_drawn_tables_keep_the_totals_and_the_expected_count():
+    rng = np.random.default_rng(4)
+    differences = []
+    for _ in range(40):
+        scores = rasch(8, 120, rng)
+        drawn = _drawn(scores, rng)
+        assert (drawn.sum(axis=0) == scores.sum(axis=0)).all()
+        assert (drawn.sum(axis=1) == scores.sum(axis=1)).all()
+        real, chance = ((item_rest_correlations(x) < 0).sum() for x in (scores, drawn))
+        differences.append(int(real) - int(chance))
+    error = np.std(differences, ddof=1) / np.sqrt(len(differences))
+    assert abs(np.mean(differences)) < 4 * error
+
+
+def test_ceilings_and_floors():
+    found = said(audit(table_of([[1] * 40, [0] * 40, [1, 0] * 20])), "range")
+    assert found["ceiling"].startswith("ceiling: 1 of 3 models within 0.05 of 1 (m0): harder or")
+    assert found["floor"].startswith("floor: 1 of 3 models within 0.05 of 0 (m1)")
+    assert "none" in said(audit(table_of([[1, 0]])), "range")
+    assert not said(audit(table_of([[7, 9]])), "range")
+
+
+def test_scorers_that_disagree():
+    rows = [("a", "q", 1, 1.0, "ok", "x", 0.0), ("a", "r", 1, 1.0, "ok", "y", 0.0)]
+    rows += [("b", "q", 1, 0.0, "ok", "x", 0.2), ("b", "r", 1, 0.0, "ok", "y", 1.0)]
+    assert said(audit(table_of_rows(rows)), "scorers") == {
+        "other": "other: differs from score by more than 0.5 on 3 of 4 samples (r, q); by it the "
+        "order of models is b > a"
+    }
+    long = [(*row[:6], 40.0) for row in rows]
+    found = said(audit(table_of_rows(long)), "scorers")
+    assert found == {"other": "other: on another scale than score, not compared"}
+
+
+def test_an_audit_of_items_shows_itself():
+    found = audit(table_of([[1, 0, 1], [1, 0, 0]]), rng=5)
+    assert isinstance(found, ItemAudit)
+    assert str(found).startswith("What the evaluation holds\n---")
+    assert set(found.as_records()[0]) == {"section", "name", "finding", "value"}
+
+
+def test_the_command_line_audits_items(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text("model,item,correct\na,q,1\na,r,0\nb,q,1\nb,r,1\n")
+    found = CliRunner().invoke(app, ["audit", str(path), "--json"])
+    assert {"section", "name", "finding", "value"} == json.loads(found.stdout)["results"][0].keys()
+    shown = CliRunner().invoke(app, ["audit", str(path), "--out", str(tmp_path / "page")])
+    assert "solved by all models: 1 of 2 items" in shown.stdout
+    page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
+    assert "Do the items tell models apart?" in page
+
+
+@given(
+    arrays(
+        float,
+        st.tuples(st.integers(1, 4), st.integers(1, 5), st.integers(1, 2)),
+        elements=st.sampled_from([0.0, 1.0, 1.0, np.nan, 0.5, 3.0]),
+    )
+)
+@settings(max_examples=60)
+def test_any_table_of_items_has_an_audit(scores):
+    table = ScoreTable.from_arrays({f"m{i}": x.T for i, x in enumerate(scores)}, units="items")
+    sections = {one.section for one in audit(table)}
+    assert sections >= {"table", "missing"}
+
+
+@pytest.mark.full
+def test_twenty_models_on_100_000_items_take_seconds():
+    table = table_of(rasch(20, 100_000, np.random.default_rng(6)))
+    begin = time.process_time()
+    assert table.item_scores.matrix().shape == (20, 100_000)
+    assert time.process_time() - begin < 3.0
+    begin = time.process_time()
+    audit(table)
+    assert time.process_time() - begin < 30.0

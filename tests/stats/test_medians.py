@@ -1,0 +1,86 @@
+"""The exact bootstrap of a median, beside every resample there is and beside drawn ones."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gnomon.stats import median_curve, median_interval
+from gnomon.stats.bootstrap import medians
+
+NUMBERS = st.one_of(st.integers(-9, 9), st.just(np.inf), st.just(-np.inf))
+
+
+def middle(values):
+    """The median of some values, infinite ones among them, in plain Python."""
+    values = sorted(values)
+    low, high = values[(len(values) - 1) // 2], values[len(values) // 2]
+    return low if low == high else (low + high) / 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(NUMBERS, min_size=2, max_size=5), st.sampled_from([0.5, 0.8, 0.95]))
+def test_ends_are_those_of_every_resample(x, level):
+    x = [float(v) for v in x if v != -np.inf or np.inf not in x]
+    if len(x) < 2:
+        return
+    every = sorted(middle(drawn) for drawn in product(x, repeat=len(x)))
+    tail = (1 - level) / 2
+    wanted = [every[int(np.ceil(share * len(every) - 1e-6)) - 1] for share in (tail, 1 - tail)]
+    assert median_interval(x, level=level) == (middle(x), *wanted)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6, 7, 40, 101, 1000])
+def test_places_are_drawn_as_often_as_said(n):
+    below, above, probability = medians._places(n)
+    assert probability.sum() == pytest.approx(1.0, abs=1e-12)
+    drawn = np.sort(np.random.default_rng(n).integers(n, size=(4000, n)), axis=1)
+    for places, found in ((below, drawn[:, (n - 1) // 2]), (above, drawn[:, n // 2])):
+        for share in (0.025, 0.2, 0.5, 0.9):
+            cut = int(np.quantile(found, share))
+            expected = probability[places <= cut].sum()
+            error = np.sqrt(expected * (1 - expected) / len(found)) + 1e-9
+            assert abs((found <= cut).mean() - expected) < 4.5 * error, (n, share)
+    apart = (drawn[:, n // 2] > drawn[:, (n - 1) // 2]).mean()
+    assert probability[above > below].sum() == pytest.approx(apart, abs=0.04)
+
+
+def test_places_are_the_same_from_both_ends():
+    for n in (2, 5, 8, 33, 100):
+        below, above, probability = medians._places(n)
+        ours = dict(zip(zip(below, above, strict=True), probability, strict=True))
+        for (low, high), share in ours.items():
+            assert ours[n - 1 - high, n - 1 - low] == pytest.approx(share, rel=1e-4, abs=1e-11)
+
+
+def test_points_of_a_band_are_intervals_of_their_values(monkeypatch):
+    x = np.random.default_rng(3).normal(size=(12, 40)).cumsum(axis=1)
+    x[:, 20:] = x[:, [20]]
+    band = median_curve(x)
+    monkeypatch.setattr(medians, "BLOCK", 300)
+    np.testing.assert_array_equal(median_curve(x), band)
+    for point in range(40):
+        assert median_interval(x[:, point]) == tuple(end[point] for end in band)
+
+
+def test_a_shift_and_a_turn():
+    x = np.random.default_rng(5).exponential(size=(31, 3))
+    middle_of, low, high = median_curve(x)
+    for turned in (3 - 2 * x, x + 7.0):
+        again = median_curve(turned)
+        wanted = (low, high) if turned[0, 0] > x[0, 0] + 6 else (high, low)
+        scale, shift = (1, 7) if wanted[0] is low else (-2, 3)
+        np.testing.assert_allclose(again, [scale * v + shift for v in (middle_of, *wanted)])
+
+
+def test_degenerate_samples():
+    assert np.isnan(median_interval([])).all()
+    value, low, high = median_interval([3.0])
+    assert value == 3.0
+    assert np.isnan([low, high]).all()
+    assert median_interval([2.0, 2.0, np.nan]) == (2.0, 2.0, 2.0)
+    assert [one.size for one in median_curve(np.empty((3, 0)))] == [0, 0, 0]
+    with pytest.raises(ValueError, match=r"expected curves \(trials, points\) without NaN"):
+        median_curve([[1.0, np.nan]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -302,3 +303,22 @@ def test_results_draw_themselves():
         assert figure.rows
     whole = compare(scores, "a", "c")
     assert whole.plot(ax=whole.plot().axes[0]).get_xlabel().startswith("a minus c")
+
+
+def test_a_model_without_scores_is_named_and_keeps_nobody_else_from_an_answer():
+    rows = table().frame.with_columns(
+        pl.when(pl.col("algorithm") == "b").then(math.nan).otherwise("score").alias("score")
+    )
+    scores = ScoreTable.from_frame(rows, units="items")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        found, pairs, ranks = estimate(scores), compare_all(scores), rank(scores)
+    assert "mean of b: not estimable, it has a score on no item" in found.warnings
+    assert found[1].as_record()["value"] is None
+    assert "a and b share no item with a score: not estimable" in pairs.warnings
+    assert [math.isnan(one.low) for one in pairs] == [True, False, True]
+    assert pairs[1].p_adjusted == pairs[1].p_value
+    assert [one.name for one in ranks] == ["a", "c", "b"]
+    assert (ranks[2].rank_low, ranks[2].rank_high) == (1, 3)
+    with pytest.raises(ScoreDataError, match="share no item with a score, so they have no pairs"):
+        compare(scores, "a", "b", sequential="e")

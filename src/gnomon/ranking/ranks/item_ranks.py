@@ -51,7 +51,7 @@ def rank_by_items(scores: ScoreTable, *, level: float = 0.95, marginal: bool = F
     Raises
     ------
     ScoreDataError
-        There is one model, or two share no item.
+        There is one model.
 
     Examples
     --------
@@ -75,7 +75,9 @@ def rank_by_items(scores: ScoreTable, *, level: float = 0.95, marginal: bool = F
     for (i, j), one in zip(combinations(range(len(names)), 2), found, strict=True):
         lead[i, j], lead[j, i] = sign * one.value, -sign * one.value
         p[i, j] = p[j, i] = one.p_value
-        error[i, j] = error[j, i] = pairs.difference(one.a, one.b, mean).error
+        known = not math.isnan(one.low)
+        of_pair = pairs.difference(one.a, one.b, mean).error if known else math.inf
+        error[i, j] = error[j, i] = of_pair
         together[i, j] = together[j, i] = one.p_adjusted <= 1.0 - level
     order = np.argsort(-sign * values, kind="stable")
     ranked = tuple(names[i] for i in order)

@@ -211,9 +211,7 @@ def compare_items(
         for metric in wanted:
             chosen = [pair] if pair is not None else list(combinations(scores.algorithms, 2))
             pairs.warn_of_lacking(pair or scores.algorithms, metric)
-            some = np.logical_or.reduce([pairs.shared(a, b, metric) for a, b in chosen])
-            who = " and ".join(pair) if pair else f"{len(scores.algorithms)} models"
-            pairs.warn_of_few(some, f"{metric.name} of {who}")
+            _warn_of_few(pairs, pair, chosen, metric)
             own = [_compared(pairs, a, b, metric, level) for a, b in chosen]
             if pair is None:
                 own = _corrected(pairs, own, metric, level, correction)
@@ -233,6 +231,26 @@ def compare_items(
         method="auto",
     )
     return ItemComparisons(tuple(found), settings, tuple(notes))
+
+
+def _warn_of_few(
+    pairs: ItemPairs,
+    pair: tuple[str, str] | None,
+    chosen: Sequence[tuple[str, str]],
+    metric: ItemMetric,
+) -> None:
+    """Say that items or clusters are few; refuse a pair without items, name one among others."""
+    if pair is not None:
+        there = pairs.expect_shared(*pair, metric)
+        pairs.warn_of_few(there, f"{metric.name} of {' and '.join(pair)}")
+        return
+    some = np.zeros(len(pairs.scores.items), dtype=bool)
+    for a, b in chosen:
+        both = pairs.shared(a, b, metric)
+        some |= both
+        if not both.any():
+            warn(f"{a} and {b} share no item with a score: not estimable")
+    pairs.warn_of_few(some, f"{metric.name} of {len(pairs.scores.models)} models")
 
 
 def _family(
@@ -266,7 +284,7 @@ def _compared(
         other_low, other_high = found.unpaired_interval(level)
         p_value, detectable = found.p_value, found.detectable(level)
     wide = other_high - other_low
-    exact = mcnemar(counts.only_a, counts.only_b, mid=False) if counts else math.nan
+    exact = mcnemar(counts.only_a, counts.only_b, mid=False) if counts and m.n else math.nan
     return ItemComparison(
         a=a,
         b=b,

@@ -231,7 +231,9 @@ def _estimated(
         of = own.values[there], own.noise[there], n_epochs, pairs.clusters(there)
         shares = variance_components(*of).shares
     low, high = found.interval(level, None if method == "auto" else method)
-    least, most = int(n_epochs.min()), int(n_epochs.max())
+    least, most = int(n_epochs.min(initial=n_epochs.max(initial=0))), int(n_epochs.max(initial=0))
+    if m.n == 0:
+        warn(f"{metric.name} of {model}: not estimable, it has a score on no item")
     return ItemEstimate(
         algorithm=model,
         metric=metric.name,

@@ -174,7 +174,7 @@ def _looks(
             f"{a} and {b} reach from {min(np.nanmin(x.values), np.nanmin(y.values)):g} to "
             f"{max(np.nanmax(x.values), np.nanmax(y.values)):g}; normalize them"
         )
-    there = pairs.shared(a, b, metric)
+    there = pairs.expect_shared(a, b, metric)
     difference = (x.values - y.values)[there]
     clusters = pairs.clusters(there)
     if clusters is None:

@@ -42,7 +42,7 @@ class Moments:
     n : int
         Number of items.
     value, variance, df : float
-        Variance and degrees of freedom are NaN if there is one item or one cluster.
+        Variance and degrees of freedom are NaN if there is one item or one cluster, all if none.
     n_clusters : int or None
     design_effect : float
         1 without clusters.
@@ -72,7 +72,11 @@ def moments(values: FloatArray, clusters: Clusters | None = None) -> Moments:
     >>> found.value, found.variance, found.df
     (0.75, 0.0625, 3)
     """
-    n, value = values.size, float(values.mean())
+    n = values.size
+    if n == 0:
+        none = None if clusters is None else 0
+        return Moments(0, math.nan, math.nan, math.nan, none, math.nan, 1.0, 0.0)
+    value = float(values.mean())
     if clusters is None:
         variance = float(values.var(ddof=1)) / n if n > 1 else math.nan
         return Moments(n, value, variance, n - 1 if n > 1 else math.nan, None, 1.0, 1.0, n)
@@ -123,6 +127,8 @@ class ItemMean:
         wilson [0.219 0.613]
         """
         m = self.moments
+        if m.n == 0:
+            return math.nan, math.nan
         right = round(m.n * m.value)
         match method or self.method:
             case "wilson":

@@ -60,30 +60,26 @@ class ItemPairs:
         return item_values(self.scores, model, metric)
 
     def mean(self, model: str, metric: ItemMetric, among: Mask | None = None) -> ItemMean:
-        """Return the mean of a model over the items that it has, `among` some.
-
-        Raises
-        ------
-        ScoreDataError
-            It has none.
-        """
+        """Return the mean of a model over the items that it has, `among` some."""
         own = self.values(model, metric)
         there = own.known if among is None else own.known & among
-        if not there.any():
-            raise ScoreDataError(f"{model} has a score on none of {counted(there.size, 'item')}")
         scale = "binary" if own.binary else "free" if own.scale == "free" else "unit"
         found = moments(own.values[there], self.clusters(there))
         return ItemMean(found, scale, int(own.n_epochs[there].sum()))
 
     def shared(self, a: str, b: str, metric: ItemMetric) -> Mask:
-        """Return which items two models have, shape (items,).
+        """Return which items two models have, shape (items,)."""
+        return self.values(a, metric).known & self.values(b, metric).known
+
+    def expect_shared(self, a: str, b: str, metric: ItemMetric) -> Mask:
+        """Return which items two models have.
 
         Raises
         ------
         ScoreDataError
             None.
         """
-        both = self.values(a, metric).known & self.values(b, metric).known
+        both = self.shared(a, b, metric)
         if not both.any():
             raise ScoreDataError(f"{a} and {b} share no item with a score, so they have no pairs")
         return both
@@ -159,6 +155,8 @@ class ItemPairs:
         if n < FEW_ITEMS:
             warn(f"{where}: {counted(n, 'item')}; intervals were measured from {FEW_ITEMS} on")
         if clusters is None:
+            return
+        if n == 0:
             return
         column, least = self.table.cluster, len(clusters)
         largest = int(np.argmax(clusters.sizes))

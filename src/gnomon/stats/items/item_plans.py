@@ -108,6 +108,7 @@ def _plans(
     level: float,
 ) -> Iterator[ItemPlan]:
     """Yield the plans of one pair."""
+    pairs.expect_shared(a, b, metric)
     found = pairs.difference(a, b, metric).moments
     if math.isnan(found.variance):
         raise ScoreDataError(

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gnomon.stats import Strata, median_profile_interval
+from gnomon.stats.small_samples.median_profile import _sign_change
 from strategies_scores import ragged_runs
 
 
@@ -71,3 +72,24 @@ def test_coverage(n_runs, spread):
         low, high = median_profile_interval(Strata.from_matrix(x), 0.95)
         hits += low <= np.median(means) <= high
     assert stats.binomtest(hits, n_tables, 0.92, "less").pvalue > 0.01
+
+
+def test_a_sign_change_is_found_where_a_function_bends_or_jumps():
+    """As tasks without an error make the cost jump."""
+
+    def excess(c):
+        jumps, bends = np.where(c > 0.3, 2.0, -1e-3), np.where(c > 0.5, 5.0, 1.0) * (c - 0.5)
+        return np.diagonal([c - 0.3, jumps, c**9 - 0.7**9, c - 1e-9, bends])
+
+    low, step = np.zeros(5), np.ones(5)
+    found = _sign_change(excess, low, step, excess(low))
+    assert found == pytest.approx([0.3, 0.3, 0.7, 1e-9, 0.5], abs=1e-10)
+    assert (excess(found) <= 1e-14).all()
+
+
+def test_runs_that_do_not_vary_beside_some_that_do():
+    still = np.tile(np.r_[np.zeros(8), np.ones(8)], (4, 1))
+    assert median_profile_interval(Strata.from_matrix(still), 0.95) == (0.5, 0.5)
+    moving = np.random.default_rng(0).normal(0.5, 0.1, size=(4, 9))
+    found = median_profile_interval(Strata.from_matrix(np.c_[still, moving]), 0.95)
+    assert found == pytest.approx((0.4389743528, 0.5329660358), abs=1e-9)  # by bisection

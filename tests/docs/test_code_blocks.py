@@ -7,9 +7,10 @@ A comment above a fenced block says what is done with it::
     <!-- output -->              what the last Python block prints
     <!-- not run: REASON -->     for the reader only
 
-A page without such comments is for the reader only. The blocks of a page run from top to bottom, in
-an empty folder and one namespace. A console block shows its output between its commands; a command
-without output under it may print what it likes. In expected output ``...`` stands for anything, and
+A page without such comments is for the reader only. One that says ``<!-- needs: jax -->`` is run
+where that is installed. The blocks of a page run from top to bottom, in an empty folder and one
+namespace. A console block shows its output between its commands; a command without output under it
+may print what it likes. In expected output ``...`` stands for anything, and
 output that begins with ``gnomon:`` is that of a command that fails. With ``run, about`` and
 ``output, about`` numbers need only be near: a processor that rounds differently lets a learner play
 differently.
@@ -126,6 +127,8 @@ def play_page(page: Path) -> None:
     ids=lambda page: page.name,
 )
 def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
+    for name in re.findall(r"<!-- needs: (\w+) -->", page.read_text(encoding="utf-8")):
+        pytest.importorskip(name, reason=f"{name} is not installed: the page is not run")
     monkeypatch.chdir(tmp_path)
     play_page(page)
 

@@ -179,7 +179,7 @@ def _reduced(step: _Step) -> _Step:
     for axis in step.axes:
         k = axes.index(axis)
         alone = axis < 4 or sum(other // 4 == axis // 4 for other in axes) == 1
-        kept = values.take(0 if alone else 1, axis=k)
+        kept: Any = values.take(0 if alone else 1, axis=k)
         compared = values if alone else values.take(range(1, values.shape[k]), axis=k)
         if (compared == np.expand_dims(kept, k)).all():
             axes.pop(k)

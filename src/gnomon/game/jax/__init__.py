@@ -6,7 +6,9 @@ For learners that are trained in one compiled program, environment included. :fu
 of a bank of rules, of which every board plays one, named by a number, so that one compiled step
 serves any batch of boards and rules. :class:`History` and :class:`Trial` show a learner more of
 what happened, :func:`features` an observation as numbers. :class:`EnvState` and
-:class:`Observation` are what comes of it.
+:class:`Observation` are what comes of it, :class:`Discrete`, :class:`Box` and :class:`Dict` the
+spaces. Rules of the same :class:`Sizes` share a compiled program; ``CATALOGUE`` has room for all
+that come with Gnomon.
 
 Trials and records are played by the engine of :mod:`gnomon.game`; here is the same game, held to it
 attempt for attempt. It needs the extra ``jax``.

@@ -1,6 +1,8 @@
+from .environment import CATALOGUE as CATALOGUE
 from .environment import EnvParams as EnvParams
 from .environment import HiddenRules as HiddenRules
 from .environment import Observation as Observation
+from .environment import Sizes as Sizes
 from .environment import features as features
 from .environment import make as make
 from .environment import register_with_gymnax as register_with_gymnax
@@ -12,6 +14,7 @@ from .wrappers import History as History
 from .wrappers import Trial as Trial
 
 __all__ = [
+    "CATALOGUE",
     "Box",
     "Dict",
     "Discrete",
@@ -20,6 +23,7 @@ __all__ = [
     "HiddenRules",
     "History",
     "Observation",
+    "Sizes",
     "Trial",
     "features",
     "make",

@@ -26,14 +26,16 @@ from gnomon.game.jax.transition import (
     permitted,
 )
 from gnomon.game.outcomes import STALEMATE
-from gnomon.game.rule_tables import RuleTables, Sizes, to_tables
+from gnomon.game.rule_tables import CATALOGUE, RuleTables, Sizes, to_tables
 from gnomon.rules.catalogue import resolve_rule
 from gnomon.rules.syntax import RuleSet
 
 __all__ = [
+    "CATALOGUE",
     "EnvParams",
     "HiddenRules",
     "Observation",
+    "Sizes",
     "features",
     "make",
     "register_with_gymnax",
@@ -497,8 +499,8 @@ def make(
     board : BoardSpec or mapping, optional
         How boards are drawn; a mapping gives fields of a :class:`~gnomon.game.BoardSpec`.
     sizes : Sizes, optional
-        Room for other rules, so that environments share compiled programs
-        (:data:`gnomon.game.rule_tables.CATALOGUE` for all that come with Gnomon).
+        Room for other rules, so that environments share compiled programs: ``CATALOGUE`` has room
+        for all that come with Gnomon.
     **params
         Other fields of :class:`EnvParams`.
 

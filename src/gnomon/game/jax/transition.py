@@ -289,7 +289,7 @@ def _settled(dims: Dimensions, bank: _Bank, state: EnvState) -> EnvState:
     if sizes.n_lines == 1:
         line, found = jnp.int16(0), playable[0]
     else:
-        number = np.arange(sizes.n_lines, dtype=np.int32)
+        number = jnp.arange(sizes.n_lines, dtype=jnp.int32)
         ahead = number - state.line.astype(jnp.int32)
         ahead = jnp.where(ahead <= 0, ahead + bank("n_lines"), ahead)
         nearest = jnp.where(playable, ahead << 15 | number, _NOWHERE).min()

@@ -116,7 +116,13 @@ def prediction_figure(found: Distillation, ax: Axes | None = None) -> Figure | A
     half = best.model.half_width(LEVEL)
     with default_settings():
         drawn = predicted_against_true(
-            predicted, data.target, data.transform, half_width=half, level=LEVEL, ax=ax
+            predicted,
+            data.target,
+            data.transform,
+            half_width=half,
+            level=LEVEL,
+            names=data.algorithms,
+            ax=ax,
         )
     if ax is not None:
         return ax

@@ -70,13 +70,12 @@ class ItemChoice(Results[ItemMethod]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The chosen items, and what to use when."""
+        """The chosen items, and which fixed list erred least."""
         shown = ", ".join(self.items[:8]) + (", ..." if len(self.items) > 8 else "")
         lines = [f"{len(self.items)} items, {self.settings['method']}: {shown}"]
         for protocol, word in (("folds", "models like the old"), ("better", "better models")):
-            fixed = [
-                one for one in self if one.protocol == protocol and "adaptive" not in one.method
-            ]
+            some = self.where(protocol=protocol)
+            fixed = [one for one in some if "adaptive" not in one.method]
             if fixed:
                 least = min(fixed, key=lambda one: one.error)
                 lines.append(

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from gnomon.distill.baselines import Baselines
 from gnomon.distill.comparison import Reliability
 from gnomon.distill.distillation import Distillation, Sizes
 from gnomon.distill.evaluation import ExplainedTasks, Fairness, thirds
+from gnomon.distill.other_methods import Baselines
 from gnomon.distill.search.pareto import ParetoFront
 from gnomon.distill.selection import Stability
 from gnomon.distill.structure import Correlations, SingleTasks

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
-from gnomon.distill.distillation import Distilled
+from gnomon.distill.distilled import Distilled
 from gnomon.distill.prepared import Transform
 from gnomon.distill.search.pareto import ParetoPoint
 from gnomon.errors import shortened

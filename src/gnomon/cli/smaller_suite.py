@@ -20,7 +20,7 @@ from gnomon.errors import ScoreDataError
 if TYPE_CHECKING:
     from gnomon.scores import ScoreTable
 
-__all__ = ["compare", "next_steps", "predict", "reliability"]
+__all__ = ["app", "compare", "next_steps", "predict", "reliability"]
 
 Normalized = Annotated[
     bool, typer.Option("--normalized", help="The scores are normalised already.")

@@ -5,7 +5,7 @@ training. The variance counts what the suites leave open, what other training pa
 said, the distance of the scores from those of the training, and the runs that they come from. The
 constants were fitted by likelihood on the published Atari scores, on folds, on papers left out and
 on cuts by level, and rounded up; a scale from the nested validation widens them where they are too
-small. ``docs/decisions/013`` has the measurements.
+small. ``docs/decisions/008`` has the measurements.
 """
 
 from __future__ import annotations

@@ -219,3 +219,101 @@ def test_a_data_set_is_prepared_as_its_authors_do(suite, atari_folder):
     status, _, err = suite("single", "--group-by", "year", source="atari5")
     assert status == 2
     assert "atari5 is prepared as its authors do: no --group-by" in err
+
+
+@pytest.fixture
+def fitted(gnomon, suite, tmp_path):
+    """Write a model of the suite that was normalised by references, and its raw scores."""
+    ends = "".join(f"t{j},0,4\n" for j in range(8))
+    (tmp_path / "ends.csv").write_text("task,random,human\n" + ends)
+    arguments = ("--size", "3", "--references", "ends.csv", "--model", "model.json")
+    status, _, err = gnomon("distill", "suite.csv", "--transform", "identity", *arguments)
+    assert status == 0, err
+    return tmp_path / "model.json"
+
+
+def test_a_model_holds_its_references(gnomon, fitted):
+    raw = records(gnomon("distill", "predict", "model.json", "suite.csv", "--json"))
+    given = gnomon("suite", "predict", "model.json", "suite.csv", "--references", "ends.csv")
+    assert given[0] == 0
+    scaled = gnomon("suite", "predict", "model.json", "suite.csv", "--normalized", "--json")
+    assert len(records(scaled)) == 30
+    assert max(r["value"] for r in raw if r["value"]) > 60
+    record = json.loads(fitted.read_text())
+    assert record["version"]
+    assert set(record["references"]) == set(record["tasks"])
+    fitted.write_text(json.dumps(record | {"references": None}))
+    status, _, err = gnomon("distill", "predict", "model.json", "suite.csv")
+    assert status == 2
+    assert "expected normalised scores" in err
+    assert "--normalized" in err
+
+
+def test_which_of_two(gnomon, fitted, tmp_path):
+    one = records(
+        gnomon("distill", "compare", "model.json", "a00", "a01", "--scores", "suite.csv", "--json")
+    )[0]
+    assert list(one) == [
+        *("a", "b", "probability", "difference", "low", "high", "level", "verdict"),
+    ]
+    tasks = json.loads(fitted.read_text())["tasks"]
+    for name, value in (("good", 4.0), ("bad", 0.5)):
+        lines = [f"{name},{task},0,{value}" for task in tasks]
+        (tmp_path / f"{name}.csv").write_text("algorithm,task,run,score\n" + "\n".join(lines))
+    found = records(gnomon("suite", "compare", "model.json", "good.csv", "bad.csv", "--json"))[0]
+    assert (found["verdict"], found["probability"] > 0.9) == ("good", True)
+    status, _, err = gnomon("suite", "compare", "model.json", "suite.csv", "bad.csv")
+    assert status == 2
+    assert "suite.csv: expected one algorithm, found 30" in err
+
+
+def test_what_to_run_next(gnomon, suite):
+    found = records(suite("next", "--json"))
+    assert {r["kind"] for r in found} == {"task"}
+    assert len(found) == 8
+    status, out, _ = gnomon("distill", "next", "suite.csv", "--transform", "identity")
+    assert status == 0
+    assert "new: 0 tasks" in out
+
+
+def test_other_ways_and_reliability(suite, tmp_path):
+    arguments = ("--size", "2", "--folds", "5", "--set", "mine=t1,t2", "--json")
+    found = records(suite("baselines", *arguments))
+    by_name = {r["method"]: r for r in found}
+    assert by_name["mine"]["hindsight"]
+    assert by_name["random"]["skill"] == 0
+    status, _, err = suite("baselines", "--set", "t1")
+    assert status == 2
+    assert "expected NAME=u,v,w" in err
+    pairs = records(suite("reliability", "--size", "2", "--figure", "said.svg", "--json"))
+    assert sum(r["n_pairs"] for r in pairs) == 30 * 29 // 2
+    assert (tmp_path / "said.svg").exists()
+
+
+def test_items_are_chosen(gnomon, tmp_path):
+    rng = np.random.default_rng(0)
+    p = 1 / (1 + np.exp(-(rng.normal(size=(30, 1)) + rng.normal(size=40))))
+    x = (rng.random((30, 40)) < p).astype(float)
+    rows = {f"m{i:02}": [row] for i, row in enumerate(x)}
+    write_scores(ScoreTable.from_arrays(rows), tmp_path / "items.csv")
+    found = records(gnomon("suite", "items", "items.csv", "--choose", "12", "--json"))
+    assert list(found[0]) == ["method", "protocol", "error", "bias", "n_models"]
+    (chosen,) = records(
+        gnomon("suite", "items", "items.csv", "--choose", "12", "--no-errors", "--json")
+    )
+    assert len(chosen["items"]) == 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--add", "2"), "--add says how many more than --have"),
+        (("--target-error", "much"), "expected a share above 0, as 10% or 0.1; found 'much'"),
+        (("--budget", "3"), "expected costs and a budget together"),
+        (("--have", "t1,t99"), "unknown task 't99'"),
+    ],
+)
+def test_goals_that_make_no_sense(gnomon, suite, arguments, said):
+    status, _, err = gnomon("distill", "suite.csv", "--transform", "identity", *arguments)
+    assert status == 2
+    assert said in err

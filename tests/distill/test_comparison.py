@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from gnomon.distill import FactorProcedure, compare, distill, nested_error, reliability
+from gnomon.distill import FactorProcedure, Forecast, compare, distill, nested_error, reliability
 from gnomon.distill.comparison import reliability_of
-from gnomon.distill.forecast import Forecast
 from gnomon.distill.pairs import compare_forecasts
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable

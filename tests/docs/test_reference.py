@@ -159,6 +159,9 @@ CALLS = {
     "gnomon suite stability": ["scores.csv --size 2 --samples 3"],
     "gnomon suite optimal": ["scores.csv --size 2"],
     "gnomon suite predict": ["model.json scores.csv"],
+    "gnomon suite next": ["scores.csv"],
+    "gnomon suite reliability": ["scores.csv --size 2 --folds 3"],
+    "gnomon suite baselines": ["scores.csv --size 2 --folds 3"],
     "gnomon suite single": ["scores.csv"],
     "gnomon suite correlations": ["scores.csv"],
     "gnomon suite explained": ["scores.csv --size 2"],
@@ -179,6 +182,8 @@ CALLS = {
 NOT_CALLED = {
     "gnomon reproduce": "tests/report/test_case_studies.py has its records",
     "gnomon demo": "its own test runs it, and a minute is enough",
+    "gnomon suite compare": "tests/cli/test_suite.py has its records",
+    "gnomon suite items": "tests/cli/test_suite.py has its records",
     "gnomon atari5 score": "a test below has its games",
     "gnomon leaderboard season new": "tests/cli/test_season.py has its records",
     "gnomon leaderboard season reveal": "tests/cli/test_season.py has its records",

@@ -25,9 +25,9 @@ from gnomon.cli import (
     planning,
     ranking,
     rules,
+    smaller_suite,
     statistics,
     study,
-    suite,
 )
 from gnomon.errors import GnomonError, visible
 
@@ -64,7 +64,7 @@ app.command()(ranking.critical_difference)
 app.command()(ranking.difficulty_classes)
 app.command()(ranking.audit)
 app.command(cls=distill.DistillCommand)(distill.distill)
-app.add_typer(suite.app, name="suite")
+app.add_typer(smaller_suite.app, name="suite")
 app.add_typer(atari5.atari5, name="atari5")
 app.command()(experiments.report)
 app.command()(experiments.reproduce)

@@ -169,7 +169,7 @@ class DistillCommand(TyperCommand):
     ) -> Any:
         """Return the context of the command, or of the verb that is named."""
         if args and args[0] in ("predict", "compare", "next") and not Path(args[0]).exists():
-            from gnomon.cli.suite import app
+            from gnomon.cli.smaller_suite import app
 
             group = typer.main.get_group(app)
             name = f"{info_name} {args[0]}"

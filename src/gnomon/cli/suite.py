@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.distill import Names, Picture, References, SuiteScores, costs_of, references_of
-from gnomon.cli.options import Level, ReadOptions, Score, Seed, Source, scores_of, with_groups
+from gnomon.cli.distill import Names, Picture, SuiteScores, costs_of
+from gnomon.cli.options import ReadOptions, Score, Seed, Source, scores_of, with_groups
 from gnomon.cli.progress import SearchOptions, announce, progress_bar
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.distill import PreparedScores
     from gnomon.results import Results
-    from gnomon.scores import ScoreTable
 
 __all__ = ["app"]
 
@@ -31,10 +30,6 @@ Procedure = Annotated[
 Most = Annotated[int, typer.Option(min=1, help="The greatest number of tasks.")]
 Folds = Annotated[int, typer.Option(min=2, help="Folds of the validations.")]
 Size = Annotated[int, typer.Option(min=1, help="Number of tasks.")]
-Normalized = Annotated[
-    bool, typer.Option("--normalized", help="The scores are normalised already.")
-]
-Runs = Annotated[int | None, typer.Option(min=1, help="How many runs each score is the mean of.")]
 Categories = Annotated[
     Path | None, typer.Option(help="CSV of task, category: colours of the figure.")
 ]
@@ -164,137 +159,6 @@ def optimal(
                 data, size=size, any_sign=any_sign, time_limit_s=time_limit_s, progress=progress
             )
         answer.show(found)
-
-
-@app.command()
-@with_groups
-def predict(
-    model: Annotated[Path, typer.Argument(help="What gnomon distill --model has written.")],
-    source: Source,
-    references: References = None,
-    normalized: Normalized = False,
-    runs: Runs = None,
-    level: Level = 0.9,
-    score: Score = None,
-    *,
-    reading: ReadOptions,
-    as_json: JsonOption = False,
-) -> None:
-    """Predict the summary of algorithms from the few tasks of a saved model, with intervals."""
-    from gnomon.distill import SubsetModel
-    from gnomon.distill import predict as predicted
-
-    with answering("suite predict", as_json=as_json) as answer:
-        fitted, ends = SubsetModel.load(model), references_of(references)
-        table = scores_of(source, score, reading)
-        answer.show(
-            predicted(fitted, table, references=ends, normalized=normalized, runs=runs, level=level)
-        )
-
-
-@app.command()
-@with_groups
-def compare(
-    model: Annotated[Path, typer.Argument(help="What gnomon distill --model has written.")],
-    a: Annotated[str, typer.Argument(help="An algorithm of --scores, or a file with one.")],
-    b: Annotated[str, typer.Argument(help="Another, with the same tasks or others.")],
-    scores: Annotated[
-        Path | None, typer.Option(help="The file of scores in which the algorithms are.")
-    ] = None,
-    references: References = None,
-    normalized: Normalized = False,
-    runs: Runs = None,
-    level: Level = 0.9,
-    score: Score = None,
-    *,
-    reading: ReadOptions,
-    as_json: JsonOption = False,
-) -> None:
-    """Say which of two algorithms is better on the full suite, with what probability."""
-    from gnomon.distill import SubsetModel
-    from gnomon.distill import compare as compared
-
-    with answering("suite compare", as_json=as_json) as answer:
-        fitted, ends = SubsetModel.load(model), references_of(references)
-        if scores is None:
-            tables = [scores_of(Path(path), score, reading) for path in (a, b)]
-            names, table = _one_each(tables, (a, b))
-        else:
-            names, table = (a, b), scores_of(scores, score, reading)
-        options = {"references": ends, "normalized": normalized, "runs": runs, "level": level}
-        answer.show(compared(fitted, *names, table, **options))
-
-
-def _one_each(
-    tables: Sequence[ScoreTable], files: tuple[str, str]
-) -> tuple[tuple[str, str], ScoreTable]:
-    """Return the names of the only algorithms of two tables, and one table of both."""
-    from gnomon.scores import ScoreTable
-
-    for table, file in zip(tables, files, strict=True):
-        if len(table.algorithms) != 1:
-            raise ScoreDataError(
-                f"{file}: expected one algorithm, found {len(table.algorithms)}; "
-                "name two of a file with --scores FILE"
-            )
-    names = tables[0].algorithms[0], tables[1].algorithms[0]
-    if names[0] == names[1]:
-        names = files
-    import polars as pl
-
-    columns = ["task", "run", "score"]
-    frames = [
-        t.last_step().to_frame().select(pl.lit(name).alias("algorithm"), *columns)
-        for t, name in zip(tables, names, strict=True)
-    ]
-    return names, ScoreTable.from_frame(pl.concat(frames))
-
-
-@app.command("next")
-@with_groups
-def next_steps(
-    algorithm: Annotated[
-        str, typer.Option(help="The algorithm whose few scores are in the table; or a new one.")
-    ] = "new",
-    costs: Annotated[
-        Path | None, typer.Option(help="CSV of task, cost: of one run of each task.")
-    ] = None,
-    target: Annotated[
-        float, typer.Option(help="Relative half width of the interval at which to stop.")
-    ] = 0.25,
-    *,
-    scores: SuiteScores,
-    as_json: JsonOption = False,
-) -> None:
-    """Say which task to run next, by what it tells for its cost, and when to stop."""
-    from gnomon.distill import next_steps as steps
-
-    with answering("suite next", as_json=as_json) as answer:
-        found = steps(scores.prepared(), algorithm, costs=costs_of(costs), target=target)
-        answer.show(found)
-
-
-@app.command()
-@with_groups
-def reliability(
-    size: Size = 5,
-    nested: Annotated[
-        Literal["folds", "algorithms", "groups", "group-folds", "time"],
-        typer.Option(help="What is left out at a time."),
-    ] = "folds",
-    folds: Folds = 10,
-    seed: Seed = 0,
-    figure: Picture = None,
-    *,
-    scores: SuiteScores,
-    as_json: JsonOption = False,
-) -> None:
-    """Say how far the probabilities of gnomon distill compare are to be trusted."""
-    from gnomon.distill import reliability as measured
-
-    with answering("suite reliability", as_json=as_json) as answer:
-        found = measured(scores.prepared(), size=size, nested=nested, folds=folds, rng=seed)
-        answer.show(found, figure=figure)
 
 
 @app.command()

@@ -1,14 +1,12 @@
 from . import atari as atari
-from .baselines import Baselines as Baselines
-from .baselines import baselines as baselines
 from .comparison import Reliability as Reliability
 from .comparison import SubsetComparisons as SubsetComparisons
 from .comparison import compare as compare
 from .comparison import reliability as reliability
 from .distillation import Distillation as Distillation
-from .distillation import Distilled as Distilled
 from .distillation import distill as distill
 from .distillation import sizes as sizes
+from .distilled import Distilled as Distilled
 from .evaluation import ExplainedTasks as ExplainedTasks
 from .evaluation import explained as explained
 from .evaluation import fairness as fairness
@@ -22,6 +20,8 @@ from .models import SummaryEstimate as SummaryEstimate
 from .next_task import NextSteps as NextSteps
 from .next_task import next_steps as next_steps
 from .order import order_agreement as order_agreement
+from .other_methods import Baselines as Baselines
+from .other_methods import baselines as baselines
 from .pairs import SubsetComparison as SubsetComparison
 from .prediction import predict as predict
 from .preparation import Preparation as Preparation

@@ -44,7 +44,14 @@ _CLASSES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SubsetComparisons(Results[SubsetComparison]):
-    """Comparisons of pairs of algorithms by a few tasks."""
+    """Comparisons of pairs of algorithms by a few tasks.
+
+    Examples
+    --------
+    >>> one = SubsetComparison("a", "b", 0.97, 0.2, 0.02, 0.38, 0.9, "a")
+    >>> SubsetComparisons((one,), {"transform": "log"})[0].verdict
+    'a'
+    """
 
     columns = ("a", "b", "probability", "difference", "low", "high", "verdict")
 
@@ -147,6 +154,12 @@ class Reliability(Results[PairReliability]):
         Share of the pairs in which the greater estimate was the better algorithm.
     undecided : float
         Share of the pairs of which the probability is below 0.9.
+
+    Examples
+    --------
+    >>> row = PairReliability(0.5, 0.6, 40, 0.55, 0.57)
+    >>> Reliability((row,), brier=0.2, sign_brier=0.4, right=0.6, undecided=1.0)[0].n_pairs
+    40
     """
 
     brier: float = field(kw_only=True)

@@ -7,14 +7,14 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import comb, isnan, log, nan
+from math import comb, nan
 from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
 from gnomon.distill.diagnosis import doubts
+from gnomon.distill.distilled import Distilled, explained_in_words
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.order import OrderAgreement
 from gnomon.distill.preparation import PreparationOptions, prepare
 from gnomon.distill.prepared import PreparedScores, check_groups, check_target
 from gnomon.distill.procedures.goals import BudgetProcedure, TargetErrorProcedure, check_costs
@@ -28,7 +28,7 @@ from gnomon.execution.executor import Executor
 from gnomon.results import Results, generator, made_by, recorded
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["Distillation", "Distilled", "Nested", "Sizes", "distill", "sizes"]
+__all__ = ["Distillation", "Nested", "Sizes", "distill", "sizes"]
 
 #: What a nested validation leaves out at a time.
 Nested = Literal["folds", "algorithms", "groups", "group-folds", "time", "none"]
@@ -36,88 +36,6 @@ Nested = Literal["folds", "algorithms", "groups", "group-folds", "time", "none"]
 _MOST_COMPARED = 10_000_000
 #: A summary that is a smaller share of the largest one makes a relative error meaningless.
 _NEARLY = 0.01
-
-
-@dataclass(frozen=True, eq=False)
-class Distilled:
-    """A subset that a procedure chose, its model and its errors.
-
-    Parameters
-    ----------
-    procedure : str
-    rank : int
-        1 for the best.
-    model : SubsetModel
-        Its residuals are those of the nested validation, if there was one.
-    cv_mse, r2, relative_error : float
-        Cross-validated with the tasks given: too good, as the tasks were chosen on the same rows.
-    n_rows : int
-        Algorithms with scores on all tasks.
-    nested : HeldOut, optional
-        Predictions of algorithms that the choice had not seen; of the procedure, so rank 1 alone.
-    order : OrderAgreement, optional
-        Of these predictions with the truth.
-    later : HeldOut, optional
-        Predictions of each year's algorithms from the years before alone, if dates are known.
-    families : HeldOut, optional
-        Predictions of each group without it, if groups are known.
-
-    Examples
-    --------
-    >>> from gnomon.scores import load_scores
-    >>> (one,) = distill(load_scores("gohr-full"), size=2, transform="identity", summary="mean")
-    >>> one.model.tasks, round(one.r2, 2), round(one.nested.r2, 2)
-    (('bottommost-first', 'two-a-bucket'), 0.98, 0.98)
-    """
-
-    procedure: str
-    rank: int
-    model: SubsetModel
-    cv_mse: float
-    r2: float
-    relative_error: float
-    n_rows: int
-    nested: HeldOut | None = None
-    order: OrderAgreement | None = None
-    later: HeldOut | None = None
-    families: HeldOut | None = None
-
-    @property
-    def nested_relative_error(self) -> float:
-        """The honest relative error; NaN if it was not asked for."""
-        return float("nan") if self.nested is None else self.nested.relative_error
-
-    def _coverage_of(self, held: HeldOut | None) -> float | None:
-        """Return how often a 90 % interval holds the truth; None if no interval was asked for."""
-        return None if held is None or not held.told else held.coverage(scale=self.model.scale)
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the numbers as a mapping fit for JSON."""
-        nested, order = self.nested, self.order
-        return {
-            "procedure": self.procedure,
-            "rank": self.rank,
-            "tasks": list(self.model.tasks),
-            "weights": list(self.model.weights),
-            "intercept": self.model.intercept,
-            "cv_mse": self.cv_mse,
-            "r2": self.r2,
-            "relative_error": self.relative_error,
-            "nested_relative_error": self.nested_relative_error,
-            "next_relative_error": _error_of(self.later),
-            "family_relative_error": _error_of(self.families),
-            "n_predicted": None if nested is None else nested.n_predicted,
-            "coverage": self._coverage_of(nested),
-            "next_coverage": self._coverage_of(self.later),
-            "concordance": None if order is None else order.concordance,
-            "clear_concordance": None if order is None else order.clear_concordance,
-            "tau": None if order is None else order.tau,
-            "n_rows": self.n_rows,
-        }
-
-
-def _error_of(held: HeldOut | None) -> float | None:
-    return None if held is None else held.relative_error
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,7 +74,7 @@ class Distillation(Results[Distilled]):
     def notes(self) -> tuple[str, ...]:
         """What the errors are errors of, whether the order holds, and the models."""
         nested = [(one, one.nested) for one in self if one.nested is not None]
-        lines = [line for one, held in nested for line in _explained(one, held, self.data)]
+        lines = [line for one, held in nested for line in explained_in_words(one, held, self.data)]
         beside = self.settings.get("chosen_relative_error")
         if beside is not None:
             n = len(self.model.tasks)
@@ -430,7 +348,8 @@ def best_subsets(
         )
         found = _with_nested(ranked[0], data, nested)
         if beside and found.model.forecaster is not None:
-            found = replace(found, **_beside(data, procedure, size, outer, nested, work))
+            later, families = _beside(data, procedure, size, outer, nested, work)
+            found = replace(found, later=later, families=families)
         ranked[0] = found
     return ranked
 
@@ -466,18 +385,17 @@ def _beside(
     outer: Outer,
     nested: HeldOut,
     work: dict[str, Any],
-) -> dict[str, HeldOut]:
+) -> tuple[HeldOut | None, HeldOut | None]:
     """Return the validations in time and by groups, as far as dates and groups are known."""
-    found = {"later": nested} if outer == "time" else {}
-    if outer == "groups":
-        found["families"] = nested
-    elif 3 <= len({*data.groups}) < len(data.algorithms):
+    later = nested if outer == "time" else None
+    families = nested if outer == "groups" else None
+    if families is None and 3 <= len({*data.groups}) < len(data.algorithms):
         options = work | {"spread": False}
-        found["families"] = nested_error(data, procedure, size, outer="groups", **options)
-    if outer != "time" and data.years is not None:
+        families = nested_error(data, procedure, size, outer="groups", **options)
+    if later is None and data.years is not None:
         with suppress(ScoreDataError):  # Too few before the last year.
-            found["later"] = nested_error(data, procedure, size, outer="time", **work)
-    return found
+            later = nested_error(data, procedure, size, outer="time", **work)
+    return later, families
 
 
 def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -> Iterator[str]:
@@ -489,44 +407,3 @@ def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -
         yield "some summaries are near 0: relative errors say little there, r2 says more"
     if len(found) < n_wanted:
         yield f"{len(found)} subsets found, {n_wanted} asked for"
-
-
-def _explained(one: Distilled, nested: HeldOut, data: PreparedScores) -> Iterator[str]:
-    """Yield in words what the errors are errors of, whether the order holds, and the model."""
-    n, n_predicted = len(data.algorithms), nested.n_predicted
-    plain = f"{100 * one.relative_error:.1f} % with these tasks given, "
-    plain = "" if isnan(one.relative_error) else plain
-    lacking = "; the others lack a score that was needed" if n_predicted < n else ""
-    yield (
-        f"{one.procedure}: {plain}"
-        f"{100 * one.nested_relative_error:.1f} % (standard error "
-        f"{100 * nested.standard_error:.1f}) for algorithms that the choice of tasks had not seen: "
-        f"{n_predicted} of {n}{lacking}"
-    )
-    if one.order is not None and one.order.n_pairs:
-        yield (
-            f"  of these, {100 * one.order.concordance:.1f} % of the pairs are ordered rightly "
-            f"(Kendall's tau {one.order.tau:.3f}), "
-            f"{100 * one.order.clear_concordance:.1f} % of those that differ by a quarter"
-        )
-    if one.later is not None and one.later is not nested:
-        held, scale = one.later, one.model.scale
-        yield (
-            f"  next year's, each from the years before alone: {100 * held.relative_error:.1f} %, "
-            f"{held.n_predicted} algorithms; {_covered(held, scale, data)}"
-        )
-    if one.families is not None and one.families is not nested:
-        yield f"  without the whole family: {100 * one.families.relative_error:.1f} %"
-    if nested.told:
-        yield f"  {_covered(nested, one.model.scale, data)}"
-    if one.model.forecaster is not None:
-        yield "  an estimate is halfway between the suites simulated and this line, unshrunk:"
-    yield f"  {one.model.formula}"
-
-
-def _covered(held: HeldOut, scale: float, data: PreparedScores) -> str:
-    """Return in words how often an interval holds the truth, and how wide it is."""
-    half = held.half_width(scale=scale)
-    base = data.transform.log_base
-    width = f"{100 * half * log(base):.0f} %" if base else f"{half:.3g} ({data.transform.name})"
-    return f"90 % intervals cover {held.coverage(scale=scale):.0%}, median half width {width}"

@@ -5,7 +5,7 @@ training. The variance counts what the suites leave open, what other training pa
 said, the distance of the scores from those of the training, and the runs that they come from. The
 constants were fitted by likelihood on the published Atari scores, on folds, on papers left out and
 on cuts by level, and rounded up; a scale from the nested validation widens them where they are too
-small. ``docs/decisions/013`` has the measurements.
+small. ``docs/decisions/008`` has the measurements.
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ _TAIL = 6.0
 FARTHEST = 6.0
 #: A task tells of progress if its score is so many standard deviations above all training.
 _BEYOND = 0.25
+#: Nothing can be told if the interval reaches 60 % to a side; a shift of 20 % is to be warned of.
+_CANNOT_TELL, _SHIFTED = 0.6, 0.2
+#: Fewer algorithms than these do not show what lies above them.
+_FEW_ALGORITHMS = 40
 #: From so many tasks on the line counts less, and from so many not at all.
 _FEW, _MANY = 5, 15
 #: So many of the training's runs are behind a score, where nobody knows.
@@ -91,6 +95,38 @@ class Forecast:
         q = student_quantile(level) * scale
         v = self.own + self.shared
         return self.center - q * sqrt(v), self.center + q * sqrt(v + self.rise)
+
+    def verdict(self, *, scale: float, unit: float, n_training: int) -> str:
+        """Return why a forecast is to be doubted, or refused; empty if nothing speaks against it.
+
+        Parameters
+        ----------
+        scale : float
+            Of the interval.
+        unit : float
+            A relative difference of 100 %, transformed.
+        n_training : int
+            Few algorithms do not show what lies above them.
+
+        Examples
+        --------
+        >>> Forecast(2.0, 0.01, 0.0).verdict(scale=1.0, unit=0.434, n_training=62)
+        ''
+        >>> Forecast(2.0, 0.01, 0.2, outside=2.0).verdict(scale=1.0, unit=0.434, n_training=62)
+        'too far from the training to estimate'
+        """
+        low, high = self.interval(0.9, scale)
+        wide = (high - low) / 2 > _CANNOT_TELL * unit
+        shifted = abs(self.shift) > _SHIFTED * unit
+        few = n_training < _FEW_ALGORITHMS and self.outside > 1.0
+        at_least = "; at least the lower end" if few else ""
+        if self.outside > FARTHEST:
+            return "too far: beyond anything that was measured, no interval"
+        if wide and (self.outside > 0 or shifted):
+            return "too far from the training to estimate" + at_least
+        if wide:
+            return "cannot tell: the interval is too wide"
+        return "extrapolated" + at_least if self.outside > 1.0 or shifted else ""
 
 
 def student_quantile(level: float) -> float:

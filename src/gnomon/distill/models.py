@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
-from gnomon.distill.forecast import FARTHEST, Forecast, Forecaster
+from gnomon.distill.forecast import Forecast, Forecaster
 from gnomon.distill.moments import Moments
 from gnomon.distill.pairs import SubsetComparison, comparison_of
 from gnomon.distill.prepared import PreparedScores, transform_of
@@ -27,11 +27,6 @@ __all__ = ["SubsetModel", "SummaryEstimate"]
 
 _FORMAT = "gnomon subset model 2"
 _OLD_FORMAT = "gnomon subset model 1"
-#: A summary is too far from the training to estimate if the interval reaches 60 % to a side, its
-#: distance is more than 6 standard deviations, or a shift of 20 % and more is to be warned of.
-_CANNOT_TELL, _SHIFTED = 0.6, 0.2
-#: Fewer algorithms than these do not show what lies above them.
-_FEW_ALGORITHMS = 40
 
 
 @dataclass(frozen=True)
@@ -316,39 +311,13 @@ class SubsetModel:
         """Return the estimate of a forecast, with what is to be said against it."""
         ends = np.array([found.center, *found.interval(level, self.scale)])
         value, low, high = map(float, transform_of(self.transform).inverse(ends))
-        verdict = self.verdict(found)
+        unit = self.forecaster.unit if self.forecaster else 1.0
+        verdict = found.verdict(scale=self.scale, unit=unit, n_training=self.n_rows)
         if "too far" in verdict:
             value = float("nan")
         if "beyond" in verdict:
             low = high = float("nan")
         return SummaryEstimate(value, low, high, level, outside, found.outside, verdict)
-
-    def verdict(self, found: Forecast) -> str:
-        """Return why a forecast is to be doubted, or refused; empty if nothing speaks against it.
-
-        Examples
-        --------
-        >>> SubsetModel(("u",), (1.0,)).verdict(Forecast(2.0, 0.01, 0.0))
-        ''
-        """
-        unit = self.forecaster.unit if self.forecaster else 1.0 / np.log(10)
-        low, high = found.interval(0.9, self.scale)
-        half, far = (high - low) / 2 / unit, found.outside
-        shifted = abs(found.shift) > _SHIFTED * unit
-        if far > FARTHEST:
-            return "too far: beyond anything that was measured, no interval"
-        if half > _CANNOT_TELL and (far > 0 or shifted):
-            return "too far from the training to estimate" + self._at_least(far)
-        if half > _CANNOT_TELL:
-            return "cannot tell: the interval is too wide"
-        if far > 1.0 or shifted:
-            return "extrapolated" + self._at_least(far)
-        return ""
-
-    def _at_least(self, outside: float) -> str:
-        """Return that a small training says "at least" alone, where it is left behind."""
-        few = self.n_rows < _FEW_ALGORITHMS and outside > 1.0
-        return "; at least the lower end" if few else ""
 
     def missing(self, scores: Collection[str]) -> tuple[str, ...]:
         """Return the tasks without a score, if the others suffice.

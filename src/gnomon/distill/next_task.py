@@ -73,6 +73,11 @@ class NextSteps(Results[NextStep]):
         Of its 90 % interval now, relative; NaN if it has no task.
     target : float
         Half width at which to stop.
+
+    Examples
+    --------
+    >>> NextSteps((), algorithm="mine", tasks=("u",), half_width=0.2, target=0.25).stop
+    True
     """
 
     algorithm: str = field(kw_only=True)

@@ -34,6 +34,12 @@ class SubsetComparison(FieldRecord):
     level : float
     verdict : str
         The better one; ``undecided`` if the probability is below 0.9 either way.
+
+    Examples
+    --------
+    >>> one = SubsetComparison("dqn", "ppo", 0.7, 0.1, -0.2, 0.4, 0.9, "undecided")
+    >>> one.as_record()["probability"]
+    0.7
     """
 
     a: str

@@ -149,7 +149,7 @@ class SuiteModel:
                 log_weight[i] -= 0.5 * (log_det + off @ np.linalg.solve(inside, off))
         weight = np.exp(log_weight - log_weight.max())
         edges = np.round(n_draws * np.cumsum(weight) / weight.sum()).astype(np.int64)
-        return np.diff(edges, prepend=0)
+        return np.asarray(np.diff(edges, prepend=0), dtype=np.int64)
 
     def as_record(self) -> dict[str, Any]:
         """Return the model as a mapping fit for JSON.

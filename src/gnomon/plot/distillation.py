@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from gnomon.distill.baselines import Baselines
 from gnomon.distill.comparison import Reliability
 from gnomon.distill.distillation import Distillation, Sizes
 from gnomon.distill.evaluation import ExplainedTasks, Fairness, thirds
+from gnomon.distill.other_methods import Baselines
 from gnomon.distill.search.pareto import ParetoFront
 from gnomon.distill.selection import Stability
 from gnomon.distill.structure import Correlations, SingleTasks
@@ -116,7 +116,13 @@ def prediction_figure(found: Distillation, ax: Axes | None = None) -> Figure | A
     half = best.model.half_width(LEVEL)
     with default_settings():
         drawn = predicted_against_true(
-            predicted, data.target, data.transform, half_width=half, level=LEVEL, ax=ax
+            predicted,
+            data.target,
+            data.transform,
+            half_width=half,
+            level=LEVEL,
+            names=data.algorithms,
+            ax=ax,
         )
     if ax is not None:
         return ax

@@ -35,6 +35,9 @@ __all__ = ["correlation_graph", "stress_layout", "tournament_graph", "tournament
 
 #: More contestants than this do not fit around a circle.
 MOST_IN_CIRCLE = 12
+#: Correlations from here on are bold, as in figure 5 of the Atari-5 paper; lines below, and bold.
+_BOLD = 0.9
+_WIDTHS, _OPACITIES = (1.2, 3.6), (0.45, 0.75)
 #: Steps of the layout of a graph.
 _N_STEPS = 200
 #: Parts that are not joined stand so much further apart than the longest way within one.
@@ -204,30 +207,44 @@ def correlation_graph(
     sizes = np.abs([edge.correlation for edge in edges])
     weakest, strongest = (sizes.min(), sizes.max()) if edges else (0.0, 1.0)
     for edge, size in zip(edges, sizes, strict=True):
-        share = (size - weakest) / (strongest - weakest or 1.0)
+        bold = int(size >= _BOLD)
         ax.plot(
             *place[[index[edge.a], index[edge.b]]].T,
-            color=MUTED, linewidth=0.8 + 3.0 * share, alpha=0.35 + 0.4 * share, zorder=1,
+            color=MUTED, linewidth=_WIDTHS[bold], alpha=_OPACITIES[bold], zorder=1,
             linestyle="-" if edge.correlation >= 0 else "--", solid_capstyle="round",
         )  # fmt: skip
     groups = categories or {}
     colors = category_colors({name: groups.get(name, "") for name in names})
-    behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5, "alpha": 0.75}
-    for name, (x, y) in zip(names, place, strict=True):
+    behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}
+    for i, (name, (x, y)) in enumerate(zip(names, place, strict=True)):
+        ends = [place[j if i == k else k] for j, k in pairs if i in (j, k)]
+        aside = _label_side(place[i], ends)
         ax.plot(
             [x], [y], "o", markersize=10, color=colors[groups.get(name, "")],
             markeredgecolor=PAPER, markeredgewidth=1.2, zorder=2,
         )  # fmt: skip
         ax.annotate(
-            shortened(name, LONGEST), (x, y), xytext=(0, 7), textcoords="offset points",
-            ha="center", va="bottom", parse_math=False, color=INK,
-            fontsize=SIZE - 1, zorder=3, bbox=behind,
+            shortened(name, LONGEST), (x, y), textcoords="offset points",
+            parse_math=False, color=INK, fontsize=SIZE - 1, zorder=3, bbox=behind, **aside,
         )  # fmt: skip
     ax.set_xlim(-0.09, 1.09)
     ax.set_ylim(-0.06, 1.1)
     sign = "|r|" if any(edge.correlation < 0 for edge in edges) else "r"
     _legend(ax, colors, weakest, strongest, sign)
     return ax
+
+
+def _label_side(here: FloatArray, ends: Sequence[FloatArray]) -> dict[str, Any]:
+    """Return where a label stands: on the side of its dot that lines leave most room on."""
+    sides = {
+        (0.0, 1.0): {"xytext": (0, 7), "ha": "center", "va": "bottom"},
+        (0.0, -1.0): {"xytext": (0, -7), "ha": "center", "va": "top"},
+        (1.0, 0.0): {"xytext": (7, 0), "ha": "left", "va": "center"},
+        (-1.0, 0.0): {"xytext": (-7, 0), "ha": "right", "va": "center"},
+    }
+    ways = [(end - here) / (np.hypot(*(end - here)) or 1.0) for end in ends]
+    nearest = {side: max((float(np.dot(side, w)) for w in ways), default=-1.0) for side in sides}
+    return sides[min(sides, key=lambda side: round(nearest[side], 1))]
 
 
 def _legend(
@@ -239,9 +256,13 @@ def _legend(
         for name, color in colors.items()
         if len(colors) > 1
     ]
+    texts = (f"{sign} from {weakest:.2f}", f"{sign} of {_BOLD:.1f} and above")
     lines = [
-        Line2D([], [], color=MUTED, linewidth=w, alpha=a, label=f"{sign} = {r:.2f}")
-        for r, w, a in ((strongest, 3.8, 0.75), (weakest, 0.8, 0.35))
+        Line2D([], [], color=MUTED, linewidth=w, alpha=a, label=text)
+        for w, a, text, drawn in zip(
+            _WIDTHS, _OPACITIES, texts, (weakest < _BOLD, strongest >= _BOLD), strict=True
+        )
+        if drawn
     ]
     ax.legend(
         handles=[*dots, *lines], loc="upper center", bbox_to_anchor=(0.5, 0.0), frameon=False,

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
-from gnomon.distill.distillation import Distilled
+from gnomon.distill.distilled import Distilled
 from gnomon.distill.prepared import Transform
 from gnomon.distill.search.pareto import ParetoPoint
 from gnomon.errors import shortened
@@ -62,6 +62,7 @@ def predicted_against_true(
     *,
     half_width: float = float("nan"),
     level: float = 0.9,
+    names: Sequence[str] = (),
     ax: Axes | None = None,
 ) -> Axes:
     """Draw predictions against the truth, with the line of equality and a prediction interval.
@@ -76,6 +77,8 @@ def predicted_against_true(
         Of the interval, transformed; NaN for none.
     level : float
         Of the interval.
+    names : sequence of str
+        Of the algorithms: those outside the interval are named.
     ax : matplotlib.axes.Axes, optional
 
     Examples
@@ -103,6 +106,14 @@ def predicted_against_true(
     inside = ~(np.abs(p - t) > half_width)
     ax.plot(t[inside], p[inside], "o", markersize=4, color=SERIES[0], alpha=0.8)
     ax.plot(t[~inside], p[~inside], "D", markersize=4.5, color=SERIES[1])
+    known = [name for name, shown in zip(names, whole, strict=False) if shown]
+    for i in np.flatnonzero(~inside) if known else ():
+        left = p[i] > t[i]
+        ax.annotate(
+            shortened(known[i], LONGEST), (t[i], p[i]), (-6 if left else 6, 0),
+            textcoords="offset points", ha="right" if left else "left", va="center",
+            fontsize=SIZE - 2, color=INK, parse_math=False,
+        )  # fmt: skip
     ax.set_xlim(*line)
     ax.set_ylim(*line)
     ax.set_aspect("equal")
@@ -375,11 +386,13 @@ def reliability_curve(
     axes = axes_for(ax, HALF_WIDTH, HEIGHT, grid="both")
     axes.plot([0.5, 1.0], [0.5, 1.0], color=MUTED, linewidth=0.8)
     axes.plot(said, true, "o-", color=SERIES[0], markersize=4, linewidth=1)
-    for x, y, n in zip(said, true, counts, strict=True):
+    for i, (x, y, n) in enumerate(zip(said, true, counts, strict=True)):
         if n:
+            last = i == len(said) - 1
             axes.annotate(
-                f"{n:,}", (x, y), (4, -9), textcoords="offset points", fontsize=SIZE, color=MUTED
-            )
+                f"{n:,}", (x, y), (5, -10) if last else (-4, 4), textcoords="offset points",
+                ha="left" if last else "right", fontsize=SIZE - 1, color=MUTED,
+            )  # fmt: skip
     axes.set_xlabel("probability said")
     axes.set_ylabel("share that came true")
     return axes

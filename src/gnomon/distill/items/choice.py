@@ -63,6 +63,12 @@ class ItemChoice(Results[ItemMethod]):
         The list to use.
     model : ItemModel
         Fitted to all models, for p-IRT.
+
+    Examples
+    --------
+    >>> model = ItemModel(np.ones(2), np.zeros(2))
+    >>> ItemChoice((), {"method": "random"}, items=("u",), model=model).notes
+    ('1 items, random: u',)
     """
 
     items: tuple[str, ...] = field(kw_only=True)
@@ -70,13 +76,12 @@ class ItemChoice(Results[ItemMethod]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The chosen items, and what to use when."""
+        """The chosen items, and which fixed list erred least."""
         shown = ", ".join(self.items[:8]) + (", ..." if len(self.items) > 8 else "")
         lines = [f"{len(self.items)} items, {self.settings['method']}: {shown}"]
         for protocol, word in (("folds", "models like the old"), ("better", "better models")):
-            fixed = [
-                one for one in self if one.protocol == protocol and "adaptive" not in one.method
-            ]
+            some = self.where(protocol=protocol)
+            fixed = [one for one in some if "adaptive" not in one.method]
             if fixed:
                 least = min(fixed, key=lambda one: one.error)
                 lines.append(
@@ -301,7 +306,7 @@ def _anchors(x: FloatArray, n: int, rng: np.random.Generator) -> tuple[I64, Floa
     distance = square - 2 * points @ middle.T + (middle**2).sum(axis=1)
     items = distance.argmin(axis=0)
     counts = np.bincount(distance.argmin(axis=1), minlength=n).astype(np.float64)
-    return items, counts
+    return np.asarray(items, dtype=np.int64), counts
 
 
 _Choice = Callable[[FloatArray, int, np.random.Generator], tuple[I64, FloatArray]]

@@ -59,7 +59,14 @@ class Baseline(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Baselines(Results[Baseline]):
-    """Nested errors of all ways to take a few tasks, least first."""
+    """Nested errors of all ways to take a few tasks, least first.
+
+    Examples
+    --------
+    >>> one = Baseline("factor", 0.11, 0.58, 5.0, 62, hindsight=False)
+    >>> Baselines((one,), {"nested": "folds"}).where(hindsight=False)[0].skill
+    0.58
+    """
 
     columns = ("method", "error", "skill", "n_tasks", "n_predicted", "hindsight")
     drawn_by = "gnomon.plot.distillation:baseline_figure"

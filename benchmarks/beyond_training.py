@@ -1,0 +1,193 @@
+"""Distillation beyond its training: errors and intervals by protocol, pairs, gaps, costs, items."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.record import Measurement
+from gnomon.distill import (
+    FactorProcedure,
+    HeldOut,
+    PreparedScores,
+    baselines,
+    choose_items,
+    nested_error,
+    transform_of,
+)
+from gnomon.distill.atari import published_models
+from gnomon.distill.comparison import reliability_of
+from gnomon.distill.completion import completed_targets
+from gnomon.distill.procedures.goals import BudgetProcedure
+from gnomon.distill.validation import nested_splits
+from gnomon.scores import ScoreTable
+from gnomon.scores.table import FloatArray
+
+_OURS = FactorProcedure()
+#: Greatest error (in %) and least cover that were asked for, by protocol.
+_WANTED = {"10": (10.9, None), "next": (15.5, 0.85)}
+
+
+def measure(data: PreparedScores) -> Iterator[Measurement]:
+    """Measure all tables on the published Atari scores, synthetic suites and made-up items."""
+    held = dict(_protocols(data))
+    for name, one in held.items():
+        yield from _told(name, one, *_WANTED.get(name, (None, None)))
+    yield from _cuts(data)
+    yield from _synthetic()
+    for name, most in (("10", 0.05), ("third", 0.055)):
+        found = reliability_of(held[name], scale=held[name].scale)
+        note = f"order alone {found.sign_brier:.3f}; {found.right:.1%} right"
+        yield Measurement(f"pairs, {name}: Brier score", found.brier, "", most, False, note)
+    yield from _sparse(data)
+    yield from _costs(data)
+    yield from _baselines(data)
+    yield from _items()
+
+
+def _protocols(data: PreparedScores) -> Iterator[tuple[str, HeldOut]]:
+    protocols = {"10": ("folds", 10, 3), "paper": ("groups", 1, 1), "third": ("group-folds", 3, 10)}
+    protocols["next"] = ("time", 1, 1)
+    for name, (outer, n_folds, n_repeats) in protocols.items():
+        rng = np.random.default_rng(100)
+        options = {"n_folds": n_folds, "n_repeats": n_repeats, "rng": rng, "spread": True}
+        yield name, nested_error(data, _OURS, 5, outer=outer, **options)  # type: ignore[arg-type]
+
+
+def _told(
+    name: str, held: HeldOut, most: float | None, least: float | None
+) -> Iterator[Measurement]:
+    """Yield error and cover of one protocol; K = 1, which only widens."""
+    bias = 100 * float(np.nanmean(held.relative))
+    note = f"bias {bias:+.0f} %, {held.n_predicted} algorithms"
+    yield Measurement(f"{name}: error", 100 * held.relative_error, "%", most, False, note)
+    half = 100 * np.log(10) * held.half_width()
+    note = f"median half width {half:.0f} %; 95 %: {held.coverage(0.95):.2f}"
+    yield Measurement(f"{name}: cover of 90 %", held.coverage(), "", least, True, note)
+
+
+def _cuts(data: PreparedScores) -> Iterator[Measurement]:
+    """Yield what follows a year, or lies above a level, predicted from the rest alone."""
+    years = data.years
+    assert years is not None
+    level = data.transform.inverse(data.target)
+    cuts = {f"later {y}": years > y for y in (2015, 2016, 2017, 2018, 2019)}
+    cuts |= {f"below {m}": level > m for m in (150, 200, 300, 600)}
+    for name, held in cuts.items():
+        marked = replace(data, years=np.where(held, 2.0, 1.0))
+        found = nested_error(
+            marked, _OURS, 5, outer="time", spread=True, rng=np.random.default_rng(0)
+        )
+        yield from _told(name, found, None, 0.85)
+
+
+def _synthetic() -> Iterator[Measurement]:
+    """Yield the cover on suites that the constants have not seen; the worst has the target."""
+    covers, later = {}, {}
+    for n_factors in (1, 2):
+        for ceiling in (False, True):
+            for seed in range(3):
+                data = _suite(n_factors, ceiling=ceiling, seed=seed)
+                rng = np.random.default_rng(seed)
+                inside = nested_error(data, _OURS, 5, spread=True, rng=rng)
+                time_ordered = nested_error(data, _OURS, 5, outer="time", spread=True, rng=rng)
+                kind = f"{n_factors} factors{', ceilings' if ceiling else ''}"
+                covers.setdefault(kind, []).append(inside.coverage(scale=inside.scale))
+                later.setdefault(kind, []).append(time_ordered.coverage(scale=inside.scale))
+    for where, found in (("inside", covers), ("next year", later)):
+        means = {kind: float(np.mean(values)) for kind, values in found.items()}
+        worst = min(means, key=lambda kind: means[kind])
+        note = f"worst of {len(means)} kinds: {worst}; 50 x 40, three tables each"
+        yield Measurement(f"synthetic suites, {where}: cover", means[worst], "", 0.8, True, note)
+
+
+def _suite(n_factors: int, *, ceiling: bool, seed: int, n: int = 50) -> PreparedScores:
+    """Return a made-up suite with families and a trend of ten years."""
+    rng = np.random.default_rng(seed)
+    year = np.sort(rng.integers(2010, 2020, n)).astype(float)
+    family = rng.integers(0, 15, n)
+    skill = rng.normal(0, 0.4, (n, n_factors)) + 0.08 * (year - 2010)[:, np.newaxis]
+    skill += rng.normal(0, 0.3, (15, n_factors))[family]
+    loads = rng.uniform(0.3, 1.0, (n_factors, 40))
+    x = 2.0 + skill @ loads / n_factors**0.5 + rng.normal(0, 0.3, (n, 40))
+    if ceiling:
+        x[:, :12] = np.minimum(x[:, :12], 2.6)
+    names, tasks = tuple(f"a{i:02}" for i in range(n)), tuple(f"t{j:02}" for j in range(40))
+    y = np.median(x, axis=1)
+    groups = tuple(f"f{g}" for g in family)
+    base = PreparedScores(names, tasks, x, y, y, tasks, groups, transform_of("identity"))
+    return replace(base, years=year)
+
+
+def _sparse(data: PreparedScores) -> Iterator[Measurement]:
+    """Yield errors of targets and of predictions with cells deleted at random."""
+    for share in (0.33, 0.5, 0.63):
+        rng = np.random.default_rng(0)
+        x = np.where(rng.random(data.x.shape) < (share - 0.04) / 0.96, np.nan, data.x)
+        x[np.isnan(x).sum(axis=1) > len(data.tasks) - 3] = np.nan
+        kept = data.rows(~np.isnan(x).all(axis=1))
+        sparse = completed_targets(replace(kept, x=x[~np.isnan(x).all(axis=1)]))
+        place = {name: i for i, name in enumerate(data.algorithms)}
+        rows = [place[name] for name in sparse.algorithms]
+        target = 100 * np.log(10) * np.abs(sparse.target - data.target[rows]).mean()
+        off = []
+        for _, held, kept_rows in nested_splits(sparse, "folds", rng=rng)[1]:
+            train = sparse.rows(kept_rows)
+            tasks = _OURS.choose(train, 5)[0]
+            # A new algorithm has the tasks that were chosen, and the truth is the whole summary.
+            new = data.rows([rows[i] for i in np.flatnonzero(held)])
+            predicted = _OURS.fit(train, tasks).predict(new.x[:, new.columns(tasks)])
+            off += (predicted - new.target).tolist()
+        error = 100 * np.log(10) * float(np.nanmean(np.abs(off)))
+        note = f"target off by {target:.1f} %"
+        yield Measurement(f"{share:.0%} missing: error", error, "%", None, False, note)
+
+
+def _costs(data: PreparedScores) -> Iterator[Measurement]:
+    """Yield nested errors by budget: costs log-normal, mean 1."""
+    rng = np.random.default_rng(0)
+    costs = dict(zip(data.tasks, rng.lognormal(-0.245, 0.7, len(data.tasks)).tolist(), strict=True))
+    for budget in (1.0, 2.0, 4.0):
+        held = nested_error(data, BudgetProcedure(costs, budget), 0, rng=np.random.default_rng(0))
+        tasks = np.mean([len(chosen) for chosen in held.chosen])
+        note = f"{tasks:.1f} tasks on average, chosen inside"
+        yield Measurement(
+            f"budget {budget:g}: error", 100 * held.relative_error, "%", None, False, note
+        )
+
+
+def _baselines(data: PreparedScores) -> Iterator[Measurement]:
+    sets = {"Atari-5": published_models()["Atari-5"].tasks}
+    for nested in ("folds", "time"):
+        for one in baselines(data, size=5, sets=sets, nested=nested):
+            note = f"skill {one.skill:.2f}; {one.n_predicted} predicted"
+            yield Measurement(
+                f"{one.method}, {nested}: error", 100 * one.error, "%", None, False, note
+            )
+
+
+def _items() -> Iterator[Measurement]:
+    """Yield the time to choose 100 of 20,000 items by 500 models, and errors on a smaller table."""
+    table = ScoreTable.from_arrays(
+        {f"m{i:03}": [row] for i, row in enumerate(_answers(500, 20_000))}
+    )
+    began = time.process_time()
+    choose_items(table, 100, compare=False)
+    seconds = time.process_time() - began
+    name = "100 of 20,000 items chosen, 500 models"
+    yield Measurement(name, seconds, "s", 120.0, False, "processor time, table read included")
+    small = {f"m{i:03}": [row] for i, row in enumerate(_answers(400, 1000))}
+    for one in choose_items(ScoreTable.from_arrays(small), 30):
+        name = f"30 of 1,000 items, {one.method}, {one.protocol}"
+        note = f"bias {one.bias:+.1f}; simulated, unidimensional"
+        yield Measurement(name, one.error, "points", None, False, note)
+
+
+def _answers(n: int, n_items: int) -> FloatArray:
+    rng = np.random.default_rng(0)
+    slope = np.exp(rng.normal(0, 0.5, n_items))
+    u = slope * rng.normal(size=(n, 1)) + rng.normal(0, 1.5, n_items)
+    return (rng.random((n, n_items)) < 1 / (1 + np.exp(-u))).astype(float)

@@ -1,0 +1,160 @@
+"""``gnomon suite predict, compare, next, reliability``: a smaller suite in use.
+
+``gnomon distill predict``, ``compare`` and ``next`` are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.distill import Picture, References, SuiteScores, costs_of, references_of
+from gnomon.cli.options import Level, ReadOptions, Score, Seed, Source, scores_of, with_groups
+from gnomon.cli.suite import Folds, Size, app
+from gnomon.errors import ScoreDataError
+
+if TYPE_CHECKING:
+    from gnomon.scores import ScoreTable
+
+__all__ = ["app", "compare", "next_steps", "predict", "reliability"]
+
+Normalized = Annotated[
+    bool, typer.Option("--normalized", help="The scores are normalised already.")
+]
+Runs = Annotated[int | None, typer.Option(min=1, help="How many runs each score is the mean of.")]
+
+
+@app.command()
+@with_groups
+def predict(
+    model: Annotated[Path, typer.Argument(help="What gnomon distill --model has written.")],
+    source: Source,
+    references: References = None,
+    normalized: Normalized = False,
+    runs: Runs = None,
+    level: Level = 0.9,
+    score: Score = None,
+    *,
+    reading: ReadOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Predict the summary of algorithms from the few tasks of a saved model, with intervals."""
+    from gnomon.distill import SubsetModel
+    from gnomon.distill import predict as predicted
+
+    with answering("suite predict", as_json=as_json) as answer:
+        fitted, ends = SubsetModel.load(model), references_of(references)
+        table = scores_of(source, score, reading)
+        answer.show(
+            predicted(fitted, table, references=ends, normalized=normalized, runs=runs, level=level)
+        )
+
+
+@app.command()
+@with_groups
+def compare(
+    model: Annotated[Path, typer.Argument(help="What gnomon distill --model has written.")],
+    a: Annotated[str, typer.Argument(help="An algorithm of --scores, or a file with one.")],
+    b: Annotated[str, typer.Argument(help="Another, with the same tasks or others.")],
+    scores: Annotated[
+        Path | None, typer.Option(help="The file of scores in which the algorithms are.")
+    ] = None,
+    references: References = None,
+    normalized: Normalized = False,
+    runs: Runs = None,
+    level: Level = 0.9,
+    score: Score = None,
+    *,
+    reading: ReadOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which of two algorithms is better on the full suite, with what probability."""
+    from gnomon.distill import SubsetModel
+    from gnomon.distill import compare as compared
+
+    with answering("suite compare", as_json=as_json) as answer:
+        fitted, ends = SubsetModel.load(model), references_of(references)
+        if scores is None:
+            tables = [scores_of(Path(path), score, reading) for path in (a, b)]
+            names, table = _one_each(tables, (a, b))
+        else:
+            names, table = (a, b), scores_of(scores, score, reading)
+        options: dict[str, Any] = {"references": ends, "normalized": normalized}
+        options |= {"runs": runs, "level": level}
+        answer.show(compared(fitted, *names, table, **options))
+
+
+def _one_each(
+    tables: Sequence[ScoreTable], files: tuple[str, str]
+) -> tuple[tuple[str, str], ScoreTable]:
+    """Return the names of the only algorithms of two tables, and one table of both."""
+    from gnomon.scores import ScoreTable
+
+    for table, file in zip(tables, files, strict=True):
+        if len(table.algorithms) != 1:
+            raise ScoreDataError(
+                f"{file}: expected one algorithm, found {len(table.algorithms)}; "
+                "name two of a file with --scores FILE"
+            )
+    names = tables[0].algorithms[0], tables[1].algorithms[0]
+    if names[0] == names[1]:
+        names = files
+    import polars as pl
+
+    columns = ["task", "run", "score"]
+    frames = [
+        t.last_step().to_frame().select(pl.lit(name).alias("algorithm"), *columns)
+        for t, name in zip(tables, names, strict=True)
+    ]
+    return names, ScoreTable.from_frame(pl.concat(frames))
+
+
+@app.command("next")
+@with_groups
+def next_steps(
+    algorithm: Annotated[
+        str, typer.Option(help="The algorithm whose few scores are in the table; or a new one.")
+    ] = "new",
+    costs: Annotated[
+        Path | None, typer.Option(help="CSV of task, cost: of one run of each task.")
+    ] = None,
+    target: Annotated[
+        float, typer.Option(help="Relative half width of the interval at which to stop.")
+    ] = 0.25,
+    *,
+    scores: SuiteScores,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which task to run next, by what it tells for its cost, and when to stop."""
+    from gnomon.distill import next_steps as steps
+
+    with answering("suite next", as_json=as_json) as answer:
+        found = steps(scores.prepared(), algorithm, costs=costs_of(costs), target=target)
+        answer.show(found)
+
+
+@app.command()
+@with_groups
+def reliability(
+    size: Size = 5,
+    nested: Annotated[
+        Literal["folds", "algorithms", "groups", "group-folds", "time"],
+        typer.Option(help="What is left out at a time."),
+    ] = "folds",
+    folds: Folds = 10,
+    seed: Seed = 0,
+    figure: Picture = None,
+    *,
+    scores: SuiteScores,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how far the probabilities of gnomon distill compare are to be trusted."""
+    from gnomon.distill import reliability as measured
+
+    with answering("suite reliability", as_json=as_json) as answer:
+        found = measured(scores.prepared(), size=size, nested=nested, folds=folds, rng=seed)
+        answer.show(found, figure=figure)

@@ -1,23 +1,17 @@
-"""Cells of a score table: rows by algorithm and task, and what all of them hold, in words."""
+"""Cells of a score table: its rows by algorithm and task."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from gnomon.errors import ScoreDataError, counted, listed
+from gnomon.errors import ScoreDataError
 
-if TYPE_CHECKING:
-    from gnomon.scores.table import ScoreTable
-
-__all__ = ["Cells", "contents", "places", "refuse_steps", "rows_at_step"]
-
-#: Names that a line shows before it says that there are more.
-MOST_NAMES = 8
+__all__ = ["Cells", "places", "refuse_steps", "rows_at_step"]
 
 _Counts = npt.NDArray[np.int64]
 _Scores = npt.NDArray[np.float64]
@@ -123,73 +117,3 @@ def rows_at_step(frame: pl.DataFrame, step: float) -> pl.DataFrame:
         steps = ", ".join(f"{s:g}" for s in frame["step"].unique().sort().to_list()[:12])
         raise ScoreDataError(f"no row is at step {step:g}; found {steps}")
     return rows.drop("step")
-
-
-def contents(table: ScoreTable) -> str:
-    """Return what a table holds and what is missing in it, one fact a line."""
-    last = table.last_step()
-    lines = [_heading(table)]
-    n_missing = int(last.effective_scores()["score"].is_nan().sum())
-    if n_missing:
-        lines.append(f"{counted(n_missing, 'missing run')} (empty score)")
-    if "censored" in last.frame.columns and last.frame["censored"].any():
-        lines.append(counted(int(last.frame["censored"].sum()), "censored run"))
-    cells = last.algorithms, last.tasks, last.run_counts
-    return "\n".join([*lines, *_gaps(*cells), *_uneven_runs(*cells)])
-
-
-def _heading(table: ScoreTable) -> str:
-    """Return how much there is, of what, on which scale."""
-    direction = "higher is better" if table.higher_is_better else "lower is better"
-    if table.normalization:
-        direction += f", normalised by {table.normalization.name}"
-    scale = ", ".join(filter(None, [table.metric, table.unit, direction]))
-    kinds = [counted(len(table.algorithms), "algorithm"), counted(len(table.tasks), "task")]
-    if table.n_steps > 1:
-        kinds.append(f"{table.n_steps} steps")
-    elif (counts := table.run_counts[table.run_counts > 0]).size:
-        least, most = int(counts.min()), int(counts.max())
-        kinds.append(f"{least} to {most} runs" if least < most else counted(most, "run"))
-    return f"{counted(len(table), 'score')} ({scale}): {', '.join(kinds)}"
-
-
-def _gaps(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
-    """Return a line for each algorithm without a score on some task.
-
-    Examples
-    --------
-    >>> _gaps(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 0]]))
-    ['b: no score on 1 task (u)']
-    """
-    lines = []
-    for algorithm, counts in zip(algorithms, run_counts, strict=True):
-        absent = [task for task, n in zip(tasks, counts, strict=True) if n == 0]
-        if absent:
-            found = f"{counted(len(absent), 'task')} ({listed(absent, MOST_NAMES)})"
-            lines.append(f"{algorithm}: no score on {found}")
-    return lines
-
-
-def _uneven_runs(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
-    """Return a line for each algorithm with unequal numbers of runs, or with single ones.
-
-    Examples
-    --------
-    >>> _uneven_runs(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 1]]))
-    ['b: a single run on 1 task (u), up to 2 on others']
-    """
-    lines = []
-    everywhere = int(run_counts.max(initial=0))
-    for algorithm, counts in zip(algorithms, run_counts, strict=True):
-        present = counts[counts > 0]
-        if not present.size or present.min() == everywhere:
-            continue
-        least, most = int(present.min()), int(present.max())
-        few = "a single run" if least == 1 else f"{least} runs"
-        fewest = [task for task, n in zip(tasks, counts, strict=True) if n == least]
-        if least == most:
-            lines.append(f"{algorithm}: {few} a task, where others have up to {everywhere}")
-        else:
-            where = f"on {counted(len(fewest), 'task')} ({listed(fewest, MOST_NAMES)})"
-            lines.append(f"{algorithm}: {few} {where}, up to {most} on others")
-    return lines

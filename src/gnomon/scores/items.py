@@ -1,4 +1,4 @@
-"""Scores of models on the items of an evaluation: arrays in one order of items, and what they hold.
+"""Scores of models on the items of an evaluation: arrays in one order of items.
 
 An item is a task of the table and an epoch of it a run. Epochs are nested in items: they are
 averaged within their item, and never counted as if they were items.
@@ -6,33 +6,27 @@ averaged within their item, and never counted as if they were items.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, joined, listed
-from gnomon.scores.cells import MOST_NAMES, places, refuse_steps
-from gnomon.scores.tidy import SPECIAL, Origin, tidy_frame
-
-if TYPE_CHECKING:
-    from gnomon.scores.table import ScoreTable, Units
+from gnomon.scores.cells import places
+from gnomon.scores.tidy import SPECIAL
 
 __all__ = [
     "ItemScores",
     "check_inputs",
+    "check_units",
     "clusters_of_items",
-    "contents_of_items",
-    "counted_in",
-    "joined_tables",
-    "renamed",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,16 +79,15 @@ class ItemScores:
     _score: FloatArray
 
     @classmethod
-    def of(cls, table: ScoreTable) -> ItemScores:
-        """Return the rows of a table without steps, by model, item and epoch."""
-        refuse_steps(table.n_steps)
-        frame = table.effective_scores()
-        n_items = len(table.tasks)
-        model = places(frame["algorithm"], table.algorithms)
-        item = places(frame["task"], table.tasks)
+    def of(
+        cls, frame: pl.DataFrame, models: Names, items: Names, cluster: str | None
+    ) -> ItemScores:
+        """Return tidy rows without steps, by model, item and epoch."""
+        n_items = len(items)
+        model, item = places(frame["algorithm"], models), places(frame["task"], items)
         clusters, cluster_of = None, None
-        if table.cluster is not None:
-            clusters, cluster_of = clusters_of_items(frame, table.cluster, item, table.tasks)
+        if cluster is not None:
+            clusters, cluster_of = clusters_of_items(frame, cluster, item, items)
         labels, epoch = np.unique(frame["run"].to_numpy(), return_inverse=True)
         starts = np.concatenate([[0], np.cumsum(np.bincount(model, minlength=1))])
         score = frame["score"].to_numpy()
@@ -104,7 +97,7 @@ class ItemScores:
             order = np.argsort(place, kind="stable")
             item, epoch, score = item[order], epoch[order], score[order]
         narrow = item.astype(np.int32), epoch.astype(np.int32)
-        names = table.algorithms, table.tasks, len(labels), clusters, cluster_of
+        names = models, items, len(labels), clusters, cluster_of
         return cls(*names, starts, *narrow, score)
 
     def rows(self, model: str) -> tuple[IntArray, IntArray, FloatArray]:
@@ -166,32 +159,14 @@ class ItemScores:
         return found
 
 
-def counted_in(table: ScoreTable, units: Units, cluster: str | None = None) -> ScoreTable:
-    """Return a table whose tasks are what is said: tasks, or items of an evaluation in clusters.
-
-    Parameters
-    ----------
-    table : ScoreTable
-    units : {"tasks", "items"}
-        What a task of it is.
-    cluster : str, optional
-        Of items, the attribute that tells the cluster of each.
-
-    Raises
-    ------
-    ScoreDataError
-        Tasks are said to have clusters, there is no such column, or an item has two clusters.
-    UnknownNameError
-        The units are neither.
-    """
+def check_units(frame: pl.DataFrame, items: Names, units: str, cluster: str | None) -> None:
+    """Refuse units that are none, clusters of tasks, and clusters that do not hold their items."""
     if units not in ("tasks", "items"):
         raise UnknownNameError("units of a score table", units, ("tasks", "items"))
     if cluster is not None:
         if units == "tasks":
             raise ScoreDataError("clusters are of items: expected units 'items', found 'tasks'")
-        item = places(table.frame["task"], table.tasks)
-        clusters_of_items(table.frame, cluster, item, table.tasks)
-    return replace(table, units=units, cluster=cluster)
+        clusters_of_items(frame, cluster, places(frame["task"], items), items)
 
 
 def clusters_of_items(
@@ -270,107 +245,3 @@ def check_inputs(rows: pl.DataFrame, source: str) -> None:
             f"{source}: item {item!r}: expected the same input everywhere, found {joined(texts)}; "
             f"so it is with {counted(odd.height, 'item')}: these are not the same items"
         )
-
-
-def joined_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
-    """Return one table of the rows of several, whose scores are of one kind.
-
-    Raises
-    ------
-    ScoreDataError
-        They are scores of different kinds, two have a row for the same algorithm, task and run, or
-        an item has different texts.
-    """
-    first, *others = tables
-    for other in others:
-        for name in ("metric", "unit", "higher_is_better", "units", "cluster"):
-            one, two = getattr(first, name), getattr(other, name)
-            if one != two:
-                message = f"expected one kind of scores in all sources; {name} is {one} and {two}"
-                raise ScoreDataError(message)
-    if not others:
-        return first
-    rows = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
-    check_inputs(rows, "sources")
-    provenance = tuple(line for table in tables for line in table.provenance)
-    return replace(first, frame=tidy_frame(rows, Origin("sources"), {}), provenance=provenance)
-
-
-def renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
-    """Return a table in which some algorithms have other names.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such algorithm.
-    ScoreDataError
-        Two would have one name.
-
-    Examples
-    --------
-    >>> from gnomon.scores import ScoreTable
-    >>> renamed(ScoreTable.from_arrays({"tiny": [[1.0]]}), {"tiny": "Tiny 1B"}).algorithms
-    ('Tiny 1B',)
-    """
-    for name in names:
-        if name not in table.algorithms:
-            raise UnknownNameError("algorithm", name, table.algorithms)
-    found = [names.get(name, name) for name in table.algorithms]
-    twice = [name for name in found if found.count(name) > 1]
-    if twice:
-        raise ScoreDataError(f"expected algorithms of different names, found {twice[0]!r} twice")
-    column = pl.col("algorithm")
-    return replace(table, frame=table.frame.with_columns(column.replace(dict(names))))
-
-
-def contents_of_items(table: ScoreTable) -> str:
-    """Return what a table of items holds and what is missing in it, one fact a line."""
-    scores = table.item_scores
-    counts = np.array([scores.counts(name) for name in scores.models])
-    size = f"{counted(len(scores.models), 'model')} x {counted(len(scores.items), 'item')}"
-    if scores.clusters is not None:
-        size += f" ({counted(len(scores.clusters), 'cluster')})"
-    direction = "higher is better" if table.higher_is_better else "lower is better"
-    if table.normalization:
-        direction += f", normalised by {table.normalization.name}"
-    scale = ", ".join(filter(None, [table.metric, table.unit, direction]))
-    lines = [f"{size}, {_epochs(counts)}{_without_score(table.frame)}"]
-    lines.append(f"{counted(len(table), 'sample')} ({scale}){_with_status(table.frame)}")
-    for name, n in zip(scores.models, counts, strict=True):
-        absent = [scores.items[i] for i in np.flatnonzero(n == 0)]
-        if absent:
-            found = f"{counted(len(absent), 'item')} ({listed(absent, MOST_NAMES)})"
-            lines.append(f"{name}: no score on {found}")
-    return "\n".join(lines)
-
-
-def _epochs(counts: IntArray) -> str:
-    """Return how many epochs items have, in words."""
-    found = counts[counts > 0]
-    least, most = int(found.min(initial=counts.max(initial=0))), int(counts.max(initial=0))
-    return counted(most, "epoch") if least == most else f"{least} to {most} epochs"
-
-
-def _without_score(frame: pl.DataFrame) -> str:
-    """Return how many samples have no score, by status where it is known."""
-    absent = frame.filter(pl.col("score").is_nan())
-    if absent.is_empty():
-        return ""
-    text = f"; {counted(absent.height, 'sample')} without a score"
-    return f"{text}: {_statuses(absent)}" if "status" in frame.columns else text
-
-
-def _with_status(frame: pl.DataFrame) -> str:
-    """Return how many samples with a score have a status beside ``ok``."""
-    if "status" not in frame.columns:
-        return ""
-    status = pl.col("status").cast(pl.String)
-    odd = frame.filter(~pl.col("score").is_nan() & (status != "ok"))
-    return f"; scored all the same: {_statuses(odd)}" if odd.height else ""
-
-
-def _statuses(frame: pl.DataFrame) -> str:
-    """Return how many rows have each status, the most frequent first."""
-    status = frame["status"].cast(pl.String).fill_null("unknown")
-    found = status.value_counts().sort(["count", "status"], descending=[True, False])
-    return ", ".join(f"{n} {name}" for name, n in found.iter_rows())

@@ -5,6 +5,7 @@ Statistics, ranking and distillation read this table and know nothing of where i
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,8 +18,8 @@ import polars as pl
 
 from gnomon._io.tables import html_table
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.cells import Cells, contents, refuse_steps, rows_at_step
-from gnomon.scores.items import ItemScores, contents_of_items, counted_in
+from gnomon.scores.cells import Cells, refuse_steps, rows_at_step
+from gnomon.scores.items import ItemScores, check_units
 from gnomon.scores.scale import Normalization
 from gnomon.scores.tidy import (
     SPECIAL,
@@ -98,6 +99,9 @@ class ScoreTable:
     units: Units = "tasks"
     cluster: str | None = None
 
+    def __post_init__(self) -> None:
+        check_units(self.frame, self.tasks, self.units, self.cluster)
+
     @classmethod
     def from_records(
         cls,
@@ -127,7 +131,7 @@ class ScoreTable:
         """
         frame = tidy_frame(rows_of_records(records), Origin(), {})
         about = metric, unit, higher_is_better, tuple(provenance)
-        return counted_in(cls(frame, *about), units, cluster)
+        return cls(frame, *about, units=units, cluster=cluster)
 
     @classmethod
     def from_frame(
@@ -177,7 +181,7 @@ class ScoreTable:
         rows = renamed_columns(rows_of_frame(frame), columns or {}, Origin())
         tidy = tidy_frame(rows, Origin(), where or {})
         about = metric, unit, higher_is_better, tuple(provenance)
-        return counted_in(cls(tidy, *about), units, cluster)
+        return cls(tidy, *about, units=units, cluster=cluster)
 
     @classmethod
     def from_arrays(
@@ -220,7 +224,7 @@ class ScoreTable:
         """
         tidy = tidy_frame(rows_of_arrays(scores, tasks, steps), Origin(), {})
         about = metric, unit, higher_is_better, tuple(provenance)
-        return counted_in(cls(tidy, *about), units, cluster)
+        return cls(tidy, *about, units=units, cluster=cluster)
 
     def __len__(self) -> int:
         """Return the number of rows, missing runs included."""
@@ -269,7 +273,8 @@ class ScoreTable:
     @cached_property
     def item_scores(self) -> ItemScores:
         """The rows as arrays in one order of items, missing scores included."""
-        return ItemScores.of(self)
+        refuse_steps(self.n_steps)
+        return ItemScores.of(self.effective_scores(), self.algorithms, self.tasks, self.cluster)
 
     @cached_property
     def _cells(self) -> Cells:
@@ -427,7 +432,8 @@ class ScoreTable:
 
     def describe(self) -> str:
         """Return what the table holds and what is missing in it, one fact a line."""
-        return contents(self) if self.units == "tasks" else contents_of_items(self)
+        # By name, since the words stand above the table.
+        return str(pkgutil.resolve_name("gnomon.scores.contents:contents")(self))
 
     __str__ = describe
 

@@ -11,14 +11,14 @@ import os
 import pkgutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal
 
 from gnomon.errors import ScoreDataError, UnknownNameError, listed
-from gnomon.scores.items import counted_in, joined_tables, renamed
+from gnomon.scores.joined_tables import joined_tables, renamed
 from gnomon.scores.table import ScoreTable, Units
 
 __all__ = [
@@ -291,7 +291,7 @@ def read_scores(
     ]
     table = renamed(joined_tables(tables), rename or {})
     if units is not None or cluster is not None:
-        table = counted_in(table, units or table.units, cluster)
+        table = replace(table, units=units or table.units, cluster=cluster)
     if normalize is None:
         return table
     from gnomon.scores import normalization

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, joined
-from gnomon.scores.items import counted_in
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import read_columns
 from gnomon.scores.readers.registry import Reader, ReadRequest
@@ -120,7 +120,7 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
         (f"read from {path.name}",),
     )
     if about.get("units") == "items":
-        table = counted_in(table, "items", about.get("cluster_column"))
+        table = replace(table, units="items", cluster=about.get("cluster_column"))
     return warn_of_suspicions(table)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gnomon.errors import ScoreDataError
-from gnomon.scores.items import counted_in
 from gnomon.scores.table import ScoreTable, Units
 
 __all__ = ["counted_as", "expect_items", "refuse_unlike"]
@@ -25,7 +26,7 @@ def counted_as(scores: ScoreTable, units: Units | None, cluster: str | None) -> 
     if units is None and cluster is None:
         return scores
     kept = scores.cluster if cluster is None and units != "tasks" else cluster
-    return counted_in(scores, units or scores.units, kept)
+    return replace(scores, units=units or scores.units, cluster=kept)
 
 
 def expect_items(**asked: str | None) -> None:

@@ -1,0 +1,65 @@
+"""One table of the rows of several, and other names for algorithms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.items import check_inputs
+from gnomon.scores.table import ScoreTable
+from gnomon.scores.tidy import Origin, tidy_frame
+
+__all__ = ["joined_tables", "renamed"]
+
+
+def joined_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """Return one table of the rows of several, whose scores are of one kind.
+
+    Raises
+    ------
+    ScoreDataError
+        They are scores of different kinds, two have a row for the same algorithm, task and run, or
+        an item has different texts.
+    """
+    first, *others = tables
+    for other in others:
+        for name in ("metric", "unit", "higher_is_better", "units", "cluster"):
+            one, two = getattr(first, name), getattr(other, name)
+            if one != two:
+                message = f"expected one kind of scores in all sources; {name} is {one} and {two}"
+                raise ScoreDataError(message)
+    if not others:
+        return first
+    rows = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
+    check_inputs(rows, "sources")
+    provenance = tuple(line for table in tables for line in table.provenance)
+    return replace(first, frame=tidy_frame(rows, Origin("sources"), {}), provenance=provenance)
+
+
+def renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
+    """Return a table in which some algorithms have other names.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such algorithm.
+    ScoreDataError
+        Two would have one name.
+
+    Examples
+    --------
+    >>> renamed(ScoreTable.from_arrays({"tiny": [[1.0]]}), {"tiny": "Tiny 1B"}).algorithms
+    ('Tiny 1B',)
+    """
+    for name in names:
+        if name not in table.algorithms:
+            raise UnknownNameError("algorithm", name, table.algorithms)
+    found = [names.get(name, name) for name in table.algorithms]
+    twice = [name for name in found if found.count(name) > 1]
+    if twice:
+        raise ScoreDataError(f"expected algorithms of different names, found {twice[0]!r} twice")
+    column = pl.col("algorithm")
+    return replace(table, frame=table.frame.with_columns(column.replace(dict(names))))

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from gnomon._io.tables import html_table
 from gnomon.errors import counted, listed
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["contents"]
+__all__ = ["contents", "html_contents"]
 
 #: Names that a line shows before it says that there are more.
 MOST_NAMES = 8
@@ -38,6 +39,21 @@ def contents(table: ScoreTable) -> str:
         lines.append(counted(int(last.frame["censored"].sum()), "censored run"))
     cells = last.algorithms, last.tasks, last.run_counts
     return "\n".join([*lines, *_gaps(*cells), *_uneven_runs(*cells)])
+
+
+def html_contents(table: ScoreTable) -> str:
+    """Return the same as HTML, with the first rows, as a notebook shows a table.
+
+    Examples
+    --------
+    >>> "2 runs" in html_contents(ScoreTable.from_arrays({"a": [[1.0], [2.0]]}))
+    True
+    """
+    title, *notes = contents(table).splitlines()
+    rows = table.frame.head(10).to_dicts()
+    if len(table) > len(rows):
+        notes.insert(0, f"The first {len(rows)} of {len(table):,} rows.")
+    return html_table(rows, table.frame.columns, title=title, notes=notes)
 
 
 def _heading(table: ScoreTable) -> str:

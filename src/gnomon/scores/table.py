@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from gnomon._io.tables import html_table
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.cells import Cells, refuse_steps, rows_at_step
 from gnomon.scores.items import ItemScores, check_units
@@ -130,8 +129,7 @@ class ScoreTable:
             A row cannot be read; the message names it.
         """
         frame = tidy_frame(rows_of_records(records), Origin(), {})
-        about = metric, unit, higher_is_better, tuple(provenance)
-        return cls(frame, *about, units=units, cluster=cluster)
+        return cls(frame, metric, unit, higher_is_better, (*provenance,), None, units, cluster)
 
     @classmethod
     def from_frame(
@@ -180,8 +178,7 @@ class ScoreTable:
         """
         rows = renamed_columns(rows_of_frame(frame), columns or {}, Origin())
         tidy = tidy_frame(rows, Origin(), where or {})
-        about = metric, unit, higher_is_better, tuple(provenance)
-        return cls(tidy, *about, units=units, cluster=cluster)
+        return cls(tidy, metric, unit, higher_is_better, (*provenance,), None, units, cluster)
 
     @classmethod
     def from_arrays(
@@ -223,8 +220,7 @@ class ScoreTable:
         array([2., 4.])
         """
         tidy = tidy_frame(rows_of_arrays(scores, tasks, steps), Origin(), {})
-        about = metric, unit, higher_is_better, tuple(provenance)
-        return cls(tidy, *about, units=units, cluster=cluster)
+        return cls(tidy, metric, unit, higher_is_better, (*provenance,), None, units, cluster)
 
     def __len__(self) -> int:
         """Return the number of rows, missing runs included."""
@@ -234,11 +230,7 @@ class ScoreTable:
         return f"<ScoreTable: {self.describe().splitlines()[0]}>"
 
     def _repr_html_(self) -> str:
-        title, *notes = self.describe().splitlines()
-        rows = self.frame.head(10).to_dicts()
-        if len(self) > len(rows):
-            notes.insert(0, f"The first {len(rows)} of {len(self):,} rows.")
-        return html_table(rows, self.frame.columns, title=title, notes=notes)
+        return str(pkgutil.resolve_name("gnomon.scores.contents:html_contents")(self))
 
     @cached_property
     def algorithms(self) -> tuple[str, ...]:
@@ -251,14 +243,9 @@ class ScoreTable:
         return tuple(self.frame["task"].unique(maintain_order=True).to_list())
 
     @cached_property
-    def _algorithms(self) -> dict[str, None]:
-        """The algorithms, found without looking at the others."""
-        return dict.fromkeys(self.algorithms)
-
-    @cached_property
-    def _tasks(self) -> dict[str, None]:
-        """The tasks, found without looking at the others."""
-        return dict.fromkeys(self.tasks)
+    def _known(self) -> dict[str, dict[str, None]]:
+        """The algorithms and the tasks, each found without looking at the others."""
+        return {"algorithm": dict.fromkeys(self.algorithms), "task": dict.fromkeys(self.tasks)}
 
     @cached_property
     def attributes(self) -> tuple[str, ...]:
@@ -367,8 +354,8 @@ class ScoreTable:
         """Return the table of each run's score at its own last step, without the column."""
         if "step" not in self.frame.columns:
             return self
-        keys = ["algorithm", "task", "run"]
-        last = self.frame.filter(pl.col("step") == pl.col("step").max().over(keys))
+        latest = pl.col("step").max().over("algorithm", "task", "run")
+        last = self.frame.filter(pl.col("step") == latest)
         return self._with(last.drop("step"), "last step of each run")
 
     def at_step(self, step: float) -> ScoreTable:
@@ -458,10 +445,7 @@ class ScoreTable:
 
     def _check_names(self, algorithms: Iterable[str] = (), tasks: Iterable[str] = ()) -> None:
         """Refuse a name that is not in the table."""
-        for kind, names, known in (
-            ("algorithm", algorithms, self._algorithms),
-            ("task", tasks, self._tasks),
-        ):
+        for kind, names in (("algorithm", algorithms), ("task", tasks)):
             for name in names:
-                if name not in known:
-                    raise UnknownNameError(kind, name, tuple(known))
+                if name not in self._known[kind]:
+                    raise UnknownNameError(kind, name, tuple(self._known[kind]))

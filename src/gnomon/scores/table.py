@@ -419,7 +419,6 @@ class ScoreTable:
 
     def describe(self) -> str:
         """Return what the table holds and what is missing in it, one fact a line."""
-        # By name, since the words stand above the table.
         return str(pkgutil.resolve_name("gnomon.scores.contents:contents")(self))
 
     __str__ = describe

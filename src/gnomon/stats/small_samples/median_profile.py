@@ -166,7 +166,7 @@ class MedianProfile:
         n_moved = below.sum(axis=-1) - ranks + 1
         moved = np.arange(means.shape[-1]) < n_moved[..., None]
         cost = np.where(moved, np.sort(costs, axis=-1), 0.0).sum(axis=-1)
-        return np.minimum(np.sqrt(cost), 2.0 * root + 1.0) - root
+        return np.asarray(np.minimum(np.sqrt(cost), 2.0 * root + 1.0) - root)
 
 
 def _sign_change(

@@ -148,10 +148,11 @@ def noise_floor(strata: Strata, response: Response) -> FloatArray:
     width = max(1, BLOCK * n_tasks // (spreads.size * N_NODES))
     for tasks in (slice(first, first + width) for first in range(0, n_tasks, width)):
         with np.errstate(invalid="ignore"):
-            noisy = strata.task_means[..., tasks, None] + spreads[..., tasks, None] * nodes
+            noisy = spreads[..., tasks, None] * nodes
+            noisy += strata.task_means[..., tasks, None]
             influences = response(noisy.reshape(*of_batch, -1)).reshape(noisy.shape)
             influences -= (influences @ weights)[..., None]
-            variances[..., tasks] = np.square(influences) @ weights
+            variances[..., tasks] = np.square(influences, out=noisy) @ weights
     return np.where(spreads == 0.0, 0.0, np.nan_to_num(variances))
 
 

@@ -49,7 +49,7 @@ def measured(name: str) -> str:
         f"{platform.python_version()}, {os.cpu_count()} cores of {platform.machine()}, "
         f"load {os.getloadavg()[0]:.1f} at the end."
     )
-    about = getattr(module, "ABOUT", "")
+    about = getattr(module, "about", str)()
     return "\n\n".join(filter(None, [f"## {name}", summary, about, rows, conditions])) + "\n"
 
 

@@ -35,11 +35,6 @@ from gnomon.errors import DegenerateScoresWarning
 
 SEED = 4242
 ROUNDS = int(os.environ.get("INTERVAL_ROUNDS", "4"))
-ABOUT = f"""Values are means over the populations of both generators, ± a standard error. Beside
-them stand the worst cell, with its own, which of so many cells is partly luck, and the suites that
-are known to fail, which are in no mean. A cell has so many independent pieces: algorithms, pairs or
-tables. Seeds: each round of a cell draws from default_rng([{SEED}, crc32 of its name and round]).
-Made by `INTERVAL_ROUNDS={ROUNDS} python -m benchmarks interval_coverage --keep`."""
 WANTED = tuple(filter(None, os.environ.get("INTERVAL_PARTS", "").split(","))) or tuple(PARTS)
 CELLS = Path(os.environ.get("INTERVAL_CELLS", "build/interval_coverage.jsonl"))
 
@@ -103,6 +98,22 @@ def measure() -> Iterator[Measurement]:
                 print(*work, file=sys.stderr, flush=True)
     for line, alike in groupby(cells(), key=lambda cell: cell.line):
         yield from _measurements(line, list(alike))
+
+
+def about() -> str:
+    """Say what the values are, from which seeds and how many tables."""
+    rounds: dict[str, int] = {}
+    for record in _records():
+        part, *_, i = record["work"]
+        rounds[part] = max(rounds.get(part, 0), i + 1)
+    tables = ", ".join(f"{part} {n} x {PARTS[part].n_tables}" for part, n in rounds.items())
+    return f"""Values are means over the populations of both generators, ± a standard error.
+Beside them stand the worst cell, with its own, which of so many cells is partly luck, and the
+suites that are known to fail, which are in no mean. A cell has so many independent pieces:
+algorithms (eight a table), pairs or tables. Rounds and tables of a round: {tables}. Seeds: each
+round of a cell draws from `default_rng([{SEED}, crc32(repr(work))])`, work being part, generator,
+population, runs and round. Again by `python -m benchmarks interval_coverage --keep`, which goes on
+where it was stopped."""
 
 
 def _work() -> Iterator[Work]:

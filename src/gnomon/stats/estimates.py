@@ -105,7 +105,7 @@ def estimate(
     variances : str
         ``own``: each algorithm's; ``table``: moderated over the table's algorithms
         (:mod:`gnomon.stats.small_samples.moderated_variances`), for the small-sample intervals of
-        means, interquartile means and the like. At 2 runs they are 13 % narrower, from 3 runs on
+        means, interquartile means and the like. At 2 runs they are 10 to 15 % narrower, from 3 on
         about equal; and they depend on who else is in the table.
     n_resamples : int
         Number of resamples.

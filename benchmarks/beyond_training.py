@@ -16,6 +16,7 @@ from gnomon.distill import (
     baselines,
     choose_items,
     nested_error,
+    prepare,
     transform_of,
 )
 from gnomon.distill.atari import published_models
@@ -23,7 +24,7 @@ from gnomon.distill.comparison import reliability_of
 from gnomon.distill.completion import completed_targets
 from gnomon.distill.procedures.goals import BudgetProcedure
 from gnomon.distill.validation import nested_splits
-from gnomon.scores import ScoreTable
+from gnomon.scores import ScoreTable, load_scores
 from gnomon.scores.table import FloatArray
 
 _OURS = FactorProcedure()
@@ -38,6 +39,7 @@ def measure(data: PreparedScores) -> Iterator[Measurement]:
         yield from _told(name, one, *_WANTED.get(name, (None, None)))
     yield from _cuts(data)
     yield from _synthetic()
+    yield from _own_results()
     for name, most in (("10", 0.05), ("third", 0.055)):
         found = reliability_of(held[name], scale=held[name].scale)
         note = f"order alone {found.sign_brier:.3f}; {found.right:.1%} right"
@@ -102,6 +104,16 @@ def _synthetic() -> Iterator[Measurement]:
         worst = min(means, key=lambda kind: means[kind])
         note = f"worst of {len(means)} kinds: {worst}; 50 x 40, three tables each"
         yield Measurement(f"synthetic suites, {where}: cover", means[worst], "", 0.8, True, note)
+
+
+def _own_results() -> Iterator[Measurement]:
+    """Yield the cover on this project's own results, without a transform and with one."""
+    for transform in ("identity", "log"):
+        data = prepare(load_scores("gohr-full"), transform=transform)
+        held = nested_error(data, _OURS, 5, spread=True, rng=np.random.default_rng(0))
+        note = f"R2 {held.r2:.3f}, scale {held.scale:.2f}, {held.n_predicted} learners"
+        cover = held.coverage(scale=held.scale)
+        yield Measurement(f"gohr-full, {transform}: cover", cover, "", 0.8, True, note)
 
 
 def _suite(n_factors: int, *, ceiling: bool, seed: int, n: int = 50) -> PreparedScores:

@@ -118,7 +118,7 @@ def test_copies_and_wild_scores_are_named():
     found = distill(
         table_of(extra={"twin": [row], "wild": [wild]}.items()), size=3, transform="identity"
     )
-    said = [text for text in found.warnings if "the nested error is" in text]
+    said = [text for text in found.warnings if ": the nested R2 is" in text]
     assert any("twin of a03" in text for text in said)
     assert any("wild on t7" in text for text in said)
 

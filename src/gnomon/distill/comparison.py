@@ -104,7 +104,7 @@ def compare(
     >>> table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(rows)})
     >>> model = distill(table, size=3, transform="identity").model
     >>> compare(model, "a00", "a01", table)[0].verdict
-    'undecided'
+    'a00'
     """
     table = at_common_step(scores)
     ends = references_for(model, table, references, normalized=normalized)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gnomon.distill.prepared import PreparedScores
-from gnomon.errors import counted, listed
+from gnomon.distill.validation import HeldOut
+from gnomon.errors import counted, listed, shortened
 from gnomon.scores.table import FloatArray
 
 __all__ = ["copies_of", "doubts", "wild_scores"]
@@ -18,7 +19,7 @@ _NEAR = 0.03
 #: A score is wild if it is so many robust standard deviations from its task's median, and farther
 #: from all others than this share of their range.
 _WILD, _ALONE = 6.0, 0.75
-_MOST_SHOWN = 4
+_MOST_SHOWN, _LONGEST = 4, 40
 
 
 def copies_of(data: PreparedScores) -> list[tuple[str, str]]:
@@ -80,23 +81,30 @@ class _Doubt:
 
 
 def doubts(
-    data: PreparedScores, error: float, error_of: Callable[[PreparedScores], float]
+    data: PreparedScores, held: HeldOut, held_of: Callable[[PreparedScores], HeldOut]
 ) -> list[str]:
     """Return in words what is odd in a table, and what the error would be without it.
 
     Parameters
     ----------
     data : PreparedScores
-    error : float
-        Nested relative error of the whole table.
-    error_of : function of PreparedScores
+    held : HeldOut
+        Nested validation of the whole table.
+    held_of : function of PreparedScores
         The same of another table.
     """
     lines = []
     for doubt in _doubts(data):
-        other = error_of(doubt.without)
-        lines.append(f"{doubt.text}: the nested error is {error:.1%}, without {other:.1%}")
+        with_it, without = (_said(one, data) for one in (held, held_of(doubt.without)))
+        lines.append(f"{doubt.text}: the nested {with_it}, without {without}")
     return lines
+
+
+def _said(held: HeldOut, data: PreparedScores) -> str:
+    """Return the error in words; R2 where a relative error may mean nothing."""
+    if data.transform.log_base is None:
+        return f"R2 is {held.r2:.3f}"
+    return f"error is {held.relative_error:.1%}"
 
 
 def _doubts(data: PreparedScores) -> list[_Doubt]:
@@ -104,13 +112,14 @@ def _doubts(data: PreparedScores) -> list[_Doubt]:
     copies = copies_of(data)
     if copies:
         second = {b for _, b in copies}
-        names = listed([f"{b} of {a}" for a, b in copies], _MOST_SHOWN)
+        short = [(shortened(a, _LONGEST), shortened(b, _LONGEST)) for a, b in copies]
+        names = listed([f"{b} of {a}" for a, b in short], _MOST_SHOWN)
         kept = data.rows(np.array([name not in second for name in data.algorithms]))
         text = f"{counted(len(second), 'algorithm')} a copy or nearly ({names})"
         found.append(_Doubt(text, kept))
     wild = wild_scores(data)
     if wild:
-        names = listed([f"{a} on {task}" for a, task in wild], _MOST_SHOWN)
+        names = listed([f"{shortened(a, _LONGEST)} on {task}" for a, task in wild], _MOST_SHOWN)
         text = f"{counted(len(wild), 'score')} far from all others ({names})"
         found.append(_Doubt(text, replace(data, x=_without(data, wild))))
     return found

@@ -53,8 +53,8 @@ class Distillation(Results[Distilled]):
     >>> found = distill(load_scores("gohr-full"), size=2, transform="identity", summary="mean")
     >>> found.model.formula
     'identity summary = 762 + 0.2081 bottommost-first + 0.2864 two-a-bucket'
-    >>> found.settings["nested"], found.warnings
-    ('folds', ('some summaries are near 0: relative errors say little there, r2 says more',))
+    >>> found.settings["nested"], found.warnings[-1]
+    ('folds', 'some summaries are near 0: relative errors say little there, r2 says more')
     """
 
     data: PreparedScores = field(kw_only=True)
@@ -231,12 +231,12 @@ def _doubts(one: Distilled, data: PreparedScores, procedure: Procedure) -> list[
     if one.nested is None or one.model.forecaster is None:
         return []
 
-    def error_of(other: PreparedScores) -> float:
+    def held_of(other: PreparedScores) -> HeldOut:
         n_folds, rng = min(10, len(other.algorithms)), np.random.default_rng(0)
         size = len(one.model.tasks)
-        return nested_error(other, procedure, size, n_folds=n_folds, rng=rng).relative_error
+        return nested_error(other, procedure, size, n_folds=n_folds, rng=rng)
 
-    return doubts(data, one.nested.relative_error, error_of)
+    return doubts(data, one.nested, held_of)
 
 
 def _error_of_chosen(

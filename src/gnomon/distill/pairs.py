@@ -59,7 +59,7 @@ def compare_forecasts(a: Forecast, b: Forecast, *, scale: float = 1.0) -> tuple[
     --------
     >>> a, b = Forecast(2.2, 0.005, 0.0), Forecast(2.0, 0.005, 0.0)
     >>> [round(x, 3) for x in compare_forecasts(a, b)]
-    [0.952, 0.1]
+    [0.954, 0.1]
     """
     together = _ALIKE * exp(-_distance(a, b) / _REACH)
     own = a.own + b.own - 2.0 * together * sqrt(a.own * b.own)

@@ -18,8 +18,9 @@ def summarize_complete(x: FloatArray, summary: str | Summary, transform: Transfo
 
     Examples
     --------
-    >>> summarize_complete(np.array([0.0, 1.0, 2.0]), "median", transform_of("log"))
-    array(1.)
+    >>> from gnomon.distill import transform_of
+    >>> summarize_complete(np.array([0.0, 1.0, 2.0]), "median", transform_of("log")).round(3)
+    np.float64(1.0)
     """
     return transform.forward(np.asarray(_function(summary, transform)(transform.inverse(x))))
 
@@ -48,6 +49,7 @@ def summarize(z: FloatArray, summary: str | Summary, transform: Transform) -> Fl
 
     Examples
     --------
+    >>> from gnomon.distill import transform_of
     >>> summarize(np.array([[1.0, 3.0, np.nan], [2.0, 4.0, 9.0]]), "median", transform_of("log"))
     array([2., 4.])
     """

@@ -38,7 +38,7 @@ class ItemModel:
     --------
     >>> model = ItemModel(np.ones(4), np.array([2.0, 0.0, 0.0, -2.0]))
     >>> model.shares(np.array([0, 3]), np.array([[0.0, 0.0], [1.0, 1.0]]))[0].round(1)
-    array([0.1, 0.9])
+    array([0.2, 0.8])
     """
 
     slope: FloatArray

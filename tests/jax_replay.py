@@ -14,7 +14,8 @@ import numpy as np
 from gnomon.game import BoardSpec, CompiledRule, draw_boards, outcomes
 from gnomon.game import jax as gjax
 from gnomon.game.engine.boards_in_play import Boards, advance
-from gnomon.game.jax.transition import Dimensions, Reply, attempt, occupied, permitted
+from gnomon.game.jax.state import Dimensions, Reply
+from gnomon.game.jax.transition import attempt, occupied, permitted
 from gnomon.rules import parse
 
 #: The paper's boards; of some pieces, shapes and colors; full ones.

@@ -14,7 +14,7 @@ import pytest
 
 from gnomon.game import BoardSpec, compile_rule
 from gnomon.game import jax as gjax
-from gnomon.game.jax import environment
+from gnomon.game.jax import episodes, transition
 from gnomon.game.rule_tables import CATALOGUE
 from gnomon.rules import parse
 from jax_replay import SMALL, N, equal, played, row_of, small_game
@@ -171,33 +171,33 @@ def test_few_boards_are_handed_to_the_rows_that_ended_whatever_the_way(n_fresh: 
     dims = env.dimensions
     steps = played(env, params, 13, n_fresh=n_fresh)
     before, actions, key, replies = next(s for s in steps if (s[3][3] | s[3][4]).sum() > 3)
-    make = jax.vmap(lambda s, a: environment.attempt(dims, params.rules, s, a, 6))
+    make = jax.vmap(lambda s, a: transition.attempt(dims, params.rules, s, a, 6))
     after, reply = make(before, actions)
     done = reply.terminated | reply.truncated
     assert np.asarray(done).sum() > 3
-    dealt = environment._drawn(dims, key, (n_fresh,), replace(params, rule=-1))
-    few = environment._dealt_to_few(dims, params, after, done, dealt)
-    assert equal(few, environment._dealt_to_all(dims, params, after, done, dealt))
+    dealt = episodes.drawn_boards(dims, key, (n_fresh,), replace(params, rule=-1))
+    few = episodes.dealt_to_few(dims, params, after, done, dealt)
+    assert equal(few, episodes.dealt_to_all(dims, params, after, done, dealt))
     assert equal(few, replies[1])
     for nth, row in enumerate(np.flatnonzero(done)):
         drawn, cells, codes = row_of(dealt, nth % n_fresh)
         old = row_of(after, row)
         rule = drawn if (int(old.episode) + 1) % 2 == 0 else old.rule
-        fresh = environment.begin(dims, params.rules, rule, cells, codes, old.episode + 1)
+        fresh = transition.begin(dims, params.rules, rule, cells, codes, old.episode + 1)
         assert equal(fresh, row_of(replies[1], row))
 
 
 @pytest.mark.full
 def test_ten_rules_of_the_same_sizes_share_one_compiled_program():
-    environment._reset.clear_cache()
-    environment._step.clear_cache()
+    episodes.reset.clear_cache()
+    episodes.step.clear_cache()
     rules = [parse(f"(*,star,*,*,{k % 4}) (*,*,*,*,p+{k})") for k in range(10)]
     for rule in rules:
         env, params = gjax.make(rule, sizes=CATALOGUE, board=SMALL)
         _, state = env.reset(jax.random.key(0), params)
         env.step(jax.random.key(9), state, 5, params)
-    assert environment._reset._cache_size() == 1
-    assert environment._step._cache_size() == 1
+    assert episodes.reset._cache_size() == 1
+    assert episodes.step._cache_size() == 1
     assert env == gjax.make("color-match", sizes=CATALOGUE, board=SMALL)[0]
     assert hash(env) != hash(gjax.make("color-match", board=SMALL)[0])
 

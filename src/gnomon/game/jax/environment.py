@@ -2,97 +2,22 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gnomon.game.engine.compiler import CompiledRule, compile_rule
-from gnomon.game.environments.registration import HORIZON, SAMPLE_RULES
-from gnomon.game.jax.dealing import n_words, numbers_below, pieces_from_words, pieces_of_board
+from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
+from gnomon.game.jax import episodes
+from gnomon.game.jax.episodes import EnvParams, Observation, Step
 from gnomon.game.jax.spaces import Box, Dict, Discrete
-from gnomon.game.jax.transition import (
-    Dimensions,
-    EnvState,
-    Reply,
-    attempt,
-    begin,
-    occupied,
-    permitted,
-)
+from gnomon.game.jax.state import Dimensions, EnvState
+from gnomon.game.jax.transition import attempt, occupied, permitted
 from gnomon.game.outcomes import STALEMATE
-from gnomon.game.rule_tables import CATALOGUE, RuleTables, Sizes, to_tables
-from gnomon.rules.catalogue import resolve_rule
-from gnomon.rules.syntax import RuleSet
+from gnomon.game.rule_tables import Sizes
 
-__all__ = [
-    "CATALOGUE",
-    "EnvParams",
-    "HiddenRules",
-    "Observation",
-    "Sizes",
-    "features",
-    "make",
-    "register_with_gymnax",
-]
-
-jax.tree_util.register_dataclass(RuleTables, list(RuleTables.__dataclass_fields__), [])
-
-Rule: TypeAlias = str | RuleSet | CompiledRule
-Dealt: TypeAlias = tuple[jax.Array, jax.Array, jax.Array]
-Step: TypeAlias = tuple["Observation", EnvState, jax.Array, jax.Array, jax.Array, dict[str, Any]]
-
-
-class Observation(NamedTuple):
-    """What a player sees, as in the Gymnasium environment.
-
-    Attributes
-    ----------
-    board : uint8, shape (36,)
-        Codes of what lies in each cell from the bottom left: 0 nothing, else
-        ``1 + shape * n_colors + color``.
-    shape, color, bucket : uint8
-        Of the last accepted attempt of the episode, each 0 for none and else 1 + index.
-    """
-
-    board: jax.Array
-    shape: jax.Array
-    color: jax.Array
-    bucket: jax.Array
-
-
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
-class EnvParams:
-    """The rules of an environment, and what of it may change without compiling anew.
-
-    Parameters
-    ----------
-    rules : RuleTables
-        The bank: one for all rows of a batch.
-    rule : int32
-        The rule of the bank to play; -1 draws one at each reset.
-    max_steps_in_episode : int32
-        Attempts after which an episode is truncated, at least 1.
-    episodes_per_rule : int32
-        Episodes after which an automatic reset draws a rule of the bank; 0 for never.
-
-    Examples
-    --------
-    Each row its own rule, under ``jax.vmap``: the tables are shared, the rule's number is not.
-
-    >>> axes = (0, EnvParams(None, 0, None, None))
-    """
-
-    rules: Any
-    rule: Any = -1
-    max_steps_in_episode: Any = HORIZON
-    episodes_per_rule: Any = 0
+__all__ = ["HiddenRules"]
 
 
 @dataclass(frozen=True)
@@ -103,7 +28,7 @@ class HiddenRules:
     rewards and outcomes are the same; an automatic reset happens in the step that ends an episode,
     and boards have the same distribution but are drawn by JAX. All methods may be transformed by
     ``jax.jit``, ``jax.vmap`` and ``jax.lax.scan``; an environment is hashable by its sizes, so that
-    rules of the same sizes share compiled programs. :func:`make` makes one.
+    rules of the same sizes share compiled programs. :func:`~gnomon.game.jax.make` makes one.
 
     Parameters
     ----------
@@ -119,7 +44,8 @@ class HiddenRules:
     Examples
     --------
     >>> import jax
-    >>> env, params = make("clockwise")
+    >>> from gnomon.game import jax as gjax
+    >>> env, params = gjax.make("clockwise")
     >>> observation, state = env.reset(jax.random.key(0), params)
     >>> action = env.permitted(params, state).argmax()
     >>> observation, state, reward, *_ = env.step(jax.random.key(1), state, action, params)
@@ -159,7 +85,7 @@ class HiddenRules:
         params = self._given(params, key)
         if board is not None and not isinstance(board, jax.core.Tracer):
             self._check_board(np.asarray(board))
-        return _reset(self.dimensions, key, params, board)
+        return episodes.reset(self.dimensions, key, params, board)
 
     def step(
         self, key: jax.Array, state: EnvState, action: Any, params: EnvParams | None = None
@@ -189,7 +115,7 @@ class HiddenRules:
             ``outcome`` (int8), ``stalemate``, and ``final_observation``, what was seen before a new
             episode began.
         """
-        return _step(self.dimensions, key, state, action, self._given(params, key))
+        return episodes.step(self.dimensions, key, state, action, self._given(params, key))
 
     def step_env(
         self, key: jax.Array, state: EnvState, action: Any, params: EnvParams
@@ -200,7 +126,7 @@ class HiddenRules:
             self.dimensions, params.rules, state, action, params.max_steps_in_episode
         )
         info = {"outcome": reply.outcome, "stalemate": after.finish == STALEMATE}
-        return _observed(after), after, reply.reward, reply.terminated, info
+        return episodes.observed(after), after, reply.reward, reply.terminated, info
 
     def reset_env(self, key: jax.Array, params: EnvParams) -> tuple[Observation, EnvState]:
         """Begin on a random board: gymnax's inner reset."""
@@ -224,7 +150,7 @@ class HiddenRules:
 
         ``params.rule`` may have the shape (num_envs,).
         """
-        return _reset_boards(self.dimensions, key, num_envs, self._given(params, key))
+        return episodes.reset_boards(self.dimensions, key, num_envs, self._given(params, key))
 
     def step_boards(
         self,
@@ -256,7 +182,7 @@ class HiddenRules:
         n_fresh = -(-num_envs // 16) if n_fresh is None else n_fresh
         if not 1 <= n_fresh <= num_envs:
             raise ValueError(f"n_fresh: expected from 1 to {num_envs}, found {n_fresh}")
-        return _step_boards(
+        return episodes.step_boards(
             self.dimensions, key, states, actions, self._given(params, key), n_fresh
         )
 
@@ -264,7 +190,7 @@ class HiddenRules:
 
     def observe(self, state: EnvState) -> Observation:
         """Return what a player sees of a board."""
-        return _observed(state)
+        return episodes.observed(state)
 
     def action_mask(self, state: EnvState) -> jax.Array:
         """Return 1 for the attempts on cells that hold a piece, int8 of shape (144,)."""
@@ -279,8 +205,8 @@ class HiddenRules:
         return permitted(state)
 
     def features(self, observation: Observation) -> jax.Array:
-        """Return an observation as zeros and ones: :func:`features` for its palettes."""
-        return features(observation, self.board)
+        """Return an observation as zeros and ones, for its palettes."""
+        return episodes.features(observation, self.board)
 
     def action_space(self, params: EnvParams | None = None) -> Discrete:
         """Return the 144 attempts, ``4 * cell + bucket``."""
@@ -316,255 +242,3 @@ class HiddenRules:
                 f"board: expected {N_CELLS} codes with 1 to {most} pieces, found shape "
                 f"{board.shape} with {(board > 0).sum()}"
             )
-
-
-# -- programs, compiled once for environments of the same dimensions -------------------------------
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _reset(
-    dims: Dimensions, key: jax.Array, params: EnvParams, board: Any
-) -> tuple[Observation, EnvState]:
-    rule, cells, codes = _drawn(dims, key, (), params)
-    if board is not None:
-        cells, codes = pieces_of_board(jnp.asarray(board), dims.n_pieces)
-    state = begin(dims, params.rules, rule, cells, codes, jnp.int32(0))
-    return _observed(state), state
-
-
-@functools.partial(jax.jit, static_argnums=(0, 2))
-def _reset_boards(
-    dims: Dimensions, key: jax.Array, num_envs: int, params: EnvParams
-) -> tuple[Observation, EnvState]:
-    rule, cells, codes = _drawn(dims, key, (num_envs,), params)
-    start = jax.vmap(lambda *row: begin(dims, params.rules, *row, jnp.int32(0)))
-    states = start(jnp.broadcast_to(rule, (num_envs,)), cells, codes)
-    return _observed(states), states
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _step(
-    dims: Dimensions, key: jax.Array, state: EnvState, action: Any, params: EnvParams
-) -> Step:
-    after, reply = attempt(dims, params.rules, state, action, params.max_steps_in_episode)
-    drawn, cells, codes = _drawn(dims, key, (), replace(params, rule=-1))
-    rule = _next_rule(dims, params, after.episode, after.rule, drawn)
-    fresh = begin(dims, params.rules, rule, cells, codes, after.episode + 1)
-    done = reply.terminated | reply.truncated
-    return _answer(after, reply, jax.tree.map(lambda a, b: jnp.where(done, a, b), fresh, after))
-
-
-@functools.partial(jax.jit, static_argnums=(0, 5))
-def _step_boards(
-    dims: Dimensions,
-    key: jax.Array,
-    states: EnvState,
-    actions: Any,
-    params: EnvParams,
-    n_fresh: int,
-) -> Step:
-    horizon = params.max_steps_in_episode
-    make_attempts = jax.vmap(lambda s, a: attempt(dims, params.rules, s, a, horizon))
-    after, reply = make_attempts(states, actions)
-    done = reply.terminated | reply.truncated
-    dealt = _drawn(dims, key, (n_fresh,), replace(params, rule=-1))
-    # A processor looks after the few rows that have ended; a GPU is faster over all of them.
-    deal = {"default": _dealt_to_few, "cuda": _dealt_to_all, "rocm": _dealt_to_all}
-    states = jax.lax.platform_dependent(
-        params, after, done, dealt, **{name: functools.partial(f, dims) for name, f in deal.items()}
-    )
-    return _answer(after, reply, states)
-
-
-def _dealt_to_all(
-    dims: Dimensions, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
-) -> EnvState:
-    """Begin an episode in every row, and keep those of the rows whose episode has ended."""
-    drawn, cells, codes = dealt
-    place = (jnp.cumsum(done, dtype=jnp.int32) - 1) % len(cells)
-    rule = _next_rule(dims, params, after.episode, after.rule, drawn[place])
-    start = jax.vmap(lambda *row: begin(dims, params.rules, *row))
-    fresh = start(rule, cells[place], codes[place], after.episode + 1)
-
-    def choose(new: jax.Array, old: jax.Array) -> jax.Array:
-        return jnp.where(done.reshape(-1, *[1] * (new.ndim - 1)), new, old)
-
-    return jax.tree.map(choose, fresh, after)
-
-
-def _dealt_to_few(
-    dims: Dimensions, params: EnvParams, after: EnvState, done: jax.Array, dealt: Dealt
-) -> EnvState:
-    """Begin an episode in the rows whose episode has ended, as many at a time as boards were drawn.
-
-    It gives the same states as :func:`_dealt_to_all`.
-    """
-    drawn, cells, codes = dealt
-    ended = jnp.cumsum(done, dtype=jnp.int32)
-    start = jax.vmap(lambda *row: begin(dims, params.rules, *row))
-    order = jnp.arange(1, 1 + len(cells), dtype=jnp.int32)
-
-    def deal(carry: tuple[jax.Array, EnvState]) -> tuple[jax.Array, EnvState]:
-        n_dealt, states = carry
-        rows = jnp.searchsorted(ended, n_dealt + order)  # behind the last row, if none is left
-        episode, rule = after.episode[rows], after.rule[rows]
-        rule = _next_rule(dims, params, episode, rule, drawn)
-        fresh = start(rule, cells, codes, episode + 1)
-        put = jax.tree.map(lambda x, new: x.at[rows].set(new, mode="drop"), states, fresh)
-        return n_dealt + len(cells), put
-
-    left = ended[-1]
-    return jax.lax.while_loop(lambda c: c[0] < left, deal, (jnp.int32(0), after))[1]
-
-
-def _drawn(
-    dims: Dimensions, key: jax.Array, batch: tuple[int, ...], params: EnvParams
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Draw rules and boards: rule (*batch), cells and codes (*batch, P)."""
-    several = int(dims.n_rules > 1)
-    words = jax.random.bits(key, (several + n_words(dims.board), *batch), jnp.uint32)
-    cells, codes = pieces_from_words(words[several:], dims.board)
-    rule = jnp.asarray(params.rule, jnp.int32)
-    if several:
-        number = numbers_below(words[:1], [dims.n_rules], dims.n_rules)[0].astype(jnp.int32)
-        rule = jnp.where(rule < 0, number, rule)
-    else:
-        rule = jnp.zeros(batch, jnp.int32)
-    return rule, jnp.moveaxis(cells, 0, -1), jnp.moveaxis(codes, 0, -1)
-
-
-def _next_rule(
-    dims: Dimensions, params: EnvParams, episode: jax.Array, rule: jax.Array, drawn: jax.Array
-) -> jax.Array:
-    """Return the rule of the episode after one, given a rule that was drawn."""
-    if dims.n_rules == 1:
-        return rule
-    each = jnp.asarray(params.episodes_per_rule, jnp.int32)
-    anew = (each > 0) & ((episode + 1) % jnp.maximum(each, 1) == 0)
-    return jnp.where(anew, drawn, rule)
-
-
-def _observed(state: EnvState) -> Observation:
-    return Observation(state.board, *(state.last[..., k] for k in range(3)))
-
-
-def _answer(after: EnvState, reply: Reply, state: EnvState) -> Step:
-    info = {
-        "outcome": reply.outcome,
-        "stalemate": after.finish == STALEMATE,
-        "final_observation": _observed(after),
-    }
-    seen = _observed(state)
-    return seen, state, reply.reward, reply.terminated, reply.truncated, info
-
-
-@functools.partial(jax.jit, static_argnums=1)
-def features(observation: Observation, board: BoardSpec = DEFAULT_SPEC) -> jax.Array:
-    """Return an observation as zeros and ones, float32 of shape (n,).
-
-    For each cell which code it holds, then shape, color and bucket of the last accepted attempt;
-    what is not there is zeros for a cell, and a 1 of its own for the others. With the usual
-    palettes ``n`` is 591.
-
-    Examples
-    --------
-    >>> import jax
-    >>> env, params = make()
-    >>> features(env.reset(jax.random.key(0), params)[0]).shape
-    (591,)
-    """
-    codes = jnp.arange(1, board.n_codes, dtype=jnp.uint8)
-    cells = observation.board[:, None] == codes
-    last = [
-        jax.nn.one_hot(observation.shape, 1 + len(board.shape_palette)),
-        jax.nn.one_hot(observation.color, 1 + len(board.color_palette)),
-        jax.nn.one_hot(observation.bucket, 1 + N_BUCKETS),
-    ]
-    return jnp.concatenate([cells.reshape(-1).astype(jnp.float32), *last])
-
-
-def make(
-    rules: Rule | Sequence[Rule] = "color-match",
-    *,
-    board: BoardSpec | Mapping[str, Any] | None = None,
-    sizes: Sizes | None = None,
-    **params: Any,
-) -> tuple[HiddenRules, EnvParams]:
-    """Make an environment of one hidden rule or of a bank of them.
-
-    Parameters
-    ----------
-    rules : str, RuleSet, CompiledRule, or a sequence of them
-        Names of the catalogue, rule files, or rules. Of several, every board plays one.
-    board : BoardSpec or mapping, optional
-        How boards are drawn; a mapping gives fields of a :class:`~gnomon.game.BoardSpec`.
-    sizes : Sizes, optional
-        Room for other rules, so that environments share compiled programs: ``CATALOGUE`` has room
-        for all that come with Gnomon.
-    **params
-        Other fields of :class:`EnvParams`.
-
-    Returns
-    -------
-    HiddenRules
-    EnvParams
-
-    Raises
-    ------
-    UnknownNameError, RuleSyntaxError
-        If a rule cannot be had.
-    NotCompilableError, NotTabularError
-        If it has no tables; the message says which part.
-
-    Examples
-    --------
-    >>> env, params = make(["clockwise", "color-match"], rule=1, max_steps_in_episode=50)
-    >>> env.n_rules, int(params.rule)
-    (2, 1)
-    """
-    spec = board if isinstance(board, BoardSpec) else BoardSpec(**board or {})
-    each = [rules] if isinstance(rules, str | RuleSet | CompiledRule) else list(rules)
-    compiled = [_compiled(rule, spec) for rule in each]
-    tables, room = to_tables(compiled, sizes)
-    numbers = {"rule": -1, "max_steps_in_episode": HORIZON, "episodes_per_rule": 0, **params}
-    given = EnvParams(tables, **{name: np.int32(n) for name, n in numbers.items()})
-    given = jax.tree.map(jnp.asarray, given)
-    return HiddenRules(room, spec, len(compiled), given), given
-
-
-def _compiled(rule: Rule, spec: BoardSpec) -> CompiledRule:
-    if isinstance(rule, CompiledRule):
-        return rule
-    return compile_rule(rule if isinstance(rule, RuleSet) else resolve_rule(rule), spec)
-
-
-def register_with_gymnax() -> list[str]:
-    """Register the environments with gymnax, under the names that Gymnasium knows.
-
-    A second call changes nothing. gymnax is loaded by this call and no other.
-
-    Returns
-    -------
-    list of str
-        ``"gnomon/HiddenRules-v0"``, and one for each sample rule; ``gymnax.make`` takes the
-        arguments of :func:`make`.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If gymnax is not there, or does not import.
-    """
-    import gymnax
-
-    names = {
-        f"gnomon/{name}-v0": rule
-        for name, rule in {"HiddenRules": "color-match", **SAMPLE_RULES}.items()
-    }
-    for name, rule in names.items():
-        if name not in gymnax.registered_envs:
-            gymnax.register(name, functools.partial(_made, rule))
-    return list(names)
-
-
-def _made(rule: Rule, rules: Rule | Sequence[Rule] | None = None, **options: Any) -> HiddenRules:
-    return make(rule if rules is None else rules, **options)[0]

@@ -8,14 +8,15 @@ same pieces, line and memory comes out the same.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
+from gnomon.game.board import N_BUCKETS, N_CELLS, nearest_bucket
+from gnomon.game.jax.state import Dimensions, EnvState, Reply
 from gnomon.game.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -26,128 +27,15 @@ from gnomon.game.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
-from gnomon.game.rule_tables import ATOMS_A_WORD, RuleTables, Sizes
+from gnomon.game.rule_tables import ATOMS_A_WORD, RuleTables
 
-__all__ = ["Dimensions", "EnvState", "Reply", "attempt", "begin", "occupied", "permitted"]
+__all__ = ["attempt", "begin", "occupied", "permitted"]
 
 _QUADRANT = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)], np.uint8)
 _NO_RANK = 255
 #: The first bit of each of the eight atoms of a word.
 _FIRST_BITS = 0x11111111
 _NOWHERE = 1 << 30
-
-
-@dataclass(frozen=True)
-class Dimensions:
-    """What a compiled program knows beforehand: sizes, how boards are drawn, how many rules.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Of the tables of the rules.
-    board : BoardSpec
-        Gives the most pieces, and the palettes.
-    n_rules : int
-        How many rules the bank holds. With one, nothing is looked up by rule.
-    """
-
-    sizes: Sizes
-    board: BoardSpec
-    n_rules: int
-
-    @property
-    def n_pieces(self) -> int:
-        """The most pieces of a board."""
-        return self.board.pieces[1]
-
-    @property
-    def n_colors(self) -> int:
-        """Size of the palette of colors."""
-        return len(self.board.color_palette)
-
-
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
-class EnvState:
-    """The state of one board in play; a leading axis on every field makes it a batch.
-
-    P is the most pieces of a board, W the words of atoms; see
-    :class:`~gnomon.game.rule_tables.RuleTables`.
-
-    Parameters
-    ----------
-    board : uint8, shape (36,)
-        Codes of the cells, 0 for an empty one.
-    slots : uint8, shape (36,)
-        Which piece lay in each cell when the episode began.
-    cells, codes : uint8, shape (P,)
-        Of the pieces; code 0 for one that is gone.
-    accepts : uint32, shape (P, W)
-        The buckets into which each atom lets each piece now, whether it is alive or not.
-    alive : uint32, shape (W,)
-        All bits of the atoms of the active line that are not used up.
-    by_color, by_shape : uint8, shape (P,)
-        Last bucket of the color and of the shape of each piece, 0 for none, else 1 + bucket.
-    last : uint8, shape (3,)
-        Shape, color and bucket of the last accepted attempt, each 0 for none, else 1 + index.
-    records : uint8, shape (2 P + 5, 4)
-        Shape, color, cell and bucket (likewise) of the last piece of the color of each piece, of
-        its shape, in each bucket, and of all; without rows where no rule asks for them.
-    n_left : uint8
-        Pieces on the board.
-    line, line_left : int16
-        The active line, and what is left of its count, -1 for none.
-    left : int16, shape (8 W,)
-        What is left of the counts of atoms; empty where no rule has any.
-    finish : uint8
-        0 in progress, 1 cleared, 2 a stalemate.
-    time : int32
-        Attempts of this episode.
-    rule : int32
-        Row of the bank.
-    episode : int32
-        Episodes before this one, since the reset.
-    """
-
-    board: jax.Array
-    slots: jax.Array
-    cells: jax.Array
-    codes: jax.Array
-    accepts: jax.Array
-    alive: jax.Array
-    by_color: jax.Array
-    by_shape: jax.Array
-    last: jax.Array
-    records: jax.Array
-    n_left: jax.Array
-    line: jax.Array
-    line_left: jax.Array
-    left: jax.Array
-    finish: jax.Array
-    time: jax.Array
-    rule: jax.Array
-    episode: jax.Array
-
-
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
-class Reply:
-    """What comes of an attempt; a leading axis on every field makes it a batch.
-
-    Parameters
-    ----------
-    outcome : int8
-        A code of :mod:`gnomon.game.outcomes`.
-    reward : float32
-        0 for an accepted attempt and after the end of an episode, else -1.
-    terminated, truncated : bool
-        Whether the episode has ended; whether the horizon is reached. Both may be.
-    """
-
-    outcome: jax.Array
-    reward: jax.Array
-    terminated: jax.Array
-    truncated: jax.Array
 
 
 def _at(table: Any, *index: Any) -> jax.Array:
@@ -185,7 +73,8 @@ class _Bank:
 
     def __init__(self, dims: Dimensions, tables: RuleTables, rule: jax.Array) -> None:
         self.tables = tables
-        self.row = rule if dims.n_rules > 1 else 0
+        # An index without a sign needs no instructions for one.
+        self.row = rule.astype(jnp.uint32) if dims.n_rules > 1 else 0
 
     def __call__(self, name: str, *index: Any) -> jax.Array:
         return _at(getattr(self.tables, name), self.row, *index)
@@ -205,7 +94,9 @@ def _accepts(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
     )
     sizes = dims.sizes
     if sizes.n_orders:
-        ranks = bank("ranks", np.arange(sizes.n_orders)[:, None], state.cells)  # (O, P)
+        ranks = bank(
+            "ranks", np.arange(sizes.n_orders, dtype=np.uint32)[:, None], state.cells
+        )  # (O, P)
     if sizes.n_fields:
         here = jnp.where(state.codes > 0, ranks, _NO_RANK + 1)
         words &= _of_first_pieces(dims, bank, ranks == here.min(axis=1, keepdims=True), state.cells)
@@ -249,14 +140,14 @@ def _allowed_by_program(dims: Dimensions, bank: _Bank, g: int, state: EnvState) 
     for bucket in range(N_BUCKETS):
         by_bucket = parts[2 * n + bucket] + bucket * this[3]
         bits = np.uint32(_FIRST_BITS << bucket)
-        words = words | (bank("entries", g, by_piece + by_bucket) & bits)
+        words = words | (bank("entries", g, (by_piece + by_bucket).astype(jnp.uint32)) & bits)
     return words
 
 
 def _divided(number: jax.Array, by: int) -> tuple[jax.Array, jax.Array]:
     """Return quotient and remainder of a number that is not negative."""
-    quotient = jax.lax.div(number, np.array(by, number.dtype))
-    return quotient, number - quotient * np.array(by, number.dtype)
+    divisor = np.array(by, number.dtype)
+    return jax.lax.div(number, divisor), jax.lax.rem(number, divisor)
 
 
 def _after_position(bank: _Bank, ranks: jax.Array, cells: jax.Array, words: jax.Array) -> jax.Array:
@@ -294,12 +185,12 @@ def _settled(dims: Dimensions, bank: _Bank, state: EnvState) -> EnvState:
         ahead = jnp.where(ahead <= 0, ahead + bank("n_lines"), ahead)
         nearest = jnp.where(playable, ahead << 15 | number, _NOWHERE).min()
         line, found = (nearest & 0x7FFF).astype(jnp.int16), nearest < _NOWHERE
-    enters = found & ~stays
+    enters, row = found & ~stays, jnp.where(found, line, 0).astype(jnp.uint16)
     finish = jnp.where(state.n_left == 0, CLEARED, jnp.where(found | stays, IN_PROGRESS, STALEMATE))
     fresh = {
         "line": line,
-        "alive": bank("line_words", jnp.where(found, line, 0)),
-        "line_left": bank("line_count", jnp.where(found, line, 0)).astype(jnp.int16),
+        "alive": bank("line_words", row),
+        "line_left": bank("line_count", row).astype(jnp.int16),
     }
     if sizes.metered:
         fresh["left"] = bank("atom_count").astype(jnp.int16)

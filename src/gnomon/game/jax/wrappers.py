@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 
 from gnomon.game.board import N_BUCKETS
-from gnomon.game.jax.environment import EnvParams, HiddenRules, Observation
-from gnomon.game.jax.transition import EnvState
+from gnomon.game.jax.environment import HiddenRules
+from gnomon.game.jax.episodes import EnvParams, Observation
+from gnomon.game.jax.state import EnvState
 from gnomon.game.outcomes import ACCEPTED
 
 __all__ = ["History", "Trial"]

@@ -138,6 +138,22 @@ class Strata:
         with np.errstate(invalid="ignore"):
             return np.add.reduceat(self.values, self.starts[:-1], axis=-1) / self.counts
 
+    @cached_property
+    def task_variances(self) -> FloatArray:
+        """Unbiased variance of the scores of each task, 0 for a single run."""
+        return self.variances_of(self.values)
+
+    def variances_of(self, values: FloatArray) -> FloatArray:
+        """Return the unbiased variance inside each task of `values`, one for each score."""
+        begins = self.starts[:-1]
+        with np.errstate(invalid="ignore"):
+            means = np.add.reduceat(values, begins, axis=-1) / self.counts
+            squares = np.square(values - np.repeat(means, self.counts, axis=-1))
+            variances = np.add.reduceat(squares, begins, axis=-1) / np.maximum(self.counts - 1, 1)
+        # Equal runs do not vary, whatever rounding makes of their mean.
+        least, most = (of.reduceat(values, begins, axis=-1) for of in (np.minimum, np.maximum))
+        return np.where(least == most, 0.0, variances)
+
     def per_task(self) -> list[FloatArray]:
         """Return the scores of each task."""
         return np.split(self.values, self.starts[1:-1], axis=-1)

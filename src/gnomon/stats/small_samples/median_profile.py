@@ -29,8 +29,8 @@ WINDOW = 7
 PRIOR_DF = 2.0
 PRIOR_FACTOR = 0.75
 
-#: Halvings of a step that give an end its precision, 1e-10 of the step.
-N_HALVINGS = 34
+#: Halvings of a step that give an end its precision, 1e-10 of the step, and those to know it by.
+N_HALVINGS, MOST_HALVINGS = 34, 46
 #: An excess that is none.
 ROUNDING = 1e-14
 
@@ -182,9 +182,10 @@ def _sign_change(
     """
     high, at_high = low + step, excess(low + step)
     scale = np.where(step > 0.0, step, 1.0)
-    for turn in range(N_HALVINGS + 2):
+    start = low
+    for turn in range(MOST_HALVINGS + 2):
         width, middle = high - low, (low + high) / 2.0
-        wide = width > step * 2.0**-N_HALVINGS
+        wide = width > step * 2.0**-MOST_HALVINGS
         if not wide.any():
             break
         secant = high - at_high * width / np.where(width > 0.0, at_high - at_low, 1.0)
@@ -196,7 +197,9 @@ def _sign_change(
         below, above = wide & (found <= ROUNDING), wide & (found >= -ROUNDING)
         low, at_low = np.where(below, c, low), np.where(below, found, at_low)
         high, at_high = np.where(above, c, high), np.where(above, found, at_high)
-    return low
+    # What halving the step would find, so that an end is the same whichever way it is found.
+    part = scale * 2.0**-N_HALVINGS
+    return start + part * np.floor((low - start) / part)
 
 
 def locally_moderated_variances(

@@ -247,14 +247,7 @@ def _of_means(strata: Strata, variances: FloatArray, *, filled: bool = False) ->
 
 def task_variances(strata: Strata, values: FloatArray) -> FloatArray:
     """Return the unbiased variance inside each task, 0 for a single run."""
-    begins = strata.starts[:-1]
-    with np.errstate(invalid="ignore"):
-        means = np.add.reduceat(values, begins, axis=-1) / strata.counts
-        squares = np.square(values - np.repeat(means, strata.counts, axis=-1))
-        variances = np.add.reduceat(squares, begins, axis=-1) / np.maximum(strata.counts - 1, 1)
-    # Equal runs do not vary, whatever rounding makes of their mean.
-    least, most = (of.reduceat(values, begins, axis=-1) for of in (np.minimum, np.maximum))
-    return np.where(least == most, 0.0, variances)
+    return strata.task_variances if values is strata.values else strata.variances_of(values)
 
 
 def _satterthwaite(variances: FloatArray, dfs: FloatArray) -> FloatArray:

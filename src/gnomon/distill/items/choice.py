@@ -305,8 +305,8 @@ def _anchors(x: FloatArray, n: int, rng: np.random.Generator) -> tuple[I64, Floa
         )
     distance = square - 2 * points @ middle.T + (middle**2).sum(axis=1)
     items = distance.argmin(axis=0)
-    counts = np.bincount(distance.argmin(axis=1), minlength=n).astype(np.float64)
-    return np.asarray(items, dtype=np.int64), counts
+    sizes = np.bincount(distance.argmin(axis=1), minlength=n).astype(np.float64)
+    return np.asarray(items, dtype=np.int64), sizes
 
 
 _Choice = Callable[[FloatArray, int, np.random.Generator], tuple[I64, FloatArray]]

@@ -19,13 +19,13 @@ def test_a_line_an_edge_and_a_dot_a_task():
     assert widths[0] == max(widths)
     assert widths[1] == min(widths)
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == ["other", "maze", "|r| = 0.90", "|r| = 0.70"]
+    assert words == ["other", "maze", "|r| from 0.70", "|r| of 0.9 and above"]
 
 
 def test_the_legend_says_sizes_only_where_there_are_signs():
     ax = correlation_graph(EDGES[:2])
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == ["r = 0.90", "r = 0.70"]
+    assert words == ["r from 0.70", "r of 0.9 and above"]
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 24])

@@ -152,7 +152,7 @@ def line_of(
     algorithm beyond the training is not drawn back into it.
     """
     w, _ = moments.weights(seen)
-    mean, covariance = np.array(moments.mean), np.array(moments.covariance)
+    mean, covariance = moments.arrays
     index = np.flatnonzero(seen)
     reliability = float(w @ covariance[index, -1] / covariance[-1, -1])
     pull = float(w @ (x[index] - mean[index]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,11 @@ class Moments:
     covariance: tuple[tuple[float, ...], ...]
     positive: bool = True
 
+    @cached_property
+    def arrays(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and covariance as arrays."""
+        return np.array(self.mean, dtype=np.float64), np.array(self.covariance, dtype=np.float64)
+
     def weights(self, seen: npt.NDArray[np.bool_]) -> tuple[FloatArray, float]:
         """Return the weights of some tasks, and the intercept.
 
@@ -49,13 +55,14 @@ class Moments:
         seen : ndarray of bool, shape (tasks,)
             Which ones; at least one.
         """
-        covariance, mean = np.array(self.covariance), np.array(self.mean)
+        mean, covariance = self.arrays
         index = np.flatnonzero(seen)
         inside, cross = covariance[np.ix_(index, index)], covariance[index, -1]
-        w = np.linalg.solve(inside, cross)
+        w: FloatArray = np.linalg.solve(inside, cross)
         if self.positive and (w < 0).any():
             root = np.linalg.cholesky(inside)
-            w = non_negative(root.T, np.linalg.solve(root, cross), w)
+            y: FloatArray = np.asarray(np.linalg.solve(root, cross), dtype=np.float64)
+            w = non_negative(np.asarray(root.T, dtype=np.float64), y, w)
         return w, float(mean[-1] - w @ mean[index])
 
     def predict(self, scores: npt.ArrayLike) -> float:
@@ -69,7 +76,7 @@ class Moments:
 
     def spread(self, seen: npt.NDArray[np.bool_]) -> float:
         """Return the standard deviation of the target that some tasks leave."""
-        covariance = np.array(self.covariance)
+        _, covariance = self.arrays
         w, _ = self.weights(seen)
         index = np.flatnonzero(seen)
         inside, cross = covariance[np.ix_(index, index)], covariance[index, -1]

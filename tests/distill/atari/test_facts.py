@@ -66,7 +66,8 @@ def test_sizes():
 
 def test_the_score_of_random_is_zero():
     raw = {game: ends[0] for game, ends in published_constants().items()}
-    assert [s.value for s in atari_scores(raw)] == pytest.approx([0.0] * 6)
+    with pytest.warns(match="outside the range"):  # No algorithm of the training is that bad.
+        assert [s.value for s in atari_scores(raw)] == pytest.approx([0.0] * 6)
 
 
 def test_a_score_by_hand():

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import gnomon.distill.procedures.factor as covariance_search
 from gnomon.distill.moments import Moments
 from gnomon.distill.procedures.factor import (
     least_variance_subsets,
@@ -109,11 +108,10 @@ def test_forced_tasks_stay(covariance):
     assert found[0] == "h"
 
 
-def test_exchanges_find_it_too(covariance, monkeypatch):
+def test_exchanges_find_it_too(covariance):
     every = least_variance_subsets(covariance, NAMES, 4)
-    monkeypatch.setattr(covariance_search, "_MOST_SUBSETS", 10)
     with pytest.warns(DegenerateScoresWarning, match="more than 10 subsets: tasks are added and"):
-        assert least_variance_subsets(covariance, NAMES, 4) == every
+        assert least_variance_subsets(covariance, NAMES, 4, most_subsets=10) == every
 
 
 def test_bad_sizes_and_names(covariance):

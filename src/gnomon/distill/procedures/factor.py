@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import comb
 from typing import Unpack
 
@@ -191,6 +192,9 @@ class FactorProcedure(Procedure):
 
     def covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
         """Return the names of the tasks that vary, and the covariance of them and the target."""
+        return _fitted(self, data)
+
+    def _fit_covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
         check_target(data)
         target = data.smoothed if self.smoothed else data.target
         columns, varies = data.columns(data.candidates), data.varies(data.candidates)
@@ -204,6 +208,14 @@ class FactorProcedure(Procedure):
         return names, shrunk_covariance(
             z, shrinkage=self.shrinkage, degrees_of_freedom=self.degrees_of_freedom
         )
+
+
+@lru_cache(maxsize=4)
+def _fitted(
+    procedure: FactorProcedure, data: PreparedScores
+) -> tuple[tuple[str, ...], FactorCovariance]:
+    """Return the covariance of a table, which a choice and the fit after it both need."""
+    return procedure._fit_covariance(data)
 
 
 #: So many draws of the training papers show how much the line hangs on them.

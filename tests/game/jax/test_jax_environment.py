@@ -17,7 +17,7 @@ from gnomon.game import jax as gjax
 from gnomon.game.jax import episodes, transition
 from gnomon.game.rule_tables import CATALOGUE
 from gnomon.rules import parse
-from jax_replay import SMALL, N, equal, played, row_of, small_game
+from jax_replay import N_FRESH, SMALL, N, equal, played, row_of, small_game
 
 
 def test_learners_see_the_new_board_in_the_step_that_ends_an_episode():
@@ -64,6 +64,17 @@ def test_the_same_key_gives_the_same_boards_and_another_key_others():
     assert equal(one, env.reset_boards(jax.random.key(4), N, params))
     assert equal(one, env.reset_boards(jax.random.key(4), N))
     assert not equal(one, env.reset_boards(jax.random.key(5), N, params))
+
+
+def test_a_number_that_is_no_attempt_counts_as_the_last():
+    env, params = small_game()
+    _, states = env.reset_boards(jax.random.key(0), N, params)
+    last, high, low = (
+        env.step_boards(jax.random.key(1), states, np.full(N, action), params, n_fresh=N_FRESH)
+        for action in (143, 1000, -1)
+    )
+    assert equal(last, high)
+    assert equal(last, low)
 
 
 def test_messages():

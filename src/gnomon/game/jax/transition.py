@@ -259,10 +259,10 @@ def attempt(
 ) -> tuple[EnvState, Reply]:
     """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``.
 
-    After the end of an episode nothing changes, and time stands still. An action that is none of
-    the 144 is taken for the nearest cell's.
+    After the end of an episode nothing changes, and time stands still. A number that is none of the
+    144 attempts counts as the last of them.
     """
-    number = jnp.asarray(action).astype(jnp.uint32)
+    number = jnp.minimum(jnp.asarray(action).astype(jnp.uint32), N_CELLS * N_BUCKETS - 1)
     cell, bucket = number >> 2, number & 3
     code, slot = _at(state.board, cell), _at(state.slots, cell)
     words = _at(state.accepts, slot) & state.alive

@@ -75,9 +75,16 @@ def test_reliability_needs_intervals(make_scores):
 @pytest.mark.full
 def test_published_pairs(paper):
     for outer, most in (("folds", 0.05), ("group-folds", 0.055)):
-        n = 10 if outer == "folds" else 3
+        n, repeats = (10, 2) if outer == "folds" else (3, 10)
         rng = np.random.default_rng(0)
         held = nested_error(
-            paper, FactorProcedure(), 5, outer=outer, n_folds=n, n_repeats=2, spread=True, rng=rng
+            paper,
+            FactorProcedure(),
+            5,
+            outer=outer,
+            n_folds=n,
+            n_repeats=repeats,
+            spread=True,
+            rng=rng,
         )
         assert reliability_of(held, scale=held.scale).brier <= most

@@ -60,6 +60,11 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@ $(VENV)/.runtime
 
+# Not in the extra dev, for its size: without it the tests of the game in JAX skip, and say so.
+$(VENV)/.jax: $(VENV)/.dev
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[jax]'
+	touch $@
+
 $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@

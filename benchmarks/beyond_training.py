@@ -21,9 +21,9 @@ from gnomon.distill import (
 )
 from gnomon.distill.atari import published_models
 from gnomon.distill.comparison import reliability_of
-from gnomon.distill.completion import completed_targets
+from gnomon.distill.forecasts.completion import completed_targets
 from gnomon.distill.procedures.goals import BudgetProcedure
-from gnomon.distill.validation import nested_splits
+from gnomon.distill.validation.cross_validation import nested_splits
 from gnomon.scores import ScoreTable, load_scores
 from gnomon.scores.table import FloatArray
 

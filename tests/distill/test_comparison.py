@@ -5,7 +5,7 @@ import pytest
 
 from gnomon.distill import FactorProcedure, Forecast, compare, distill, nested_error, reliability
 from gnomon.distill.comparison import reliability_of
-from gnomon.distill.pairs import compare_forecasts
+from gnomon.distill.forecasts.pairs import compare_forecasts
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from gnomon.distill import SubsetModel, fit_least_squares
-from gnomon.distill.moments import Moments
+from gnomon.distill.forecasts.moments import Moments
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 
 

@@ -10,7 +10,9 @@ from .distilled import Distilled as Distilled
 from .evaluation import ExplainedTasks as ExplainedTasks
 from .evaluation import explained as explained
 from .evaluation import fairness as fairness
-from .forecast import Forecast as Forecast
+from .forecasts.forecast import Forecast as Forecast
+from .forecasts.pairs import SubsetComparison as SubsetComparison
+from .forecasts.prediction import predict as predict
 from .items.choice import ItemChoice as ItemChoice
 from .items.choice import choose_items as choose_items
 from .items.response_model import ItemModel as ItemModel
@@ -19,16 +21,11 @@ from .models import SubsetModel as SubsetModel
 from .models import SummaryEstimate as SummaryEstimate
 from .next_task import NextSteps as NextSteps
 from .next_task import next_steps as next_steps
-from .order import order_agreement as order_agreement
-from .other_methods import Baselines as Baselines
-from .other_methods import baselines as baselines
-from .pairs import SubsetComparison as SubsetComparison
-from .prediction import predict as predict
-from .preparation import Preparation as Preparation
-from .preparation import prepare as prepare
-from .prepared import PreparedScores as PreparedScores
-from .prepared import Transform as Transform
-from .prepared import transform_of as transform_of
+from .preparation.preparation import Preparation as Preparation
+from .preparation.preparation import prepare as prepare
+from .preparation.prepared import PreparedScores as PreparedScores
+from .preparation.prepared import Transform as Transform
+from .preparation.prepared import transform_of as transform_of
 from .procedures.factor import FactorProcedure as FactorProcedure
 from .procedures.least_squares import PaperProcedure as PaperProcedure
 from .procedures.least_squares import fit_least_squares as fit_least_squares
@@ -47,9 +44,12 @@ from .structure import components as components
 from .structure import correlation_matrix as correlation_matrix
 from .structure import correlations as correlations
 from .structure import single as single
-from .validation import HeldOut as HeldOut
-from .validation import cross_validate as cross_validate
-from .validation import nested_error as nested_error
+from .validation.cross_validation import HeldOut as HeldOut
+from .validation.cross_validation import cross_validate as cross_validate
+from .validation.cross_validation import nested_error as nested_error
+from .validation.order import order_agreement as order_agreement
+from .validation.other_methods import Baselines as Baselines
+from .validation.other_methods import baselines as baselines
 
 __all__ = [
     "PROCEDURES",

@@ -15,11 +15,16 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from gnomon.distill.distillation import distill
+from gnomon.distill.forecasts.pairs import (
+    DECIDED,
+    SubsetComparison,
+    compare_forecasts,
+    comparison_of,
+)
+from gnomon.distill.forecasts.prediction import known_scores, references_for, run_counts
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.pairs import DECIDED, SubsetComparison, compare_forecasts, comparison_of
-from gnomon.distill.prediction import known_scores, references_for, run_counts
-from gnomon.distill.preparation import PreparationOptions
-from gnomon.distill.prepared import PreparedScores, References
+from gnomon.distill.preparation.preparation import PreparationOptions
+from gnomon.distill.preparation.prepared import PreparedScores, References
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.common_steps import at_common_step
@@ -27,7 +32,7 @@ from gnomon.scores.table import FloatArray, ScoreTable
 
 if TYPE_CHECKING:
     from gnomon.distill.distillation import Nested
-    from gnomon.distill.validation import HeldOut
+    from gnomon.distill.validation.cross_validation import HeldOut
 
 __all__ = [
     "PairReliability",
@@ -85,7 +90,7 @@ def compare(
         Algorithms of the table, which may have different tasks of the model.
     scores : ScoreTable
     references, normalized, runs
-        As in :func:`gnomon.distill.prediction.predict`.
+        As in :func:`gnomon.distill.forecasts.prediction.predict`.
     level : float
         Of the interval of the difference.
 
@@ -243,7 +248,7 @@ def reliability(
     size, nested, folds, repeats, rng
         As in :func:`gnomon.distill.distillation.distill`.
     **preparation
-        As :func:`gnomon.distill.preparation.prepare` takes it.
+        As :func:`gnomon.distill.prepare` takes it.
 
     Examples
     --------

@@ -12,16 +12,16 @@ from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
-from gnomon.distill.diagnosis import doubts
 from gnomon.distill.distilled import Distilled, explained_in_words
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.preparation import PreparationOptions, prepare
-from gnomon.distill.prepared import PreparedScores, check_groups, check_target
+from gnomon.distill.preparation.preparation import PreparationOptions, prepare
+from gnomon.distill.preparation.prepared import PreparedScores, check_groups, check_target
 from gnomon.distill.procedures.goals import BudgetProcedure, TargetErrorProcedure, check_costs
 from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.folds import Folds
-from gnomon.distill.validation import HeldOut, Outer, cross_validate, nested_error
+from gnomon.distill.validation.cross_validation import HeldOut, Outer, cross_validate, nested_error
+from gnomon.distill.validation.diagnosis import doubts
 from gnomon.distill.work import Progress
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
@@ -157,7 +157,7 @@ def distill(
     progress : function of (done, all), optional
         Told of the subsets searched, then of the folds of the nested validation.
     **preparation
-        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it:
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it:
         `transform`, `summary`, `references`, `group_by`, `exclude`, `least_tasks`, ...
 
     Returns

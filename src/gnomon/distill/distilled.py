@@ -8,9 +8,9 @@ from math import isnan, log
 from typing import Any
 
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.order import OrderAgreement
-from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.validation import HeldOut
+from gnomon.distill.preparation.prepared import PreparedScores
+from gnomon.distill.validation.cross_validation import HeldOut
+from gnomon.distill.validation.order import OrderAgreement
 
 __all__ = ["Distilled", "explained_in_words"]
 

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.preparation import PreparationOptions, prepare
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.preparation import PreparationOptions, prepare
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.least_squares import fit_least_squares
 from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
-from gnomon.distill.validation import HeldOut, cross_validate
+from gnomon.distill.validation.cross_validation import HeldOut, cross_validate
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, recorded
@@ -176,7 +176,7 @@ def explained(
     progress : function of (done, all), optional
         Told of the subsets searched.
     **preparation
-        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def fairness(
     progress : function of (done, all), optional
         Told of the subsets searched.
     **preparation
-        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it.
 
     Returns
     -------

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
-from gnomon.distill.forecast import Forecast, Forecaster
-from gnomon.distill.moments import Moments
-from gnomon.distill.pairs import SubsetComparison, comparison_of
-from gnomon.distill.prepared import PreparedScores, transform_of
+from gnomon.distill.forecasts.forecast import Forecast, Forecaster
+from gnomon.distill.forecasts.moments import Moments
+from gnomon.distill.forecasts.pairs import SubsetComparison, comparison_of
+from gnomon.distill.preparation.prepared import PreparedScores, transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 
@@ -75,7 +75,7 @@ class SubsetModel:
     weights : tuple of float
     intercept : float
     transform : str
-        See :func:`gnomon.distill.prepared.transform_of`.
+        See :func:`gnomon.distill.preparation.prepared.transform_of`.
     target : str
         What is predicted: ``median``, or the name of a task.
     n_rows : int

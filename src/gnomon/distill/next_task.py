@@ -15,13 +15,13 @@ from typing import Literal, Unpack
 
 import numpy as np
 
-from gnomon.distill.forecast import Forecast
+from gnomon.distill.forecasts.forecast import Forecast
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.preparation import PreparationOptions, prepare
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.preparation import PreparationOptions, prepare
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.factor import FactorProcedure
 from gnomon.distill.procedures.goals import check_costs
-from gnomon.distill.validation import nested_error
+from gnomon.distill.validation.cross_validation import nested_error
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -139,7 +139,7 @@ def next_steps(
     target : float
         Relative half width of the 90 % interval at which to stop.
     **preparation
-        As :func:`gnomon.distill.preparation.prepare` takes it.
+        As :func:`gnomon.distill.prepare` takes it.
 
     Returns
     -------

@@ -11,8 +11,8 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.preparation import PreparationOptions, prepare
-from gnomon.distill.prepared import PreparedScores, check_groups, transform_of
+from gnomon.distill.preparation.preparation import PreparationOptions, prepare
+from gnomon.distill.preparation.prepared import PreparedScores, check_groups, transform_of
 from gnomon.distill.procedures.least_squares import PaperProcedure
 from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
@@ -175,7 +175,7 @@ def stability(
     executor, progress
         As in :func:`gnomon.distill.distillation.distill`; progress counts choices.
     **preparation
-        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it.
 
     Returns
     -------

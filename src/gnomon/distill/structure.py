@@ -9,8 +9,8 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.preparation import PreparationOptions, prepare
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.preparation import PreparationOptions, prepare
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -161,7 +161,7 @@ def correlations(
     categories : mapping from task to str, optional
         Colours of the figure.
     **preparation
-        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def single(
     categories : mapping from task to str, optional
         Colours of the figure.
     **preparation
-        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def components(
     ----------
     scores : ScoreTable or PreparedScores
     **preparation
-        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it.
 
     Raises
     ------

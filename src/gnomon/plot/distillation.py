@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from gnomon.distill.comparison import Reliability
 from gnomon.distill.distillation import Distillation, Sizes
 from gnomon.distill.evaluation import ExplainedTasks, Fairness, thirds
-from gnomon.distill.other_methods import Baselines
 from gnomon.distill.search.pareto import ParetoFront
 from gnomon.distill.selection import Stability
 from gnomon.distill.structure import Correlations, SingleTasks
-from gnomon.distill.validation import HeldOut
+from gnomon.distill.validation.cross_validation import HeldOut
+from gnomon.distill.validation.other_methods import Baselines
 from gnomon.errors import ScoreDataError
 from gnomon.plot.graphs import correlation_graph
 from gnomon.plot.record import Figure

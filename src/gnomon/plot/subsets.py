@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
 from gnomon.distill.distilled import Distilled
-from gnomon.distill.prepared import Transform
+from gnomon.distill.preparation.prepared import Transform
 from gnomon.distill.search.pareto import ParetoPoint
 from gnomon.errors import shortened
 from gnomon.plot.labels import name_panel, name_rows, name_series

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.distill.moments import Moments
+from gnomon.distill.forecasts.moments import Moments
 from gnomon.distill.procedures.factor import (
     least_variance_subsets,
     residual_variance,

@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.preparation import Preparation
+from gnomon.distill.preparation.preparation import Preparation
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results
 from gnomon.scores.datasets import load_references

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from gnomon.distill.atari.facts import NAMED_SUBSETS, atari_preparation, published_models
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.least_squares import PaperProcedure
-from gnomon.distill.validation import HeldOut, cross_validate
+from gnomon.distill.validation.cross_validation import HeldOut, cross_validate
 from gnomon.results import FieldRecord, Results
 from gnomon.scores.datasets import load_scores
 from gnomon.scores.table import FloatArray

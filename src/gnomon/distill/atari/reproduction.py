@@ -19,7 +19,7 @@ from gnomon.distill.atari.facts import published_constants, published_models, pu
 from gnomon.distill.atari.paper import Paper, selected_sets
 from gnomon.distill.atari.run_costs import PUBLISHED_COSTS, run_cost
 from gnomon.distill.evaluation import explained, fairness_tests
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.least_squares import PaperProcedure
 from gnomon.distill.structure import correlation_matrix, correlations, single
 from gnomon.distill.work import Progress

@@ -19,15 +19,15 @@ from typing import Unpack
 
 import numpy as np
 
-from gnomon.distill.covariance import FactorCovariance, shrunk_covariance
-from gnomon.distill.forecast import Forecaster
+from gnomon.distill.forecasts.covariance import FactorCovariance, shrunk_covariance
+from gnomon.distill.forecasts.forecast import Forecaster
+from gnomon.distill.forecasts.moments import Moments
+from gnomon.distill.forecasts.simulation import SuiteModel
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.moments import Moments
-from gnomon.distill.prepared import PreparedScores, check_target, check_tasks
+from gnomon.distill.preparation.prepared import PreparedScores, check_target, check_tasks
 from gnomon.distill.procedures.least_squares import Weights
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.search.plan import free_tasks
-from gnomon.distill.simulation import SuiteModel
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 

@@ -12,10 +12,10 @@ from typing import Unpack
 import numpy as np
 
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.prepared import PreparedScores, check_tasks
+from gnomon.distill.preparation.prepared import PreparedScores, check_tasks
 from gnomon.distill.procedures.factor import FactorProcedure, residual_variance
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
-from gnomon.distill.validation import nested_error
+from gnomon.distill.validation.cross_validation import nested_error
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 

@@ -15,7 +15,7 @@ from typing import Unpack
 import numpy as np
 
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.prepared import PreparedScores, transform_of
+from gnomon.distill.preparation.prepared import PreparedScores, transform_of
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.search.plan import free_tasks
 from gnomon.errors import ScoreDataError

@@ -8,9 +8,9 @@ from typing import Literal, Unpack
 
 import numpy as np
 
+from gnomon.distill.forecasts.moments import non_negative
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.moments import non_negative
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.search.search import search_subsets

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypedDict, Unpack
 
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.work import Progress
 from gnomon.execution.executor import Executor
 

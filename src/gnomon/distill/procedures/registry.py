@@ -12,13 +12,13 @@ from typing import Any, Unpack
 import numpy as np
 
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.factor import FactorProcedure
 from gnomon.distill.procedures.irt import ItemResponseProcedure
 from gnomon.distill.procedures.least_squares import PaperProcedure
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.search.folds import Folds
-from gnomon.distill.validation import nested_error
+from gnomon.distill.validation.cross_validation import nested_error
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError, UnknownNameError
 

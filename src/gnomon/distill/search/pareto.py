@@ -8,8 +8,8 @@ from typing import Unpack
 
 import numpy as np
 
-from gnomon.distill.preparation import PreparationOptions, prepare
-from gnomon.distill.prepared import PreparedScores, check_tasks
+from gnomon.distill.preparation.preparation import PreparationOptions, prepare
+from gnomon.distill.preparation.prepared import PreparedScores, check_tasks
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.search.search import search_subsets
 from gnomon.distill.work import Progress
@@ -77,7 +77,7 @@ def pareto(
     progress : function of (done, all), optional
         Told how many subsets of the size at hand are searched.
     **preparation
-        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it.
 
     Returns
     -------

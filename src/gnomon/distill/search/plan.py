@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.prepared import PreparedScores, check_target, check_tasks
+from gnomon.distill.preparation.prepared import PreparedScores, check_target, check_tasks
 from gnomon.distill.search.folds import Folds
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 

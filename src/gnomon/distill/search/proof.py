@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.distill.preparation import PreparationOptions, prepare
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.preparation import PreparationOptions, prepare
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.search.subset_kernels import KERNEL_OPTIONS, TOLERANCE, scaled
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
@@ -117,7 +117,7 @@ def optimal(
     progress : function of (done, all), optional
         Told of the branches that are done; of the time that is up, if that is more.
     **preparation
-        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.preparation.prepare` takes it.
+        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.search.subset_kernels import KERNEL_OPTIONS, TOLERANCE
 from gnomon.scores.table import FloatArray

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.search.pieces import (
     PIECE_BY_ROWS,
@@ -133,7 +133,7 @@ def search_subsets(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.distill.preparation import Preparation
+    >>> from gnomon.distill.preparation.preparation import Preparation
     >>> from gnomon.scores.table import ScoreTable
     >>> rng = np.random.default_rng(0)
     >>> skill = rng.normal(size=(30, 1))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.distill import transform_of
-from gnomon.distill.prepared import TRANSFORMS
+from gnomon.distill.preparation.prepared import TRANSFORMS
 
 
 @given(st.floats(0.01, 0.99))

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from gnomon.distill.completion import completed_targets
-from gnomon.distill.prepared import (
+from gnomon.distill.forecasts.completion import completed_targets
+from gnomon.distill.preparation.prepared import (
     PreparedScores,
     References,
     RunNoise,
@@ -21,7 +21,7 @@ from gnomon.distill.prepared import (
     check_tasks,
     transform_of,
 )
-from gnomon.distill.summaries import half_summaries, summarize
+from gnomon.distill.preparation.summaries import half_summaries, summarize
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
 from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable

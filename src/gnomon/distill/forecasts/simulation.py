@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.prepared import Summary, transform_of
-from gnomon.distill.summaries import summarize_complete
+from gnomon.distill.preparation.prepared import Summary, transform_of
+from gnomon.distill.preparation.summaries import summarize_complete
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
@@ -45,7 +45,7 @@ class SuiteModel:
     fixed : tuple of float
         Transformed scores that all algorithms have alike, which the summary counts too.
     summary : str or function
-        See :class:`gnomon.distill.preparation.Preparation`.
+        See :class:`gnomon.distill.preparation.preparation.Preparation`.
     transform : str
 
     Examples

@@ -14,12 +14,12 @@ from typing import Unpack
 
 import numpy as np
 
-from gnomon.distill.preparation import PreparationOptions, prepare
-from gnomon.distill.prepared import PreparedScores
+from gnomon.distill.preparation.preparation import PreparationOptions, prepare
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.factor import FactorProcedure
 from gnomon.distill.procedures.irt import ItemResponseProcedure
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
-from gnomon.distill.validation import Outer, held_out, nested_error, nested_splits
+from gnomon.distill.validation.cross_validation import Outer, held_out, nested_error, nested_splits
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 
@@ -147,11 +147,11 @@ def baselines(
     sets : mapping from name to tasks, optional
         Fixed sets to judge beside them, published ones or one's own.
     nested, folds
-        As in :func:`gnomon.distill.validation.nested_error`; the folds are the same for all.
+        As in :func:`gnomon.distill.nested_error`; the folds are the same for all.
     rng : numpy.random.Generator or int, optional
         Of the folds, or its seed; seed 0 if not given.
     **preparation
-        As :func:`gnomon.distill.preparation.prepare` takes it.
+        As :func:`gnomon.distill.prepare` takes it.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def baselines(
     Raises
     ------
     ScoreDataError, UnknownNameError
-        As :func:`gnomon.distill.validation.nested_error`.
+        As :func:`gnomon.distill.validation.cross_validation.nested_error`.
 
     Examples
     --------

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.validation import HeldOut
+from gnomon.distill.preparation.prepared import PreparedScores
+from gnomon.distill.validation.cross_validation import HeldOut
 from gnomon.errors import counted, listed, shortened
 from gnomon.scores.table import FloatArray
 

@@ -15,11 +15,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.forecast import Forecast
-from gnomon.distill.order import OrderAgreement, kendall_tau, order_agreement
-from gnomon.distill.prepared import PreparedScores, Transform
+from gnomon.distill.forecasts.forecast import Forecast
+from gnomon.distill.preparation.prepared import PreparedScores, Transform
 from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.search.folds import Folds
+from gnomon.distill.validation.order import OrderAgreement, kendall_tau, order_agreement
 from gnomon.distill.work import Progress, completed
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 
 from gnomon.distill.models import SubsetModel
-from gnomon.distill.prepared import References
+from gnomon.distill.preparation.prepared import References
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.common_steps import at_common_step

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from gnomon.distill.covariance import shrunk_covariance
-from gnomon.distill.prepared import PreparedScores
-from gnomon.distill.simulation import SuiteModel
+from gnomon.distill.forecasts.covariance import shrunk_covariance
+from gnomon.distill.forecasts.simulation import SuiteModel
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import FloatArray
 

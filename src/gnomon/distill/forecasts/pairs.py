@@ -7,7 +7,7 @@ from math import exp, inf, sqrt
 
 import numpy as np
 
-from gnomon.distill.forecast import Forecast, student_probability, student_quantile
+from gnomon.distill.forecasts.forecast import Forecast, student_probability, student_quantile
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.distill import FactorProcedure, SubsetModel, nested_error, prepare
-from gnomon.distill.forecast import student_quantile
+from gnomon.distill.forecasts.forecast import student_quantile
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gnomon.distill.prepared import Summary, Transform
+from gnomon.distill.preparation.prepared import Summary, Transform
 from gnomon.errors import UnknownNameError
 from gnomon.scores.table import FloatArray
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import trim_mean
 
 from gnomon.distill import Preparation, transform_of
-from gnomon.distill.prepared import check_target
-from gnomon.distill.summaries import half_summaries, summarize
+from gnomon.distill.preparation.prepared import check_target
+from gnomon.distill.preparation.summaries import half_summaries, summarize
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.moments import Moments
-from gnomon.distill.simulation import SuiteModel
+from gnomon.distill.forecasts.moments import Moments
+from gnomon.distill.forecasts.simulation import SuiteModel
 from gnomon.scores.table import FloatArray
 
 __all__ = [

@@ -14,9 +14,9 @@ from gnomon.distill import (
     nested_error,
     order_agreement,
 )
-from gnomon.distill.order import kendall_tau
 from gnomon.distill.procedures.registry import AutoProcedure
-from gnomon.distill.validation import outer_splits
+from gnomon.distill.validation.cross_validation import outer_splits
+from gnomon.distill.validation.order import kendall_tau
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import make_executor
 

@@ -164,7 +164,7 @@ class PreparedScores:
         The transformed summary.
     smoothed : ndarray of float, shape (algorithms,)
         The summary over random halves of the tasks; see
-        :func:`gnomon.distill.preparation.half_summaries`.
+        :func:`gnomon.distill.preparation.preparation.half_summaries`.
     candidates : tuple of str
         The tasks that a subset may have.
     groups : tuple of str

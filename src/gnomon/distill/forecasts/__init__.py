@@ -1,0 +1,1 @@
+"""Forecasts of a suite from some of its tasks: distributions, simulated suites, pairs."""

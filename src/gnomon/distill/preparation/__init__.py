@@ -1,0 +1,1 @@
+"""Scores made ready: one row per algorithm, one column per task, and the summary."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer.core import TyperCommand
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import ReadOptions, Score, scores_of, with_groups
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from gnomon.distill import PreparedScores
 
 __all__ = [
-    "DistillCommand",
     "Goal",
     "Names",
     "Picture",
@@ -159,22 +157,6 @@ def costs_of(path: Path | None) -> dict[str, float] | None:
     from gnomon.scores.readers.named_numbers import named_numbers
 
     return {task: cost for task, (cost,) in named_numbers(path, "task", ["cost"]).items()}
-
-
-class DistillCommand(TyperCommand):
-    """``gnomon distill SOURCE``; a verb of ``gnomon suite`` in the place of the source is that."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
-    ) -> Any:
-        """Return the context of the command, or of the verb that is named."""
-        if args and args[0] in ("predict", "compare", "next") and not Path(args[0]).exists():
-            from gnomon.cli.smaller_suite import app
-
-            group = typer.main.get_group(app)
-            name = f"{info_name} {args[0]}"
-            return group.commands[args[0]].make_context(name, args[1:], parent=parent, **extra)
-        return super().make_context(info_name, args, parent=parent, **extra)
 
 
 @with_groups

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.distill import Picture, References, SuiteScores, costs_of, references_of
@@ -20,7 +21,7 @@ from gnomon.errors import ScoreDataError
 if TYPE_CHECKING:
     from gnomon.scores import ScoreTable
 
-__all__ = ["app", "compare", "next_steps", "predict", "reliability"]
+__all__ = ["DistillCommand", "app", "compare", "next_steps", "predict", "reliability"]
 
 Normalized = Annotated[
     bool, typer.Option("--normalized", help="The scores are normalised already.")
@@ -158,3 +159,17 @@ def reliability(
     with answering("suite reliability", as_json=as_json) as answer:
         found = measured(scores.prepared(), size=size, nested=nested, folds=folds, rng=seed)
         answer.show(found, figure=figure)
+
+
+class DistillCommand(TyperCommand):
+    """``gnomon distill SOURCE``; a verb of ``gnomon suite`` in the place of the source is that."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Return the context of the command, or of the verb that is named."""
+        if args and args[0] in ("predict", "compare", "next") and not Path(args[0]).exists():
+            group = typer.main.get_group(app)
+            name = f"{info_name} {args[0]}"
+            return group.commands[args[0]].make_context(name, args[1:], parent=parent, **extra)
+        return super().make_context(info_name, args, parent=parent, **extra)

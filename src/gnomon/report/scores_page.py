@@ -76,7 +76,8 @@ def scores_report(
     """
     last = at_common_step(table)
     if last.units == "items":
-        return audit(last, rng=seed).page(title)
+        page: Report = audit(last, rng=seed).page(title)
+        return page
     scaled = last if last.normalization is not None else scaled_by_task(last)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:

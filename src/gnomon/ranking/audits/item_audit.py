@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,6 @@ from gnomon.ranking.audits.statements import Statement
 from gnomon.results import Results
 from gnomon.scores.items import ItemScores
 from gnomon.scores.table import FloatArray, ScoreTable
-
-if TYPE_CHECKING:
-    from gnomon.report.page import Report
 
 __all__ = ["ITEM_TITLES", "ItemAudit", "item_statements"]
 
@@ -85,11 +82,9 @@ class ItemAudit(Results[Statement]):
             "\n".join([title, "-" * len(title), *lines]) for title, lines in parts if lines
         )
 
-    def page(self, title: str = "Audit") -> Report:
+    def page(self, title: str = "Audit") -> Any:
         """Return the page of the audit; its ``save(folder)`` writes it."""
-        made: Report = pkgutil.resolve_name("gnomon.report.audit_page:item_audit_report")(
-            self, title
-        )
+        made: Any = pkgutil.resolve_name("gnomon.report.audit_page:item_audit_report")(self, title)
         return made
 
 

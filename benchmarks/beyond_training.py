@@ -56,7 +56,7 @@ def _protocols(data: PreparedScores) -> Iterator[tuple[str, HeldOut]]:
     for name, (outer, n_folds, n_repeats) in protocols.items():
         rng = np.random.default_rng(100)
         options = {"n_folds": n_folds, "n_repeats": n_repeats, "rng": rng, "spread": True}
-        yield name, nested_error(data, _OURS, 5, outer=outer, **options)  # type: ignore[arg-type]
+        yield name, nested_error(data, _OURS, 5, outer=outer, **options)
 
 
 def _told(

@@ -148,7 +148,7 @@ def replay(
         for what, expected in engine_side(play):
             differ(what, expected, np.asarray(found_in[what]), rows, step)
         met.update(np.asarray(reply.outcome).tolist())
-    met["stalemates"] = int((states.finish == outcomes.STALEMATE).sum())  # type: ignore[index]
+    met["stalemates"] = int((states.finish == outcomes.STALEMATE).sum())
     return met
 
 

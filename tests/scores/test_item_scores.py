@@ -143,4 +143,4 @@ def test_frames_and_arrays_take_units():
 def test_a_table_with_steps_has_no_item_scores():
     steps = ScoreTable.from_arrays({"a": [[[1.0, 0.0]]]}, units="items")
     with pytest.raises(ScoreDataError, match="2 steps of each run"):
-        steps.item_scores  # noqa: B018
+        _ = steps.item_scores

@@ -184,9 +184,10 @@ class Reliability(Results[PairReliability]):
 
 
 def pair_probabilities(held: HeldOut, *, scale: float = 1.0) -> tuple[FloatArray, FloatArray]:
-    """Return of each pair of held-out algorithms the probability that the first is better, and 1
-    if it was, else 0; pairs with the same summary are left out.
-    """  # noqa: D205 - one sentence
+    """Return of each pair of held-out algorithms P(the first is better), and 1 if it was, else 0.
+
+    Pairs with the same summary are left out.
+    """
     said, was = [], []
     for told in held.forecasts:
         known = [(f, y) for f, y in zip(told, held.target, strict=True) if f is not None]

@@ -193,9 +193,10 @@ def _errors(x: FloatArray, n_items: int, folds: int, rng: np.random.Generator) -
     """Return the errors of all methods on both protocols."""
     truth = np.nanmean(x, axis=1)
     fold = Folds(min(folds, len(x))).of(len(x))
+    worse, better = np.array_split(np.argsort(truth, kind="stable"), 2)
     splits: dict[Protocol, list[tuple[I64, I64]]] = {
         "folds": [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)],
-        "better": [tuple(np.array_split(np.argsort(truth, kind="stable"), 2))],  # type: ignore[list-item]
+        "better": [(worse, better)],
     }
     found = []
     for protocol, pairs in splits.items():

@@ -277,7 +277,7 @@ class Preparation:
         """Return how much the runs of a task differ; None if hardly any has several runs."""
         x = transform.forward(self._normalized(rows))
         cells = rows.with_columns(x=x).group_by("algorithm", "task").agg(n=pl.len(), v=pl.var("x"))
-        n_runs = float(cells["n"].median() or 0.0)  # type: ignore[arg-type]
+        n_runs = float(np.median(cells["n"].to_numpy())) if cells.height else 0.0
         if n_runs < 2:
             return None
         several = cells.filter(pl.col("n") > 1)

@@ -226,12 +226,11 @@ def begin(
     sizes, n = dims.sizes, dims.n_pieces
     bank = _Bank(dims, tables, rule)
     zeros = jnp.zeros(n, jnp.uint8)
-    put = {"mode": "promise_in_bounds", "unique_indices": True}
     slot = jnp.arange(n, dtype=jnp.uint8)
     empty = jnp.zeros(N_CELLS, jnp.uint8)
     before = EnvState(
-        board=empty.at[cells].set(codes, **put),  # type: ignore[arg-type]  # a mapping of both
-        slots=empty.at[cells].set(slot, **put),  # type: ignore[arg-type]  # as above
+        board=empty.at[cells].set(codes, mode="promise_in_bounds", unique_indices=True),
+        slots=empty.at[cells].set(slot, mode="promise_in_bounds", unique_indices=True),
         cells=cells,
         codes=codes,
         accepts=jnp.zeros((n, sizes.n_words), jnp.uint32),

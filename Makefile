@@ -14,8 +14,9 @@ test: $(VENV)/.dev $(VENV)/.kernels
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not full"
 
 # And the rest: PostgreSQL, browsers, Dask, killed processes, simulated coverage, the code on pages.
+# A third of its time it waits for servers and browsers, so that there are three processes to two cores.
 test-all: test
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m full
+	$(BIN)/python -m pytest --numprocesses $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 )) --dist worksteal -m full
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

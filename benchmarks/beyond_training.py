@@ -1,12 +1,14 @@
-"""Distillation beyond its training: errors and intervals by protocol, pairs, gaps, costs, items."""
+"""Distillation beyond its training: errors and intervals by protocol, pairs, gaps, costs."""
 
 from __future__ import annotations
 
-import time
+import os
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from benchmarks.record import Measurement
 from gnomon.distill import (
@@ -14,7 +16,6 @@ from gnomon.distill import (
     HeldOut,
     PreparedScores,
     baselines,
-    choose_items,
     nested_error,
     prepare,
     transform_of,
@@ -24,7 +25,8 @@ from gnomon.distill.comparison import reliability_of
 from gnomon.distill.forecasts.completion import completed_targets
 from gnomon.distill.procedures.goals import BudgetProcedure
 from gnomon.distill.validation.cross_validation import nested_splits
-from gnomon.scores import ScoreTable, load_scores
+from gnomon.scores import load_scores
+from gnomon.scores.datasets import load_references
 from gnomon.scores.table import FloatArray
 
 _OURS = FactorProcedure()
@@ -33,13 +35,14 @@ _WANTED = {"10": (10.9, None), "next": (15.5, 0.85)}
 
 
 def measure(data: PreparedScores) -> Iterator[Measurement]:
-    """Measure all tables on the published Atari scores, synthetic suites and made-up items."""
+    """Measure all tables on the published Atari scores, and synthetic suites."""
     held = dict(_protocols(data))
     for name, one in held.items():
         yield from _told(name, one, *_WANTED.get(name, (None, None)))
     yield from _cuts(data)
     yield from _synthetic()
     yield from _own_results()
+    yield from _single_runs(data)
     for name, most in (("10", 0.05), ("third", 0.055)):
         found = reliability_of(held[name], scale=held[name].scale)
         note = f"order alone {found.sign_brier:.3f}; {found.right:.1%} right"
@@ -47,7 +50,6 @@ def measure(data: PreparedScores) -> Iterator[Measurement]:
     yield from _sparse(data)
     yield from _costs(data)
     yield from _baselines(data)
-    yield from _items()
 
 
 def _protocols(data: PreparedScores) -> Iterator[tuple[str, HeldOut]]:
@@ -116,6 +118,62 @@ def _own_results() -> Iterator[Measurement]:
         yield Measurement(f"gohr-full, {transform}: cover", cover, "", 0.8, True, note)
 
 
+def _single_runs(data: PreparedScores) -> Iterator[Measurement]:
+    """Yield the cover on algorithms of other sources whose single runs are public.
+
+    The truth is the median of their means over all runs; twenty draws of runs an algorithm.
+    """
+    folder = Path(os.environ["GNOMON_DATA"]) / "scores"
+    if not folder.is_dir():
+        return
+    tasks = _OURS.choose(data, 5)[0]
+    model = _OURS.with_spread(data, _OURS.fit(data, tasks)).of_data(data)
+    scores = list(_further_runs(folder, data))
+    for n_runs, least in ((1, 0.9), (2, None), (3, None), (5, None)):
+        rng, errors, inside, halves = np.random.default_rng(0), [], [], []
+        for runs in scores:
+            truth = data.transform.forward(np.median([z.mean() for z in runs.values()]))
+            for _ in range(20):
+                drawn = {t: rng.permutation(runs[t])[:n_runs].mean() for t in tasks}
+                found = model.estimate(drawn, runs=dict.fromkeys(tasks, float(n_runs)))
+                middle, *ends = data.transform.forward(
+                    np.array([found.value, found.low, found.high])
+                )
+                errors.append(100 * np.log(10) * abs(middle - truth))
+                inside.append(ends[0] <= truth <= ends[1])
+                halves.append(50 * np.log(10) * (ends[1] - ends[0]))
+        note = f"{len(scores)} algorithms, half width {np.median(halves):.0f} %, "
+        note += (
+            f"error {np.nanmean(errors):.1f} % of the {np.mean(~np.isnan(errors)):.0%} estimated"
+        )
+        name = f"further algorithms, {n_runs} runs: cover of 90 %"
+        yield Measurement(name, float(np.mean(inside)), "", least, True, note)
+
+
+def _further_runs(folder: Path, data: PreparedScores) -> Iterator[dict[str, FloatArray]]:
+    """Yield the normalised scores of all runs of each algorithm on each game, of other sources."""
+    ends = load_references("atari5")
+    for file in (
+        "dopamine_atari_legacy_last10",
+        "dopamine_atari_cnn_last10",
+        "dreamerv3_final_runs",
+    ):
+        table = pl.read_csv(folder / f"{file}.csv")
+        if "suite" in table.columns:
+            table = table.filter(pl.col("suite") == "atari57")
+        game = pl.col("task").str.to_lowercase().str.replace_all("[^a-z]", "")
+        table = table.with_columns(game=game).drop_nulls("score")
+        for (_,), rows in table.group_by(["algorithm"], maintain_order=True):
+            found = {
+                str(name): 100 * (part["score"].to_numpy() - ends[str(name)][0])
+                / (ends[str(name)][1] - ends[str(name)][0])
+                for (name,), part in rows.group_by(["game"])
+                if name in data.tasks
+            }  # fmt: skip
+            if len(found) >= 40 and set(data.tasks) >= set(found):
+                yield found
+
+
 def _suite(n_factors: int, *, ceiling: bool, seed: int, n: int = 50) -> PreparedScores:
     """Return a made-up suite with families and a trend of ten years."""
     rng = np.random.default_rng(seed)
@@ -179,27 +237,3 @@ def _baselines(data: PreparedScores) -> Iterator[Measurement]:
             yield Measurement(
                 f"{one.method}, {nested}: error", 100 * one.error, "%", None, False, note
             )
-
-
-def _items() -> Iterator[Measurement]:
-    """Yield the time to choose 100 of 20,000 items by 500 models, and errors on a smaller table."""
-    table = ScoreTable.from_arrays(
-        {f"m{i:03}": [row] for i, row in enumerate(_answers(500, 20_000))}
-    )
-    began = time.process_time()
-    choose_items(table, 100, compare=False)
-    seconds = time.process_time() - began
-    name = "100 of 20,000 items chosen, 500 models"
-    yield Measurement(name, seconds, "s", 120.0, False, "processor time, table read included")
-    small = {f"m{i:03}": [row] for i, row in enumerate(_answers(400, 1000))}
-    for one in choose_items(ScoreTable.from_arrays(small), 30):
-        name = f"30 of 1,000 items, {one.method}, {one.protocol}"
-        note = f"bias {one.bias:+.1f}; simulated, unidimensional"
-        yield Measurement(name, one.error, "points", None, False, note)
-
-
-def _answers(n: int, n_items: int) -> FloatArray:
-    rng = np.random.default_rng(0)
-    slope = np.exp(rng.normal(0, 0.5, n_items))
-    u = slope * rng.normal(size=(n, 1)) + rng.normal(0, 1.5, n_items)
-    return (rng.random((n, n_items)) < 1 / (1 + np.exp(-u))).astype(float)

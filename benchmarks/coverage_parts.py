@@ -32,7 +32,7 @@ from gnomon.stats import (
     sequential_levels,
 )
 from gnomon.stats.comparisons.studentized_range import range_cdf
-from gnomon.stats.small_samples.moderated_variances import moderated_variances
+from gnomon.stats.small_samples.moderated_variances import moderated_variances, prior_dfs
 from gnomon.stats.small_samples.small_sample import task_variances
 
 __all__ = ["AT_WORST", "PARTS", "Part", "Tally"]
@@ -207,7 +207,8 @@ def _pairs(
                 values = [metric.value(one) for one in strata]
                 where = f"{kind}, {name}"
                 _count_false(tally, where, n_runs, values, own, moderated)
-                _count_own(tally, where, n_runs, values, own, moderated, truth[name])
+                alone = _judged_alone(moderated)
+                _count_own(tally, where, n_runs, values, own, alone, truth[name])
                 if name == "mean":
                     sizes = np.array([np.sum(f**2 * variance / strata[0].counts) for f in factors])
                     errors = np.sqrt(sizes[:, None] + sizes) / mean.size
@@ -231,6 +232,12 @@ def _influences(
     raw = moderated_variances(np.stack([task_variances(s, s.values) for s in strata]), dfs)
     both = zip(own, drawn, raw, strict=True)
     return own, [replace(part, moderated=(a, b)) for part, a, b in both]
+
+
+def _judged_alone(moderated: Sequence[Influences]) -> list[Influences]:
+    """Return the influences with the degrees of freedom of an algorithm's own interval."""
+    more = prior_dfs(np.stack([part.strata.counts - 1.0 for part in moderated]))
+    return [replace(part, prior_dfs=own) for part, own in zip(moderated, more, strict=True)]
 
 
 def _p_values(
@@ -324,7 +331,7 @@ def _expect_same(
     small = theirs <= 0.5  # where a value and its shift differ in sign the verb's p is 1
     np.testing.assert_allclose(_p_values(values, moderated)[0][small], theirs[small], rtol=1e-6)
     for part, value, e in zip(
-        moderated, values, gn.estimate(table, metric, variances="table"), strict=True
+        _judged_alone(moderated), values, gn.estimate(table, metric, variances="table"), strict=True
     ):
         np.testing.assert_allclose(delta_interval(value, part, LEVEL), (e.low, e.high), rtol=1e-9)
 

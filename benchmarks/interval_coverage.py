@@ -92,8 +92,8 @@ def measure() -> Iterator[Measurement]:
     with CELLS.open("a", encoding="utf-8") as file:
         for work in _work():
             if work not in done:
-                counted = {"work": work, "lines": _counted(work).lines}
-                file.write(json.dumps(counted) + "\n")
+                found = {"work": work, "lines": counted(work).lines}
+                file.write(json.dumps(found) + "\n")
                 file.flush()
                 print(*work, file=sys.stderr, flush=True)
     for line, alike in groupby(cells(), key=lambda cell: cell.line):
@@ -134,7 +134,7 @@ def _populations() -> dict[str, dict[str, Population]]:
     return {generator: {p.name: p for p in own} for generator, own in known.items()}
 
 
-def _counted(work: Work) -> Tally:
+def counted(work: Work) -> Tally:
     """Count one round of a part on a population, with a seed of its own."""
     name, generator, population, n_runs, _ = work
     part, tally = PARTS[name], Tally()
@@ -189,7 +189,7 @@ def _measurements(line: str, found: Sequence[Cell]) -> Iterator[Measurement]:
     """Give a line's mean over populations, and its worst cell where that has a target."""
     is_error = "false" in line
     counted = [cell for cell in found if cell.generator != "failures"]
-    targets = next((t for words, t in TARGETS.items() if line.startswith(words)), (None, None))
+    targets = targets_of(line)
     worst = (max if is_error else min)(counted, key=lambda cell: cell.share)
     word = "most" if is_error else "least"
     parts = [f"{word} {worst.share:.1f} ± {worst.error:.1f} ({worst.population})"]
@@ -201,6 +201,11 @@ def _measurements(line: str, found: Sequence[Cell]) -> Iterator[Measurement]:
     yield Measurement(line, mean, "%", targets[0], not is_error, note)
     if targets[1] is not None:
         yield Measurement(f"{line}, {word}", worst.share, "%", targets[1], not is_error)
+
+
+def targets_of(line: str) -> tuple[float | None, float | None]:
+    """Return what is wanted of a line: of the mean over populations, and of the worst cell."""
+    return next((t for words, t in TARGETS.items() if line.startswith(words)), (None, None))
 
 
 def _by_generator(found: Sequence[Cell]) -> Iterator[str]:

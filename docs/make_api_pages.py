@@ -33,8 +33,8 @@ def house() -> griffe.Module:
 
 def packages() -> list[str]:
     """Return the dotted names of the packages that declare what is public, ``gnomon`` first."""
-    stubs = sorted((SOURCE / "gnomon").glob("*/__init__.pyi"))
-    return ["gnomon", *(f"gnomon.{stub.parent.name}" for stub in stubs)]
+    stubs = sorted((SOURCE / "gnomon").rglob("__init__.pyi"))
+    return [".".join(stub.parent.relative_to(SOURCE).parts) for stub in stubs]
 
 
 def page_of(package: str) -> str:

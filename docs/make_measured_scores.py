@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gnomon.execution.executor import make_executor
+from gnomon.execution.worker_processes import make_executor
 from gnomon.experiments import ATTEMPT_METRICS, METRICS, RunFolder, TrialRecord, score_trial
 from gnomon.experiments.folder.card import read_card
 
 METRICS_KEPT = ("tce", "errors_to_learn", "skill")
-OUT = Path(__file__).parents[1] / "src" / "gnomon" / "scores" / "measured_data"
+OUT = Path(__file__).parents[1] / "src" / "gnomon" / "scores" / "data"
 BATCH = 200
 
 

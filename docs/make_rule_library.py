@@ -117,9 +117,8 @@ def picture_of(name: str, example: Example) -> str:
 
 
 def _compact(svg: str) -> str:
-    """Leave out what nobody sees: blanks, ids but those of the marks, the hundredths of a point."""
+    """Leave out what nobody sees: blanks, and ids but those of the marks."""
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"-?\d+\.\d+", lambda n: f"{float(n.group()):.1f}".removesuffix(".0"), svg)
     svg = re.sub(r' (?:clip-path="[^"]*"|id="(?!piece|allowed|axes|p[0-9a-f]{9,})[^"]*")', "", svg)
     svg = re.sub(r"<clipPath.*?</clipPath>|<defs>\s*</defs>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"stroke-linejoin: (?:miter|round)(?:; )?", "", svg)

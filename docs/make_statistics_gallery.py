@@ -20,6 +20,7 @@ from gnomon.stats import (
     Plan,
     compare,
     compare_all,
+    cost_front,
     curves,
     estimate,
     plan,
@@ -133,6 +134,11 @@ def items(_: Data) -> Figure:
     return compare(made_evaluation(), "large", "small", by="topic").figure()
 
 
+def item_plan(_: Data) -> Figure:
+    """Draw how many items and epochs tell two models apart that are 0.1 apart."""
+    return plan(made_evaluation(), "small", "old", items=(20, 40, 80, 160, 320, 640)).figure()
+
+
 def item_looks(_: Data) -> Figure:
     """Draw a comparison as items arrive, in an order drawn at random."""
     table = made_evaluation()
@@ -143,16 +149,41 @@ def item_looks(_: Data) -> Figure:
     return compare(mixed, "large", "small", sequential="e").figure()
 
 
+def cost_figure(_: Data) -> Figure:
+    """Draw what five made-up models cost against what they score on 240 items."""
+    rng = np.random.default_rng(3)
+    ease = rng.beta(1.2, 0.8, 240)
+    models = {
+        "tiny": (-0.35, 60),
+        "small": (-0.1, 200),
+        "wordy": (-0.14, 900),
+        "large": (0.05, 700),
+    }
+    rows = [
+        {
+            "algorithm": name,
+            "task": f"q{i}",
+            "run": 0,
+            "score": float(rng.random() < ease[i] + by),
+            "output_tokens": tokens * rng.gamma(3.0, 1 / 3),
+        }
+        for name, (by, tokens) in {**models, "largest": (0.12, 2600)}.items()
+        for i in range(240)
+    ]
+    return cost_front(ScoreTable.from_records(rows, units="items")).figure()
+
+
 #: Name of the picture -> what draws it.
 FIGURES: dict[str, Callable[[Data], Figure]] = {
     "aggregates": lambda data: estimate(data.atari()).figure(),
     "average-profiles": average_profile,
+    "cost-front": cost_figure,
     "differences": lambda data: compare(data.atari(), "IQN", "Rainbow").figure(),
     "fewer-runs": fewer_runs,
     "histograms": histograms,
     "improvement-map": lambda data: compare_all(data.atari()).figure(),
     "item-looks": item_looks,
-    "item-plan": lambda _: plan(made_evaluation(), "large", "small").figure(),
+    "item-plan": item_plan,
     "items": items,
     "likelihood-10m": lambda data: likelihood(data, f"{SARSA} 200 M", "DQN 10 M"),
     "likelihood-200m": lambda data: likelihood(data, f"{SARSA} 200 M", "DQN 200 M"),

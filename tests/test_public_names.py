@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,17 @@ import pytest
 import gnomon
 
 ROOT = Path(__file__).parents[1]
-PARTS = (
-    *("scores", "stats", "ranking", "distill", "plot"),
-    *("rules", "game", "learners", "experiments", "leaderboard", "studies"),
-)
-DOORS = {"gnomon": gnomon} | {f"gnomon.{p}": importlib.import_module(f"gnomon.{p}") for p in PARTS}
+SOURCE = Path(gnomon.__file__).parents[1]
+NAMES = [
+    ".".join(stub.parent.relative_to(SOURCE).parts)
+    for stub in sorted(SOURCE.glob("gnomon/**/__init__.pyi"))
+]
+#: The packages that declare what is public; the one in JAX where JAX is installed.
+DOORS = {
+    name: importlib.import_module(name)
+    for name in NAMES
+    if name != "gnomon.game.jax" or find_spec("jax")
+}
 #: Packages that can be called, see docs/decisions/011-public-names.md.
 CALLABLE = {"gnomon.distill", "gnomon.report"}
 

@@ -13,22 +13,6 @@ import difflib
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "ConfigError",
-    "DegenerateScoresWarning",
-    "GnomonError",
-    "LeaderboardError",
-    "NotCompilableError",
-    "NotCompiledWarning",
-    "NotTabularError",
-    "RulePlayError",
-    "RuleSyntaxError",
-    "RunFolderError",
-    "ScoreDataError",
-    "UnknownNameError",
-]
-
-
 #: As many characters of a message are shown: a name in it may fill a file.
 _LONGEST = 300
 
@@ -140,6 +124,10 @@ class LeaderboardError(GnomonError):
 
 class NotCompiledWarning(UserWarning):
     """A rule is played by the reference interpreter, a thousand times slower than the engine."""
+
+
+class NoClusterWarning(UserWarning):
+    """A local Dask cluster did not start; processes without Dask do its work."""
 
 
 class DegenerateScoresWarning(UserWarning):

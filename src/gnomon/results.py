@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-__all__ = ["FieldRecord", "Record", "Results", "Row", "generator", "made_by", "noted", "recorded"]
-
 Row = Mapping[str, Any]
 
 
@@ -51,13 +49,14 @@ class FieldRecord:
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields: a tuple as a list, None for what is not a finite number."""
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        return {f.name: finite_or_none(getattr(self, f.name)) for f in fields(self)}
 
 
-def _plain(value: Any) -> Any:
+def finite_or_none(value: Any) -> Any:
+    """Return a value as JSON can hold it: a tuple as a list, None for what is no finite number."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    return [finite_or_none(item) for item in value] if isinstance(value, tuple) else value
 
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)

@@ -78,3 +78,28 @@ def test_an_address_that_is_none(url):
 def test_a_token_that_no_header_can_hold():
     with pytest.raises(GnomonError, match="expected a token of ASCII without blanks"):
         HttpClient("http://127.0.0.1:9", "to ken")
+
+
+def test_a_refusal_has_its_error_and_when_to_ask_again():
+    body = b'{"error": {"message": "slow", "code": "x"}}'
+    soon = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 60)).encode()
+    for header, least, most in ((b"7", 7, 7), (soon, 50, 61), (b"later", 0, 0)):
+        answer = BUSY.replace(b"Content-Length: 0", b"Content-Length: %d") % (header, len(body))
+        with pytest.raises(RefusedError, match=r"status 429: slow$") as caught:
+            HttpClient(serving([answer + body]), max_tries=1).get("/")
+        assert caught.value.error["code"] == "x"
+        assert least <= caught.value.wait_s <= most
+
+
+def test_a_redirection_is_not_followed_and_the_token_goes_nowhere_else():
+    asked = []
+    listening = socket.create_server(("127.0.0.1", 0))
+    listening.settimeout(0.2)
+    elsewhere = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    answer = f"HTTP/1.1 302 Found\r\nLocation: {elsewhere}\r\nContent-Length: 0\r\n\r\n"
+    with pytest.raises(RefusedError, match="status 302"):
+        HttpClient(serving([answer.encode()]), "secret", headers={"X-Key": "secret"}).get("/")
+    with pytest.raises(TimeoutError):
+        asked.append(listening.accept())
+    listening.close()
+    assert not asked

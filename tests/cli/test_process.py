@@ -52,6 +52,34 @@ def test_help_is_quick_and_imports_nothing_heavy(tmp_path):
     assert seconds < 3
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["estimate", "x.csv", "--metrik", "mean"], "No such option: --metrik (Possible options: "),
+        (["distill", "next", "--scor", "3"], "No such option: --scor (Possible options: "),
+        (["rules", "lst"], "No such command 'lst'. Did you mean 'list'?"),
+        (["leaderboard", "study", "x"], "No such command 'x'."),
+        (["estimat", "x.csv"], "No such command 'estimat'. Did you mean 'estimate'"),
+    ],
+)
+def test_a_misspelt_word_is_told_before_anything_heavy_is_imported(tmp_path, arguments, message):
+    code = (
+        f"import sys, time; sys.argv = ['gnomon', *{arguments}]\n"
+        "from gnomon.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit as end:\n"
+        "    heavy = {'numpy', 'numba', 'polars', 'scipy', 'matplotlib', 'pydantic', 'rich'}\n"
+        "    print(end.code, sorted(heavy & set(sys.modules)), time.process_time())\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert message in said.stderr
+    assert said.stdout.startswith("2 [] ")
+    # The promise is 0.3 s of processor time; a busy machine is given some more.
+    assert float(said.stdout.split()[-1]) < 0.6
+
+
 def test_piped_output_has_no_colours_and_errors_no_traceback(tmp_path):
     said = gnomon("rules", "list", cwd=tmp_path, TERM="xterm-256color", COLORTERM="truecolor")
     assert (said.returncode, said.stderr) == (0, "")

@@ -307,7 +307,7 @@ def test_odd_scores_give_a_warning_and_no_interval_of_width_zero(gnomon, rows, t
     assert message not in said.out
 
 
-def test_equivalence_has_a_verdict_and_no_figure(gnomon):
+def test_equivalence_has_a_verdict(gnomon):
     said = gnomon("compare scores.csv dqn sac --metric mean --equivalence 2 --json")
     (found,) = records(said)
     assert (found["margin"], found["verdict"], found["share_within"]) == (2, "equivalent", 1)
@@ -316,7 +316,6 @@ def test_equivalence_has_a_verdict_and_no_figure(gnomon):
     wrong = {
         "--equivalence 0": "margin of equivalence: expected a number above 0, found 0",
         "--equivalence 1 --correction max_t": "--equivalence corrects by holm",
-        "--equivalence 1 --figure a.svg": "compare draws no figure of this",
         "--equivalence 0.2 --metric mean --metric probability_of_improvement": "one kind at a time",
     }
     for options, message in wrong.items():

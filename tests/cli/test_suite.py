@@ -245,7 +245,7 @@ def test_a_model_holds_its_references(gnomon, fitted):
     fitted.write_text(json.dumps(record | {"references": None}))
     status, _, err = gnomon("distill", "predict", "model.json", "suite.csv")
     assert status == 2
-    assert "expected normalised scores" in err
+    assert "expected scores normalised as the model's training" in err
     assert "--normalized" in err
 
 
@@ -297,11 +297,49 @@ def test_items_are_chosen(gnomon, tmp_path):
     rows = {f"m{i:02}": [row] for i, row in enumerate(x)}
     write_scores(ScoreTable.from_arrays(rows), tmp_path / "items.csv")
     found = records(gnomon("suite", "items", "items.csv", "--choose", "12", "--json"))
-    assert list(found[0]) == ["method", "protocol", "error", "bias", "n_models"]
+    fields = ["method", "protocol", "error", "bias", "coverage", "half_width", "n_models"]
+    assert list(found[0]) == fields
     (chosen,) = records(
         gnomon("suite", "items", "items.csv", "--choose", "12", "--no-errors", "--json")
     )
     assert len(chosen["items"]) == 12
+    many = ("items.csv", "--units", "items")
+    options = ("--size", "12", "--model", "m.json", "--page", "p.html", "--figure", "f.svg")
+    again = records(gnomon("distill", *many, *options, "--json"))
+    assert again == found
+    assert "<h2" in (tmp_path / "p.html").read_text()
+    first, *_ = records(gnomon("distill", "predict", "m.json", "items.csv", "--json"))
+    assert (first["n_items"], first["value"]) == (40, pytest.approx(x[0].mean()))
+    asked = records(gnomon("distill", "next", *many, "--model", "m.json", "--json"))
+    assert len({one["item"] for one in asked}) == 10
+    status, out, _ = gnomon("suite", "sizes", *many, "--gap", "0.3", "--figure", "sizes.svg")
+    assert (status, "tell" in out) == (0, True)
+    assert "gap that is told" in (tmp_path / "sizes.svg").read_text()
+    status, out, err = gnomon("distill", *many, "--summary", "mean")
+    assert (status, out) == (2, "")
+    assert "summary is for tasks and not here" in err
+
+
+def test_the_page_of_a_distillation_says_beside_what(suite, tmp_path, gnomon):
+    options = ("--size", "2", "--folds", "5", "--page", "page.html")
+    status, _, err = gnomon("distill", "suite.csv", "--transform", "identity", *options)
+    assert status == 0, err
+    page = (tmp_path / "page.html").read_text()
+    assert "anchor points" in page
+    assert "Beside what" in page
+
+
+def test_few_algorithms_are_told_what_they_do_to_the_error(gnomon, tmp_path):
+    rows = np.random.default_rng(0).normal(3, 1, (6, 8))
+    table = ScoreTable.from_arrays({f"a{i}": [row] for i, row in enumerate(rows)})
+    write_scores(table, tmp_path / "six.csv")
+    status, out, err = gnomon("distill", "six.csv", "--size", "2")
+    assert (status, out) == (2, "")
+    assert "found 6: too few to choose tasks by; five Atari games chosen by 6 algorithms err" in err
+    status, _, err = gnomon("distill", "six.csv", "--size", "2", "--folds", "3")
+    assert status == 0
+    assert "6 algorithms are few to choose tasks by: the error is" in err
+    assert "five Atari games chosen by 6 algorithms err by 33 %" in err
 
 
 @pytest.mark.parametrize(

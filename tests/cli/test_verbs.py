@@ -114,7 +114,7 @@ def test_a_trial_whose_file_is_gone_is_played_again_and_said_so(gnomon, tmp_path
         0,
         "small: 16 trials (1 done, 15 skipped, 0 failed) in out\n",
     )
-    assert said.err.startswith("gnomon: attempts missing or damaged, played again: ")
+    assert said.err.startswith("gnomon: missing or damaged, played again: ")
     assert said.err.count("\n") == 1
     assert shard.read_bytes() == data
 
@@ -311,7 +311,7 @@ def test_what_cannot_be_written_is_named_as_it_was_asked_for(gnomon, folder, tmp
     for arguments, message in (
         (("report", str(folder), "--out", "there"), "there: File exists"),
         (("report", str(folder), "--out", "there/below"), "there/below: Not a directory"),
-        (("report", str(folder), "--out", "page"), "page: File exists"),
+        (("report", str(folder), "--out", "page"), "page/figures: File exists"),
         (("score", str(folder), "--out", "tce.csv"), "tce.csv: Is a directory"),
     ):
         assert gnomon(*arguments) == (2, "", f"gnomon: {message}\n")

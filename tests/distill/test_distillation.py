@@ -116,3 +116,12 @@ def test_order_of_the_rows_does_not_matter():
     shuffled = ScoreTable.from_frame(table.frame.sample(fraction=1.0, shuffle=True, seed=3))
     found, again = (distill(t, size=3, transform="identity") for t in (table, shuffled))
     assert found.as_records() == again.as_records()
+
+
+def test_sizes_stand_beside_random_and_adaptive_sets(make_scores):
+    data = make_scores(40, 8)
+    found = sizes(data, most=3, folds=4, others=True)
+    assert [len(errors) for errors in found.others.values()] == [3, 3]
+    assert found.as_records()[2]["random_error"] == found.others["random"][2]
+    assert found.notes[1].startswith("random sets: ")
+    assert not sizes(data, most=1, folds=4).others

@@ -126,3 +126,14 @@ def test_copies_and_wild_scores_are_named():
 def test_six_algorithms_are_too_few():
     with pytest.raises(ScoreDataError, match="too few to choose tasks by"):
         distill(table_of(6), size=2, transform="identity")
+
+
+def test_six_algorithms_with_fewer_folds_are_few():
+    found = distill(table_of(6), size=2, folds=3, transform="identity")
+    assert any("6 algorithms are few to choose tasks by: the error" in w for w in found.warnings)
+
+
+def test_who_has_run_all_is_told_so():
+    found = next_steps(table_of(), "a00", transform="identity", target=1e-9)
+    assert not found
+    assert found.notes[0].startswith("a00: 8 tasks")

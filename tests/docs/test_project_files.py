@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 import gnomon as gn
@@ -64,3 +67,15 @@ def test_how_it_works_names_the_packages_that_are_there():
     assert told == there | {"errors.py", "results.py"}
     for path in re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", text):
         assert (source / path).exists(), path
+
+
+def test_a_test_file_that_cannot_be_imported_is_an_error(tmp_path):
+    for name in ("conftest.py", "board_fixtures.py"):
+        (tmp_path / name).write_text((ROOT / "tests" / name).read_text("utf-8"), "utf-8")
+    (tmp_path / "test_broken.py").write_text("import no_such_module\n", "utf-8")
+    words = ["-c", ROOT / "pyproject.toml", "--rootdir", tmp_path, "-p", "no:cacheprovider"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", *words, tmp_path], capture_output=True, text=True
+    )
+    assert ran.returncode == pytest.ExitCode.INTERRUPTED, ran.stdout
+    assert "No module named 'no_such_module'" in ran.stdout

@@ -20,7 +20,7 @@ from gnomon import plot as figures
 from gnomon.cli import app, main
 from gnomon.distill import SubsetModel
 from gnomon.experiments import METRICS as SCORES
-from gnomon.experiments import available_suites, load_suite
+from gnomon.experiments import RunFolder, available_suites, load_experiment, load_suite
 from gnomon.experiments.config.config_fields import BoardFields, ExperimentFields
 from gnomon.experiments.shard import frame_of
 from gnomon.game import compile_rule, outcomes
@@ -119,13 +119,16 @@ def documented_records(verb: str) -> list[list[str]]:
     below = section("command-line.md", verb)
     text = below[below.index("Records: ") :].partition("\n\n")[0]
     spans = re.findall(r"`([^`]+)`", text)
-    return [re.split(r",\s+", span) for span in spans if "," in span or span == "path"]
+    return [
+        re.split(r",\s+", span) for span in spans if "," in span or span in ("path", "markdown")
+    ]
 
 
 #: Verb -> what to call it with, for each kind of record that the page names, in that order.
 CALLS = {
     "gnomon run": ["small.toml --out run", "small.toml --out run --dry-run"],
     "gnomon status": ["run"],
+    "gnomon repair": ["lost"],
     "gnomon verify": ["run"],
     "gnomon export": ["run --out curves.csv"],
     "gnomon score": ["run"],
@@ -134,6 +137,7 @@ CALLS = {
         "scores.csv a b",
         "scores.csv a b --metric mean --equivalence 1",
         "scores.csv a b --weights weights.csv",
+        "scores.csv --metric mean --fail-if 'c worse than b'",
     ],
     "gnomon profile": ["scores.csv"],
     "gnomon histograms": ["scores.csv"],
@@ -170,7 +174,7 @@ CALLS = {
     "gnomon atari5 cost": [""],
     "gnomon atari5 models": [""],
     "gnomon atari5 case-study": ["studied.csv"],
-    "gnomon report": ["run"],
+    "gnomon report": ["run", "scores.csv --markdown"],
     "gnomon learners": [""],
     "gnomon rules list": [""],
     "gnomon rules show": ["clockwise"],
@@ -215,6 +219,8 @@ def examples(monkeypatch, tmp_path):
     Path("small.toml").write_text(
         'name = "small"\nrules = ["clockwise"]\nlearners = ["uniform"]\ntrials = 3\nepisodes = 4\n'
     )
+    lost = RunFolder.create("lost", load_experiment("small.toml"))
+    (lost.path / "journal.sqlite").unlink()
     Path("wrong.txt").write_text("(1,*\n")
     Path("studied.csv").write_text("algorithm,median,atari5\na,100,110\nb,150,140\n")
     draws = np.random.default_rng(0)

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +21,7 @@ pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
 
 # Dask imports the work on its workers by the name of its module, which tests have none of.
 WORK = """
-import os, signal, time
+import os, signal, subprocess, time
 def square(x):
     if x == 3:
         raise ValueError("three is not wanted")
@@ -33,6 +34,8 @@ def hang_on_two(x):
     if x == 2:
         time.sleep(600)
     return x
+def leave_behind(x):
+    return subprocess.Popen(["sleep", "600"], start_new_session=True).pid
 """
 
 
@@ -94,6 +97,12 @@ def test_a_worker_that_is_killed_costs_nothing(work, executor):
     first = next(outcomes)
     os.kill(next(iter(pids.values())), signal.SIGKILL)
     assert sorted(o.result for o in [first, *outcomes]) == [x * x for x in range(100, 400)]
+
+
+def test_what_a_piece_leaves_behind_ends_with_it(work, executor):
+    pids = [o.result for o in executor.map(work.leave_behind, range(4))]
+    assert len(set(pids)) == 4
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def test_closing_early_cancels_the_rest(work, executor):

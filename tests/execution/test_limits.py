@@ -9,7 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from gnomon.execution.executor import Limits, ProcessExecutor, SerialExecutor, make_executor
+from gnomon.execution.executor import Limits, SerialExecutor
+from gnomon.execution.worker_processes import ProcessExecutor, make_executor
 
 pytestmark = pytest.mark.full  # processes run into their limits
 
@@ -90,11 +91,6 @@ def test_limits_need_a_process_of_their_own():
 
 def test_a_system_that_tells_nothing(monkeypatch):
     monkeypatch.setattr(os.path, "exists", lambda path: False)
-    monkeypatch.setattr("gnomon.execution.executor.open", missing, raising=False)
     with pytest.raises(OSError, match="limits of memory need a system with /proc"):
         ProcessExecutor(1, limits=Limits(memory_mb=1))
     ProcessExecutor(1, limits=Limits(time_s=1))
-
-
-def missing(*_: object, **__: object) -> None:
-    raise FileNotFoundError

@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
-from gnomon.execution.executor import ProcessExecutor, SerialExecutor, make_executor
+from gnomon.execution.executor import SerialExecutor, ThreadExecutor, is_stopped
+from gnomon.execution.worker_processes import ProcessExecutor, make_executor
 
 
 def square(x: int) -> int:
@@ -34,7 +36,7 @@ def sleep(seconds: float) -> int:
     return os.getpid()
 
 
-@pytest.mark.parametrize("executor", [SerialExecutor(), ProcessExecutor(2)])
+@pytest.mark.parametrize("executor", [SerialExecutor(), ProcessExecutor(2), ThreadExecutor(2)])
 def test_results_and_errors_come_back_with_their_pieces(executor):
     outcomes = {o.piece: o for o in executor.map(square, range(6))}
     assert {x: o.result for x, o in outcomes.items()} == {0: 0, 1: 1, 2: 4, 3: None, 4: 16, 5: 25}
@@ -82,7 +84,7 @@ def test_there_is_at_least_one_worker():
 
 SCRIPT = """
 import time
-from gnomon.execution.executor import ProcessExecutor
+from gnomon.execution.worker_processes import ProcessExecutor
 if __name__ == "__main__":
     try:
         for outcome in ProcessExecutor(2).map(time.sleep, [0.0, 60.0, 60.0]):
@@ -112,7 +114,7 @@ def test_ctrl_c_stops_cleanly(tmp_path):
 
 BLOCKED = """
 import signal
-from gnomon.execution.executor import ProcessExecutor
+from gnomon.execution.worker_processes import ProcessExecutor
 def is_blocked(_):
     return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 if __name__ == "__main__":
@@ -126,3 +128,23 @@ def test_ctrl_c_never_reaches_a_worker_not_even_the_first(tmp_path):
     script.write_text(BLOCKED)
     said = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
     assert said.stdout == "[True, True, True, True]\nFalse\n"
+
+
+def test_threads_work_at_a_time_and_hear_that_they_are_not_wanted():
+    together, heard = threading.Barrier(2, timeout=20), threading.Event()
+
+    def work(x: int) -> int:
+        together.wait()
+        if x == 0:
+            return x
+        while not is_stopped():
+            time.sleep(0.001)
+        heard.set()
+        return x
+
+    outcomes = ThreadExecutor(2).map(work, [0, 1, 2, 3])
+    assert next(outcomes).piece == 0
+    outcomes.close()
+    assert heard.wait(20)
+    assert not is_stopped()  # this thread is none of them
+    together.abort()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import signal
 import subprocess
@@ -115,3 +117,36 @@ def test_kill_9_of_the_client(tmp_path, undisturbed):
         ("local", True),
         ("local", False),
     ]
+
+
+#: A clock that jumps by two hours to and fro, in every process.
+JUMPING = """
+import random, time
+real = time.time
+time.time = lambda: real() + random.choice([-7200, 0, 7200])
+"""
+
+
+def test_where_the_clock_jumps_processes_take_over(tmp_path):
+    """Dask waits for its own processes by the clock of the wall, and gives up."""
+    (tmp_path / "few.toml").write_text(LONG.replace("800", "8").replace("200", "10"))
+    (tmp_path / "sitecustomize.py").write_text(JUMPING)
+    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",  # not for half a minute
+    }
+    command = [sys.executable, "-m", "gnomon", "run", "few.toml", "--out", "run", "--workers", "2"]
+    said = subprocess.run(
+        [*command, "--scheduler", "local", "--json"],
+        cwd=tmp_path, env=os.environ | env, capture_output=True, text=True,
+    )  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    assert "Traceback" not in said.stderr
+    (warning,) = json.loads(said.stdout)["warnings"]
+    assert warning.startswith("a local Dask cluster did not start (RuntimeError: ")
+    assert warning.endswith("); processes without Dask do its work")
+    assert [s["scheduler"] for s in read_card(tmp_path / "run")["sessions"]] == ["processes"]
+    config = ExperimentConfig.from_toml(tmp_path / "few.toml")
+    run(config, tmp_path / "undisturbed")
+    assert shards(tmp_path / "run") == shards(tmp_path / "undisturbed")

@@ -112,21 +112,48 @@ def test_bad_trials_are_recorded_and_the_rest_are_complete(tmp_path, undisturbed
     assert [s["trial_timeout_s"] for s in sessions] == [20, None]
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of one megabyte, where that can be mounted."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = shutil.which("mount")
-    command = [mount or "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
-    if (
-        mount is None
-        or os.geteuid() != 0
-        or subprocess.run(command, capture_output=True).returncode
-    ):
-        pytest.skip("only who may mount a file system can fill one")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+#: Worker processes die as soon as they are there: so many of them.
+DIE_YOUNG = """
+import os, sys
+if "--multiprocessing-fork" in sys.orig_argv:
+    with open("starts", "a") as file:
+        file.write("x")
+    if os.path.getsize("starts") <= {}:
+        os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("n_deaths", [3, 99])
+def test_workers_that_die_while_they_start(tmp_path, undisturbed, n_deaths):
+    (tmp_path / "faulty.toml").write_text(CONFIG)
+    (tmp_path / "sitecustomize.py").write_text(DIE_YOUNG.format(n_deaths))
+    command = [
+        "run",
+        "faulty.toml",
+        "--out",
+        "run",
+        "--workers",
+        "2",
+        "--scheduler",
+        "processes",
+        "--json",
+    ]
+    env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    said = subprocess.run([*GNOMON, *command], cwd=tmp_path, env=env, capture_output=True)
+    assert b"Traceback" not in said.stderr
+    trials = RunFolder.open(tmp_path / "run").trials()
+    if n_deaths == 3:
+        assert said.returncode == 0, said.stderr
+        assert shards(tmp_path / "run") == undisturbed
+        return
+    assert said.returncode == 1, said.stderr
+    assert (tmp_path / "starts").stat().st_size < 10
+    assert {t.error for t in trials} == {"a worker process did not start (signal 9)"}
+    assert len(trials) == 16
+    # They are played once the processes start.
+    config = ExperimentConfig("faulty", RULES, ["uniform"], trials=8, episodes=10)
+    assert run(config, tmp_path / "run").done == 16
+    assert shards(tmp_path / "run") == undisturbed
 
 
 @pytest.mark.parametrize(("workers", "scheduler"), [(1, None), (2, "processes"), (2, None)])

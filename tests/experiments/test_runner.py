@@ -79,13 +79,13 @@ def test_short_trials_are_written_down_some_at_a_time_and_a_long_one_at_once(
         def map(self, work, pieces):
             for outcome in SerialExecutor().map(work, pieces):
                 yield replace(outcome, time_s=next(times))
-                written.append(len(read_journal(tmp_path / "journal.sqlite")))
+                written.append(len(read_journal(tmp_path / "journal.sqlite").records))
 
     monkeypatch.setattr(runner, "make_executor", lambda n, **_: Timed())
     monkeypatch.setattr(runner, "SerialExecutor", Timed)
     run(CONFIG, tmp_path)
     assert written == [0, 0, 3, 4, 4, 6, 6, 6, 6, 6, 6, 6]
-    assert len(read_journal(tmp_path / "journal.sqlite")) == 12
+    assert len(read_journal(tmp_path / "journal.sqlite").records) == 12
     assert shards(tmp_path) == serial
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -67,3 +71,44 @@ def test_every_trial_has_a_key_of_its_own():
     )
     keys = [trial.key for trial in trials_of(config)]
     assert len(set(keys)) == len(keys) == config.n_trials == 20
+
+
+def test_each_kernel_is_compiled_for_one_signature(tmp_path):
+    # A constant handed from one kernel to another has a type of its own, and with it a kernel.
+    code = (
+        "import sys, gnomon as gn\n"
+        "from numba.core.dispatcher import Dispatcher\n"
+        "config = gn.ExperimentConfig('all', ['color-match'], sys.argv[2:], trials=1, episodes=1)\n"
+        "gn.run(config, sys.argv[1])\n"
+        "for name, module in list(sys.modules.items()):\n"
+        "    if name.startswith('gnomon.'):\n"
+        "        for kernel in vars(module).values():\n"
+        "            if isinstance(kernel, Dispatcher) and len(kernel.signatures) != 1:\n"
+        "                if kernel.py_func.__module__ == name and kernel.signatures:\n"
+        "                    print(name, kernel.py_func.__name__, len(kernel.signatures))\n"
+    )
+    ours = ["uniform", "frugal", "tabular_q", "reinforce", "linear_dqn", "ideal"]
+    command = [sys.executable, "-c", code, str(tmp_path / "run"), *ours]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert said.stdout == ""
+
+
+@pytest.mark.full
+def test_workers_find_what_this_process_has_compiled(tmp_path):
+    code = (
+        "import sys, gnomon as gn\n"
+        "if __name__ == '__main__':\n"
+        "    learners = ['uniform', 'frugal', 'tabular_q']\n"
+        "    config = gn.ExperimentConfig('two', ['color-match'], learners, trials=2, episodes=2)\n"
+        "    gn.run(config, sys.argv[1], workers=2, scheduler='processes')\n"
+    )
+    (tmp_path / "two.py").write_text(code)
+    environment = os.environ | {
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "NUMBA_DEBUG_CACHE": "1",
+    }
+    command = [sys.executable, str(tmp_path / "two.py"), str(tmp_path / "run")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    saved = re.findall(r"data saved to '(.*)'", said.stdout)
+    assert len(saved) > 5
+    assert len(saved) == len(set(saved)), "a kernel was compiled twice"

@@ -292,12 +292,12 @@ learners = [
   "uniform", "frugal", "ideal", "rule_player", "tabular_q", "linear_dqn", "reinforce",
   { kind = "tabular_q", name = "other tabular_q", learning_rate = 0.2 },
   { kind = "process", command = "{python} client.py" },
-  { kind = "openai_http", model = "stub", url = "{url}" },
+  { kind = "language_model", model = "stub", url = "{url}" },
 ]
 """
 
 #: Those whose hash of settings, so whose file names and draws, holds a path or a port.
-UNSTABLE = ("process", "openai_http")
+UNSTABLE = ("process", "language_model")
 
 #: Plays without a look at the seed that it is told, which depends on where Python lies.
 CLIENT = """

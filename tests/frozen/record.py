@@ -230,8 +230,9 @@ def _language_model() -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            piece = re.findall(r"^id (\d+):", request["messages"][-1]["content"], re.MULTILINE)
-            said = f"MOVE {piece[0] if piece else 0} {next(asked) % 4}"
+            said = request["messages"][-1]["content"].split("holds now:")[-1]
+            x, y = re.findall(r"^column (\d), row (\d):", said, re.MULTILINE)[0]
+            said = f"MOVE {x} {y} {next(asked) % 4}"
             answer = {"choices": [{"message": {"role": "assistant", "content": said}}]}
             data = json.dumps(answer).encode()
             self.send_response(200)

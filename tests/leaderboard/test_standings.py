@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -207,3 +208,24 @@ def test_the_same_scores_give_the_same_standings_in_any_order():
     mixed = whole.scores.sample(fraction=1.0, shuffle=True, seed=3)
     again = Board(whole.season, whole.rules, whole.trials, whole.contenders, mixed)
     assert standings_of(again) == standings_of(whole)
+
+
+@pytest.mark.full  # two hundred rankings
+def test_the_best_of_many_equal_attempts_stands_surely_above_one_no_more_often_than_stated():
+    """An account begins a hundred learners that play at random and finishes the best of them."""
+    n_boards, k, above, uncorrected = 100, 100, 0, 0
+    for seed in range(n_boards):
+        drawn = board([100] * (k + 1), trials=10, seed=seed)
+        means = drawn.scores.filter(pl.col("entry") <= k).group_by("entry").agg(pl.mean("score"))
+        best = means.sort("score", "entry")["entry"][0]
+        two = drawn.scores.filter(pl.col("entry").is_in([best, k + 1]))
+        for n_begun in (k, 1):
+            contenders = [Contender(best, "best", n_begun_of_account=n_begun)]
+            contenders.append(Contender(k + 1, "alone"))
+            first = standings_of(replace(drawn, contenders=contenders, scores=two)).ranked[0]
+            sure = (first.contender.name, first.rank_high) == ("best", 1)
+            above += sure and n_begun == k
+            uncorrected += sure and n_begun == 1
+    # The stated error, and three standard errors of this simulation.
+    assert above / n_boards <= 0.05 + 3 * (0.05 * 0.95 / n_boards) ** 0.5
+    assert uncorrected > above

@@ -91,7 +91,6 @@ def test_mean_attempts_and_boards_with_nothing_left():
     assert counts.random.tolist() == [0.25, 0.25, 0, 0]
     assert counts.frugal.tolist() == [0.25, 9 / 33, 0, 0]
     np.testing.assert_equal(counts.random_attempts, [4, 4, np.nan, np.nan])
-    np.testing.assert_equal(counts.frugal_attempts, [3.7, 3.4, np.nan, np.nan])
 
 
 def test_misuse_is_told():

@@ -1,13 +1,11 @@
 """The numbers of a report are those of the statistics, computed once and from one seed."""
 
-import json
-import shutil
+import sys
 
 import numpy as np
 import pytest
 
-from gnomon.experiments import ExperimentConfig, RunFolder, score_table
-from gnomon.experiments.folder.run_folder import MANIFEST
+from gnomon.experiments import ExperimentConfig, RunFolder, run, score_table
 from gnomon.experiments.scoring.run_scores import cumulated_errors, run_episodes
 from gnomon.report import findings_of
 from gnomon.report.findings import Duel
@@ -62,15 +60,16 @@ def test_who_was_shown_the_rule_is_known(findings):
     assert findings.revealed == ("rule_player",)
 
 
-def test_a_run_of_a_learner_that_is_not_ours_is_reported(lonely_folder, tmp_path):
-    path = tmp_path / "run"
-    shutil.copytree(lonely_folder.path, path)
-    record = lonely_folder.config.to_record()
-    record["learners"][0]["kind"] = "of another version"
-    (path / "config.json").write_text(json.dumps(record))
-    theirs = ExperimentConfig.from_record(record, try_learners=False)
-    manifest = json.loads((path / MANIFEST).read_text()) | {"config_hash": theirs.hash}
-    (path / MANIFEST).write_text(json.dumps(manifest))
+def test_a_run_of_a_learner_that_is_not_ours_is_reported(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere.py").write_text(
+        "from gnomon.learners import Uniform\n\n\nclass Theirs(Uniform):\n    pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    learner = {"kind": "elsewhere:Theirs", "name": "theirs"}
+    config = ExperimentConfig("one", ["clockwise"], [learner], trials=1, episodes=3)
+    path = run(config, tmp_path / "run").folder.path
+    monkeypatch.undo()
+    monkeypatch.delitem(sys.modules, "elsewhere")
     assert findings_of(RunFolder.open(path), n_resamples=20).revealed == ()
 
 

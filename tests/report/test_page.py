@@ -10,7 +10,7 @@ import matplotlib as mpl
 import pytest
 
 from gnomon.errors import RunFolderError, ScoreDataError
-from gnomon.experiments import ExperimentConfig, RunFolder, TrialRecord, run
+from gnomon.experiments import ExperimentConfig, RunFolder, TrialRecord, run, trials_of
 from gnomon.report import report
 from gnomon.rules import available_rules
 
@@ -142,13 +142,16 @@ def test_one_trial_without_errors(lonely_folder, tmp_path):
     assert "fewer than five trials" in page.text
 
 
+PAIR = ("uniform", "b3-then-b1")
+
+
 def test_failed_and_missing_trials_are_named(lonely_folder, run_folder, tmp_path):
     folder = RunFolder.create(tmp_path / "run", run_folder.config)
+    owed = [t for t in trials_of(run_folder.config) if (t.learner.name, t.rule.name) == PAIR][:6]
     with folder.writing() as journal:
-        for trial in range(6):
-            error = f"ValueError: number {trial}"
-            record = TrialRecord(f"k{trial}", "uniform", "b3-then-b1", trial, "failed", error=error)
-            journal.record(record)
+        for trial in owed:
+            error = f"ValueError: number {trial.number}"
+            journal.record(TrialRecord(trial.key, *PAIR, trial.number, "failed", error=error))
     page = Page(report(folder.path).read_text())
     assert "No trial is done yet" in page.text
     assert "6 trials failed and are left out: trial 0 of uniform on b3-then-b1" in page.text

@@ -8,7 +8,7 @@ import pytest
 from gnomon.errors import GnomonError
 from gnomon.experiments import ExperimentConfig, run
 from gnomon.plot import Figure, cumulated_error_curves
-from gnomon.report import page, report
+from gnomon.report import findings, page, report, scores_page
 from gnomon.scores import ScoreTable, write_scores
 
 PARTS = [
@@ -134,3 +134,67 @@ def test_a_run_has_all_its_scores_in_its_report(run_folder, option, tmp_path):
 def test_a_page_needs_a_folder_to_stand_in(tmp_path):
     with pytest.raises(GnomonError, match="expected a folder to write to; there is none"):
         report(table_of(2), tmp_path / "none" / "page.html", n_resamples=20)
+
+
+@pytest.fixture
+def nothing_computed(monkeypatch):
+    """Whatever computes a report fails the test."""
+
+    def compute(*_: object, **__: object) -> None:
+        raise AssertionError("computed before the folder was tried")
+
+    monkeypatch.setattr(findings, "findings_of", compute)
+    monkeypatch.setattr(scores_page, "scores_report", compute)
+
+
+@pytest.mark.parametrize("source", ["run", "table"])
+def test_the_folder_is_tried_before_anything_is_computed(tmp_path, nothing_computed, source):
+    if source == "run":
+        config = ExperimentConfig("r", ["clockwise"], ["uniform"], trials=1, episodes=2)
+        source = run(config, tmp_path / "run")
+    else:
+        source = table_of(2)
+    (tmp_path / "file").write_text("precious")
+    for name in ("figures", "tables"):
+        (tmp_path / f"with-{name}").mkdir()
+        (tmp_path / f"with-{name}" / name).write_text("precious")
+    (tmp_path / "with-page" / "report.html").mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+    for out, why in {
+        "file": "File exists",
+        "file/below": "Not a directory",
+        "file/page.html": "expected a folder to write to; there is none",
+        "nowhere/page.md": "expected a folder to write to; there is none",
+        "with-figures": "File exists",
+        "with-tables": "File exists",
+        "with-page": "Is a directory",
+        "/proc/self/nowhere": "No such file or directory",
+    }.items():
+        with pytest.raises((OSError, GnomonError), match=why) as error:
+            report(source, tmp_path / out)
+        assert "\n" not in str(error.value)
+        assert sorted(tmp_path.rglob("*")) == before, out
+    with pytest.raises(AssertionError, match="computed"):
+        report(source, tmp_path / "new" / "folder")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_place_that_nobody_named_is_tried_too(tmp_path, nothing_computed, monkeypatch):
+    config = ExperimentConfig("r", ["clockwise"], ["uniform"], trials=1, episodes=2)
+    played = run(config, tmp_path / "run")
+    (tmp_path / "run" / "report").write_text("precious")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores-report").write_text("precious")
+    for source in (played, table_of(2)):
+        with pytest.raises(OSError, match="File exists"):
+            report(source)
+
+
+@pytest.mark.full
+def test_a_disk_without_room_is_told_before_anything_is_computed(small_disk, nothing_computed):
+    (small_disk / "fill").write_bytes(bytes(1_000_000))
+    with pytest.raises(OSError, match=r"No space left on device: .*out"):
+        report(table_of(2), small_disk / "out")
+    with pytest.raises(OSError, match="No space left on device"):
+        report(table_of(2), small_disk / "page.html")
+    assert [path.name for path in small_disk.iterdir()] == ["fill"]

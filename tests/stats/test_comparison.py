@@ -55,6 +55,15 @@ def test_pairs_are_kept_together():
     assert resampled.high - resampled.low == pytest.approx(paired.high - paired.low, rel=0.4)
 
 
+def test_many_pairs_of_runs_on_each_task():
+    noise = np.random.default_rng(2).normal(size=(22, 3))
+    table = ScoreTable.from_arrays({"a": noise + 0.2, "b": noise})
+    whole, *tasks = compare(table, "a", "b", IMPROVEMENT, paired=True, per_task=True)
+    assert [c.task for c in tasks] == ["task_0", "task_1", "task_2"]
+    assert {c.method for c in tasks} == {whole.method} == {"percentile"}
+    assert whole.value == pytest.approx(np.mean([c.value for c in tasks]))
+
+
 def test_runs_without_partner_are_left_out():
     with pytest.warns(DegenerateScoresWarning, match="a and b: 12 runs left out that have no par"):
         one("mean", paired=True)

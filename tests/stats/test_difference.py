@@ -37,13 +37,15 @@ def test_ends_are_those_of_both_medians_combined():
 
 
 def test_the_p_value_is_where_the_interval_meets_zero():
-    x, y = (Strata.from_matrix(scores) for scores in drawn(np.random.default_rng(0), 5, 0.0))
-    y = Strata(y.values + 0.2, y.starts)
-    p_value = difference(x, y).p_value
-    assert 1e-6 < p_value < 0.5
-    for level, excludes in ((1 - p_value * 1.02, True), (1 - p_value * 0.98, False)):
-        interval = difference(x, y).interval(level)
-        assert (interval.high < 0.0) is excludes
+    for beyond, low, high in ((-0.4, 0.5, 1.0), (-0.7, 0.05, 0.5), (0.2, 1e-9, 0.05)):
+        x, y = (Strata.from_matrix(scores) for scores in drawn(np.random.default_rng(0), 5, 0.0))
+        found = difference(x, Strata(y.values + beyond, y.starts))
+        assert low < found.p_value < high, beyond
+        for level, excludes in ((-1e-4, False), (1e-4, True)):
+            interval = found.interval(1.0 - found.p_value * (1.0 + level))
+            assert (interval.low > 0.0 or interval.high < 0.0) is excludes, (beyond, found.p_value)
+    apart = difference(x, Strata(y.values + 1e6, y.starts))
+    assert apart.p_value == pytest.approx(np.exp(-36.0), rel=1e-3)
 
 
 def test_the_correlation_of_pairs():

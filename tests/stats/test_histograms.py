@@ -53,8 +53,11 @@ def test_a_panel_a_task_and_given_axes_take_one():
 
 
 def test_of_many_tasks_the_first_are_drawn():
-    many = ScoreTable.from_arrays({"a": np.random.default_rng(0).normal(size=(2, 70))})
-    figure = score_histograms(many).figure()
-    drawn = len(figure.drawing.axes)
-    assert drawn == 60
-    assert f"The first {drawn} of 70 tasks are drawn." in figure.caption
+    for n_algorithms, n_tasks, drawn in ((1, 70, 60), (2, 57, 57), (8, 57, 24), (20, 57, 12)):
+        x = np.random.default_rng(0).normal(size=(n_algorithms, 2, n_tasks))
+        many = ScoreTable.from_arrays({f"a{i}": scores for i, scores in enumerate(x)})
+        figure = score_histograms(many).figure()
+        assert len(figure.drawing.axes) == drawn
+        assert figure.drawing.get_size_inches()[1] < 18
+        told = f"The first {drawn} of {n_tasks} tasks are drawn, which fit on a sheet"
+        assert (told in figure.caption) is (drawn < n_tasks)

@@ -2,13 +2,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gnomon.scores import ScoreTable
 from gnomon.stats import (
     Resamples,
     Strata,
     basic,
     bias_corrected,
     bias_corrected_accelerated,
+    compare,
     draw_key,
+    estimate,
     metric_named,
     percentile,
     studentized,
@@ -60,3 +63,24 @@ def test_scaling_for_few_runs():
     found, plain = scaled(REPLICATES, SAMPLE.mean(), STRATA, 0.9), percentile(REPLICATES, 0.9)
     ratio = np.sqrt(20 / 19) * stats.t.ppf(0.95, 19) / stats.norm.ppf(0.95)
     assert found.high - found.low == pytest.approx(ratio * (plain.high - plain.low))
+
+
+def test_with_many_scores_the_closed_forms_are_taken_and_end_where_resamples_do():
+    rng = np.random.default_rng(0)
+    scores = rng.gamma(2.0, size=(1200, 45)) * rng.uniform(0.5, 1.5, size=45)
+    rows = [
+        {"algorithm": name, "task": f"t{task}", "run": run, "score": scores[run, task] + better}
+        for name, better in (("a", 0.0), ("b", 0.02))
+        for task in range(45)
+        for run in range(1200)
+    ]
+    table = ScoreTable.from_records(rows)
+    for found, drawn in (
+        (estimate(table), estimate(table, method="percentile", rng=0)),
+        (compare(table, "a", "b"), compare(table, "a", "b", method="percentile", rng=0)),
+    ):
+        for ours, theirs in zip(found, drawn, strict=True):
+            assert (ours.n_resamples, theirs.method) == (0, "percentile")
+            near = 0.15 * (theirs.high - theirs.low)
+            assert ours.low == pytest.approx(theirs.low, abs=near), ours.metric
+            assert ours.high == pytest.approx(theirs.high, abs=near), ours.metric

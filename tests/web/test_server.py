@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from gnomon.database.engine import Database
 from gnomon.errors import LeaderboardError
-from gnomon.leaderboard.server_settings import DATABASE_VARIABLE, ServerSettings
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.server import prepare, serve
 from private_postgresql import fresh_database
 from serving import serving
@@ -88,8 +88,6 @@ def test_an_error_of_the_database_tells_no_values(database):
 def test_the_address_of_the_database_is_not_shown(tmp_path):
     settings = ServerSettings(tmp_path, "postgresql://board:hush@db.example.org/board")
     assert "hush" not in repr(settings)
-    environment = {DATABASE_VARIABLE: settings.database_url}
-    assert ServerSettings.of_environment(tmp_path, environment) == settings
     assert ServerSettings.from_json(settings.to_json()) == settings
 
 
@@ -120,7 +118,7 @@ def test_the_verbs(server, token, tmp_path):
     make_season(database)
     database.close()
     names = {"GNOMON_SERVER": server.url, "GNOMON_TOKEN": token}
-    names |= {DATABASE_VARIABLE: server.settings.database_url}
+    names |= {"GNOMON_DATABASE_URL": server.settings.database_url}
 
     def gnomon(*arguments: str, status: int = 0) -> str:
         done = subprocess.run(
@@ -153,7 +151,7 @@ def test_the_verbs(server, token, tmp_path):
     assert (tmp_path / "files" / "data" / "trials.csv").exists()
     target = f"sqlite:///{tmp_path / 'moved.sqlite'}"
     gnomon("leaderboard", "transfer", target, *data)
-    names.pop(DATABASE_VARIABLE)
+    names.pop("GNOMON_DATABASE_URL")
     gnomon("leaderboard", "restore", "backup", "--data", "restored")
     assert "expected no logs yet" in gnomon(
         "leaderboard", "restore", "backup", "--data", "restored", status=2

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["write_atomically", "write_together"]
-
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file atomically: to a temporary file, flushed to the disk, then renamed.
@@ -65,6 +63,27 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
             with suppress(OSError):
                 each.rmdir()
         raise
+
+
+def try_folder(folder: Path, n_bytes: int = 100_000) -> None:
+    """See that a folder, which may be new, can be written to, and has room; leave it as it is.
+
+    Raises
+    ------
+    OSError
+        As the system says, of the folder.
+    """
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        with _named(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
+                file.write(bytes(n_bytes))
+                file.flush()
+    finally:
+        for each in new:
+            with suppress(OSError):
+                each.rmdir()
 
 
 def _write_beside_and_move(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -11,8 +11,6 @@ import sys
 from types import ModuleType
 from typing import Any
 
-__all__ = ["make_callable"]
-
 
 class _CallablePackage(ModuleType):
     """A package whose call is that of the function of the same name inside it."""

@@ -26,15 +26,6 @@ from typing import IO, Any, Literal, final
 
 from gnomon.errors import GnomonError, visible
 
-__all__ = [
-    "ChildProcess",
-    "LineProcess",
-    "ProcessFailure",
-    "answer_one_request",
-    "end_of_input",
-    "run_limited",
-]
-
 #: Longest line that is read at once, and how many lines are taken in before they are asked for.
 _LINE_LIMIT, _LINES_AHEAD = 65_536, 1000
 #: Seconds that a program which is talked with has to end once its input is closed.

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
+import email.utils
 import http.client
 import json
 import math
 import time
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, final
 from urllib import parse, request
 from urllib.error import HTTPError
 
 from gnomon.errors import GnomonError
 
-__all__ = ["HttpClient", "RefusedError", "is_address"]
-
-_LARGEST_ANSWER, _PART = 64 << 20, 65_536
+_LARGEST_ANSWER, _LARGEST_REFUSAL, _PART = 64 << 20, 2000, 65_536
 #: Statuses that may be others the next time.
 _BUSY = (408, 429, 500, 502, 503, 504)
 #: Seconds before the second try, doubled before each later one up to the longest.
@@ -22,11 +25,17 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 2.0
 
 
 class RefusedError(GnomonError):
-    """An answer with a status of 300 or more; ``status`` is that status."""
+    """An answer with a status of 300 or more.
 
-    def __init__(self, message: str, status: int) -> None:
+    ``status`` is that status, ``error`` the table of that name in a JSON answer (else empty), and
+    ``wait_s`` the seconds after which the server asks to be asked again, 0 if it does not say.
+    """
+
+    def __init__(
+        self, message: str, status: int, error: Mapping[str, Any] | None = None, wait_s: float = 0.0
+    ) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.error, self.wait_s = status, error or {}, wait_s
 
 
 @final
@@ -51,6 +60,8 @@ class HttpClient:
         Most seconds between the first failure and the last try.
     max_tries : int or None
         Most times that a request is sent; None sets no bound.
+    headers : mapping of str to str
+        Sent with every request, beside those of the client.
 
     Raises
     ------
@@ -66,13 +77,14 @@ class HttpClient:
         timeout_s: float = 600.0,
         patience_s: float = 30.0,
         max_tries: int | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         if not is_address(url):
             raise GnomonError(f"expected an address as http://HOST:PORT, found {url!r}")
         if not token.isascii() or any(letter.isspace() for letter in token):
             raise GnomonError(f"{url}: expected a token of ASCII without blanks, found others")
         self.url = url.rstrip("/")
-        self._headers = {"Accept": "application/json"}
+        self._headers = {"Accept": "application/json", **headers}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
         self._timeout_s, self._patience_s = timeout_s, patience_s
@@ -121,10 +133,9 @@ class HttpClient:
             try:
                 return self._once(message)
             except HTTPError as refusal:
-                failure: GnomonError = RefusedError(
-                    f"{self.url}: status {refusal.code}: {_reason(refusal)}", refusal.code
-                )
-                wait = max(pause, _seconds(refusal.headers.get("Retry-After")))
+                asked = _wait(refusal.headers.get("Retry-After"))
+                failure: GnomonError = _refused(self.url, refusal, asked)
+                wait = max(pause, asked)
                 again = refusal.code in _BUSY
             except TimeoutError:
                 text = f"{self.url}: expected an answer within {self._timeout_s:g} s"
@@ -184,26 +195,39 @@ def _read(answer: http.client.HTTPResponse, timeout_s: float) -> bytes:
     return bytes(data)
 
 
-def _reason(refusal: HTTPError) -> str:
-    """Return why a server refuses, on one line: a leaderboard's detail, or how the text begins."""
+def _refused(url: str, refusal: HTTPError, wait_s: float) -> RefusedError:
+    """Return why a server refuses, on one line: what it says in JSON, or how its text begins."""
     try:
         with refusal:
-            said = refusal.read(2000)
+            said = refusal.read(_LARGEST_REFUSAL)
     except (OSError, http.client.HTTPException):
         said = b""
+    error: Any = {}
     try:
-        detail = str(json.loads(said)["detail"])
-        return detail.splitlines()[0] if detail else "no reason"
-    except (ValueError, KeyError, TypeError, RecursionError):
+        record = json.loads(said)
+        error = record.get("error")
+        told = str(record["detail"] if "detail" in record else error["message"])
+        reason = told.splitlines()[0] if told else "no reason"
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         page = said.lstrip().startswith(b"<")
         text = " ".join(said[:300].decode(errors="replace").split())
-        return text if text and not page else str(refusal.reason)
+        reason = text if text and not page else str(refusal.reason)
+    message = f"{url}: status {refusal.code}: {reason}"
+    return RefusedError(message, refusal.code, error if isinstance(error, dict) else {}, wait_s)
+
+
+def _wait(header: str | None) -> float:
+    """Return the seconds of a Retry-After, which may be a date; 0 if it holds neither."""
+    with contextlib.suppress(ValueError, TypeError):
+        then = email.utils.parsedate_to_datetime(header or "")
+        return max((then - datetime.datetime.now(then.tzinfo)).total_seconds(), 0.0)
+    return _seconds(header)
 
 
 def _seconds(header: str | None) -> float:
     """Return the number that a header holds; 0 if it holds none."""
     try:
         number = float(header or 0)
-    except ValueError:  # a date
+    except ValueError:
         return 0.0
     return number if math.isfinite(number) and number > 0 else 0.0

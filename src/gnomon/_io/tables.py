@@ -10,13 +10,11 @@ from typing import Any
 
 from gnomon.errors import visible
 
-__all__ = ["html_table", "latex_table", "p_value", "text_table"]
-
 Record = Mapping[str, Any]
 
 #: Columns of p-values, which no table gives more digits of than they bear.
 P_VALUES = ("p_value", "p_adjusted", "p_equivalence")
-#: Longer tables are laid out plainly: Rich takes some milliseconds for each row.
+#: In longer tables no line is broken.
 MOST_ROWS = 200
 #: Below this a p-value is a bound: tails so thin are those of the model rather than of the data.
 LEAST_P = 1e-4
@@ -49,7 +47,8 @@ def text_table(
 ) -> str:
     """Return records as a table in plain text, numbers to the right; no number is ever cut.
 
-    Of more than 200 records no text is broken either: lines are as long as their cells.
+    Of more than 200 records no text is broken either: lines are as long as their cells. What has to
+    be broken is laid out by Rich, which takes 50 ms to load and some milliseconds for each row.
 
     Parameters
     ----------
@@ -75,7 +74,7 @@ def text_table(
     numeric = [all(isinstance(r[name], int | float | None) for r in records) for name in columns]
     heads = [visible(name) for name in columns]
     rows = [[_text_cell(record[name], name) for name in columns] for record in records]
-    if len(rows) > MOST_ROWS:
+    if len(rows) > MOST_ROWS or _fits(shown, heads, rows, width):
         return _plain_table(shown, heads, rows, numeric)
     from rich import box
     from rich.console import Console
@@ -89,7 +88,13 @@ def text_table(
     out = io.StringIO()
     # In a notebook it would show the table by itself, and a second time, were it not told.
     console = Console(
-        file=out, width=width, color_system=None, highlight=False, markup=False, force_jupyter=False
+        file=out,
+        width=width,
+        color_system=None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        force_jupyter=False,
     )
     # Rather a line that the terminal breaks than a number that is cut.
     console.width = max(console.width, console.measure(table).maximum)
@@ -97,22 +102,46 @@ def text_table(
     return "\n".join(map(str.rstrip, out.getvalue().splitlines())).strip("\n")
 
 
+def _fits(title: str | None, heads: list[str], rows: list[list[str]], width: int) -> bool:
+    """Return whether no line of a table has to be broken: Rich is needed for what breaks."""
+    table = sum(_widths(heads, rows)) + 3 * (len(heads) - 1)
+    above = [*heads, title or ""]
+    return (
+        table + 2 <= width
+        and _columns(title or "") <= table
+        and not any(letter in text for text in above for letter in "\n\t")
+    )
+
+
+def _widths(heads: list[str], rows: list[list[str]]) -> list[int]:
+    return [max(map(_columns, column)) for column in zip(heads, *rows, strict=True)]
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes; Rich knows letters of two and of none."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def _plain_table(
     title: str | None, heads: list[str], rows: list[list[str]], numeric: list[bool]
 ) -> str:
     """Lay out a table as Rich does where no line has to be broken."""
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, column)) for column in zip(heads, *rows, strict=True)]
+    widths = _widths(heads, rows)
 
     def line(cells: list[str]) -> str:
-        blanks = [" " * (n - cell_len(cell)) for n, cell in zip(widths, cells, strict=True)]
+        blanks = [" " * (n - _columns(cell)) for n, cell in zip(widths, cells, strict=True)]
         ordered = zip(cells, blanks, numeric, strict=True)
         text = "   ".join(b + c if to_right else c + b for c, b, to_right in ordered)
         return f" {text}".rstrip()
 
     rule = " " + "─" * (sum(widths) + 3 * (len(widths) - 1))
-    return "\n".join([*([title, ""] if title else []), line(heads), rule, *map(line, rows)])
+    return "\n".join(
+        [*([title.rstrip(), ""] if title else []), line(heads), rule, *map(line, rows)]
+    )
 
 
 def html_table(
@@ -205,8 +234,8 @@ def _escaped(text: str) -> str:
 
 
 def _is_bound(value: Any, name: str) -> bool:
-    """Return whether a p-value of a table is too small to be printed as a number."""
-    return name in P_VALUES and isinstance(value, float) and value < LEAST_P
+    """Return whether a p-value, which a column named `p_...` holds, is too small for a number."""
+    return name.startswith("p_") and isinstance(value, float) and value < LEAST_P
 
 
 def _html_cell(value: Any, name: str) -> str:

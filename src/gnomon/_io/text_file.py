@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 
 from gnomon.errors import GnomonError, LeaderboardError, RuleSyntaxError
 
-__all__ = ["read_text", "read_toml"]
-
 Made = TypeVar("Made")
 
 

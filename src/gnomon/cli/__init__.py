@@ -11,72 +11,105 @@ import gc
 import io
 import os
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+import typer.core
 
 from gnomon._version import __version__
-from gnomon.cli import (
-    atari5,
-    distill,
-    experiments,
-    game,
-    leaderboard,
-    planning,
-    ranking,
-    rules,
-    smaller_suite,
-    statistics,
-    study,
-)
 from gnomon.errors import GnomonError, visible
+
+if TYPE_CHECKING:
+    app: typer.Typer
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
-    name="gnomon",
-    no_args_is_help=True,
-    add_completion=False,
-    # Plain help and plain tracebacks: no colours to suppress, and 50 ms saved.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(experiments.demo)
-app.add_typer(rules.app, name="rules")
-app.command()(experiments.run)
-app.command()(experiments.status)
-app.command()(experiments.export)
-app.command()(experiments.score)
-app.command()(statistics.estimate)
-app.command()(statistics.compare)
-app.command()(statistics.profile)
-app.command()(statistics.histograms)
-app.command()(statistics.curves)
-app.command()(planning.plan)
-app.command()(planning.tolerance)
-app.command()(planning.sensitivity)
-app.command(cls=ranking.RankCommand)(ranking.rank)
-app.command()(ranking.rank_distribution)
-app.command()(ranking.compare_pairs)
-app.command()(ranking.orders_by_method)
-app.command()(ranking.critical_difference)
-app.command()(ranking.difficulty_classes)
-app.command()(ranking.audit)
-app.command(cls=smaller_suite.DistillCommand)(distill.distill)
-app.add_typer(smaller_suite.app, name="suite")
-app.add_typer(atari5.atari5, name="atari5")
-app.command()(experiments.report)
-app.command()(experiments.reproduce)
-app.command()(experiments.verify)
-app.command()(game.learners)
-app.command()(game.play)
-app.command(context_settings=game.CAPTIVE_CONTEXT)(game.captive)
-app.command()(leaderboard.serve)
-app.command()(leaderboard.register)
-app.command()(leaderboard.submit)
-leaderboard.app.add_typer(study.app, name="study")
-app.add_typer(leaderboard.app, name="leaderboard")
+#: Each verb, in the order of the help, and where it stands. A verb of verbs is an ``app`` there.
+_VERBS = {
+    "demo": "experiments.demo",
+    "rules": "rules.app",
+    "run": "experiments.run",
+    "status": "experiments.status",
+    "repair": "experiments.repair",
+    "export": "experiments.export",
+    "score": "experiments.score",
+    "estimate": "statistics.estimate",
+    "compare": "statistics.compare",
+    "profile": "statistics.profile",
+    "histograms": "statistics.histograms",
+    "curves": "statistics.curves",
+    "plan": "planning.plan",
+    "tolerance": "planning.tolerance",
+    "sensitivity": "planning.sensitivity",
+    "rank": "ranking.rank",
+    "rank-distribution": "ranking.rank_distribution",
+    "compare-pairs": "ranking.compare_pairs",
+    "orders-by-method": "ranking.orders_by_method",
+    "critical-difference": "ranking.critical_difference",
+    "difficulty-classes": "ranking.difficulty_classes",
+    "audit": "ranking.audit",
+    "distill": "distill.distill",
+    "suite": "smaller_suite.app",
+    "atari5": "atari5.atari5",
+    "report": "reports.report",
+    "reproduce": "reports.reproduce",
+    "verify": "experiments.verify",
+    "learners": "game.learners",
+    "play": "game.play",
+    "captive": "game.captive",
+    "serve": "leaderboard.serve",
+    "register": "leaderboard.register",
+    "submit": "leaderboard.submit",
+    "leaderboard": "study.leaderboard",
+}
+#: What the parser of a verb is told beside its options: a keyword, and where the value stands.
+_PARSING = {
+    "rank": ("cls", "ranking.RankCommand"),
+    "distill": ("cls", "smaller_suite.DistillCommand"),
+    "captive": ("context_settings", "game.CAPTIVE_CONTEXT"),
+}
+
+
+class _Verbs(typer.core.TyperGroup):
+    """The verbs, whose ``--help`` that was not given loads no parser of values."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option, which is False if it is not given, where typer's is None."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.default = False
+        return option
+
+
+def application(*verbs: str) -> typer.Typer:
+    """Return the command line with some verbs, or with all of them: each costs a millisecond."""
+    made = typer.Typer(
+        name="gnomon",
+        cls=_Verbs,
+        no_args_is_help=True,
+        add_completion=False,
+        # Plain help and plain tracebacks: no colours to suppress, and 50 ms saved.
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(gnomon)
+    for verb in verbs or _VERBS:
+        found = _named(_VERBS[verb])
+        if isinstance(found, typer.Typer):
+            made.add_typer(found, name=verb, cls=_Verbs)
+            for inner in found.registered_groups:
+                inner.cls = _Verbs
+            continue
+        keyword, place = _PARSING.get(verb, ("", ""))
+        made.command(verb, **({keyword: _named(place)} if keyword else {}))(found)
+    return made
+
+
+def _named(place: str) -> Any:
+    module, _, name = place.partition(".")
+    return getattr(import_module(f"{__name__}.{module}"), name)
 
 
 def _print_version(wanted: bool) -> None:
@@ -85,7 +118,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def gnomon(
     version: Annotated[
         bool,
@@ -97,14 +129,26 @@ def gnomon(
     """Measure learning agents: hidden rules, reliable statistics, honest ranks."""
 
 
+def __getattr__(name: str) -> typer.Typer:
+    """Return ``app``, the whole command line, made when it is asked for."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = whole = application()
+    return whole
+
+
 def main() -> None:
     """Run the command line; an error that the user can mend is one line, without a traceback."""
     _ready_streams()
     # What a command loads stays. Looking through it for garbage at each 700 new objects, as Python
     # does, takes a tenth of the time of a short command.
     gc.set_threshold(50_000)
+    # Matrices here have some hundred columns: a second thread of the linear algebra waits for the
+    # first, and costs half as much again. Read when NumPy is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        app(prog_name="gnomon")
+        # Only the verb that is asked for is made, if there is such a verb.
+        application(*[word for word in sys.argv[1:2] if word in _VERBS])(prog_name="gnomon")
     except GnomonError as error:
         _fail(str(error))
     except OSError as error:

@@ -16,8 +16,6 @@ from gnomon.cli.progress import progress_bar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["atari5"]
-
 atari5 = typer.Typer(no_args_is_help=True, help="Atari-5: score, cost, models, reproduction.")
 
 

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.answer import Answer, JsonOption, answering
 from gnomon.cli.options import ReadOptions, Score, scores_of, with_groups
 from gnomon.cli.progress import SearchOptions, announce, check_writable
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.distill import PreparedScores
-
-__all__ = [
-    "Goal",
-    "Names",
-    "Picture",
-    "References",
-    "SuiteScores",
-    "costs_of",
-    "distill",
-    "references_of",
-]
+    from gnomon.scores import ScoreTable
 
 Names = list[str] | None
 Outer = Literal["folds", "algorithms", "groups", "group-folds", "time", "none"]
@@ -72,15 +64,43 @@ class SuiteScores(ReadOptions):
     ] = None
     score: Score = None
 
-    def prepared(self) -> PreparedScores:
-        """Return the scores of a file, or of a data set as its authors prepare it."""
-        from gnomon.distill import prepare
+    @cached_property
+    def _table(self) -> ScoreTable | None:
+        """The scores of a file; None for a data set."""
         from gnomon.scores.datasets import DATASETS
 
         if self.source in DATASETS and not Path(self.source).exists():
+            return None
+        return scores_of(Path(self.source), self.score, self)
+
+    def items(self) -> ScoreTable | None:
+        """Return the answers to the items of an evaluation, if that is what the scores are.
+
+        Raises
+        ------
+        ScoreDataError
+            They are, and an option is given that only tasks have.
+        """
+        from gnomon.stats.items.item_units import refuse_unlike
+
+        table = self._table
+        if table is None or table.units != "items":
+            return None
+        tasks = [f for f in fields(SuiteScores) if f not in fields(ReadOptions)]
+        own = ("source", "score")
+        refuse_unlike(
+            **{f.name: getattr(self, f.name) != f.default for f in tasks if f.name not in own}
+        )
+        return table
+
+    def prepared(self) -> PreparedScores:
+        """Return the scores of a file, or of a data set as its authors prepare it."""
+        from gnomon.distill import prepare
+
+        if self._table is None:
             return self._data_set(self.source)
         return prepare(
-            scores_of(Path(self.source), self.score, self),
+            self._table,
             transform=self.transform,
             summary=self.summary,
             references=references_of(self.references),
@@ -161,22 +181,37 @@ def costs_of(path: Path | None) -> dict[str, float] | None:
 
 @with_groups
 def distill(
-    size: Annotated[int, typer.Option(min=1, help="Number of tasks.")] = 5,
+    size: Annotated[
+        int | None, typer.Option(min=1, help="Number of tasks, 5; or of items, 100.")
+    ] = None,
     procedure: Annotated[
-        Names, typer.Option(help="factor, paper, paper-code, complete, auto, irt-1, irt-2; repeat.")
+        Names,
+        typer.Option(
+            help="factor, paper, paper-code, complete, auto, irt-1, irt-2; repeat. Of items "
+            "stratified, correlated, anchors, irt-anchors, random."
+        ),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many subsets to show.")] = 1,
     nested: Annotated[
         Outer, typer.Option(help="What the nested validation leaves out at a time.")
     ] = "folds",
     repeats: Annotated[int, typer.Option(min=1, help="Of the nested validation.")] = 1,
-    folds: Annotated[int, typer.Option(min=2, help="Of both validations.")] = 10,
+    folds: Annotated[
+        int | None, typer.Option(min=2, help="Of both validations: 10, of items 5.")
+    ] = None,
     force: Annotated[Names, typer.Option(help="A task that every subset has; repeatable.")] = None,
     model: Annotated[
         Path | None,
         typer.Option(help="Write the best model to this file.", callback=check_writable),
     ] = None,
     figure: Picture = None,
+    gap: Annotated[
+        str | None,
+        typer.Option(help="Of items: the fewest that tell two models apart by so much: 5%."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Write a page to this file.", callback=check_writable)
+    ] = None,
     *,
     goal: Goal,
     search: SearchOptions,
@@ -187,27 +222,45 @@ def distill(
 
     gnomon distill predict, compare and next are the verbs of gnomon suite by these names.
     """
+    from gnomon.distill import ItemChoice
     from gnomon.distill import distill as distilled
 
     with answering("distill", as_json=as_json) as answer:
         names, forced = procedure or ["factor"], force or ()
         if both := sorted(set(forced) & set(scores.exclude or ())):
             raise ScoreDataError(f"{both[0]} is both forced and excluded")
-        data = scores.prepared()
-        options: dict[str, Any] = {"procedure": names, "nested": nested, "folds": folds}
-        options |= goal.options()
-        with search.begun("distil") as doing:
-            counts = {"none": 0, "algorithms": len(data.algorithms), "groups": len({*data.groups})}
-            n_searches = 1 + counts.get(nested, folds * repeats)
-            if not (goal.have or goal.costs or goal.target_error):
-                announce(data, size, names, n_searches, forced=forced)
-            found = distilled(
-                data, size=size, top=top, repeats=repeats, force=forced, **options, **doing
-            )
+        options: dict[str, Any] = {"size": size, "top": top, "nested": nested, "folds": folds}
+        options |= {"repeats": repeats, "force": forced, "gap": _percent(gap), **goal.options()}
+        if (table := scores.items()) is not None:
+            options["procedure"] = names[0]
+            found = distilled(table, rng=search.seed, **options)
+        else:
+            data = scores.prepared()
+            with search.begun("distil") as doing:
+                runs = (10 if folds is None else folds) * repeats
+                counts = {"none": 0, "algorithms": len(data.algorithms)}
+                n_searches = 1 + (counts | {"groups": len({*data.groups})}).get(nested, runs)
+                if not (goal.have or goal.costs or goal.target_error):
+                    announce(data, size or 5, names, n_searches, forced=forced)
+                found = distilled(data, procedure=names, **options, **doing)
         answer.show(found, figure=figure)
+        if isinstance(found, ItemChoice) and not found:
+            say_items(answer, found.items)
         if model is not None:
             found.model.save(model)
             answer.say(f"written to {model}")
+        if page is not None:
+            from gnomon.report import distillation_report
+
+            distillation_report(found, Path(scores.source).name).save_alone(page)
+            answer.say(f"written to {page}")
+
+
+def say_items(answer: Answer, items: Sequence[str]) -> None:
+    """Give a list of items whose errors were not measured."""
+    answer.results([{"items": list(items)}])
+    for item in items:
+        answer.say(item)
 
 
 def references_of(path: Path | None) -> dict[str, tuple[float, float]] | None:

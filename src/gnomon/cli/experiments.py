@@ -1,4 +1,4 @@
-"""The verbs of runs: ``demo, run, status, export, score, verify, report, reproduce``."""
+"""The verbs of runs: ``demo, run, status, repair, export, score, verify``."""
 
 from __future__ import annotations
 
@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.cli.options import (
-    Normalize,
-    ReadOptions,
-    Seed,
-    Source,
-    normalized,
-    scores_of,
-    with_groups,
-)
+from gnomon.cli.options import Normalize, ReadOptions, Source, normalized, scores_of, with_groups
 from gnomon.errors import ConfigError, ScoreDataError, counted
 
 if TYPE_CHECKING:
@@ -28,8 +20,6 @@ if TYPE_CHECKING:
     from gnomon.experiments.runner import RunSummary
     from gnomon.report.findings import Findings, Performance
     from gnomon.stats.comparisons.rank_tests import DifficultyOrder
-
-__all__ = ["demo", "export", "play", "report", "reproduce", "run", "score", "status", "verify"]
 
 _MOST_SHOWN = 10
 
@@ -51,7 +41,13 @@ def run(
     workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1,
     scheduler: Annotated[
         str | None,
-        typer.Option(help="A Dask scheduler (tcp://...); or local, or processes without Dask."),
+        typer.Option(
+            help="A Dask scheduler (tcp://...); or local, processes or threads without Dask."
+        ),
+    ] = None,
+    from_transcript: Annotated[
+        Path | None,
+        typer.Option(help="Another run's folder: language models answer as there.", readable=False),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost.")] = False,
     server: Annotated[
@@ -71,7 +67,16 @@ def run(
     from gnomon.experiments import status as status_of
 
     if server is not None:
-        if out or learners or trials or episodes or workers != 1 or scheduler or dry_run:
+        if (
+            out
+            or learners
+            or trials
+            or episodes
+            or workers != 1
+            or scheduler
+            or dry_run
+            or from_transcript
+        ):
             raise ConfigError("--server: the season says what is played, and keeps the log")
         _play_season(config, server, token, again=again, seed=seed, as_json=as_json)
         return
@@ -89,7 +94,9 @@ def run(
         if dry_run:
             _forecast(experiment, out, workers, answer)
             return
-        summary = play(experiment, out, workers, answer, scheduler=scheduler)
+        summary = play(
+            experiment, out, workers, answer, scheduler=scheduler, transcript=from_transcript
+        )
         answer.results(status_of(summary).as_records())
     raise typer.Exit(1 if summary.failed else 0)
 
@@ -101,6 +108,7 @@ def play(
     answer: Answer,
     *,
     scheduler: str | None = None,
+    transcript: Path | None = None,
 ) -> RunSummary:
     """Run with a bar, and say what came of it; Ctrl-C keeps what has been played."""
     from gnomon.cli.progress import bar_of
@@ -108,12 +116,19 @@ def play(
 
     try:
         with bar_of("trials") as progress:
-            summary = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
+            summary = run(
+                config,
+                out,
+                workers=workers,
+                scheduler=scheduler,
+                progress=progress,
+                transcript=transcript,
+            )
     except KeyboardInterrupt:
         answer.warn(f"stopped; what was played is in {out}, and the same command goes on")
         raise typer.Exit(130) from None
     answer.say(str(summary))
-    _warn_of_each(answer, "attempts missing or damaged, played again", summary.lost)
+    _warn_of_each(answer, "missing or damaged, played again", summary.lost)
     _warn_of_each(answer, "failed", summary.errors)
     return summary
 
@@ -192,6 +207,21 @@ def status(
         answer.show(status_of(folder))
 
 
+def repair(
+    folder: Annotated[Path, typer.Argument(help="A run folder.", readable=False)],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Mend a run whose files were damaged: rebuild its journal from the attempts."""
+    from gnomon.experiments import repair as mend
+
+    with answering("repair", as_json=as_json) as answer:
+        answer.show(found := mend(folder, dry_run=dry_run))
+        if not found:
+            answer.say(*found.notes)
+    raise typer.Exit(1 if dry_run and found else 0)
+
+
 def export(
     folder: Annotated[Path, typer.Argument(help="A run folder.", readable=False)],
     out: Annotated[Path, typer.Option(help="A .csv file, or a folder for event files.")],
@@ -252,74 +282,6 @@ def verify(
     with answering("verify", as_json=as_json) as answer:
         answer.show(found := verified(run, assignment=assignment))
     raise typer.Exit(0 if found.ok else 1)
-
-
-def report(
-    source: Annotated[
-        Path,
-        typer.Argument(help="A run folder, a file of scores or a game log.", readable=False),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="A folder; or a .html file, for the page alone. "
-            "Else report/ in the run folder, or NAME-report here."
-        ),
-    ] = None,
-    metric: Annotated[
-        str | None, typer.Option("--score", help="Which score, where there are several.")
-    ] = None,
-    normalize: Normalize = None,
-    seed: Seed = 0,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(help="png or pdf: write each figure as that too; repeatable."),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", "-j", min=1, help="Processes; all cores by default.")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Write a report: one page, and each figure with its numbers beside it."""
-    from gnomon.report.reports import report as write
-
-    for kind in also or ():
-        if kind not in ("png", "pdf"):
-            raise typer.BadParameter(f"expected png or pdf, found {kind!r}", param_hint="--also")
-    with answering("report", as_json=as_json) as answer:
-        page = write(
-            source,
-            out,
-            metric=metric,
-            normalize=normalize,
-            seed=seed,
-            also=also or (),
-            workers=workers or len(os.sched_getaffinity(0)),
-        )
-        answer.results([{"path": str(page)}])
-        answer.say(str(page))
-
-
-def reproduce(
-    name: Annotated[str, typer.Argument(help="rliable, recht, gohr or atari5.")],
-    out: Annotated[
-        Path | None, typer.Option(help="A folder for the page with the figures redrawn.")
-    ] = None,
-    trials: Annotated[int, typer.Option(min=2, help="Of each rule, for gohr.")] = 100,
-    seed: Seed = 0,
-    workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1,
-    as_json: JsonOption = False,
-) -> None:
-    """Compute a published case study again: each printed number beside ours."""
-    from gnomon.cli.progress import bar_of
-    from gnomon.report import reproduce as again
-
-    with answering("reproduce", as_json=as_json) as answer:
-        with bar_of("trials") as progress:
-            found = again(name, out, trials=trials, seed=seed, workers=workers, progress=progress)
-        answer.show(found)
-        if out is not None:
-            answer.say(str(out / "report.html"))
 
 
 _COLUMNS = ("task", "algorithm", "metric", "value", "low", "high", "n_runs")

@@ -11,8 +11,6 @@ import typer
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.errors import GnomonError, RuleSyntaxError, visible
 
-__all__ = ["CAPTIVE_CONTEXT", "captive", "learners", "play"]
-
 
 def learners(
     kinds: Annotated[
@@ -47,7 +45,8 @@ def play(
     from rich.console import Console
 
     from gnomon.studies.baselines import baseline_curves
-    from gnomon.studies.play_session import Game, PlaySession
+    from gnomon.studies.play_records import Game
+    from gnomon.studies.play_session import PlaySession
     from gnomon.studies.terminal import board_records, play_in_terminal, result_table
     from gnomon.studies.transcript import PlayedGame, transcript_text
 

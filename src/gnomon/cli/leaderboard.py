@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from gnomon.leaderboard.server_settings import ServerSettings
     from gnomon.web.server import Started
 
-__all__ = ["DataOption", "DatabaseOption", "app", "board_answering", "register", "serve", "submit"]
-
 app = typer.Typer(
     name="leaderboard",
     no_args_is_help=True,
@@ -36,6 +34,7 @@ season_app = typer.Typer(
 app.add_typer(season_app)
 
 DataOption = Annotated[Path, typer.Option("--data", help="The server's data folder.")]
+# An address may hold a password, and everybody on the machine can read a command line.
 DatabaseOption = Annotated[
     str,
     typer.Option(

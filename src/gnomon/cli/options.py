@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -15,39 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from gnomon.cli.sources import places_of, single_place
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.scores.readers.summaries import SummaryTable
     from gnomon.scores.table import ScoreTable
-
-__all__ = [
-    "DrawOptions",
-    "EstimateMethod",
-    "Gamma",
-    "Latex",
-    "Level",
-    "Method",
-    "Normalize",
-    "NormalizedScores",
-    "Only",
-    "ReadOptions",
-    "Resamples",
-    "Resampling",
-    "Score",
-    "Seed",
-    "ShowOptions",
-    "Source",
-    "Where",
-    "conditions",
-    "normalized",
-    "scores_of",
-    "scores_or_summaries",
-    "settings_of",
-    "summaries_of",
-    "weights_of",
-    "with_groups",
-]
 
 LEAST_LEVEL = 1e-6
 
@@ -156,13 +129,23 @@ class NormalizedScores:
     own_end: OwnEnd = False
 
     def last(
-        self, source: Path, options: ReadOptions, algorithms: list[str] | None = None
+        self,
+        source: Path | Sequence[str],
+        options: ReadOptions,
+        algorithms: list[str] | None = None,
     ) -> ScoreTable:
         """Return one score of each run, on the scale that was asked for."""
         return normalized(self.raw(source, options, algorithms), self.normalize)
 
+    def algorithms_by(self, options: ReadOptions) -> Callable[[Sequence[str]], Collection[str]]:
+        """Return what tells the algorithms of sources."""
+        return lambda sources: scores_of(sources, self.score, options).algorithms
+
     def raw(
-        self, source: Path, options: ReadOptions, algorithms: list[str] | None = None
+        self,
+        source: Path | Sequence[str],
+        options: ReadOptions,
+        algorithms: list[str] | None = None,
     ) -> ScoreTable:
         """Return one raw score of each run: of curves the last that all runs on a task reach."""
         if self.own_end and self.at is not None:
@@ -205,13 +188,17 @@ class ShowOptions:
 
 
 def scores_of(
-    source: Path, metric: str | None, options: ReadOptions, *, default_metric: str | None = None
+    source: Path | Sequence[str],
+    metric: str | None,
+    options: ReadOptions,
+    *,
+    default_metric: str | None = None,
 ) -> ScoreTable:
-    """Return the scores of a source, read as the options say."""
+    """Return the scores of a source, or of several, read as the options say."""
     from gnomon.scores import read_scores
 
     return read_scores(
-        source,
+        source if isinstance(source, Path) else places_of(source),
         metric=metric,
         default_metric=default_metric,
         where=conditions(options.where),
@@ -229,7 +216,7 @@ def scores_of(
 
 
 def scores_or_summaries(
-    source: Path,
+    source: Sequence[str],
     scores: NormalizedScores,
     reading: ReadOptions,
     metrics: Sequence[str] | None,
@@ -242,21 +229,22 @@ def scores_or_summaries(
     """
     from gnomon.scores.readers.summaries import holds_summaries
 
-    if not holds_summaries(source):
+    place = single_place(source)
+    if place is None or not holds_summaries(place):
         return _runs_or_errors(source, scores, reading, metrics, method, needs_runs)
     asked = [name for name, is_set in needs_runs.items() if is_set]
     if method not in ("auto", "small_sample"):
         asked.append(f"--method {method}")
     if asked:
-        raise ScoreDataError(f"{source}: {asked[0]} needs the runs, and these are summaries")
-    from gnomon.stats.summaries import summary_metrics
+        raise ScoreDataError(f"{place}: {asked[0]} needs the runs, and these are summaries")
+    from gnomon.stats.small_samples.summary_statistics import summary_metrics
 
-    table = _stand_ins(source, reading, scores.normalize)
+    table = _stand_ins(place, reading, scores.normalize)
     return table, summary_metrics(metrics), "small_sample"
 
 
 def _runs_or_errors(
-    source: Path,
+    source: Sequence[str],
     scores: NormalizedScores,
     reading: ReadOptions,
     metrics: Sequence[str] | None,
@@ -265,7 +253,7 @@ def _runs_or_errors(
 ) -> tuple[ScoreTable, Sequence[str] | None, EstimateMethod]:
     """Return runs; of single ones with their standard errors, items that stand in for them."""
     from gnomon.scores.readers.summaries import of_standard_errors
-    from gnomon.stats.summaries import SUMMARY_METRICS, stand_in_runs
+    from gnomon.stats.small_samples.summary_statistics import SUMMARY_METRICS, stand_in_runs
 
     table = scores.raw(source, reading)
     found = of_standard_errors(table)
@@ -293,14 +281,18 @@ def warn_of_items() -> None:
 
 
 def summaries_of(
-    source: Path, reading: ReadOptions, keep_apart: str | None, algorithms: list[str] | None
+    source: Sequence[str],
+    reading: ReadOptions,
+    keep_apart: str | None,
+    algorithms: list[str] | None,
 ) -> SummaryTable | None:
     """Return a file of means and standard deviations; None if the source is none."""
     from gnomon.scores.readers.summaries import holds_summaries
 
-    if not holds_summaries(source):
+    place = single_place(source)
+    if place is None or not holds_summaries(place):
         return None
-    found = _summaries(source, reading, keep_apart)
+    found = _summaries(place, reading, keep_apart)
     return found if algorithms is None else found.select(algorithms)
 
 
@@ -308,7 +300,7 @@ def _stand_ins(source: Path, options: ReadOptions, normalize: str | None) -> Sco
     """Return runs that stand in for a file of means and standard deviations."""
     if normalize is not None and normalize.partition(":")[0] in ("min-max", "percentile"):
         raise ScoreDataError(f"{source}: {normalize} needs the runs, and these are summaries")
-    from gnomon.stats.summaries import stand_in_runs
+    from gnomon.stats.small_samples.summary_statistics import stand_in_runs
 
     found = _summaries(source, options)
     table = stand_in_runs(found, higher_is_better=not options.lower_is_better)
@@ -387,14 +379,20 @@ def _parameters(verb: Callable[..., None], hints: dict[str, Any]) -> Iterator[Pa
     """Yield what the command line sees: the parameters of the verb, and the fields of groups."""
     for parameter in signature(verb).parameters.values():
         hint = hints[parameter.name]
-        if not is_dataclass(hint):
+        if not (isinstance(hint, type) and is_dataclass(hint)):
             yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint)
             continue
-        of_fields = get_type_hints(hint, include_extras=True)
+        of_fields = _field_types(hint)
         for field in fields(hint):
             default = Parameter.empty if field.default is MISSING else field.default
             kind = Parameter.KEYWORD_ONLY
             yield Parameter(field.name, kind, default=default, annotation=of_fields[field.name])
+
+
+@functools.cache
+def _field_types(group: type) -> dict[str, Any]:
+    """Return the types of the fields of a group, which many verbs share."""
+    return get_type_hints(group, include_extras=True)
 
 
 def weights_of(text: str, table: ScoreTable) -> Mapping[str, float] | str:

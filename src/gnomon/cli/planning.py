@@ -9,7 +9,6 @@ import typer
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import (
     Gamma,
-    Latex,
     Level,
     NormalizedScores,
     Only,
@@ -20,16 +19,13 @@ from gnomon.cli.options import (
     settings_of,
     with_groups,
 )
-from gnomon.cli.statistics import First, Second
-
-__all__ = ["plan", "sensitivity", "tolerance"]
+from gnomon.cli.sources import Pair, Sources, SourcesAndPair, sources_and_pair
 
 
 @with_groups
 def plan(
-    source: Source,
-    a: First = None,
-    b: Second = None,
+    sources: SourcesAndPair,
+    pair: Pair = None,
     metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
     runs: Annotated[
         list[int] | None,
@@ -61,6 +57,8 @@ def plan(
     from gnomon.stats import plan as planned
 
     with answering("plan", as_json=as_json) as answer:
+        source, named = sources_and_pair(sources, pair, scores.algorithms_by(reading))
+        a, b = named or (None, None)
         table = scores.last(source, reading)
         with progress_bar("planning") as progress:
             found = planned(
@@ -83,7 +81,7 @@ def plan(
 
 @with_groups
 def tolerance(
-    source: Source,
+    source: Sources,
     share: Annotated[float, typer.Option(help="Share of all runs to hold.")] = 0.9,
     side: Annotated[
         Literal["two-sided", "lower", "upper"], typer.Option(help="Which ends are wanted.")
@@ -97,7 +95,7 @@ def tolerance(
     *,
     scores: NormalizedScores,
     reading: ReadOptions,
-    latex: Latex = False,
+    showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Say between which scores a share of single runs lies."""
@@ -106,7 +104,7 @@ def tolerance(
     with answering("tolerance", as_json=as_json) as answer:
         table = scores.last(source, reading, algorithm)
         found = tolerances(table, share=share, level=level, side=side, method=method)
-        answer.show(found, latex=latex)
+        answer.show(found, **vars(showing))
 
 
 @with_groups
@@ -126,7 +124,7 @@ def sensitivity(
     *,
     scores: NormalizedScores,
     reading: ReadOptions,
-    latex: Latex = False,
+    showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Say how learners depend on their hyper-parameters, and how lucky the best setting is."""
@@ -143,4 +141,4 @@ def sensitivity(
             n_resamples=resamples,
             rng=seed,
         )
-        answer.show(found, latex=latex)
+        answer.show(found, **vars(showing))

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gnomon.distill.work import Progress
     from gnomon.execution.executor import Executor
 
-__all__ = ["SearchOptions", "announce", "bar_of", "check_writable", "progress_bar", "waiting"]
-
 #: What takes less is not worth a word.
 _SHORT_S = 2.0
 
@@ -52,7 +50,7 @@ class SearchOptions:
             from gnomon.execution.dask_cluster import cluster_executor
 
             return cluster_executor(self.scheduler, self.workers)
-        from gnomon.execution.executor import make_executor
+        from gnomon.execution.worker_processes import make_executor
 
         return nullcontext(make_executor(self.workers) if self.workers > 1 else None)
 

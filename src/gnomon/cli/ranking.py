@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,25 +17,14 @@ from gnomon.cli.options import (
     ReadOptions,
     Seed,
     ShowOptions,
-    Source,
     with_groups,
 )
 from gnomon.cli.progress import waiting
+from gnomon.cli.sources import Sources, places_of, single_place
 from gnomon.errors import GnomonError
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
-
-__all__ = [
-    "RankCommand",
-    "audit",
-    "compare_pairs",
-    "critical_difference",
-    "difficulty_classes",
-    "orders_by_method",
-    "rank",
-    "rank_distribution",
-]
 
 # One resample has no spread.
 Resamples = Annotated[int, typer.Option(min=2, help="Bootstrap resamples.")]
@@ -67,7 +57,7 @@ class RankCommand(TyperCommand):
 
 @with_groups
 def rank(
-    source: Source,
+    source: Sources,
     method: Annotated[
         str | None,
         typer.Option(help="hodge (of tasks), item_mean (of items), gohr-ev, bradley-terry, ..."),
@@ -79,6 +69,10 @@ def rank(
     resample_tasks: Annotated[
         bool, typer.Option("--resample-tasks", help="For a statement about tasks not tried.")
     ] = False,
+    best_of: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Of how many candidates each is the best: corrected."),
+    ] = None,
     level: Level = 0.95,
     resamples: Resamples = 1000,
     seed: Seed = 0,
@@ -100,6 +94,7 @@ def rank(
             resampling="runs_and_tasks" if resample_tasks else None,
             n_resamples=resamples,
             marginal=marginal,
+            best_of=best_of,
             rng=seed,
         )
         answer.show(found, **vars(showing))
@@ -107,7 +102,7 @@ def rank(
 
 @with_groups
 def rank_distribution(
-    source: Source,
+    source: Sources,
     by: By = "algorithm",
     *,
     scores: NormalizedScores,
@@ -125,7 +120,7 @@ def rank_distribution(
 
 @with_groups
 def compare_pairs(
-    source: Source,
+    source: Sources,
     by: By = "algorithm",
     *,
     scores: NormalizedScores,
@@ -143,7 +138,7 @@ def compare_pairs(
 
 @with_groups
 def orders_by_method(
-    source: Source,
+    source: Sources,
     by: By = "algorithm",
     latex: Latex = False,
     *,
@@ -163,7 +158,7 @@ def orders_by_method(
 
 @with_groups
 def difficulty_classes(
-    source: Source,
+    source: Sources,
     seed: Seed = 0,
     *,
     scores: NormalizedScores,
@@ -182,7 +177,7 @@ def difficulty_classes(
 
 @with_groups
 def critical_difference(
-    source: Source,
+    source: Sources,
     test: Annotated[
         Literal["wilcoxon-holm", "nemenyi"], typer.Option(help="What separates two.")
     ] = "wilcoxon-holm",
@@ -207,7 +202,7 @@ def critical_difference(
 
 @with_groups
 def audit(
-    source: Source,
+    source: Sources,
     out: Annotated[
         Path | None, typer.Option(help="Write a page, its figures and the text to this folder.")
     ] = None,
@@ -223,6 +218,7 @@ def audit(
     from dataclasses import replace
 
     from gnomon.ranking import audit as audited
+    from gnomon.report.reports import name_of
     from gnomon.results import noted
 
     with answering("audit", as_json=as_json) as answer:
@@ -237,13 +233,15 @@ def audit(
         for note in found.warnings if as_json else ():
             answer.warn(note)
         if out is not None:
-            page = found.page(source.name).save(out, beside={"audit.txt": f"{found}\n"})
+            page = found.page(name_of(places_of(source))).save(
+                out, beside={"audit.txt": f"{found}\n"}
+            )
             answer.say(f"\nwritten to {page}")
 
 
 def _table(
     answer: Answer,
-    source: Path,
+    source: Sequence[str],
     scores: NormalizedScores,
     reading: ReadOptions,
     by: Literal["algorithm", "task"],
@@ -264,11 +262,13 @@ def _warn_of_scale(answer: Answer, table: ScoreTable) -> None:
         answer.warn("--normalize changes nothing here: only the order of scores on one task counts")
 
 
-def _warn_of_own_scales(answer: Answer, source: Path, table: ScoreTable) -> None:
+def _warn_of_own_scales(answer: Answer, source: Sequence[str], table: ScoreTable) -> None:
     """Warn where tasks seem to have scales of their own; a score of the game has one for all."""
-    from gnomon.experiments.folder.run_folder import MANIFEST
+    from gnomon.experiments.folder.manifest import MANIFEST
     from gnomon.scores.plausibility import own_scales
 
-    found = None if (source / MANIFEST).exists() else own_scales(table)
+    place = single_place(source)
+    is_run = place is not None and (place / MANIFEST).exists()
+    found = None if is_run else own_scales(table)
     if found is not None:
         answer.warn(found)

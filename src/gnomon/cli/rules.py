@@ -16,8 +16,6 @@ from gnomon.errors import GnomonError, RuleSyntaxError, counted, visible
 if TYPE_CHECKING:
     pass
 
-__all__ = ["app", "printable"]
-
 #: Kind of token -> the number of its colour on a terminal.
 _COLORS = {"number": 36, "name": 32, "text": 33, "symbol": 0}
 _DIM = 2

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -15,18 +16,32 @@ from typer.core import TyperCommand
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.distill import Picture, References, SuiteScores, costs_of, references_of
 from gnomon.cli.options import Level, ReadOptions, Score, Seed, Source, scores_of, with_groups
-from gnomon.cli.suite import Folds, Size, app
+from gnomon.cli.suite import Folds, Nested, Size, app
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.scores import ScoreTable
 
-__all__ = ["DistillCommand", "app", "compare", "next_steps", "predict", "reliability"]
 
-Normalized = Annotated[
-    bool, typer.Option("--normalized", help="The scores are normalised already.")
-]
-Runs = Annotated[int | None, typer.Option(min=1, help="How many runs each score is the mean of.")]
+@dataclass(frozen=True, kw_only=True)
+class FewScores(ReadOptions):
+    """Scores on the tasks of a saved model, and how sure to be of what it makes of them."""
+
+    references: References = None
+    normalized: Annotated[
+        bool, typer.Option("--normalized", help="The scores are normalised already.")
+    ] = False
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="How many runs each score is the mean of.")
+    ] = None
+    level: Level = 0.9
+    score: Score = None
+
+    def options(self) -> dict[str, Any]:
+        """Return what :func:`gnomon.distill.predict` takes beside the scores."""
+        ends = references_of(self.references)
+        stated = {"normalized": self.normalized, "runs": self.runs, "level": self.level}
+        return {"references": ends, **stated}
 
 
 @app.command()
@@ -34,25 +49,20 @@ Runs = Annotated[int | None, typer.Option(min=1, help="How many runs each score 
 def predict(
     model: Annotated[Path, typer.Argument(help="What gnomon distill --model has written.")],
     source: Source,
-    references: References = None,
-    normalized: Normalized = False,
-    runs: Runs = None,
-    level: Level = 0.9,
-    score: Score = None,
     *,
-    reading: ReadOptions,
+    scores: FewScores,
     as_json: JsonOption = False,
 ) -> None:
     """Predict the summary of algorithms from the few tasks of a saved model, with intervals."""
-    from gnomon.distill import SubsetModel
+    from gnomon.distill import ItemSuite, SubsetModel
     from gnomon.distill import predict as predicted
 
     with answering("suite predict", as_json=as_json) as answer:
-        fitted, ends = SubsetModel.load(model), references_of(references)
-        table = scores_of(source, score, reading)
-        answer.show(
-            predicted(fitted, table, references=ends, normalized=normalized, runs=runs, level=level)
-        )
+        table = scores_of(source, scores.score, scores)
+        if ItemSuite.is_file(model):
+            answer.show(ItemSuite.load(model).predict(table, level=scores.level))
+            return
+        answer.show(predicted(SubsetModel.load(model), table, **scores.options()))
 
 
 @app.command()
@@ -61,16 +71,12 @@ def compare(
     model: Annotated[Path, typer.Argument(help="What gnomon distill --model has written.")],
     a: Annotated[str, typer.Argument(help="An algorithm of --scores, or a file with one.")],
     b: Annotated[str, typer.Argument(help="Another, with the same tasks or others.")],
-    scores: Annotated[
-        Path | None, typer.Option(help="The file of scores in which the algorithms are.")
+    file: Annotated[
+        Path | None,
+        typer.Option("--scores", help="The file of scores in which the algorithms are."),
     ] = None,
-    references: References = None,
-    normalized: Normalized = False,
-    runs: Runs = None,
-    level: Level = 0.9,
-    score: Score = None,
     *,
-    reading: ReadOptions,
+    scores: FewScores,
     as_json: JsonOption = False,
 ) -> None:
     """Say which of two algorithms is better on the full suite, with what probability."""
@@ -78,15 +84,13 @@ def compare(
     from gnomon.distill import compare as compared
 
     with answering("suite compare", as_json=as_json) as answer:
-        fitted, ends = SubsetModel.load(model), references_of(references)
-        if scores is None:
-            tables = [scores_of(Path(path), score, reading) for path in (a, b)]
+        fitted = SubsetModel.load(model)
+        if file is None:
+            tables = [scores_of(Path(path), scores.score, scores) for path in (a, b)]
             names, table = _one_each(tables, (a, b))
         else:
-            names, table = (a, b), scores_of(scores, score, reading)
-        options: dict[str, Any] = {"references": ends, "normalized": normalized}
-        options |= {"runs": runs, "level": level}
-        answer.show(compared(fitted, *names, table, **options))
+            names, table = (a, b), scores_of(file, scores.score, scores)
+        answer.show(compared(fitted, *names, table, **scores.options()))
 
 
 def _one_each(
@@ -124,28 +128,40 @@ def next_steps(
         Path | None, typer.Option(help="CSV of task, cost: of one run of each task.")
     ] = None,
     target: Annotated[
-        float, typer.Option(help="Relative half width of the interval at which to stop.")
-    ] = 0.25,
+        float | None,
+        typer.Option(help="Half width to stop at: 0.25, relative; of items 0.03, of the share."),
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="Of items: what gnomon distill --model has written.")
+    ] = None,
     *,
     scores: SuiteScores,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which task to run next, by what it tells for its cost, and when to stop."""
+    """Say which task or item to run next, by what it tells for its cost, and when to stop."""
+    from gnomon.distill import ItemSuite
     from gnomon.distill import next_steps as steps
 
     with answering("suite next", as_json=as_json) as answer:
-        found = steps(scores.prepared(), algorithm, costs=costs_of(costs), target=target)
+        table = scores.items()
+        if model is not None and table is None:
+            raise ScoreDataError("--model is for items; if the tasks are, say --units items")
+        if model is not None and table is not None:
+            goal = 0.03 if target is None else target
+            answer.show(ItemSuite.load(model).next_of(table, algorithm, target=goal))
+            return
+        data = scores.prepared() if table is None else table
+        found = steps(data, algorithm, costs=costs_of(costs), target=target)
         answer.show(found)
+        for note in () if found else found.notes:
+            answer.say(note)
 
 
 @app.command()
 @with_groups
 def reliability(
     size: Size = 5,
-    nested: Annotated[
-        Literal["folds", "algorithms", "groups", "group-folds", "time"],
-        typer.Option(help="What is left out at a time."),
-    ] = "folds",
+    nested: Nested = "folds",
     folds: Folds = 10,
     seed: Seed = 0,
     figure: Picture = None,

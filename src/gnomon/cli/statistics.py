@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,7 +21,6 @@ from gnomon.cli.options import (
     Resampling,
     Seed,
     ShowOptions,
-    Source,
     normalized,
     scores_of,
     scores_or_summaries,
@@ -29,18 +28,12 @@ from gnomon.cli.options import (
     weights_of,
     with_groups,
 )
+from gnomon.cli.sources import Pair, Sources, SourcesAndPair, single_place, sources_and_pair
 from gnomon.results import Results
 
-__all__ = [
-    "compare",
-    "curves",
-    "estimate",
-    "histograms",
-    "profile",
-]
-
-First = Annotated[str | None, typer.Argument(help="An algorithm; without it, all pairs.")]
-Second = Annotated[str | None, typer.Argument(help="The one to compare it with.")]
+if TYPE_CHECKING:
+    from gnomon.scores.table import ScoreTable
+    from gnomon.stats import ClaimChecks
 
 By = Annotated[
     str | None, typer.Option("--by", help="Of items: a column whose groups are shown too.")
@@ -70,7 +63,7 @@ def _check_weights(
 
 @with_groups
 def estimate(
-    source: Source,
+    source: Sources,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -122,9 +115,8 @@ def estimate(
 
 @with_groups
 def compare(
-    source: Source,
-    a: First = None,
-    b: Second = None,
+    sources: SourcesAndPair,
+    pair: Pair = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="A metric, or probability_of_improvement; repeatable."),
@@ -152,6 +144,13 @@ def compare(
         typer.Option(help="Of items in their order: bets, valid at every look (e-values)."),
     ] = None,
     weights: Weights = None,
+    fail_if: Annotated[
+        str | None,
+        typer.Option(
+            help="A claim: 'B worse than A', or 'B worse than A by 0.02'; exit status 1 if it is "
+            "established."
+        ),
+    ] = None,
     *,
     scores: NormalizedScores,
     draws: DrawOptions,
@@ -160,20 +159,31 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Compare two algorithms, or all pairs: differences with intervals and tests."""
-    if a is not None and correction != "holm":
+    source, two = sources_and_pair(sources, pair, scores.algorithms_by(reading))
+    if two is not None and correction != "holm":
         raise typer.BadParameter(
             f"--correction {correction} is for all pairs, found two algorithms"
         )
-    if a is None and per_task:
+    if two is None and per_task:
         raise typer.BadParameter("--per-task needs two algorithms, A and B")
     if equivalence is not None and correction != "holm":
         raise typer.BadParameter(f"--equivalence corrects by holm, found --correction {correction}")
     of_pair = {"--by": by is not None, "--sequential": sequential is not None}
     for option in [name for name, is_set in of_pair.items() if is_set]:
-        if a is None:
+        if two is None:
             raise typer.BadParameter(f"{option} needs two algorithms, A and B")
         if equivalence is not None:
             raise typer.BadParameter(f"{option} goes without --equivalence")
+    if fail_if is not None:
+        unlike = {
+            **of_pair,
+            "--equivalence": equivalence is not None,
+            "--weights": weights is not None,
+            "--per-task": per_task,
+            f"--correction {correction}": correction != "holm",
+        }
+        for option in [name for name, is_set in unlike.items() if is_set]:
+            raise typer.BadParameter(f"--fail-if goes without {option}")
     others = {"--equivalence": equivalence is not None, "--correction": correction != "holm"}
     others |= of_pair
     _check_weights(weights, metric, {"--per-task": per_task, **others})
@@ -189,26 +199,46 @@ def compare(
         options = draws.arguments() | {"paired": paired, "method": how}
         if wanted:
             options["metrics"] = wanted
-        pair = chosen_pair(table, a, b)
+        two = chosen_pair(table, *(two or (None, None)))
         found: Results[Any]
-        if weights is not None:
+        if fail_if is not None:
+            found = _checked(table, fail_if, wanted, two, options)
+        elif weights is not None:
             options = {k: v for k, v in options.items() if k not in ("gamma", "metrics")}
             by_task = weights_of(weights, table)
-            found = stats.compare_weighted(table, by_task, *(pair or ()), **options)
+            found = stats.compare_weighted(table, by_task, *(two or ()), **options)
         elif equivalence is not None:
             options |= {"margin": equivalence, "per_task": per_task}
-            found = stats.equivalence(table, *(pair or ()), **options)
-        elif pair is None:
+            found = stats.equivalence(table, *(two or ()), **options)
+        elif two is None:
             found = stats.compare_all(table, correction=correction, **options)
         else:
             options |= {"per_task": per_task, "by": by, "sequential": sequential}
-            found = stats.compare(table, *pair, **options)
+            found = stats.compare(table, *two, **options)
         answer.show(found, **vars(showing))
+    if isinstance(found, stats.ClaimChecks) and found.established:
+        raise typer.Exit(1)
+
+
+def _checked(
+    table: ScoreTable,
+    claim: str,
+    metrics: Sequence[str] | None,
+    pair: tuple[str, str] | None,
+    options: Mapping[str, Any],
+) -> ClaimChecks:
+    """Check a claim about one metric."""
+    from gnomon.stats import check_claim
+
+    if metrics is not None and len(metrics) > 1:
+        raise typer.BadParameter(f"--fail-if is about one metric, found {', '.join(metrics)}")
+    rest = {name: value for name, value in options.items() if name != "metrics"}
+    return check_claim(table, claim, metrics[0] if metrics else None, pair=pair, **rest)
 
 
 @with_groups
 def profile(
-    source: Source,
+    source: Sources,
     kind: Annotated[
         Literal["run_score", "average_score", "ratio", "likelihood", "permutation"],
         typer.Option("--kind", "--metric", help="Which share is shown."),
@@ -265,7 +295,7 @@ def profile(
 
 @with_groups
 def histograms(
-    source: Source,
+    source: Sources,
     algorithm: Only = None,
     *,
     scores: NormalizedScores,
@@ -282,7 +312,7 @@ def histograms(
 
 @with_groups
 def curves(
-    source: Source,
+    source: Sources,
     metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
     summary: Annotated[
         Literal["area", "best", "best_corrected", "final", "time_to_threshold"] | None,
@@ -322,7 +352,9 @@ def curves(
         table = table.select(algorithms=algorithm)
         table = normalized(table if at is None else up_to(table, at), normalize)
         wanted, options = metric or "iqm", draws.arguments() | {"grid": _grid(grid)}
-        step = reading.step_column or ("episode" if source.is_dir() else "step")
+        place = single_place(source)
+        is_run = place is not None and place.is_dir()
+        step = reading.step_column or ("episode" if is_run else "step")
         found = (
             curves_of(table, wanted, method=method, step=step.replace("_", " "), **options)
             if summary is None

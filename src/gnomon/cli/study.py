@@ -9,8 +9,7 @@ import typer
 
 from gnomon.cli.answer import JsonOption
 from gnomon.cli.leaderboard import DatabaseOption, DataOption, board_answering
-
-__all__ = ["app"]
+from gnomon.cli.leaderboard import app as leaderboard
 
 app = typer.Typer(
     name="study",
@@ -18,6 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Make a study of a plan, on the server's machine, and export what was played.",
 )
+leaderboard.add_typer(app)
 _DATA = Path("leaderboard-data")
 StudyArgument = Annotated[str, typer.Argument(help="The study.")]
 UrlOption = Annotated[str, typer.Option(help="How the world sees the server.")]

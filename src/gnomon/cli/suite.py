@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.distill import Names, Picture, SuiteScores, costs_of
+from gnomon.cli.distill import Names, Picture, SuiteScores, costs_of, say_items
 from gnomon.cli.options import ReadOptions, Score, Seed, Source, scores_of, with_groups
 from gnomon.cli.progress import SearchOptions, announce, progress_bar
 from gnomon.errors import ScoreDataError
@@ -20,15 +20,21 @@ if TYPE_CHECKING:
     from gnomon.distill import PreparedScores
     from gnomon.results import Results
 
-__all__ = ["app"]
-
-app = typer.Typer(no_args_is_help=True, help="How a suite could be smaller, and what is in it.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="How a suite could be smaller, and what is in it.",
+)
 
 Procedure = Annotated[
     str, typer.Option(help="factor, paper, paper-code, complete, auto, irt-1, irt-2.")
 ]
 Most = Annotated[int, typer.Option(min=1, help="The greatest number of tasks.")]
 Folds = Annotated[int, typer.Option(min=2, help="Folds of the validations.")]
+Nested = Annotated[
+    Literal["folds", "algorithms", "groups", "group-folds", "time"],
+    typer.Option(help="What is left out at a time."),
+]
 Size = Annotated[int, typer.Option(min=1, help="Number of tasks.")]
 Categories = Annotated[
     Path | None, typer.Option(help="CSV of task, category: colours of the figure.")
@@ -63,21 +69,30 @@ def sizes(
     procedure: Procedure = "factor",
     folds: Folds = 10,
     repeats: Annotated[int, typer.Option(min=1, help="Of the nested validation.")] = 1,
+    gap: Annotated[float, typer.Option(help="Of items: the difference of two models.")] = 0.05,
+    power: Annotated[float, typer.Option(help="Of items: the power to tell it.")] = 0.8,
+    others: Annotated[
+        bool, typer.Option("--others", help="Beside it tasks chosen for each, and random ones.")
+    ] = False,
     figure: Picture = None,
     *,
     search: SearchOptions,
     scores: SuiteScores,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how the error falls with the number of tasks, the honest error beside the plain one."""
+    """Say how the error falls with the number of tasks; of items, which gap so many tell."""
+    from gnomon.distill import item_sizes
     from gnomon.distill import sizes as best_of_sizes
 
     with answering("suite sizes", as_json=as_json) as answer:
+        if (table := scores.items()) is not None:
+            answer.show(item_sizes(table, gap, power=power, rng=search.seed), figure=figure)
+            return
         data = scores.prepared()
         with search.begun("sizes") as doing:
             for size in range(1, most + 1):
                 announce(data, size, [procedure], 1 + folds * repeats)
-            options = {"folds": folds, "repeats": repeats, **doing}
+            options = {"folds": folds, "repeats": repeats, "others": others, **doing}
             found = best_of_sizes(data, most=most, procedure=procedure, **options)
         answer.show(found, figure=figure)
 
@@ -89,6 +104,9 @@ def pareto(
     most: Most = 5,
     budget: Annotated[float, typer.Option(min=0, help="The greatest total cost.")] = float("inf"),
     folds: Folds = 10,
+    nested: Annotated[
+        bool, typer.Option(help="Repeat the choice without the algorithms predicted.")
+    ] = True,
     figure: Picture = None,
     *,
     scores: SuiteScores,
@@ -103,7 +121,8 @@ def pareto(
         with progress_bar("subsets") as progress:
             for size in range(1, min(most, len(data.candidates)) + 1):
                 announce(data, size, ["paper"], 1)
-            found = front(data, prices, most=most, budget=budget, folds=folds, progress=progress)
+            options: dict[str, Any] = {"most": most, "budget": budget, "folds": folds}
+            found = front(data, prices, nested=nested, progress=progress, **options)
         answer.show(found, figure=figure)
 
 
@@ -167,7 +186,7 @@ def items(
     source: Source,
     choose: Annotated[int, typer.Option(min=1, help="Number of items.")] = 100,
     method: Annotated[
-        str, typer.Option(help="stratified, correlated, anchors or random.")
+        str, typer.Option(help="stratified, correlated, anchors, irt-anchors or random.")
     ] = "stratified",
     folds: Folds = 5,
     errors: Annotated[
@@ -175,6 +194,7 @@ def items(
     ] = True,
     seed: Seed = 0,
     score: Score = None,
+    figure: Picture = None,
     *,
     reading: ReadOptions,
     as_json: JsonOption = False,
@@ -185,11 +205,9 @@ def items(
     with answering("suite items", as_json=as_json) as answer:
         table = scores_of(source, score, reading)
         found = choose_items(table, choose, method=method, folds=folds, compare=errors, rng=seed)
-        answer.show(found)
+        answer.show(found, figure=figure)
         if not found:
-            answer.results([{"items": list(found.items)}])
-            for item in found.items:
-                answer.say(item)
+            say_items(answer, found.items)
 
 
 @app.command()
@@ -199,10 +217,7 @@ def baselines(
     subset: Annotated[
         Names, typer.Option("--set", help="NAME=u,v,w: a fixed set to judge beside; repeatable.")
     ] = None,
-    nested: Annotated[
-        Literal["folds", "algorithms", "groups", "group-folds", "time"],
-        typer.Option(help="What is left out at a time."),
-    ] = "folds",
+    nested: Nested = "folds",
     folds: Folds = 10,
     seed: Seed = 0,
     figure: Picture = None,

@@ -10,8 +10,6 @@ from sqlalchemy.orm import DeclarativeBase, mapped_column
 from sqlalchemy.schema import MetaData
 from sqlalchemy.types import TypeDecorator
 
-__all__ = ["AccountId", "Base", "BigNumber", "Id", "Name", "Sha256", "UtcTime", "now"]
-
 
 def now() -> datetime.datetime:
     """Return this moment, in UTC."""

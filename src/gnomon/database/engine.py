@@ -15,8 +15,6 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from gnomon.errors import LeaderboardError
 
-__all__ = ["Database"]
-
 #: How long a writer waits for another one, in seconds.
 _PATIENCE_S = 30
 

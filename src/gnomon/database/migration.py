@@ -19,8 +19,6 @@ from sqlalchemy import Connection
 from gnomon.database.engine import Database
 from gnomon.errors import LeaderboardError
 
-__all__ = ["current_revision", "downgrade", "head_revision", "move_to", "require_head", "upgrade"]
-
 
 def upgrade(database: Database, revision: str = "head") -> None:
     """Bring the tables to a version, by default the newest; an empty database gets them all.

@@ -14,35 +14,10 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from gnomon.database.columns import AccountId, Base, BigNumber, Id, Name, Sha256, now
 
-__all__ = [
-    "Account",
-    "AuditRecord",
-    "BrowserSession",
-    "Division",
-    "Entry",
-    "EntryAttempt",
-    "Job",
-    "JobState",
-    "PlayAttempt",
-    "PlaySession",
-    "RateCount",
-    "RemoteTrial",
-    "Season",
-    "SeasonRule",
-    "ServerSecret",
-    "Study",
-    "StudyAssignment",
-    "Submission",
-    "SubmissionState",
-    "Token",
-    "VerifiedTrial",
-]
-
 Division = Literal["hidden", "replayed", "open"]
 SubmissionState = Literal[
     "uploading", "queued", "verifying", "verified", "reported", "refused", "error", "withdrawn"
 ]
-JobState = Literal["queued", "running", "done", "error"]
 
 
 class Account(Base):
@@ -162,7 +137,9 @@ class Entry(Base):
 class EntryAttempt(Base):
     """One go of an entry at the board, from 1; ``seed`` decides the boards it must be played on.
 
-    It is used up by a submission that was taken in, whatever became of that one.
+    It is used up by a submission that was taken in, whatever became of that one, and in the hidden
+    division by its first move: ``begun_at``, from an address of which ``begun_from`` is a keyed
+    hash. ``closed_at``: what was not played is scored as errors.
     """
 
     __tablename__ = "attempts"
@@ -172,6 +149,9 @@ class EntryAttempt(Base):
     number: Mapped[int]
     seed: Mapped[BigNumber]
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    begun_at: Mapped[datetime.datetime | None]
+    begun_from: Mapped[Sha256 | None]
+    closed_at: Mapped[datetime.datetime | None]
     entry: Mapped[Entry] = relationship(back_populates="attempts")
 
 
@@ -292,7 +272,9 @@ class RemoteTrial(Base):
     """A trial that a learner plays through the server; ``actions`` is every attempt so far.
 
     ``state`` is ``playing``, ``done`` or ``abandoned``; boards and outcomes follow from the
-    attempt's seed, the rule and the number, so that the actions are all there is to keep.
+    attempt's seed, the rule and the number, so that the actions are all there is to keep. Of one
+    that was abandoned, ``episode``, ``n_attempts`` and ``n_errors`` are the learner's own; the
+    actions go on with the refused attempts that fill its remaining episodes.
     """
 
     __tablename__ = "remote_trials"
@@ -304,6 +286,7 @@ class RemoteTrial(Base):
     state: Mapped[str] = mapped_column(String(16), default="playing")
     episode: Mapped[int] = mapped_column(default=0)
     n_attempts: Mapped[int] = mapped_column(default=0)
+    n_errors: Mapped[int] = mapped_column(default=0)
     actions: Mapped[bytes] = mapped_column(default=b"")
     log_sha256: Mapped[Sha256 | None]
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)

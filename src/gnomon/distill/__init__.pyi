@@ -3,9 +3,9 @@ from .comparison import Reliability as Reliability
 from .comparison import SubsetComparisons as SubsetComparisons
 from .comparison import compare as compare
 from .comparison import reliability as reliability
-from .distillation import Distillation as Distillation
 from .distillation import distill as distill
 from .distillation import sizes as sizes
+from .distilled import Distillation as Distillation
 from .distilled import Distilled as Distilled
 from .evaluation import ExplainedTasks as ExplainedTasks
 from .evaluation import explained as explained
@@ -15,6 +15,13 @@ from .forecasts.pairs import SubsetComparison as SubsetComparison
 from .forecasts.prediction import predict as predict
 from .items.choice import ItemChoice as ItemChoice
 from .items.choice import choose_items as choose_items
+from .items.choice import next_items as next_items
+from .items.held_out import Scales as Scales
+from .items.item_sizes import ItemSizes as ItemSizes
+from .items.item_sizes import item_sizes as item_sizes
+from .items.item_suite import ItemForecast as ItemForecast
+from .items.item_suite import ItemSuite as ItemSuite
+from .items.item_suite import NextItems as NextItems
 from .items.response_model import ItemModel as ItemModel
 from .items.response_model import fit_items as fit_items
 from .models import SubsetModel as SubsetModel
@@ -64,13 +71,18 @@ __all__ = [
     "Forecast",
     "HeldOut",
     "ItemChoice",
+    "ItemForecast",
     "ItemModel",
+    "ItemSizes",
+    "ItemSuite",
+    "NextItems",
     "NextSteps",
     "PaperProcedure",
     "Preparation",
     "PreparedScores",
     "Procedure",
     "Reliability",
+    "Scales",
     "Stability",
     "SubsetComparison",
     "SubsetComparisons",
@@ -90,7 +102,9 @@ __all__ = [
     "fairness",
     "fit_items",
     "fit_least_squares",
+    "item_sizes",
     "nested_error",
+    "next_items",
     "next_steps",
     "optimal",
     "order_agreement",

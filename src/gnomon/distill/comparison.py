@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from gnomon.distill.distillation import distill
+from gnomon.distill.distilled import Distillation
 from gnomon.distill.forecasts.pairs import (
     DECIDED,
     SubsetComparison,
@@ -33,15 +34,6 @@ from gnomon.scores.table import FloatArray, ScoreTable
 if TYPE_CHECKING:
     from gnomon.distill.distillation import Nested
     from gnomon.distill.validation.cross_validation import HeldOut
-
-__all__ = [
-    "PairReliability",
-    "Reliability",
-    "SubsetComparisons",
-    "compare",
-    "pair_probabilities",
-    "reliability",
-]
 
 #: The classes of what was said, in which it is counted what came true.
 _CLASSES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
@@ -262,6 +254,8 @@ def reliability(
     found = distill(
         scores, size=size, nested=nested, folds=folds, repeats=repeats, rng=rng, **preparation
     )
+    if not isinstance(found, Distillation):
+        raise ScoreDataError("reliability is of tasks; of items, see how wide the intervals are")
     if found[0].nested is None:
         raise ScoreDataError("expected a nested validation; nested is none")
     return reliability_of(found[0].nested, scale=found.model.scale)

@@ -6,16 +6,21 @@ import copy
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import comb, nan
-from typing import Any, ClassVar, Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from gnomon.distill.distilled import Distilled, explained_in_words
-from gnomon.distill.models import SubsetModel
+from gnomon.distill.distilled import Distillation, Distilled, Sizes
+from gnomon.distill.items.choice import ItemChoice, choose_items
 from gnomon.distill.preparation.preparation import PreparationOptions, prepare
-from gnomon.distill.preparation.prepared import PreparedScores, check_groups, check_target
+from gnomon.distill.preparation.prepared import (
+    PreparedScores,
+    check_groups,
+    check_target,
+    error_of_few,
+)
 from gnomon.distill.procedures.goals import BudgetProcedure, TargetErrorProcedure, check_costs
 from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
@@ -25,109 +30,55 @@ from gnomon.distill.validation.diagnosis import doubts
 from gnomon.distill.work import Progress
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
-from gnomon.results import Results, generator, made_by, recorded
+from gnomon.results import generator, made_by, recorded
 from gnomon.scores.table import ScoreTable
-
-__all__ = ["Distillation", "Nested", "Sizes", "distill", "sizes"]
+from gnomon.stats.items.item_units import expect_items, refuse_unlike
 
 #: What a nested validation leaves out at a time.
 Nested = Literal["folds", "algorithms", "groups", "group-folds", "time", "none"]
 #: A set is compared with the best of its size if there are no more of these.
 _MOST_COMPARED = 10_000_000
+#: Fewer algorithms than these choose largely by chance.
+_FEW = 20
 #: A summary that is a smaller share of the largest one makes a relative error meaningless.
 _NEARLY = 0.01
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Distillation(Results[Distilled]):
-    """The subsets that one or several procedures chose, best first of each.
-
-    Parameters
-    ----------
-    data : PreparedScores
-        What they were chosen from.
-
-    Examples
-    --------
-    >>> from gnomon.scores import load_scores
-    >>> found = distill(load_scores("gohr-full"), size=2, transform="identity", summary="mean")
-    >>> found.model.formula
-    'identity summary = 762 + 0.2081 bottommost-first + 0.2864 two-a-bucket'
-    >>> found.settings["nested"], found.warnings[-1]
-    ('folds', 'some summaries are near 0: relative errors say little there, r2 says more')
-    """
-
-    data: PreparedScores = field(kw_only=True)
-
-    columns: ClassVar[tuple[str, ...]] = (
-        *("procedure", "rank", "tasks", "cv_mse", "r2", "relative_error"),
-        *("nested_relative_error", "n_rows"),
-    )
-    drawn_by = "gnomon.plot.distillation:prediction_figure"
-
-    @property
-    def model(self) -> SubsetModel:
-        """The model of the first subset."""
-        return self[0].model
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the errors are errors of, whether the order holds, and the models."""
-        nested = [(one, one.nested) for one in self if one.nested is not None]
-        lines = [line for one, held in nested for line in explained_in_words(one, held, self.data)]
-        beside = self.settings.get("chosen_relative_error")
-        if beside is not None:
-            n = len(self.model.tasks)
-            lines.append(f"the best {n} tasks to choose would have {100 * beside:.1f} %, nested")
-        return tuple(lines)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Sizes(Distillation):
-    """The best subset of each size: how the error falls with the number of tasks."""
-
-    columns = ("size", "tasks", "r2", "relative_error", "nested_relative_error", "n_rows")
-    drawn_by = "gnomon.plot.distillation:size_figure"
-
-    notes = ()
-
-    def as_records(self) -> list[dict[str, Any]]:
-        """Return the records, each with its number of tasks first."""
-        return [{"size": len(one.model.tasks)} | one.as_record() for one in self]
 
 
 def distill(
     scores: ScoreTable | PreparedScores,
     *,
-    size: int = 5,
+    size: int | None = None,
     procedure: str | Procedure | Sequence[str | Procedure] = "factor",
     top: int = 1,
     nested: Nested = "folds",
     repeats: int = 1,
-    folds: int = 10,
+    folds: int | None = None,
     force: Sequence[str] = (),
     have: Sequence[str] = (),
     add: int = 0,
     costs: Mapping[str, float] | None = None,
     budget: float | None = None,
     target_error: float | None = None,
+    gap: float | None = None,
     rng: np.random.Generator | int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
     **preparation: Unpack[PreparationOptions],
-) -> Distillation:
+) -> Distillation | ItemChoice:
     """Find the few tasks that predict a suite's summary score, with the honest error beside it.
 
     The plain error takes the tasks as given and holds out algorithms while the weights are fitted;
     as the tasks were chosen on the same algorithms, it is too good. The nested one repeats the
-    choice without the algorithms that are predicted.
+    choice without the algorithms that are predicted. A table of items (``units="items"``) is
+    distilled by :func:`choose_items`: of what follows it takes `size`, `procedure` (its method),
+    `nested` (``none`` measures nothing), `folds`, `gap` and `rng`.
 
     Parameters
     ----------
     scores : ScoreTable or PreparedScores
         Several runs of a task count by their mean, of curves at the last step that all reach.
-    size : int
-        Number of tasks, forced ones included.
+    size : int, optional
+        Number of tasks, forced ones included, 5 if not given; of items 100.
     procedure : str, Procedure, or a sequence of these
         How to choose and weigh; see :func:`gnomon.distill.procedures.registry.procedure_of`.
     top : int
@@ -138,8 +89,8 @@ def distill(
         Beside it stand those in time and by groups, if dates and groups are known.
     repeats : int
         Of the nested validation, with other random folds.
-    folds : int
-        Of both validations.
+    folds : int, optional
+        Of both validations, 10 if not given; of items 5.
     force : sequence of str
         Tasks that every subset has.
     have : sequence of str
@@ -150,6 +101,8 @@ def distill(
         Choose as many tasks as the budget pays for, instead of `size`.
     target_error : float, optional
         Choose the fewest tasks whose relative error is at most this, instead of `size`.
+    gap : float, optional
+        Of items: choose the fewest that tell two models apart whose shares differ by this.
     rng : numpy.random.Generator or int, optional
         Of the random folds, or its seed; seed 0 if not given. Every procedure has the same folds.
     executor : Executor, optional
@@ -163,7 +116,8 @@ def distill(
     Returns
     -------
     Distillation
-        Numbers that do not exist are NaN, and None in the records; `warnings` says why.
+        Numbers that do not exist are NaN, and None in the records; `warnings` says why. Of a
+        table of items, an :class:`ItemChoice`.
 
     Raises
     ------
@@ -184,6 +138,18 @@ def distill(
     >>> bool(found[0].nested_relative_error > 0.8 * found[0].relative_error)
     True
     """
+    if isinstance(scores, ScoreTable) and scores.units == "items":
+        unlike = {"top": top != 1, "repeats": repeats != 1, "force": bool(force)}
+        unlike |= {"have": bool(have), "costs": costs is not None, "budget": budget is not None}
+        unlike |= {"target_error": target_error is not None, **dict.fromkeys(preparation, True)}
+        refuse_unlike(**unlike, **{f"nested={nested}": nested not in ("folds", "none")})
+        method = "stratified" if procedure == "factor" else str(procedure)
+        measure, n = nested != "none", size or 100
+        return choose_items(
+            scores, n, method=method, folds=folds or 5, compare=measure, gap=gap, rng=rng
+        )
+    expect_items(gap=None if gap is None else str(gap))
+    size, folds = 5 if size is None else size, 10 if folds is None else folds
     several = [procedure] if isinstance(procedure, str | Procedure) else procedure
     chosen = [procedure_of(one, n_folds=folds) for one in several]
     if have:
@@ -272,6 +238,7 @@ def sizes(
     procedure: str | Procedure = "factor",
     repeats: int = 1,
     folds: int = 10,
+    others: bool = False,
     rng: np.random.Generator | int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -285,6 +252,8 @@ def sizes(
     ----------
     most : int
         The greatest number of tasks.
+    others : bool
+        Also the errors of tasks chosen one by one for each algorithm, and of random ones.
 
     Returns
     -------
@@ -297,16 +266,21 @@ def sizes(
     >>> [round(one.r2, 2) for one in found]
     [0.94, 0.98]
     """
+    from gnomon.distill.validation.other_methods import other_errors
+
     chosen = procedure_of(procedure, n_folds=folds)
     settings: dict[str, Any] = {"most": most, "procedure": chosen.name}
     settings |= {"repeats": repeats, "folds": folds}
-    options: dict[str, Any] = {"n_folds": folds, "n_repeats": repeats, "rng": generator(rng)}
+    draws = generator(rng)
+    seed = int(copy.deepcopy(draws).integers(0, 2**32))
+    options: dict[str, Any] = {"n_folds": folds, "n_repeats": repeats, "rng": draws}
     options |= {"executor": executor, "progress": progress}
     with recorded() as notes:
         data = prepare(scores, **preparation)
         found = [best_subsets(data, size, chosen, **options)[0] for size in range(1, most + 1)]
+        beside = other_errors(data, most, folds=folds, seed=seed) if others else {}
     settings["preparation"] = list(data.record)
-    return Sizes(tuple(found), made_by(rng, **settings), tuple(notes), data=data)
+    return Sizes(tuple(found), made_by(rng, **settings), tuple(notes), data=data, others=beside)
 
 
 def best_subsets(
@@ -332,7 +306,7 @@ def best_subsets(
     if n < n_folds:
         raise ScoreDataError(
             f"expected at least {n_folds} algorithms for {n_folds} folds, found {n}: "
-            "too few to choose tasks by"
+            f"too few to choose tasks by; {error_of_few(n)}; or give at most {n} folds"
         )
     check_target(data)
     judged = procedure.best(data, size, forced=forced, progress=progress)
@@ -405,5 +379,12 @@ def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -
     summaries = np.abs(data.transform.inverse(data.target))
     if data.transform.log_base is None and summaries.min() < _NEARLY * summaries.max():
         yield "some summaries are near 0: relative errors say little there, r2 says more"
+    if len(data.algorithms) < _FEW and found[0].nested is not None:
+        error, unsure = found[0].nested_relative_error, found[0].nested.standard_error
+        yield (
+            f"{len(data.algorithms)} algorithms are few to choose tasks by: the error is "
+            f"{found[0].relative_error:.0%} with these tasks given, {error:.0%} (standard error "
+            f"{unsure:.0%}) if they are chosen again; {error_of_few(len(data.algorithms))}"
+        )
     if len(found) < n_wanted:
         yield f"{len(found)} subsets found, {n_wanted} asked for"

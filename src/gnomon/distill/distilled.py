@@ -1,18 +1,17 @@
-"""Distilled subset: what a procedure chose, with its model, its errors, and these in words."""
+"""Distilled subsets: what procedures chose, with their models, their errors, and these in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from math import isnan, log
-from typing import Any
+from typing import Any, ClassVar
 
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.validation.cross_validation import HeldOut
 from gnomon.distill.validation.order import OrderAgreement
-
-__all__ = ["Distilled", "explained_in_words"]
+from gnomon.results import Results
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,3 +136,82 @@ def _covered(held: HeldOut, scale: float, data: PreparedScores) -> str:
     base = data.transform.log_base
     width = f"{100 * half * log(base):.0f} %" if base else f"{half:.3g} ({data.transform.name})"
     return f"90 % intervals cover {held.coverage(scale=scale):.0%}, median half width {width}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Distillation(Results[Distilled]):
+    """The subsets that one or several procedures chose, best first of each.
+
+    Parameters
+    ----------
+    data : PreparedScores
+        What they were chosen from.
+
+    Examples
+    --------
+    >>> from gnomon.distill import distill
+    >>> from gnomon.scores import load_scores
+    >>> found = distill(load_scores("gohr-full"), size=2, transform="identity", summary="mean")
+    >>> found.model.formula
+    'identity summary = 762 + 0.2081 bottommost-first + 0.2864 two-a-bucket'
+    >>> found.settings["nested"], found.warnings[-1]
+    ('folds', 'some summaries are near 0: relative errors say little there, r2 says more')
+    """
+
+    data: PreparedScores = field(kw_only=True)
+
+    columns: ClassVar[tuple[str, ...]] = (
+        *("procedure", "rank", "tasks", "cv_mse", "r2", "relative_error"),
+        *("nested_relative_error", "n_rows"),
+    )
+    drawn_by = "gnomon.plot.distillation:prediction_figure"
+
+    @property
+    def model(self) -> SubsetModel:
+        """The model of the first subset."""
+        return self[0].model
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the errors are errors of, whether the order holds, and the models."""
+        nested = [(one, one.nested) for one in self if one.nested is not None]
+        lines = [line for one, held in nested for line in explained_in_words(one, held, self.data)]
+        beside = self.settings.get("chosen_relative_error")
+        if beside is not None:
+            n = len(self.model.tasks)
+            lines.append(f"the best {n} tasks to choose would have {100 * beside:.1f} %, nested")
+        return tuple(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sizes(Distillation):
+    """The best subset of each size: how the error falls with the number of tasks.
+
+    Parameters
+    ----------
+    others : mapping from str to tuple of float
+        The errors of other ways to take as many tasks, ``adaptive`` and ``random``, on as many
+        folds; empty if they were not asked for.
+    """
+
+    others: Mapping[str, tuple[float, ...]] = field(default_factory=dict, kw_only=True)
+
+    columns = ("size", "tasks", "r2", "relative_error", "nested_relative_error", "n_rows")
+    drawn_by = "gnomon.plot.distillation:size_figure"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The errors of other ways to take as many tasks."""
+        words = {"adaptive": "chosen one by one for each algorithm", "random": "random sets"}
+        return tuple(
+            f"{words[name]}: " + ", ".join(f"{100 * error:.1f} %" for error in errors)
+            for name, errors in self.others.items()
+        )
+
+    def as_records(self) -> list[dict[str, Any]]:
+        """Return the records, each with its number of tasks first."""
+        found = []
+        for i, one in enumerate(self):
+            beside = {f"{name}_error": errors[i] for name, errors in self.others.items()}
+            found.append({"size": len(one.model.tasks)} | one.as_record() | beside)
+        return found

@@ -21,17 +21,6 @@ from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = [
-    "ExplainedTask",
-    "ExplainedTasks",
-    "Fairness",
-    "FairnessTest",
-    "explained",
-    "fairness",
-    "fairness_tests",
-    "thirds",
-]
-
 
 @dataclass(frozen=True)
 class ExplainedTask:

@@ -22,9 +22,6 @@ from gnomon.distill.preparation.prepared import PreparedScores, transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 
-__all__ = ["SubsetModel", "SummaryEstimate"]
-
-
 _FORMAT = "gnomon subset model 2"
 _OLD_FORMAT = "gnomon subset model 1"
 

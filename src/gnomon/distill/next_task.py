@@ -16,6 +16,8 @@ from typing import Literal, Unpack
 import numpy as np
 
 from gnomon.distill.forecasts.forecast import Forecast
+from gnomon.distill.items.choice import next_items
+from gnomon.distill.items.item_suite import NextItems
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation.preparation import PreparationOptions, prepare
 from gnomon.distill.preparation.prepared import PreparedScores
@@ -25,8 +27,7 @@ from gnomon.distill.validation.cross_validation import nested_error
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-
-__all__ = ["NextStep", "NextSteps", "next_steps"]
+from gnomon.stats.items.item_units import refuse_unlike
 
 #: Up to so many tasks a set that is chosen jointly beats a choice one by one.
 _JOINT = 5
@@ -98,9 +99,10 @@ class NextSteps(Results[NextStep]):
         known = f"{self.algorithm}: {len(self.tasks)} tasks"
         if not math.isnan(self.half_width):
             known += f", 90 % interval of half width {self.half_width:.0%}"
-        advice = "stop: the target is reached" if self.stop else "go on with the first of the list"
+        advice = "go on with the first of the list" if len(self) else "no task is left to run"
+        advice = "stop: the target is reached" if self.stop else advice
         lines = [f"{known}; target {self.target:.0%}: {advice}"]
-        if len(self.tasks) < _JOINT and not self.stop:
+        if len(self.tasks) < _JOINT and len(self) and not self.stop:
             lines.append(
                 f"up to {_JOINT} tasks run the set that is chosen jointly, in any order: it beats "
                 "a choice one by one"
@@ -118,14 +120,15 @@ def next_steps(
     algorithm: str,
     *,
     costs: Mapping[str, float] | None = None,
-    target: float = 0.25,
+    target: float | None = None,
     **preparation: Unpack[PreparationOptions],
-) -> NextSteps:
+) -> NextSteps | NextItems:
     """Say which task, or further run, tells most of an algorithm's summary for its cost.
 
     All other algorithms of the table are the training. The suite is simulated given the tasks that
     the algorithm has; a task is worth the squared correlation of its simulated score with the
-    simulated summary.
+    simulated summary. Of a table of items (``units="items"``) an item is worth the Fisher
+    information that it is expected to give of the algorithm's ability.
 
     Parameters
     ----------
@@ -136,14 +139,16 @@ def next_steps(
         One that is not in the table has no task yet.
     costs : mapping from task to float, optional
         Of one run of each task; all alike if not given.
-    target : float
-        Relative half width of the 90 % interval at which to stop.
+    target : float, optional
+        Relative half width of the 90 % interval at which to stop, 0.25 if not given; of items the
+        half width of the share solved, 0.03.
     **preparation
         As :func:`gnomon.distill.prepare` takes it.
 
     Returns
     -------
     NextSteps
+        Of items, :class:`NextItems`.
 
     Raises
     ------
@@ -161,6 +166,10 @@ def next_steps(
     >>> found[0].joint, found.stop
     (True, False)
     """
+    if isinstance(scores, ScoreTable) and scores.units == "items":
+        refuse_unlike(costs=costs is not None, **dict.fromkeys(preparation, True))
+        return next_items(scores, algorithm, target=0.03 if target is None else target)
+    target = 0.25 if target is None else target
     if not target > 0:
         raise ScoreDataError(f"expected a target half width above 0, found {target:g}")
     with recorded() as notes:

@@ -23,8 +23,6 @@ from gnomon.execution.executor import Executor
 from gnomon.results import Results, Row, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["Choice", "Committee", "Drawn", "Stability", "committee_of", "stability"]
-
 #: What is drawn, or left out one by one; or the folds of the paper's procedure.
 Drawn = Literal["algorithms", "groups", "left-out-algorithms", "left-out-groups", "fold-seeds"]
 #: A bootstrap sample holds so large a share of distinct rows, on average: 1 - 1/e.

@@ -15,19 +15,6 @@ from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = [
-    "Component",
-    "Components",
-    "Correlations",
-    "Edge",
-    "SingleTask",
-    "SingleTasks",
-    "components",
-    "correlation_matrix",
-    "correlations",
-    "single",
-]
-
 #: Fewer rows in common say nothing of a correlation.
 _LEAST_COMMON = 3
 #: A variance that is none, as a share of the squares that it is left over from.

@@ -8,8 +8,6 @@ from typing import TypeAlias, TypeVar
 from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor, SerialExecutor
 
-__all__ = ["Progress", "completed"]
-
 #: Called with how much is done, and of how much; less done than before begins another search.
 Progress: TypeAlias = Callable[[int, int], object]
 

@@ -7,18 +7,21 @@ is not trusted with more: what has been done is written down by whoever asks for
 from __future__ import annotations
 
 import logging
+import os
+import uuid
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from gnomon.errors import GnomonError
-from gnomon.execution.executor import NO_LIMITS, Limits, Outcome, make_executor
+from gnomon._io.process_tree import MARK, become_root, end_descendants
+from gnomon.errors import GnomonError, NoClusterWarning
+from gnomon.execution.executor import NO_LIMITS, Executor, Limits, Outcome, in_one_line
 from gnomon.execution.interrupts import processes_undisturbed
-
-__all__ = ["DaskExecutor", "cluster_executor", "dask_is_installed"]
+from gnomon.execution.worker_processes import ProcessExecutor, make_executor
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -43,39 +46,50 @@ def cluster_executor(
     *,
     limits: Limits = NO_LIMITS,
     prepare: Callable[[], None] | None = None,
-) -> Iterator[DaskExecutor]:
+) -> Iterator[Executor]:
     """Connect to a Dask cluster, or start one of ``n_workers`` local processes for ``"local"``.
 
     ``scheduler`` is ``"local"`` or an address such as ``"tcp://10.0.0.1:8786"``, whose workers need
     the same versions of everything. With limits, a worker does its pieces in a process of its own;
     ``prepare`` is called once in each such process before its first piece, off the clock.
 
+    If a local cluster does not start (Dask waits for its processes by the clock, which may jump), a
+    :class:`ProcessExecutor` of as many processes takes its place, and a NoClusterWarning says so.
+
     Raises GnomonError: Dask is not installed, or this is no address, or nobody answers there, or
     the scheduler has no workers.
     """
-    distributed = _distributed()
+    _distributed()
     if scheduler != "local":
         with _joined(scheduler) as client:
             yield DaskExecutor(client, limits=limits, prepare=prepare)
         return
+    with ExitStack() as cluster:
+        try:
+            client = _started(n_workers, cluster)
+        except Exception as error:
+            reason = f"a local Dask cluster did not start ({in_one_line(error)})"
+            remedy = "processes without Dask do its work"
+            warnings.warn(f"{reason}; {remedy}", NoClusterWarning, stacklevel=3)
+            yield ProcessExecutor(n_workers, limits=limits, prepare=prepare)
+            return
+        yield DaskExecutor(client, limits=limits, prepare=prepare, owns_workers=True)
+
+
+def _started(n_workers: int, cluster: ExitStack) -> Any:
+    """Return a client of a cluster that is started here, and ends with the stack."""
+    distributed = _distributed()
     settings = {
         # Deaths of a worker until Dask gives up a task that was on it.
         "distributed.scheduler.allowed-failures": 1,
         # Only such workers may have the processes that limits need.
         "distributed.worker.daemon": False,
     }
-    with (
-        import_module("dask").config.set(settings),
-        _local_cluster(n_workers) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield DaskExecutor(client, limits=limits, prepare=prepare)
-
-
-def _local_cluster(n_workers: int) -> Any:
-    """Start a cluster here, which ends when this process says so."""
-    with processes_undisturbed():
-        return _distributed().LocalCluster(
+    cluster.enter_context(import_module("dask").config.set(settings))
+    # What goes wrong when it ends is no fault of the work, which is done.
+    cluster.enter_context(suppress(Exception))
+    with processes_undisturbed():  # it ends when this process says so
+        started = distributed.LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
             host="127.0.0.1",
@@ -83,6 +97,8 @@ def _local_cluster(n_workers: int) -> Any:
             memory_limit=0,
             silence_logs=logging.CRITICAL,
         )
+    cluster.enter_context(started)
+    return cluster.enter_context(distributed.Client(started, set_as_default=False))
 
 
 @contextmanager
@@ -133,7 +149,8 @@ class DaskExecutor:
 
     The work must be a function that the workers can import, and pieces and results must pickle. A
     batch whose worker died is done again piece by piece, so that each answers for itself. If the
-    scheduler is lost, so is every piece that is not done.
+    scheduler is lost, so is every piece that is not done. What a piece has started ends with it if
+    the cluster ``owns_workers``, which then do nothing else, or there are limits.
     """
 
     def __init__(
@@ -142,8 +159,10 @@ class DaskExecutor:
         *,
         limits: Limits = NO_LIMITS,
         prepare: Callable[[], None] | None = None,
+        owns_workers: bool = False,
     ) -> None:
         self._client = client
+        self._owns_workers = owns_workers
         self._limits = limits
         self._prepare = prepare
 
@@ -196,7 +215,8 @@ class DaskExecutor:
 
     def _submit(self, work: Callable[[Piece], Result], batch: Sequence[Piece]) -> Any:
         # Not pure: each batch is a task of its own, however alike two are.
-        return self._client.submit(_do, work, self._limits, self._prepare, batch, pure=False)
+        how = (self._limits, self._prepare, self._owns_workers)
+        return self._client.submit(_do, work, *how, batch, pure=False)
 
     def _outcomes(self, done: Any, batch: Sequence[Piece]) -> Iterator[Outcome[Piece, Result]]:
         """Yield what came of a batch, or of a piece by itself that did not come back."""
@@ -221,9 +241,17 @@ def _do(
     work: Callable[[Piece], Result],
     limits: Limits,
     prepare: Callable[[], None] | None,
+    owns_worker: bool,
     batch: Sequence[Piece],
 ) -> list[tuple[Result | None, str | None, str | None, float]]:
     """Do a batch, on a worker of the cluster."""
     executor = make_executor(1, limits=limits, prepare=prepare)
-    outcomes = executor.map(work, batch)
-    return [(done.result, done.error, done.traceback, done.time_s) for done in outcomes]
+    ends_here = owns_worker and not limits
+    if ends_here:
+        become_root(os.environ.get(MARK) or uuid.uuid4().hex)
+    told = []
+    for done in executor.map(work, batch):
+        if ends_here:
+            end_descendants()
+        told.append((done.result, done.error, done.traceback, done.time_s))
+    return told

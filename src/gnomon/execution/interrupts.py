@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from types import FrameType
 
-__all__ = ["processes_undisturbed", "undisturbed"]
-
 
 @contextmanager
 def undisturbed() -> Iterator[None]:

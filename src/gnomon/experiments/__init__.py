@@ -3,9 +3,11 @@
 An :class:`ExperimentConfig` names rules and learners; :func:`load_experiment` has those that come
 with Gnomon. :func:`run` plays every trial into a :class:`RunFolder`, which keeps every attempt, and
 returns a :class:`RunSummary`; :func:`status` says how far a run is, :func:`forecast` what one would
-cost. From the attempts :func:`score` makes a table of scores, by any of the `METRICS`;
-:func:`fit_learning_curve` and :func:`mastery_distribution` say when a trial learned, and
-:func:`write_curves` writes learning curves for other dashboards.
+cost, and :func:`repair` mends one whose files were damaged. From the attempts :func:`score` makes a
+table of scores, by any of the `METRICS`; :func:`fit_learning_curve` and
+:func:`mastery_distribution` say when a trial learned, and :func:`write_curves` writes learning
+curves for other dashboards; :func:`statements` scores the rules that language models
+stated.
 
 A run stands wherever its path may: ``gnomon.report(run(config, "out"))``.
 

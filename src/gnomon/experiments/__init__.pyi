@@ -11,13 +11,16 @@ from .cost_forecast import Forecast as Forecast
 from .cost_forecast import forecast as forecast
 from .curve_files import write_curves as write_curves
 from .folder.journal import TrialRecord as TrialRecord
+from .folder.repair import Damage as Damage
+from .folder.repair import Repairs as Repairs
+from .folder.repair import repair as repair
 from .folder.run_folder import RunFolder as RunFolder
-from .runner import PairStatus as PairStatus
+from .folder.run_status import PairStatus as PairStatus
+from .folder.run_status import RunStatus as RunStatus
+from .folder.run_status import status as status
 from .runner import Progress as Progress
-from .runner import RunStatus as RunStatus
 from .runner import RunSummary as RunSummary
 from .runner import run as run
-from .runner import status as status
 from .scoring.attempt_scores import ATTEMPT_METRICS as ATTEMPT_METRICS
 from .scoring.attempt_scores import AttemptMetric as AttemptMetric
 from .scoring.attempt_scores import TrialAttempts as TrialAttempts
@@ -30,6 +33,11 @@ from .scoring.mastery import attempts_to_master as attempts_to_master
 from .scoring.mastery import mastery_distribution as mastery_distribution
 from .scoring.run_scores import score as score
 from .scoring.run_scores import score_table as score_table
+from .scoring.statements import Statement as Statement
+from .scoring.statements import Statements as Statements
+from .scoring.statements import agreement as agreement
+from .scoring.statements import description_length as description_length
+from .scoring.statements import statements as statements
 from .scoring.trial_scores import METRICS as METRICS
 from .scoring.trial_scores import Metric as Metric
 from .scoring.trial_scores import episode_errors as episode_errors
@@ -41,6 +49,7 @@ __all__ = [
     "ATTEMPT_METRICS",
     "METRICS",
     "AttemptMetric",
+    "Damage",
     "ExperimentConfig",
     "Forecast",
     "LearnerEntry",
@@ -50,29 +59,36 @@ __all__ = [
     "PairStatus",
     "PredefinedBoards",
     "Progress",
+    "Repairs",
     "RuleEntry",
     "RunFolder",
     "RunStatus",
     "RunSummary",
+    "Statement",
+    "Statements",
     "Suite",
     "Trial",
     "TrialAttempts",
     "TrialRecord",
     "aai_curves",
+    "agreement",
     "attempts_to_master",
     "available_experiments",
     "available_suites",
     "corrected_success",
+    "description_length",
     "episode_errors",
     "fit_learning_curve",
     "forecast",
     "load_experiment",
     "load_suite",
     "mastery_distribution",
+    "repair",
     "run",
     "score",
     "score_table",
     "score_trial",
+    "statements",
     "status",
     "trials_of",
     "write_curves",

@@ -1,4 +1,4 @@
-"""What a run will cost before it is begun: trials, time, and room on the disk.
+"""Cost forecast of a run: its trials, its time, and its space on the disk.
 
 Where the folder holds trials of a learner already, their cost is the forecast; else a pilot plays
 some of its episodes on some of the rules and keeps nothing.
@@ -20,8 +20,6 @@ from gnomon.experiments.folder.journal import TrialRecord
 from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.trial import Trial, play_and_encode, trials_of
 
-__all__ = ["Forecast", "LearnerCost", "forecast"]
-
 #: Seconds that the pilot of a learner may take, and on how many rules it plays at most.
 _PILOT_S, _PILOT_RULES = 5.0, 6
 #: Files take whole blocks of the disk; a row of the journal takes some bytes more.
@@ -40,15 +38,16 @@ class LearnerCost:
         Seconds for one trial on one processor, the mean over rules.
     trial_bytes : float
         Room on the disk for one trial.
-    source : {"pilot", "folder"}
-        Whether it was timed for this, or comes from the trials in the folder.
+    source : {"pilot", "folder", "not asked"}
+        Whether it was timed for this, or comes from the trials in the folder; a language model is
+        not asked for a forecast, and its time is 0 until a trial is in the folder.
     """
 
     learner: str
     n_to_play: int
     trial_time_s: float
     trial_bytes: float
-    source: Literal["pilot", "folder"]
+    source: Literal["pilot", "folder", "not asked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +136,16 @@ def _cost(
     """Take the cost from the folder if there is any trial, else from a pilot."""
     if not to_play:
         return LearnerCost(learner, 0, 0.0, 0.0, "folder")
-    if records and folder is not None:
-        seconds = fmean(record.wall_time_s for record in records)
+    # Of a trial that a repair recorded nobody knows the time.
+    times = [record.wall_time_s for record in records if math.isfinite(record.wall_time_s)]
+    if times and folder is not None:
+        seconds = fmean(times)
         shards = [folder.shards / record.shard for record in records[:200] if record.shard]
         sizes = [shard.stat().st_size for shard in shards if shard.exists()]
         room = fmean(map(_room, sizes)) if sizes else 0.0
         return LearnerCost(learner, len(to_play), seconds, room, "folder")
+    if to_play[0].learner.asks_a_model:
+        return LearnerCost(learner, len(to_play), 0.0, 0.0, "not asked")
     seconds, room = _pilot(to_play)
     return LearnerCost(learner, len(to_play), seconds, room, "pilot")
 

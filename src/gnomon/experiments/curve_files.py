@@ -26,8 +26,6 @@ from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.scoring.trial_scores import episode_errors
 from gnomon.game.outcomes import IN_PROGRESS
 
-__all__ = ["write_csv", "write_curves", "write_event_files"]
-
 #: Those of a tidy score file: the score is the number of all errors so far.
 _COLUMNS = ("algorithm", "task", "run", "step", "score", "errors", "finished")
 _ABOUT = {"metric": "cumulated_errors", "unit": "errors", "direction": "lower"}

@@ -33,8 +33,6 @@ from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
-__all__ = ["PlayedRun", "read_game_log", "read_runs"]
-
 
 @dataclass(frozen=True, slots=True)
 class PlayedRun:

@@ -11,17 +11,6 @@ from pathlib import Path
 
 from gnomon.errors import ScoreDataError
 
-__all__ = [
-    "COMPACT",
-    "COMPACT_RUN",
-    "LONG",
-    "TRANSCRIPT",
-    "Row",
-    "Rows",
-    "is_game_log",
-    "kind_of",
-]
-
 #: Headers: of a line an episode, of a line a run and those of its episodes, of a line an attempt.
 LONG = "nickname,rule_name,trial_id,board_id,number_of_pieces,number_of_moves,move_acc,if_clear"
 COMPACT_RUN = "nickname,rule_name,trial_id"

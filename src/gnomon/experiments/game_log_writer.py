@@ -17,8 +17,6 @@ from gnomon.game.board import BUCKET_PLACES
 from gnomon.game.captive.arguments import GameArguments
 from gnomon.game.captive.session import AttemptRecord, EpisodeRecord, GameLog
 
-__all__ = ["open_game_log"]
-
 
 def open_game_log(arguments: GameArguments, rule_name: str) -> GameLog | None:
     """Open the files that the arguments of a game ask for; None if they ask for none.

@@ -8,10 +8,14 @@ libraries.
 The format is that of Apache Parquet 2 (parquet-format, ``parquet.thrift`` and ``Encodings.md``):
 dictionaries, and codes packed to 1, 2, 4, 8, 16 or 32 bits. Who writes knows the few values that a
 column can have, so nothing is searched for here, and what is worth the time of compressing it.
+
+A file may be sealed: what it tells of itself then holds a hash of everything else in it and of the
+name that it goes by, so that a file that was changed, or took another's place, is known by itself.
 """
 
 from __future__ import annotations
 
+import hashlib
 import struct
 import zlib
 from collections.abc import Sequence
@@ -22,8 +26,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-
-__all__ = ["Column", "parquet_bytes"]
 
 _MAGIC = b"PAR1"
 # Numbers that the format gives to its types, encodings and kinds of pages.
@@ -70,8 +72,11 @@ class Column:
     compressed: bool = False
 
 
-def parquet_bytes(columns: Sequence[Column], n_rows: int) -> bytes:
-    """Return a table as a Parquet file: the same table, the same bytes."""
+def parquet_bytes(columns: Sequence[Column], n_rows: int, *, sealed_as: str | None = None) -> bytes:
+    """Return a table as a Parquet file: the same table, the same bytes.
+
+    With ``sealed_as``, the name of the file, it is sealed; see :func:`is_sealed`.
+    """
     out = bytearray(_MAGIC)
     chunks = []
     for column in columns:
@@ -87,10 +92,33 @@ def parquet_bytes(columns: Sequence[Column], n_rows: int) -> bytes:
             2: _list(12, [_root(len(columns)), *(_element(c.name, c.kind) for c in columns)]),
             3: _i64(n_rows),
             4: _list(12, [row_group]),
-            6: _text("gnomon"),
         }
+        | (
+            {}
+            if sealed_as is None
+            else {5: _list(12, [_struct({1: _text("sha256"), 2: _NO_SEAL})])}
+        )
+        | {6: _MAKER}
     )
-    return bytes(out + footer + struct.pack("<i", len(footer)) + _MAGIC)
+    data = bytes(out + footer + struct.pack("<i", len(footer)) + _MAGIC)
+    return data if sealed_as is None else _with_seal(data, _seal(data, sealed_as))
+
+
+def is_sealed(data: bytes, name: str) -> bool:
+    """Return whether a file is, bit for bit, what was sealed under a name."""
+    return data.startswith(_MAGIC) and data == _with_seal(data, _seal(data, name))
+
+
+def _seal(data: bytes, name: str) -> bytes:
+    """Return the seal of a file: the hash of its name, and of it with zeros in the seal's place."""
+    blank = _with_seal(data, b"0" * _SEAL_LENGTH)
+    return hashlib.sha256(name.encode() + b"\0" + blank).hexdigest().encode()
+
+
+def _with_seal(data: bytes, seal: bytes) -> bytes:
+    """Return a file with another seal: nothing but who made it and the footer's end is after it."""
+    after = len(b"\0" + _fields({6: _MAKER}, after=5) + b"\0") + 4 + len(_MAGIC)
+    return data[: -after - _SEAL_LENGTH] + seal + data[-after:]
 
 
 def _pages(column: Column, n_rows: int) -> list[_Page]:
@@ -268,3 +296,9 @@ def _varint(number: int) -> bytes:
         number >>= 7
     out.append(number)
     return bytes(out)
+
+
+#: What stands last in the footer, and before it a seal that is still to be made.
+_MAKER = _text("gnomon")
+_SEAL_LENGTH = hashlib.sha256().digest_size * 2
+_NO_SEAL = _text("0" * _SEAL_LENGTH)

@@ -1,44 +1,44 @@
-"""Running an experiment into a run folder, and how far a run is."""
+"""Running an experiment into a run folder."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from gnomon.errors import counted
+from gnomon.errors import ConfigError, counted
 from gnomon.execution.dask_cluster import cluster_executor, dask_is_installed
 from gnomon.execution.executor import (
     Executor,
     Limits,
     Outcome,
     SerialExecutor,
+    ThreadExecutor,
     attempt,
-    make_executor,
 )
 from gnomon.execution.interrupts import undisturbed
+from gnomon.execution.worker_processes import ProcessExecutor, make_executor
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.folder.card import Session, session
 from gnomon.experiments.folder.journal import Journal, TrialRecord
 from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.trial import (
     Trial,
+    compile_kernels,
     encode_and_keep,
     keep,
     play,
     play_and_encode,
     play_and_keep,
     prepare,
-    trials_of,
 )
 from gnomon.game.interpreted_boards import compiled_or_none
-from gnomon.results import Results
 
-__all__ = ["PairStatus", "Progress", "RunStatus", "RunSummary", "run", "status"]
+if TYPE_CHECKING:
+    from gnomon.learners.language_model.exchanges import Asking
 
 Result = TypeVar("Result")
 
@@ -51,7 +51,7 @@ _A_TRANSACTION = 8
 
 
 class Progress(Protocol):
-    """Is told how far a run is.
+    """A function that is given the progress of a run.
 
     Examples
     --------
@@ -84,8 +84,8 @@ class RunSummary:
     errors : tuple of str
         One line for each failed trial.
     lost : tuple of str
-        Trials that had been played before, but whose attempts were missing or damaged, so that they
-        were played again.
+        Trials that had been played before, but whose attempts, or what the journal told of them,
+        were missing or damaged, so that they were played again.
 
     Examples
     --------
@@ -122,6 +122,7 @@ def run(
     workers: int = 1,
     scheduler: str | None = None,
     progress: Progress | None = None,
+    transcript: str | os.PathLike[str] | None = None,
 ) -> RunSummary:
     """Play every trial of an experiment and keep every attempt.
 
@@ -141,11 +142,16 @@ def run(
         Number of processes; 1 plays in this one, unless the experiment limits its trials.
     scheduler : str, optional
         Who hands the trials out: ``"local"``, a Dask cluster of ``workers`` processes here;
-        ``"processes"``, this process to so many without Dask; or the address of the scheduler of
-        another Dask cluster, such as ``"tcp://10.0.0.1:8786"``. Several workers are a ``"local"``
-        cluster if nothing is said and Dask is installed (the extra ``dask``).
+        ``"processes"``, this process to so many without Dask; ``"threads"``, this process to
+        itself, for learners that wait for a language model; or the address of the scheduler of
+        another Dask cluster, such as ``"tcp://10.0.0.1:8786"``. If nothing is said, several workers
+        are threads if all learners are language models, and else a ``"local"`` cluster if Dask is
+        installed (the extra ``dask``).
     progress : Progress, optional
         Is told after each trial.
+    transcript : path, optional
+        The folder of another run of the same trials: language models are not asked, and answer as
+        they did there.
 
     Returns
     -------
@@ -155,11 +161,15 @@ def run(
     ------
     RunFolderError
         If the folder cannot hold this run; nothing is written then.
+    ConfigError
+        If threads shall have limits of trials, or another machine ask a language model.
 
     Warns
     -----
     NotCompiledWarning
         If the engine has no tables for a rule, which the reference interpreter then plays.
+    NoClusterWarning
+        If a local Dask cluster does not start; processes without Dask play in its place.
 
     Examples
     --------
@@ -176,20 +186,66 @@ def run(
         # Said here, once, for the workers that play the trials have nobody to say it to.
         compiled_or_none(rule.rule_set, config.board)
     limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
-    scheduler = scheduler or ("local" if workers > 1 and dask_is_installed() else "processes")
+    scheduler = scheduler or _usual(config, workers, limits)
     how: dict[str, Any] = {"workers": workers, "scheduler": _kind(scheduler)}
-    if scheduler == "processes":
-        executor = make_executor(workers, limits=limits, prepare=prepare)
+    if workers > 1 and how["scheduler"] != "remote":
+        RunFolder.check(out, config)
+        compile_kernels(config)
+    asking = _asking(config, Path(out), scheduler, transcript)
+    if scheduler in ("processes", "threads"):
+        executor: Executor = make_executor(workers, limits=limits, prepare=prepare)
+        if scheduler == "threads":
+            if limits:
+                raise ConfigError(
+                    "threads cannot be ended: expected no limits of trials, or processes"
+                )
+            executor = ThreadExecutor(workers)
         folder = RunFolder.open_or_create(out, config)
         if isinstance(executor, SerialExecutor):
             writing = partial(encode_and_keep, folder.shards)
-            return _run_on(executor, folder, play, writing, progress, how)
-        playing = partial(play_and_keep, folder.shards)
+            return _run_on(executor, folder, partial(play, asking=asking), writing, progress, how)
+        playing = partial(play_and_keep, folder.shards, asking=asking)
         return _run_on(executor, folder, playing, _as_it_is, progress, how)
     with cluster_executor(scheduler, workers, limits=limits, prepare=prepare) as executor:
+        if isinstance(executor, ProcessExecutor):  # in place of a cluster that did not start
+            how["scheduler"] = "processes"
         folder = RunFolder.open_or_create(out, config)
         writing = partial(keep, folder.shards)
-        return _run_on(executor, folder, play_and_encode, writing, progress, how)
+        playing_there = partial(play_and_encode, asking=asking)
+        return _run_on(executor, folder, playing_there, writing, progress, how)
+
+
+def _usual(config: ExperimentConfig, workers: int, limits: Limits) -> str:
+    """Return who hands out the trials if nothing is said."""
+    if workers > 1 and not limits and all(x.asks_a_model for x in config.learners):
+        return "threads"
+    return "local" if workers > 1 and dask_is_installed() else "processes"
+
+
+def _asking(
+    config: ExperimentConfig, out: Path, scheduler: str, transcript: str | os.PathLike[str] | None
+) -> Asking | None:
+    """Return where exchanges with language models are kept; None if no learner is one."""
+    if not any(learner.asks_a_model for learner in config.learners):
+        if transcript is not None:
+            raise ConfigError("transcript: expected a learner of kind 'language_model', found none")
+        return None
+    if _kind(scheduler) == "remote":
+        raise ConfigError(
+            f"scheduler {scheduler}: a language model is asked from here, since its answers are "
+            "kept in the run folder; use threads or processes"
+        )
+    from gnomon.learners.language_model.exchanges import EXCHANGES, Asking, Price
+
+    prices = {
+        price["model"]: Price(price["input"], price["output"], price.get("cached"))
+        for price in config.prices
+    }
+    there = None if transcript is None else Path(transcript).absolute() / EXCHANGES
+    if there is not None and not there.is_file():
+        raise ConfigError(f"{transcript}: expected a run folder with {EXCHANGES}, found none")
+    spending = (config.budget.get("trial", {}), config.budget.get("run", {}))
+    return Asking(out.absolute() / EXCHANGES, prices, *spending, there)
 
 
 def _as_it_is(record: TrialRecord) -> TrialRecord:
@@ -199,7 +255,7 @@ def _as_it_is(record: TrialRecord) -> TrialRecord:
 
 def _kind(scheduler: str) -> str:
     """Return who hands out the trials: the address of a cluster is nobody's business."""
-    return scheduler if scheduler in ("local", "processes") else "remote"
+    return scheduler if scheduler in ("local", "processes", "threads") else "remote"
 
 
 def _run_on(
@@ -213,10 +269,17 @@ def _run_on(
     """Play what is missing in the folder, and write it down."""
     progress = progress or (lambda n_played, n_to_play: None)
     with folder.writing() as journal:
-        done = [record for record in journal.records() if record.status == "done"]
+        rows = folder.sorted_out(journal.rows())
+        journal.forget(rows.damaged)
+        done = [record for record in rows.records.values() if record.status == "done"]
         before = {record.key for record in done if folder.holds(record)}
-        lost = tuple(f"{x.learner} on {x.rule}, {x.trial}" for x in done if x.key not in before)
-        missing = [trial for trial in trials_of(folder.config) if trial.key not in before]
+        told = {x.key for x in (*done, *rows.damaged.values())} - before
+        lost = tuple(
+            f"{trial.learner.name} on {trial.rule.name}, {trial.number}"
+            for key, trial in folder.planned.items()
+            if key in told
+        )
+        missing = [trial for key, trial in folder.planned.items() if key not in before]
         progress(0, len(missing))
         with session(folder.path, folder.config, how if missing else None) as adding:
             writer = _Writer(journal, adding, finish)
@@ -295,91 +358,3 @@ def _record_of(
         error=error,
         traceback=traceback,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class PairStatus:
-    """How many trials of a learner on a rule are done, failed, and not played yet.
-
-    Examples
-    --------
-    >>> PairStatus("dqn", "clockwise", 18, 0, 2).missing
-    2
-    """
-
-    learner: str
-    rule: str
-    done: int
-    failed: int
-    missing: int
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RunStatus(Results[PairStatus]):
-    """How far a run is, learner by learner and rule by rule.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import gnomon as gn
-    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run = gn.run(config, folder)
-    ...     [pair.done for pair in status(run.folder)]
-    [2]
-    """
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """How many trials there are in all, and whether somebody plays."""
-        total = {name: sum(getattr(x, name) for x in self) for name in _COUNTS}
-        counts = ", ".join(f"{n} {name}" for name, n in total.items())
-        n, folder = sum(total.values()), self.settings["folder"]
-        playing = "is being played" if self.settings["is_being_played"] else "not in play"
-        return (f"{folder}: {n} trial{'s' * (n != 1)} ({counts}), {playing}",)
-
-
-_COUNTS = ("done", "failed", "missing")
-
-
-def status(run: str | os.PathLike[str]) -> RunStatus:
-    """Return what of a run is done, failed and missing, while it is played or later.
-
-    Parameters
-    ----------
-    run : path, RunFolder or RunSummary
-        The run: its folder, or what :func:`run` returned.
-
-    Raises
-    ------
-    RunFolderError
-        It is no run folder, or a damaged one.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
-    >>> with tempfile.TemporaryDirectory() as out:
-    ...     status(run(config, out))[0]
-    PairStatus(learner='uniform', rule='clockwise', done=2, failed=0, missing=0)
-    """
-    folder = RunFolder.open(run)
-    config = folder.config
-    counts = Counter((r.learner, r.rule, r.status) for r in folder.trials())
-    pairs = (
-        PairStatus(
-            learner.name,
-            rule.name,
-            done := counts[learner.name, rule.name, "done"],
-            failed := counts[learner.name, rule.name, "failed"],
-            config.trials - done - failed,
-        )
-        for learner in config.learners
-        for rule in config.rules
-    )
-    settings = {"folder": os.fspath(run), "is_being_played": folder.is_being_written}
-    return RunStatus(tuple(pairs), settings)

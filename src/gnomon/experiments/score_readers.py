@@ -14,13 +14,11 @@ from gnomon.scores.readers.registry import Reader, ReadRequest
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
-__all__ = ["GAME_LOG", "RUN_FOLDER"]
-
 
 def _is_run_folder(path: Path) -> bool:
     if not path.is_dir():
         return False
-    from gnomon.experiments.folder.run_folder import MANIFEST
+    from gnomon.experiments.folder.manifest import MANIFEST
 
     return (path / MANIFEST).exists()
 

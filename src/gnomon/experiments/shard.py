@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.experiments.parquet_writer import Column, parquet_bytes
+from gnomon.experiments.parquet_writer import Column, is_sealed, parquet_bytes
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.game.outcomes import ACCEPTED, DENIED, EMPTY_CELL, EPISODE_OVER, IMMOVABLE
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
     from gnomon.learners.chance import AttemptCounts
 
-__all__ = ["TrialOutcomes", "frame_of", "log_of", "shard_bytes", "shard_frame", "trial_outcomes"]
-
 #: Codes of outcomes and of ends of episodes, in order.
 _OUTCOMES = np.array([EPISODE_OVER, ACCEPTED, EMPTY_CELL, DENIED, IMMOVABLE])
 _OUTCOME_CODES = np.zeros(256, dtype=np.uint8)  # -4 counts from the end
@@ -39,10 +37,13 @@ _OUTCOME_CODES[_OUTCOMES] = np.arange(_OUTCOMES.size)
 _FINISHES = np.arange(3)
 
 
-def shard_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
+def shard_bytes(
+    log: TrialLog, counts: AttemptCounts | None = None, *, key: str | None = None
+) -> bytes:
     """Return a trial as the bytes of a Parquet file: the same trial, the same bytes.
 
-    Without ``counts``, what the rule permitted at each attempt, there is no column p0.
+    Without ``counts``, what the rule permitted at each attempt, there is no column p0. With the
+    ``key`` of the trial the file is sealed: :func:`is_whole` knows it again.
     """
     from gnomon.experiments.shard_kernels import code_chances, code_rows
 
@@ -69,7 +70,12 @@ def shard_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
         codes = np.empty(n_played, dtype=np.uint16)
         chances = code_chances(counts.n_possible, counts.n_permitted, codes)
         columns.append(Column("p0", "float64", chances, codes, present))
-    return parquet_bytes(columns, n_rows)
+    return parquet_bytes(columns, n_rows, sealed_as=key)
+
+
+def is_whole(data: bytes, key: str) -> bool:
+    """Return whether some bytes are, bit for bit, the sealed shard of the trial with this key."""
+    return is_sealed(data, key)
 
 
 def frame_of(log: TrialLog, counts: AttemptCounts | None = None) -> pl.DataFrame:

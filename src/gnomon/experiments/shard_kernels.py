@@ -13,8 +13,6 @@ from numba import njit
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.game.outcomes import EPISODE_OVER, IN_PROGRESS
 
-__all__ = ["code_chances", "code_rows"]
-
 _Int = npt.NDArray[np.int64]
 _Int32 = npt.NDArray[np.int32]
 _Byte = npt.NDArray[np.uint8]

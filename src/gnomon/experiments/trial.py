@@ -7,18 +7,20 @@ folder, does the first two.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry, content_hash
+from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry, content_text
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.config.predefined_boards import PredefinedBoards
 from gnomon.experiments.folder.journal import TrialRecord
@@ -27,20 +29,8 @@ from gnomon.game.board import BoardSpec, draw_boards
 if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
     from gnomon.learners.chance import AttemptCounts
-
-__all__ = [
-    "Encoded",
-    "Played",
-    "Trial",
-    "encode",
-    "encode_and_keep",
-    "keep",
-    "play",
-    "play_and_encode",
-    "play_and_keep",
-    "prepare",
-    "trials_of",
-]
+    from gnomon.learners.language_model.exchanges import Asking
+    from gnomon.learners.language_model.player import LanguageModel
 
 
 @dataclass(frozen=True)
@@ -77,14 +67,13 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """Content hash of all that determines the attempts, 32 hexadecimal digits."""
-        parts: list[Any] = [self.learner.hash, self.rule.hash, self.number]
-        parts += [self.episodes, self.horizon, self.seed, _as_record(self.board)]
-        if self.predefined is not None:
-            parts.append(dict(self.predefined.to_record()))
-        return content_hash(parts)[:32]
+        ours = content_text([self.learner.hash, self.rule.hash, self.number])
+        shared = _shared(self.episodes, self.horizon, self.seed, self.board, self.predefined)
+        # One list, of which thousands of trials share the second half.
+        return hashlib.sha256(f"{ours[:-1]},{shared[1:]}".encode()).hexdigest()[:32]
 
-    def play(self) -> TrialLog:
-        """Play the trial.
+    def play(self, asking: Asking | None = None) -> TrialLog:
+        """Play the trial; what a language model is asked is kept as ``asking`` says.
 
         The boards come from a generator of (seed, rule, number) and the learner draws from one of
         (seed, rule, learner, number): all learners meet the same boards, and no trial depends on
@@ -93,13 +82,17 @@ class Trial:
         from gnomon.learners.trial import play_trial
 
         learner = self.learner.make(self.board, rng=self.learner_rng())
-        return play_trial(
-            learner,
-            self.rule.rule_set,
-            self.boards(),
-            horizon=self.horizon,
-            board_spec=self.board,
-        )
+        with contextlib.ExitStack() as stack:
+            if asking is not None and self.learner.asks_a_model:
+                model = cast("LanguageModel", learner)
+                stack.enter_context(model.kept_in(asking, self.key))
+            return play_trial(
+                learner,
+                self.rule.rule_set,
+                self.boards(),
+                horizon=self.horizon,
+                board_spec=self.board,
+            )
 
     def counts(self, log: TrialLog) -> AttemptCounts:
         """Return what the rule permitted at each attempt, whence p0 of a random player."""
@@ -145,9 +138,16 @@ def trials_of(config: ExperimentConfig) -> Iterator[Trial]:
 
 
 @lru_cache
-def _as_record(board: BoardSpec) -> dict[str, Any]:
-    """Return a board specification as the key has it, for all trials that share it."""
-    return asdict(board)
+def _shared(
+    episodes: int,
+    horizon: int,
+    seed: int,
+    board: BoardSpec,
+    predefined: PredefinedBoards | None,
+) -> str:
+    """Return what the key has of the settings of an experiment, for all trials that share them."""
+    boards = [] if predefined is None else [dict(predefined.to_record())]
+    return content_text([episodes, horizon, seed, asdict(board), *boards])
 
 
 def _word(hexadecimal: str) -> int:
@@ -173,10 +173,10 @@ class Encoded:
     data: bytes
 
 
-def play(trial: Trial) -> Played:
+def play(trial: Trial, *, asking: Asking | None = None) -> Played:
     """Play a trial, anywhere."""
     wall, cpu = time.perf_counter(), time.process_time()
-    log = trial.play()
+    log = trial.play() if asking is None else trial.play(asking)
     return Played(trial, log, time.perf_counter() - wall, time.process_time() - cpu)
 
 
@@ -185,7 +185,8 @@ def encode(played: Played) -> Encoded:
     from gnomon.experiments.shard import shard_bytes
 
     trial, log = played.trial, played.log
-    data = shard_bytes(log, None if trial.rule.hidden else trial.counts(log))
+    counts = None if trial.rule.hidden else trial.counts(log)
+    data = shard_bytes(log, counts, key=trial.key)
     record = TrialRecord(
         trial.key,
         trial.learner.name,
@@ -223,14 +224,30 @@ def encode_and_keep(shards: Path, played: Played) -> TrialRecord:
     return keep(shards, encode(played))
 
 
-def play_and_keep(shards: Path, trial: Trial) -> TrialRecord:
+def play_and_keep(shards: Path, trial: Trial, *, asking: Asking | None = None) -> TrialRecord:
     """Play a trial where the run folder is, and write its shard."""
-    return encode_and_keep(shards, play(trial))
+    return encode_and_keep(shards, play(trial, asking=asking))
 
 
-def play_and_encode(trial: Trial) -> Encoded:
+def play_and_encode(trial: Trial, *, asking: Asking | None = None) -> Encoded:
     """Play a trial where the run folder may not be."""
-    return encode(play(trial))
+    return encode(play(trial, asking=asking))
+
+
+def compile_kernels(config: ExperimentConfig) -> None:
+    """Compile whatever the learners of an experiment need, so that other processes find it done.
+
+    Two processes that need a kernel at the same time would both compile it. So each learner makes
+    one attempt here, save those that would start a program or ask a server. One that cannot is told
+    of by the trials that it fails.
+    """
+    from gnomon.learners.registry import plays_alone
+
+    rest = (config.rules[0], 0, 1, 1, config.seed, config.board, config.predefined)
+    for learner in config.learners:
+        if plays_alone(learner.kind):
+            with suppress(Exception):
+                play_and_encode(Trial(learner, *rest))
 
 
 def prepare() -> None:

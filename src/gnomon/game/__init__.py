@@ -8,7 +8,8 @@ attempt at a time, and shares no code with the engine.
 :class:`HiddenRulesEnv` is the game as a Gymnasium environment and :class:`HiddenRulesVectorEnv`
 plays many boards in one call; :class:`LastSuccess`, :class:`HistoryStack` and :class:`FullHistory`
 decide how much of the history a learner sees. :func:`find_stalemate` searches for a board on which
-a rule gets stuck, and :func:`check_rule` reports all that is wrong with a rule text.
+a rule gets stuck, :func:`check_rule` reports all that is wrong with a rule text, and
+:func:`equivalent` says whether two rules accept the same attempts.
 
 Inside: :mod:`gnomon.game.engine` (the tables and the batched transition),
 :mod:`gnomon.game.formats` (files of the reference system) and :mod:`gnomon.game.captive` (the

@@ -17,6 +17,8 @@ from .environments.vector_env import HiddenRulesVectorEnv as HiddenRulesVectorEn
 from .environments.wrappers import FullHistory as FullHistory
 from .environments.wrappers import HistoryStack as HistoryStack
 from .environments.wrappers import LastSuccess as LastSuccess
+from .equivalence import Equivalence as Equivalence
+from .equivalence import equivalent as equivalent
 from .reference import AcceptedMove as AcceptedMove
 from .reference import ReferenceGame as ReferenceGame
 from .rule_check import CheckedRule as CheckedRule
@@ -36,6 +38,7 @@ __all__ = [
     "BoardSpec",
     "CheckedRule",
     "CompiledRule",
+    "Equivalence",
     "FullHistory",
     "HiddenRulesEnv",
     "HiddenRulesVectorEnv",
@@ -49,5 +52,6 @@ __all__ = [
     "check_rule",
     "compile_rule",
     "draw_boards",
+    "equivalent",
     "find_stalemate",
 ]

@@ -19,20 +19,6 @@ import numpy.typing as npt
 
 from gnomon.errors import NotCompilableError
 
-__all__ = [
-    "BUCKET_PLACES",
-    "COLORS",
-    "DEFAULT_SPEC",
-    "N_BUCKETS",
-    "N_CELLS",
-    "SHAPES",
-    "Board",
-    "BoardSpec",
-    "Piece",
-    "draw_boards",
-    "nearest_bucket",
-]
-
 N_CELLS = 36
 N_BUCKETS = 4
 

@@ -6,8 +6,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["deal"]
-
 
 # The uniforms come from outside: a generator costs seven microseconds to pass to compiled code, and
 # a kernel that is a pure function of its arrays can be checked against a plain one. Each choice

@@ -10,23 +10,6 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_CELLS
 
-__all__ = [
-    "ACTION",
-    "BUCKET",
-    "BUSY",
-    "COLOR",
-    "N_ATTEMPTS",
-    "N_REPLIES",
-    "OUTCOME",
-    "OVER",
-    "REWARD",
-    "SHAPE",
-    "STANDS",
-    "TERMINATED",
-    "TRUNCATED",
-    "BoardViews",
-]
-
 # Rows of the replies: what goes in, and what comes out.
 ACTION = 0
 SHAPE = 1

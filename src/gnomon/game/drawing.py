@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_CELLS, SHAPES, BoardSpec
 
-__all__ = ["board_pixels", "board_text"]
-
 _CELL = 32  # pixels along the side of a cell
 _PALETTE = {
     "RED": (204, 51, 51),

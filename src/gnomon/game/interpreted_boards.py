@@ -39,8 +39,6 @@ from gnomon.rules.syntax import RuleSet
 if TYPE_CHECKING:
     from gnomon.game.reference import ReferenceGame
 
-__all__ = ["InterpretedBoards", "compiled_or_none"]
-
 
 def compiled_or_none(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | None:
     """Return the tables of a rule; None, with a warning that says why, if it has none."""

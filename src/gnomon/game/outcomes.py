@@ -5,21 +5,6 @@ They need no Numba, so that who only writes or reads them starts at once.
 
 from __future__ import annotations
 
-__all__ = [
-    "ACCEPTED",
-    "CLEARED",
-    "DENIED",
-    "EMPTY_CELL",
-    "EPISODE_OVER",
-    "IMMOVABLE",
-    "IN_PROGRESS",
-    "LEAVE",
-    "NEW_BOARD",
-    "RESET",
-    "STALEMATE",
-    "Autoreset",
-]
-
 # What comes of an attempt: the codes of the captive game server.
 ACCEPTED = 0
 EMPTY_CELL = 3

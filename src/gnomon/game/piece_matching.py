@@ -10,8 +10,6 @@ from gnomon.game.board import Piece
 from gnomon.rules.expressions import PieceRecord, Scope, evaluate, integer_of
 from gnomon.rules.syntax import Expression, ListOf, Name, Number, Property, Range, Text
 
-__all__ = ["has_color", "has_property", "has_shape"]
-
 
 def has_shape(piece: Piece, clause: Expression | None, scope: Scope) -> bool:
     """Tell whether the shape is one that the clause allows; None allows all."""

@@ -18,8 +18,6 @@ from gnomon.rules.expressions import PieceRecord, Scope, Values, evaluate, integ
 from gnomon.rules.orders import BUILT_IN_ORDERS, Ranks, eligible
 from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleSet, Text
 
-__all__ = ["AcceptedMove", "ReferenceGame"]
-
 # Codes of an attempt.
 ACCEPTED = 0
 EMPTY_CELL = 3

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from gnomon.game.stalemate import StalemateSearch
     from gnomon.rules.syntax import RuleSet
 
-__all__ = ["CheckedRule", "check_rule"]
-
 #: The tag by which a rule says that it is meant to get stuck now and then.
 _MEANT = "can-stall"
 

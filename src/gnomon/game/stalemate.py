@@ -18,8 +18,6 @@ from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.syntax import Expression, Name, Number, RuleSet, Text
 from gnomon.rules.variables import FIELDS, is_literal, variables_of, walk
 
-__all__ = ["StalemateSearch", "find_stalemate"]
-
 
 @dataclass(frozen=True, slots=True)
 class StalemateSearch:

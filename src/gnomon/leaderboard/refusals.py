@@ -9,17 +9,6 @@ from gnomon.errors import LeaderboardError
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-__all__ = [
-    "Conflict",
-    "Kind",
-    "Missing",
-    "NotAllowed",
-    "Refusal",
-    "TooLarge",
-    "TooMany",
-    "wrong_field",
-]
-
 Kind = Literal[
     "invalid", "unauthenticated", "not allowed", "missing", "conflict", "too large", "too many"
 ]

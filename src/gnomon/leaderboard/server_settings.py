@@ -6,19 +6,10 @@ Nothing here is secret but the database's address, which may hold a password; it
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
 from gnomon.errors import LeaderboardError
-
-__all__ = ["DATABASE_VARIABLE", "ServerSettings"]
-
-#: The environment variable that names the database: an address may hold a password, and what is
-#: written on a command line can be read by everybody on the machine.
-DATABASE_VARIABLE = "GNOMON_DATABASE_URL"
 
 MIB = 1 << 20
 
@@ -106,14 +97,6 @@ class ServerSettings:
                 )
         if self.heartbeat_s >= self.lease_s:
             raise LeaderboardError("setting 'heartbeat_s': expected less than 'lease_s'")
-
-    @classmethod
-    def of_environment(
-        cls, data: Path, environment: Mapping[str, str] = os.environ, **changes: Any
-    ) -> ServerSettings:
-        """Return settings whose database is the one that the environment names, if it does."""
-        url = environment.get(DATABASE_VARIABLE, "")
-        return replace(cls(data, database_url=url), **changes)
 
     def to_json(self) -> str:
         """Return everything, the database's address included: for a process of our own."""

@@ -13,25 +13,14 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import ArrayLike
 
-    from gnomon.stats.estimates import Estimate
-
-__all__ = [
-    "LEVEL",
-    "METRICS",
-    "Board",
-    "Contender",
-    "Difference",
-    "Number",
-    "Standing",
-    "Standings",
-    "Why",
-]
+    from gnomon.ranking import Ranked
+    from gnomon.stats.estimate_records import Estimate
 
 #: How the scores of an entry are summed up; the first is shown unless another is asked for.
 METRICS = ("iqm", "mean", "median")
 LEVEL = 0.95
 
-Why = Literal["incomplete", "withdrawn attempt", "refused attempt"]
+Why = Literal["incomplete", "withdrawn attempt", "refused attempt", "unfinished attempt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +36,13 @@ class Contender:
         taken back.
     n_refused : int
         How many were used up without ever counting: refused, given up, or withdrawn before.
+    n_unfinished : int
+        How many were begun and are neither finished nor closed.
+    n_begun_of_account : int
+        Attempts that its account has begun in the season, with all its entries: what the interval
+        of its rank is corrected for.
+    also_begun : tuple of str
+        Other entries of the account that were begun, by name, withdrawn ones too.
     """
 
     entry_id: int
@@ -56,6 +52,9 @@ class Contender:
     n_verified: int = 1
     n_withdrawn: int = 0
     n_refused: int = 0
+    n_unfinished: int = 0
+    n_begun_of_account: int = 1
+    also_begun: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +100,10 @@ class Number:
     high: float | None
 
     @classmethod
-    def of(cls, estimate: Estimate) -> Number:
-        """Take over an estimate."""
+    def of(cls, estimate: Estimate | Ranked, value: str = "value") -> Number:
+        """Take over an estimate, or a rating."""
         record = estimate.as_record()
-        return cls(record["value"], record["low"], record["high"])
+        return cls(record[value], record["low"], record["high"])
 
     @classmethod
     def median(cls, errors: ArrayLike) -> Number:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -25,10 +25,9 @@ from sqlalchemy.orm import Session
 from gnomon._io.atomic_file import write_atomically
 from gnomon.database.engine import Database
 from gnomon.database.schema import Account, Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon.leaderboard.hidden.begun_attempts import BegunEntry, begun_entries, unfinished_attempts
 from gnomon.leaderboard.standing_records import Board, Contender, Standings
 from gnomon.leaderboard.standings import standings_of
-
-__all__ = ["COUNTED", "Snapshot", "StandingsCache", "board_of"]
 
 #: States of submissions whose scores count: replayed, or in the open division believed.
 COUNTED = ("verified", "reported")
@@ -38,7 +37,7 @@ _MANY_MORE = 3
 #: Entries times rules that are computed at once, in less time than a reader minds.
 _SMALL = 150
 #: How a snapshot is written; another number makes old files worthless.
-_FORMAT = 3
+_FORMAT = 4
 
 
 @dataclass(frozen=True)
@@ -237,7 +236,28 @@ def _contenders(session: Session, season: Season) -> list[Contender]:
                 n_withdrawn=c.n_withdrawn + n * (state == "withdrawn" and bool(was_verified)),
                 n_refused=c.n_refused + n * _is_lost(state, bool(was_verified)),
             )
-    return [c for c in found.values() if c.n_verified or c.n_withdrawn]
+    for left in unfinished_attempts(session, season.id):
+        if left.entry_id in found and not left.closed:
+            c = found[left.entry_id]
+            found[left.entry_id] = replace(
+                c, n_attempts=c.n_attempts + 1, n_unfinished=c.n_unfinished + 1
+            )
+    seen = [c for c in found.values() if c.n_verified or c.n_withdrawn or c.n_unfinished]
+    begun = begun_entries(session, season.id)
+    return [_beside_others(contender, begun) for contender in seen]
+
+
+def _beside_others(contender: Contender, begun: Mapping[int, BegunEntry]) -> Contender:
+    """Say what else the account of an entry has begun."""
+    own = begun.get(contender.entry_id)
+    if own is None:
+        return contender
+    of_account = {e: b for e, b in begun.items() if b.account_id == own.account_id}
+    return replace(
+        contender,
+        n_begun_of_account=sum(each.n_attempts for each in of_account.values()),
+        also_begun=tuple(b.name for e, b in of_account.items() if e != contender.entry_id),
+    )
 
 
 def _is_lost(state: str, was_verified: bool) -> bool:

@@ -6,7 +6,11 @@ scores that anybody can download; nothing is computed another way for the board.
 All verified attempts of an entry count, their trials put together as runs: who submits the same
 learner a hundred times gets a shorter interval, not a better place. An entry that lacks a trial, or
 one of whose attempts was taken back or refused, stands below without a rank: what is left of it may
-be a choice. Whoever does not like what came of an attempt could spoil its log.
+be a choice. Whoever does not like what came of an attempt could spoil its log, or leave it
+unfinished.
+
+Who began k attempts had k chances to look good: its rank interval holds at ``1 - (1 - level) / k``
+(Bonferroni), so that the best of k equals stands surely above others no more often than one alone.
 """
 
 from __future__ import annotations
@@ -34,11 +38,9 @@ from gnomon.leaderboard.standing_records import (
 from gnomon.results import noted
 
 if TYPE_CHECKING:
-    from gnomon.ranking import Ranking
+    from gnomon.ranking import Ranked, Ranking
     from gnomon.scores.table import ScoreTable
-    from gnomon.stats.estimates import Estimate
-
-__all__ = ["difference", "score_table", "standings_of"]
+    from gnomon.stats.estimate_records import Estimate
 
 #: Beyond so many entries the ranks are resampled less often: it takes minutes otherwise.
 _MANY = 60
@@ -122,6 +124,8 @@ def _why_unranked(
         return "withdrawn attempt"
     if contender.n_refused:
         return "refused attempt"
+    if contender.n_unfinished:
+        return "unfinished attempt"
     owed = board.trials * max(1, contender.n_verified)
     found = counts[contender.entry_id]
     return None if all(found.get(rule, 0) >= owed for rule in board.rules) else "incomplete"
@@ -150,21 +154,22 @@ def _ranked_lines(
         )
         for c in ranked
     }
-    ranking = _ranking(table, "algorithm", n_resamples, board)
+    n_begun = {c.name: c.n_begun_of_account for c in ranked}
+    ranking = _ranking(table, "algorithm", n_resamples, board, n_begun)
     if ranking is None:
         return list(lines.values()), _rules(board, table, n_resamples)
-    found = {record["name"]: record for record in ranking.as_records()}
+    found = {one.name: one for one in ranking}
     ordered = [_with_rank(lines[name], found[name]) for name in ranking.names]
     return ordered, _rules(board, table, n_resamples)
 
 
-def _with_rank(line: Standing, record: Mapping[str, Any]) -> Standing:
+def _with_rank(line: Standing, found: Ranked) -> Standing:
     return replace(
         line,
-        rank_low=record["rank_low"],
-        rank_high=record["rank_high"],
-        groups=tuple(record["groups"]),
-        rating=Number(record["rating"], record["low"], record["high"]),
+        rank_low=found.rank_low,
+        rank_high=found.rank_high,
+        groups=found.groups,
+        rating=Number.of(found, "rating"),
     )
 
 
@@ -179,7 +184,11 @@ def _estimates(
 
 
 def _ranking(
-    table: ScoreTable, by: Literal["algorithm", "task"], n_resamples: int, board: Board
+    table: ScoreTable,
+    by: Literal["algorithm", "task"],
+    n_resamples: int,
+    board: Board,
+    best_of: Mapping[str, int] | None = None,
 ) -> Ranking | None:
     """Rank entries or rules; None where there is nothing to compare."""
     from gnomon.ranking import rank
@@ -188,7 +197,7 @@ def _ranking(
         return None
     rng = np.random.default_rng(board.seed)
     try:
-        return rank(table, by=by, level=LEVEL, n_resamples=n_resamples, rng=rng)
+        return rank(table, by=by, level=LEVEL, n_resamples=n_resamples, best_of=best_of, rng=rng)
     except ScoreDataError as error:
         warnings.warn(str(error), DegenerateScoresWarning, stacklevel=2)
         return None

@@ -12,8 +12,8 @@ observes a :class:`Transition`. Experiments take it as a class, as an instance, 
 
 :func:`play_trial` lets a learner play a rule on one board after another and returns a
 :class:`TrialLog` of every attempt. :func:`chance_of_success` says how probable success was at each
-attempt for one who knows nothing, and :func:`regret` how much better the best conclusion from the
-same replies would have done.
+attempt for one who knows nothing, :func:`regret` how much better the best conclusion from the same
+replies would have done, and :func:`hypothesis_tests` what each attempt tested.
 """
 
 import lazy_loader

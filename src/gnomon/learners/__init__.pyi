@@ -8,7 +8,9 @@ from .fixed_players import Frugal as Frugal
 from .fixed_players import RulePlayer as RulePlayer
 from .fixed_players import Uniform as Uniform
 from .ideal.learner import Ideal as Ideal
+from .ideal.regret import HypothesisTests as HypothesisTests
 from .ideal.regret import Regret as Regret
+from .ideal.regret import hypothesis_tests as hypothesis_tests
 from .ideal.regret import regret as regret
 from .linear_dqn import LinearDQN as LinearDQN
 from .registry import LearnerKind as LearnerKind
@@ -26,6 +28,7 @@ from .trial import play_trial as play_trial
 __all__ = [
     "Frugal",
     "FusedLearner",
+    "HypothesisTests",
     "Ideal",
     "Learner",
     "LearnerField",
@@ -43,6 +46,7 @@ __all__ = [
     "Uniform",
     "available_learners",
     "chance_of_success",
+    "hypothesis_tests",
     "learner_fields",
     "learner_kinds",
     "make_learner",

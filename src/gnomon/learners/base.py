@@ -21,8 +21,6 @@ from gnomon.learners.settings import check_settings
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
 
-__all__ = ["FusedLearner", "Learner", "Observation", "Transition", "TrialLog"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observation:

@@ -20,8 +20,6 @@ from gnomon.learners.base import Learner, Observation, Transition, TrialLog
 from gnomon.learners.trial import compiled, play_trial
 from gnomon.rules.syntax import RuleSet
 
-__all__ = ["AttemptCounts", "chance_of_success", "count_attempts"]
-
 _Int = npt.NDArray[np.int64]
 
 #: How many boards are replayed together: more of them no longer fit into the nearest memory.
@@ -61,12 +59,6 @@ class AttemptCounts:
     def random_attempts(self) -> npt.NDArray[np.float64]:
         """Attempts that the first needs on average to remove a piece: N / G; NaN if none can be."""
         return _ratio(self.n_possible, self.n_permitted, none=np.nan)
-
-    @property
-    def frugal_attempts(self) -> npt.NDArray[np.float64]:
-        """Attempts that the second needs: (N - failed + 1) / (G + 1); NaN if none can."""
-        n_open = self.n_possible - self.n_failed
-        return np.where(self.n_permitted > 0, (n_open + 1) / (self.n_permitted + 1), np.nan)
 
 
 def chance_of_success(

@@ -20,8 +20,6 @@ from gnomon.learners.uniform_numbers import Draws
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
 
-__all__ = ["Frugal", "RulePlayer", "Uniform", "note_failure"]
-
 
 @final
 @dataclass(eq=False)

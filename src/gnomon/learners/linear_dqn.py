@@ -18,8 +18,6 @@ from gnomon.learners.uniform_numbers import Draws
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
 
-__all__ = ["LinearDQN"]
-
 #: No number of attempts or episodes need be larger, and memory is not reserved for a slip.
 _MOST = 1_000_000
 

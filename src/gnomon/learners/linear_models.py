@@ -14,18 +14,6 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, BoardSpec
 
-__all__ = [
-    "DQNSettings",
-    "Features",
-    "Memory",
-    "Policy",
-    "PolicySettings",
-    "TabularSettings",
-    "blank_memory",
-    "blank_policy",
-    "feature_table",
-]
-
 #: The codes present on a board are kept as the bits of one signed 64-bit integer.
 _MOST_CODES = 63
 

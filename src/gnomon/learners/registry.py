@@ -28,19 +28,6 @@ if TYPE_CHECKING:
     from gnomon.game.board import BoardSpec
     from gnomon.learners.base import Learner
 
-__all__ = [
-    "LearnerKind",
-    "LearnerKinds",
-    "available_learners",
-    "is_shown_the_rule",
-    "kind_of",
-    "learner_fields",
-    "learner_kind",
-    "learner_kinds",
-    "learner_version",
-    "make_learner",
-]
-
 #: The group of entry points by which other packages register learners.
 GROUP = "gnomon.learners"
 
@@ -49,13 +36,17 @@ _BUILT_IN = {
     "uniform": "gnomon.learners.fixed_players:Uniform",
     "frugal": "gnomon.learners.fixed_players:Frugal",
     "rule_player": "gnomon.learners.fixed_players:RulePlayer",
-    "openai_http": "gnomon.learners.external.openai_http:LanguageModel",
+    "language_model": "gnomon.learners.language_model.player:LanguageModel",
     "process": "gnomon.learners.external.process:Process",
     "reinforce": "gnomon.learners.reinforce:Reinforce",
     "sb3": "gnomon.learners.external.sb3:StableBaselines",
     "tabular_q": "gnomon.learners.tabular_q:TabularQ",
     "ideal": "gnomon.learners.ideal.learner:Ideal",
     "linear_dqn": "gnomon.learners.linear_dqn:LinearDQN",
+}
+# Kinds that are no more, and what to write instead.
+_REPLACED = {
+    "openai_http": "kind 'language_model', whose temperature and seed are only sent if they are set"
 }
 
 
@@ -140,7 +131,7 @@ class LearnerKinds(Results[LearnerKind]):
         return [
             {
                 "setting": field.name,
-                "default": _in_words(field.default),
+                "default": _in_words(field.default, optional=field.optional),
                 "expected": _expected(field),
                 "meaning": field.meaning,
             }
@@ -155,9 +146,9 @@ class LearnerKinds(Results[LearnerKind]):
         return list(rows[0]) if rows else []
 
 
-def _in_words(default: object) -> str:
+def _in_words(default: object, *, optional: bool) -> str:
     if default is None:
-        return "needed"
+        return "left open" if optional else "needed"
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
@@ -268,6 +259,12 @@ def is_shown_the_rule(kind: str) -> bool:
     return bool(getattr(learner, "reveal", False)) and isinstance(learner, type)
 
 
+def plays_alone(kind: str) -> bool:
+    """Tell whether learners of a kind are built in and need no program, server or other package."""
+    place = _BUILT_IN.get(kind, ".external.")
+    return not any(room in place for room in (".external.", ".language_model."))
+
+
 @cache
 def learner_version(kind: str) -> str | None:
     """Return the version of a learner that is not built in; None for those that are.
@@ -333,7 +330,7 @@ def make_learner(
                 raise UnknownNameError("field", name, fields)
         values = {name: fields[name].read(value) for name, value in settings.items()}
         for name, field in fields.items():
-            if field.default is None and name not in values:
+            if field.is_needed and name not in values:
                 raise ConfigError(f"{name}: expected {field.expected}, and found nothing")
         learner: Learner = _learner_class(kind)(board_spec, rng=rng, **values)
     except (ConfigError, UnknownNameError, ValueError) as error:
@@ -356,6 +353,8 @@ def _registered() -> dict[str, str]:
 def _learner_class(kind: str) -> Any:
     """Return the class of a kind of learner."""
     place = _BUILT_IN.get(kind)
+    if kind in _REPLACED:
+        raise ConfigError(f"learner {kind!r}: expected {_REPLACED[kind]}; found the former kind")
     if place is None:
         place = kind if ":" in kind else _registered().get(kind)
     if place is None:

@@ -2,9 +2,9 @@
 
 The parameters of a learner's class are its settings, apart from the board specification and the
 random generator. The class is the only place that declares them: a type (``bool``, ``int``,
-``float``, ``str``, or a ``Literal`` of words), a default, a :class:`Range` within ``Annotated``,
-and what it means in the docstring's section "Parameters". Config files, ``gnomon learners`` and
-cards read it there.
+``float``, ``str``, or a ``Literal`` of words; ``| None`` if it may be left open), a default, a
+:class:`Range` within ``Annotated``, and what it means in the docstring's section "Parameters".
+Config files, ``gnomon learners`` and cards read it there.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from types import MappingProxyType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from types import MappingProxyType, NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from gnomon.errors import ConfigError
-
-__all__ = ["LONGEST_S", "LearnerField", "Range", "check_settings", "settings_of"]
 
 #: Most seconds of patience: eleven days, which locks and sockets can still count.
 LONGEST_S = 1e6
@@ -83,13 +81,15 @@ class LearnerField:
     type : type
         ``bool``, ``int``, ``float`` or ``str``; a whole number will do for a float.
     default : bool, int, float, str or None
-        Its value if the config says nothing; None if it must say.
+        Its value if the config says nothing; None if it must say, or if it is ``optional``.
     choices : tuple of str
         The words to choose from; empty if it is not a choice.
     range : Range, optional
         The numbers that it may be.
     meaning : str
         What the docstring of the class says of it, on one line.
+    optional : bool
+        Whether it may be left open, which is its default then.
 
     Examples
     --------
@@ -104,13 +104,19 @@ class LearnerField:
     choices: tuple[str, ...] = ()
     range: Range | None = None
     meaning: str = ""
+    optional: bool = False
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the config must say it."""
+        return self.default is None and not self.optional
 
     @property
     def expected(self) -> str:
         """What may stand there, in words that complete "expected ..."."""
         return " or ".join(map(repr, self.choices)) if self.choices else _TYPES[self.type]
 
-    def read(self, value: object) -> bool | int | float | str:
+    def read(self, value: object) -> bool | int | float | str | None:
         """Return a value with the type of this field; its range is for :meth:`check`.
 
         Raises
@@ -119,6 +125,8 @@ class LearnerField:
             If it is of another type, or not one of the choices.
         """
         match value:
+            case None if self.optional:
+                return None
             case bool() if self.type is bool:
                 return value
             case bool():
@@ -133,6 +141,8 @@ class LearnerField:
 
     def check(self, value: Any) -> None:
         """Raise ValueError if a value is out of range, or not one of the choices."""
+        if value is None and self.optional:
+            return
         if self.choices and value not in self.choices:
             raise ValueError(f"{self.name}: expected {self.expected}, found {value!r}")
         if self.range is not None:
@@ -183,6 +193,10 @@ def _field(parameter: inspect.Parameter, hint: Any, meaning: str) -> LearnerFiel
     default = None if parameter.default is parameter.empty else parameter.default
     within: Range | None = None
     choices: tuple[Any, ...] = ()
+    optional = get_origin(hint) is UnionType or get_origin(hint) is Union
+    if optional:
+        parts = [part for part in get_args(hint) if part is not NoneType]
+        hint = parts[0] if len(parts) == 1 else hint
     if get_origin(hint) is Annotated:
         hint, *extras = get_args(hint)
         within = next((extra for extra in extras if isinstance(extra, Range)), None)
@@ -194,7 +208,7 @@ def _field(parameter: inspect.Parameter, hint: Any, meaning: str) -> LearnerFiel
         raise ConfigError(f"setting {name!r}: {expected}; found {_shown(found)}")
     if name in _RESERVED:
         raise ConfigError(f"setting {name!r}: a config file means something else by this name")
-    return LearnerField(name, found, default, choices, within, meaning)
+    return LearnerField(name, found, default, choices, within, meaning, optional)
 
 
 def _shown(found: Any) -> str:

@@ -18,8 +18,6 @@ from gnomon.learners.uniform_numbers import Draws
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
 
-__all__ = ["TabularQ"]
-
 
 @final
 @dataclass(kw_only=True, eq=False)

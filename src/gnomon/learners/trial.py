@@ -21,8 +21,6 @@ from gnomon.rules.syntax import RuleSet
 if TYPE_CHECKING:
     from gnomon.game.engine.boards_in_play import Boards
 
-__all__ = ["compiled", "play_trial", "play_unfused"]
-
 
 def play_trial(
     learner: Learner,

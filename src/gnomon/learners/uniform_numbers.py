@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Draws"]
-
 
 class Draws:
     """Rows of uniform numbers in [0, 1), one row for each attempt of a learner.

@@ -19,6 +19,7 @@ from .intervals import difference_bars as difference_bars
 from .intervals import improvement_bars as improvement_bars
 from .intervals import interval_panels as interval_panels
 from .intervals import interval_rows as interval_rows
+from .items import cost_points as cost_points
 from .items import item_bars as item_bars
 from .items import item_plan_curves as item_plan_curves
 from .items import look_bands as look_bands
@@ -34,6 +35,7 @@ from .ranks import rank_interval_plot as rank_interval_plot
 from .record import Figure as Figure
 from .subsets import error_by_size_curves as error_by_size_curves
 from .subsets import error_strips as error_strips
+from .subsets import errors_by_cost as errors_by_cost
 from .subsets import pareto_front_plot as pareto_front_plot
 from .subsets import predicted_against_true as predicted_against_true
 from .subsets import task_bars as task_bars
@@ -46,6 +48,7 @@ __all__ = [
     "box_plots",
     "box_rows",
     "correlation_graph",
+    "cost_points",
     "critical_difference_diagram",
     "cumulated_error_curves",
     "cumulated_error_rows",
@@ -54,6 +57,7 @@ __all__ = [
     "ease_heat_map",
     "error_by_size_curves",
     "error_strips",
+    "errors_by_cost",
     "histogram_panels",
     "improvement_bars",
     "improvement_heat_map",

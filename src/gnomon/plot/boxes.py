@@ -25,8 +25,6 @@ from gnomon.plot.style import (
 )
 from gnomon.stats.bootstrap.quantiles import quantiles
 
-__all__ = ["Box", "box_of", "box_plots", "box_rows"]
-
 
 @dataclass(frozen=True, slots=True)
 class Box:

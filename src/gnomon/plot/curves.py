@@ -39,19 +39,6 @@ from gnomon.plot.style import (
 )
 from gnomon.stats.learning_curves.curves_by_step import Curve
 
-__all__ = [
-    "MedianCurve",
-    "cumulated_error_curves",
-    "cumulated_error_rows",
-    "drawn_trials",
-    "efficiency_rows",
-    "log_density",
-    "median_curves",
-    "median_rows",
-    "sample_efficiency_curves",
-]
-
-
 #: Trials of which each is drawn as a curve; more would only hide each other.
 MOST_CURVES = 40
 #: Curves of more steps than this have no marker at each.

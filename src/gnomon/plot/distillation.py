@@ -9,8 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from gnomon.distill.comparison import Reliability
-from gnomon.distill.distillation import Distillation, Sizes
+from gnomon.distill.distilled import Distillation, Sizes
 from gnomon.distill.evaluation import ExplainedTasks, Fairness, thirds
+from gnomon.distill.items.choice import ItemChoice
+from gnomon.distill.items.item_sizes import ItemSizes
 from gnomon.distill.search.pareto import ParetoFront
 from gnomon.distill.selection import Stability
 from gnomon.distill.structure import Correlations, SingleTasks
@@ -18,8 +20,19 @@ from gnomon.distill.validation.cross_validation import HeldOut
 from gnomon.distill.validation.other_methods import Baselines
 from gnomon.errors import ScoreDataError
 from gnomon.plot.graphs import correlation_graph
+from gnomon.plot.labels import name_rows, name_series
 from gnomon.plot.record import Figure
-from gnomon.plot.style import default_settings, drawing_of
+from gnomon.plot.style import (
+    FULL_WIDTH,
+    HALF_WIDTH,
+    HEIGHT,
+    SIZE,
+    axes_for,
+    default_settings,
+    drawing_of,
+    mark_numbers,
+    series_style,
+)
 from gnomon.plot.subsets import (
     error_by_size_curves,
     error_strip,
@@ -33,19 +46,6 @@ from gnomon.plot.subsets import (
     task_bars,
 )
 from gnomon.scores.table import FloatArray
-
-__all__ = [
-    "baseline_figure",
-    "correlation_figure",
-    "explained_figure",
-    "fairness_figure",
-    "pareto_figure",
-    "prediction_figure",
-    "reliability_figure",
-    "single_task_figure",
-    "size_figure",
-    "stability_figure",
-]
 
 #: More bars than this are no figure; the numbers have them all.
 MOST_BARS = 60
@@ -161,6 +161,75 @@ def baseline_figure(found: Baselines, ax: Axes | None = None) -> Figure | Axes:
     )
 
 
+def item_method_figure(found: ItemChoice, ax: Axes | None = None) -> Figure | Axes:
+    """Draw the error of every list of items and estimate, on both protocols."""
+    rows = found.rows()
+    with default_settings():
+        drawn = axes_for(ax, FULL_WIDTH * 0.65, 1.1 + 0.22 * len(rows), grid="x")
+        for k, (name, label) in enumerate(
+            (("error", "models like the old"), ("error_better", "better models"))
+        ):
+            style = series_style(k)
+            values = [row[name] for row in rows]
+            drawn.plot(
+                values, range(len(rows)), linestyle="none", marker=style.marker, markersize=5,
+                color=style.color, label=label,
+            )  # fmt: skip
+        name_rows(drawn, [row["method"] for row in rows], size=SIZE - 1.5)
+        drawn.set_xlim(left=0)
+        mark_numbers(drawn.xaxis, most=6)
+        drawn.set_xlabel("mean size of the error, points of 100")
+        name_series(drawn, "lower right")
+    if ax is not None:
+        return ax
+    return Figure(
+        "item-methods",
+        "Beside what",
+        "The error of the share solved, of models that were held out: at random, or the better "
+        "half from the worse half.",
+        f"Errors of {len(rows)} methods on two protocols, {rows[0]['method']} least in folds",
+        drawing_of(drawn),
+        tuple(found.as_records()),
+    )
+
+
+def item_size_figure(found: ItemSizes, ax: Axes | None = None) -> Figure | Axes:
+    """Draw which gap of two models lists of each size tell, and the error of one model."""
+    sizes = [one.n_items for one in found]
+    lines = {
+        "gap that is told": [one.detectable for one in found],
+        "half width of the interval": [one.half_width for one in found],
+        "error": [one.error for one in found],
+    }
+    with default_settings():
+        drawn = axes_for(ax, HALF_WIDTH * 1.15, HEIGHT, grid="y")
+        for k, (name, values) in enumerate(lines.items()):
+            style = series_style(k)
+            drawn.plot(
+                sizes, values, color=style.color, linestyle=style.dash, marker=style.marker,
+                markersize=4.5, label=name,
+            )  # fmt: skip
+        drawn.set_xscale("log")
+        drawn.set_xticks(sizes[:: max(1, len(sizes) // 5)], minor=False)
+        drawn.set_xticks([], minor=True)
+        drawn.set_xticklabels([f"{n:g}" for n in drawn.get_xticks()])
+        drawn.set_ylim(bottom=0)
+        mark_numbers(drawn.yaxis)
+        drawn.set_xlabel("number of items")
+        drawn.set_ylabel("points of 100")
+        name_series(drawn)
+    if ax is not None:
+        return ax
+    return Figure(
+        "item-sizes",
+        "What so many items tell",
+        f"Models held out; a gap told with power {found.settings['power']:g}.",
+        f"Three curves that fall from {sizes[0]} to {sizes[-1]} items",
+        drawing_of(drawn),
+        tuple(found.as_records()),
+    )
+
+
 def reliability_figure(found: Reliability, ax: Axes | None = None) -> Figure | Axes:
     """Draw how often the algorithm called better was, against the probability that was said."""
     with default_settings():
@@ -230,14 +299,14 @@ def correlation_figure(found: Correlations, ax: Axes | None = None) -> Figure | 
 def size_figure(found: Sizes, ax: Axes | None = None) -> Figure | Axes:
     """Draw how the error falls with the number of tasks."""
     with default_settings():
-        drawn = error_by_size_curves(found, ax=ax)
+        drawn = error_by_size_curves(found, found.others, ax=ax)
     if ax is not None:
         return ax
     return Figure(
         "error-by-size",
         "Error by number of tasks",
         "The honest error is the one of tasks chosen again without the algorithms predicted.",
-        f"Two curves of the relative error of {len(found)} sizes",
+        f"Curves of the relative error of {len(found)} sizes",
         drawing_of(drawn),
         size_rows(found),
     )

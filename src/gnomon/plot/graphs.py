@@ -14,6 +14,7 @@ from matplotlib.patches import FancyArrowPatch
 
 from gnomon.distill.structure import Edge
 from gnomon.errors import shortened
+from gnomon.plot.labels import name_points
 from gnomon.plot.style import (
     FULL_WIDTH,
     HALF_WIDTH,
@@ -30,8 +31,6 @@ from gnomon.plot.style import (
 from gnomon.ranking.ratings.hodge import HodgeDecomposition
 from gnomon.ranking.tournament import EVEN, Tournament
 from gnomon.scores.table import FloatArray
-
-__all__ = ["correlation_graph", "stress_layout", "tournament_graph", "tournament_rows"]
 
 #: More contestants than this do not fit around a circle.
 MOST_IN_CIRCLE = 12
@@ -215,36 +214,17 @@ def correlation_graph(
         )  # fmt: skip
     groups = categories or {}
     colors = category_colors({name: groups.get(name, "") for name in names})
-    behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}
-    for i, (name, (x, y)) in enumerate(zip(names, place, strict=True)):
-        ends = [place[j if i == k else k] for j, k in pairs if i in (j, k)]
-        aside = _label_side(place[i], ends)
+    for name, (x, y) in zip(names, place, strict=True):
         ax.plot(
             [x], [y], "o", markersize=10, color=colors[groups.get(name, "")],
             markeredgecolor=PAPER, markeredgewidth=1.2, zorder=2,
-        )  # fmt: skip
-        ax.annotate(
-            shortened(name, LONGEST), (x, y), textcoords="offset points",
-            parse_math=False, color=INK, fontsize=SIZE - 1, zorder=3, bbox=behind, **aside,
         )  # fmt: skip
     ax.set_xlim(-0.09, 1.09)
     ax.set_ylim(-0.06, 1.1)
     sign = "|r|" if any(edge.correlation < 0 for edge in edges) else "r"
     _legend(ax, colors, weakest, strongest, sign)
+    name_points(ax, place, names, lines=[place[list(pair)] for pair in pairs])
     return ax
-
-
-def _label_side(here: FloatArray, ends: Sequence[FloatArray]) -> dict[str, Any]:
-    """Return where a label stands: on the side of its dot that lines leave most room on."""
-    sides = {
-        (0.0, 1.0): {"xytext": (0, 7), "ha": "center", "va": "bottom"},
-        (0.0, -1.0): {"xytext": (0, -7), "ha": "center", "va": "top"},
-        (1.0, 0.0): {"xytext": (7, 0), "ha": "left", "va": "center"},
-        (-1.0, 0.0): {"xytext": (-7, 0), "ha": "right", "va": "center"},
-    }
-    ways = [(end - here) / (np.hypot(*(end - here)) or 1.0) for end in ends]
-    nearest = {side: max((float(np.dot(side, w)) for w in ways), default=-1.0) for side in sides}
-    return sides[min(sides, key=lambda side: round(nearest[side], 1))]
 
 
 def _legend(

@@ -32,20 +32,8 @@ from gnomon.plot.style import (
 from gnomon.ranking.pair_tests import PairComparisons
 from gnomon.ranking.ratings.hodge import hodge_ratings
 from gnomon.ranking.tournament import Tournament
-from gnomon.stats.comparisons.comparison import Comparison
+from gnomon.stats.comparisons.comparison_records import Comparison
 from gnomon.stats.comparisons.rank_tests import PairwiseTest
-
-__all__ = [
-    "MOST_AT_HALF_WIDTH",
-    "draw_pairs",
-    "ease_figure",
-    "ease_heat_map",
-    "ease_rows",
-    "evidence_level",
-    "improvement_heat_map",
-    "pairwise_rows",
-    "pairwise_table",
-]
 
 #: Bounds below which a p-value counts as some, good and strong evidence.
 BOUNDS = (0.05, 0.01, 0.001)

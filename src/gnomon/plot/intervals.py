@@ -30,17 +30,8 @@ from gnomon.plot.style import (
     series_style,
     short_number,
 )
-from gnomon.stats.comparisons.comparison import Comparison
-from gnomon.stats.estimates import Estimate
-
-__all__ = [
-    "METRIC_NAMES",
-    "difference_bars",
-    "improvement_bars",
-    "interval_panels",
-    "interval_rows",
-    "separated",
-]
+from gnomon.stats.comparisons.comparison_records import Comparison
+from gnomon.stats.estimate_records import Estimate
 
 #: Room for one comparison, in inches.
 LINE = 0.34
@@ -70,8 +61,8 @@ def interval_panels(
     """Draw estimates as dots and their intervals as bars, one panel a metric, one row an algorithm.
 
     Estimates of several tasks have a panel each; beyond 30 panels, only the first are drawn. A
-    value that does not exist is written out as "not estimable"; an interval without ends is left
-    out, and an infinite end runs off the panel.
+    value that does not exist is written out as "not estimable", unless its interval does, which
+    then has no dot; an interval without ends is left out, and an infinite end runs off the panel.
 
     Parameters
     ----------
@@ -189,14 +180,17 @@ def _row(
     ax: Axes, row: int, estimate: Estimate, style: SeriesStyle, low: float, high: float
 ) -> None:
     """Draw one estimate, with its number above the dot."""
-    if not math.isfinite(estimate.value):
+    bounded = not (math.isnan(estimate.low) or math.isnan(estimate.high))
+    if not (math.isfinite(estimate.value) or (math.isnan(estimate.value) and bounded)):
         write_in_row(ax, row, number(estimate.value))
         return
-    if not (math.isnan(estimate.low) or math.isnan(estimate.high)):
+    if bounded:
         ends = np.clip([estimate.low, estimate.high], low, high)
         ax.hlines(row, ends[0], ends[1], color=style.color, linewidth=6, alpha=0.35)
         caps = [end for end in (estimate.low, estimate.high) if math.isfinite(end)]
         ax.vlines(caps, row - 0.17, row + 0.17, color=style.color, linewidth=1.2)
+    if math.isnan(estimate.value):
+        return
     ax.plot(
         [estimate.value], [row], linestyle="none", marker=style.marker,
         markersize=5.5, color=style.color,

@@ -7,16 +7,18 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator, PercentFormatter
 
 from gnomon.plot.intervals import MOST_ROWS, difference_bars
-from gnomon.plot.labels import in_lines, name_panel, name_rows, name_series
+from gnomon.plot.labels import better_end, in_lines, name_panel, name_rows, name_series
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,
     HALF_WIDTH,
     HEIGHT,
+    INK,
     MUTED,
+    PAPER,
     SERIES,
     SIZE,
     axes_for,
@@ -26,20 +28,12 @@ from gnomon.plot.style import (
     mark_numbers,
     new_drawing,
     series_style,
+    short_number,
 )
+from gnomon.stats.items.cost_front import COSTS, CostFront, ModelCost
 from gnomon.stats.items.item_comparisons import ItemComparison, ItemComparisons
 from gnomon.stats.items.item_looks import ItemLook, ItemLooks
 from gnomon.stats.items.item_plans import ItemPlan
-
-__all__ = [
-    "draw_item_comparisons",
-    "draw_item_looks",
-    "item_bars",
-    "item_plan_curves",
-    "item_plan_figure",
-    "look_bands",
-    "share_bars",
-]
 
 #: Room for a row, in inches.
 LINE = 0.42
@@ -244,6 +238,90 @@ def draw_item_looks(found: ItemLooks, ax: Axes | None = None) -> Figure | Axes:
         drawing,
         tuple(one.as_record() for one in rows),
         wide=len(metrics) > 1,
+    )
+
+
+def cost_points(
+    costs: Sequence[ModelCost],
+    *,
+    ylabel: str = "score",
+    higher_is_better: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw what models cost against what they score, filled on the Pareto front and hollow off it.
+
+    Parameters
+    ----------
+    costs : sequence of ModelCost
+        From :func:`gnomon.stats.cost_front`.
+    ylabel : str
+        What a score is.
+    higher_is_better : bool
+        Which scores are good.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+
+    Examples
+    --------
+    >>> one = ModelCost("a", "total_tokens", 120.5, 40, 0.5, 0.4, 0.6, True, None)
+    >>> cost_points([one]).get_xlabel()
+    'tokens a sample (← cheaper)'
+    """
+    ax = axes_for(ax, HALF_WIDTH * (1.1 if len(costs) <= 7 else 1.6), HEIGHT * 1.3, grid="both")
+    best_first = sorted(costs, key=lambda one: -one.score if higher_is_better else one.score)
+    for i, one in enumerate(best_first):
+        style = series_style(i)
+        ends = [[one.score - one.low], [one.high - one.score]] if one.low <= one.high else None
+        ax.errorbar(
+            one.cost, one.score, yerr=ends, color=style.color, marker=style.marker, linestyle="",
+            markersize=6.5, elinewidth=1.0, markerfacecolor=style.color if one.on_front else PAPER,
+        )  # fmt: skip
+        ax.plot(
+            one.cost, one.score, color=style.color, marker=style.marker, linestyle="",
+            markersize=6.5, markerfacecolor=style.color if one.on_front else PAPER,
+            label=style.named(one.algorithm),
+        )  # fmt: skip
+        if style.numeral:
+            ax.annotate(
+                style.numeral, (one.cost, one.score), xytext=(4, 3), textcoords="offset points",
+                color=INK, fontsize=SIZE - 2,
+            )  # fmt: skip
+    front = [one for one in costs if one.on_front]
+    corners = [one.cost for one in front], [one.score for one in front]
+    ax.step(*corners, where="post", color=MUTED, linewidth=1.0, zorder=0)
+    prices = [one.cost for one in costs]
+    if min(prices) > 0 and max(prices) > 20 * min(prices):
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
+    else:
+        mark_numbers(ax.xaxis, most=5)
+    mark_numbers(ax.yaxis, most=6)
+    ax.set_xlabel(f"{COSTS.get(costs[0].column, costs[0].column)} a sample (← cheaper)")
+    ax.set_ylabel(better_end(ylabel, higher_is_better))
+    name_series(ax, "lower right")
+    return ax
+
+
+def draw_cost_front(found: CostFront, ax: Axes | None = None) -> Figure | Axes:
+    """Draw cost against score with the Pareto front, or into given axes."""
+    scale, higher = found.settings["scale"], found.settings["higher_is_better"]
+    if ax is not None:
+        return cost_points(found.records, ylabel=scale, higher_is_better=higher, ax=ax)
+    column = str(found.settings["cost"])
+    with default_settings():
+        points = cost_points(found.records, ylabel=scale, higher_is_better=higher)
+        drawing = drawing_of(points)
+    return Figure(
+        f"cost-{column.replace('_', '-')}",
+        f"Score by {COSTS.get(column, column)}",
+        f"Means of a sample, and scores with {found.settings['level']:.0%} intervals. Filled and "
+        "joined: the Pareto front, beaten by none that costs no more.",
+        f"{column} and score of {len(found)} models; on the front: {', '.join(found.front)}",
+        drawing,
+        tuple(one.as_record() for one in found),
+        wide=len(found) > 7,
     )
 
 

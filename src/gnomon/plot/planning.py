@@ -25,12 +25,6 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats.planning.power import IntervalWidth, PowerPoint
 from gnomon.stats.planning.subsampling import Subsamples
 
-__all__ = [
-    "power_curves",
-    "subsample_distributions",
-    "width_curves",
-]
-
 #: Height of a distribution, in rows.
 FULL = 0.86
 N_BINS = 48

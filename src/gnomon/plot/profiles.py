@@ -26,8 +26,6 @@ from gnomon.plot.style import (
 from gnomon.scores.table import FloatArray
 from gnomon.stats.profiles.performance import Profile
 
-__all__ = ["profile_curves"]
-
 #: Kinds of profiles whose thresholds are p-values.
 TESTED = ("likelihood", "permutation")
 _EVIDENCE = ("evidence not to be the best, as a p-value", "share of tasks with less of it")

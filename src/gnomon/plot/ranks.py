@@ -40,18 +40,6 @@ from gnomon.ranking.critical_differences import CriticalDifference
 from gnomon.ranking.rank_shares import RankDistribution
 from gnomon.ranking.ranks.ranking import Ranking, rank_range
 
-__all__ = [
-    "critical_difference_diagram",
-    "critical_difference_rows",
-    "difficulty_ladder",
-    "draw_critical_difference",
-    "draw_rank_distribution",
-    "draw_ranking",
-    "rank_distribution_bars",
-    "rank_interval_plot",
-    "ranking_rows",
-]
-
 #: Where ranks and brackets stand beside the panel, and how far apart brackets are, in inches.
 RANKS, BRACKETS, LANE = 0.2, 0.9, 0.2
 #: Width of a lane, as a share of the drawing, and how many there are at most.

@@ -18,8 +18,6 @@ from gnomon._io.atomic_file import write_atomically, write_together
 from gnomon.errors import ScoreDataError
 from gnomon.plot.style import THEME, default_settings, svg_text
 
-__all__ = ["FORMATS", "Cell", "Figure", "Row", "csv_text", "inline_svg", "theme_css"]
-
 #: What a drawing can be written as.
 FORMATS = ("svg", "png", "pdf")
 

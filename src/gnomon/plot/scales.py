@@ -17,8 +17,6 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from gnomon.plot.style import MUTED, PAPER, FloatArray, mark_numbers
 
-__all__ = ["BrokenScale", "ErrorScale"]
-
 
 @dataclass(frozen=True, slots=True)
 class ErrorScale:

@@ -6,10 +6,12 @@ own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
 
 from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
 from gnomon.plot.heat_maps import improvement_heat_map
@@ -35,8 +37,8 @@ from gnomon.plot.style import (
     size_for,
 )
 from gnomon.results import Results
-from gnomon.stats.comparisons.comparison import Comparison, Comparisons
-from gnomon.stats.estimates import Estimate, Estimates
+from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
+from gnomon.stats.estimate_records import Estimate, Estimates
 from gnomon.stats.items.item_plans import ItemPlan
 from gnomon.stats.learning_curves.curves_by_step import Curve, Curves
 from gnomon.stats.planning.plans import Plan
@@ -45,20 +47,8 @@ from gnomon.stats.planning.sequential import SequentialResult
 from gnomon.stats.planning.subsampling import Subsamples
 from gnomon.stats.profiles.kinds import Profiles, beyond_thresholds
 from gnomon.stats.profiles.performance import Profile
-
-__all__ = [
-    "comparison_figure",
-    "curve_figure",
-    "draw_comparisons",
-    "draw_curves",
-    "draw_estimates",
-    "draw_plan",
-    "draw_profiles",
-    "estimate_figure",
-    "power_figure",
-    "profile_figure",
-    "subsample_figure",
-]
+from gnomon.stats.robustness.sensitivity import Sensitivities
+from gnomon.stats.robustness.tolerance import Tolerances
 
 IMPROVEMENT = "probability_of_improvement"
 
@@ -69,19 +59,96 @@ def estimate_figure(
     """Return the interval panels of estimates, the best algorithm on top."""
     with default_settings():
         drawing = interval_panels(estimates, xlabel=scale, higher_is_better=higher_is_better)
-    level = estimates[0].level
+    return Figure(
+        "estimates",
+        "Estimates",
+        f"Dots are estimates, bars their {estimates[0].level:.0%} intervals; "
+        f"{_panels(estimates, drawing)}",
+        f"{len(estimates)} estimates of {scale} with intervals",
+        drawing,
+        interval_rows(estimates),
+        wide=True,
+    )
+
+
+def _panels(estimates: Sequence[Estimate], drawing: Drawing) -> str:
+    """Say what each panel of a drawing is of, and how many there would have been."""
     panels = {(one.task, one.metric) for one in estimates}
     n_tasks, n_metrics = (len({panel[i] for panel in panels}) for i in (0, 1))
     panel = "metric" if n_tasks == 1 else "task" if n_metrics == 1 else "task and metric"
     drawn = len(drawing.axes)
     some = f" The first {drawn} of {len(panels)} are drawn." if drawn < len(panels) else ""
+    return f"one panel a {panel}.{some}"
+
+
+def draw_tolerances(found: Tolerances, ax: Axes | None = None) -> Figure | Axes:
+    """Draw tolerance intervals: a panel a task, or, of one task, into given axes."""
+    (scale, higher), share = _scale_of(found), f"{found.settings['share']:.0%} of runs"
+    bars = [
+        Estimate(
+            one.algorithm,
+            share,
+            math.nan,
+            one.low,
+            one.high,
+            one.level,
+            one.method,
+            one.n_runs,
+            1,
+            0,
+            0.0,
+            one.task,
+        )
+        for one in found
+    ]
+    if ax is not None:
+        interval_panels(bars, xlabel=scale, higher_is_better=higher, ax=ax)
+        return ax
+    with default_settings():
+        drawing = interval_panels(bars, xlabel=scale, higher_is_better=higher)
     return Figure(
-        "estimates",
-        "Estimates",
-        f"Dots are estimates, bars their {level:.0%} intervals; one panel a {panel}.{some}",
-        f"{len(estimates)} estimates of {scale} with intervals",
+        "tolerance",
+        "Tolerance intervals",
+        f"Bars hold {share}, with confidence {found[0].level:.0%}; {_panels(bars, drawing)}",
+        f"between which {scale} lie {share} of {len(bars)} algorithms and tasks",
         drawing,
-        interval_rows(estimates),
+        tuple(found.as_records()),
+        wide=True,
+    )
+
+
+def draw_sensitivities(found: Sensitivities, ax: Axes | None = None) -> Figure | Axes:
+    """Draw what runs that had no part in tuning say of it: a panel a measure, or one into axes."""
+    counted = "effective_dimensionality"  # has a value alone, since no runs are held out for it
+    dots = [
+        Estimate(
+            one.algorithm,
+            one.measure.replace("_", " "),
+            one.value if one.measure == counted else one.held_out,
+            one.low,
+            one.high,
+            one.level,
+            "held out",
+            one.n_runs,
+            one.n_tasks,
+            one.n_resamples,
+            math.nan,
+        )
+        for one in found
+    ]
+    if ax is not None:
+        interval_panels(dots, ax=ax)
+        return ax
+    with default_settings():
+        drawing = interval_panels(dots)
+    return Figure(
+        "sensitivity",
+        "Sensitivity to hyper-parameters",
+        "Dots are by runs that had no part in choosing a setting, bars their "
+        f"{found[0].level:.0%} intervals; one panel a measure. Scale: {found.title}.",
+        f"{len(dots)} measures of how learners depend on their settings",
+        drawing,
+        tuple(found.as_records()),
         wide=True,
     )
 

@@ -28,40 +28,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import Formatter, MaxNLocator
 from matplotlib.typing import LineStyleType
 
-__all__ = [
-    "FULL_WIDTH",
-    "GRID",
-    "HALF_WIDTH",
-    "HEIGHT",
-    "INK",
-    "LEVELS",
-    "LONGEST",
-    "MOST_IN_COLUMN",
-    "MOST_STYLES",
-    "MUTED",
-    "PAPER",
-    "SERIES",
-    "SIZE",
-    "THEME",
-    "FloatArray",
-    "SeriesStyle",
-    "axes_for",
-    "band_alpha",
-    "category_colors",
-    "default_settings",
-    "draw_series",
-    "drawing_of",
-    "dress",
-    "mark_numbers",
-    "new_drawing",
-    "number",
-    "series_style",
-    "short_number",
-    "size_for",
-    "sparse_markers",
-    "svg_text",
-    "tick_labels",
-]
+from gnomon.plot.compact_svg import compact_svg
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -163,9 +130,6 @@ def default_settings() -> Iterator[None]:
         yield
 
 
-#: A point of a path, of which two decimals are kept: a hundredth of a point is not seen.
-_FINE_POINT = r"((?:^|d=\")[ML] -?\d+(?:\.\d{1,2})?)\d* (-?\d+(?:\.\d{1,2})?)\d*(?= ?$)"
-
 _FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
 
 #: Characters that no XML file may hold; a name in a file of scores may.
@@ -185,10 +149,9 @@ def svg_text(drawing: Drawing, name: str) -> str:
         drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = re.sub(_NO_XML, "\ufffd", out.getvalue())
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
-    text = re.sub(_FINE_POINT, r"\1 \2", text, flags=re.MULTILINE)
-    text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
     # Sizes were reckoned with DejaVu Sans, which is wider than all of these: nothing will overlap.
-    return text.replace("'DejaVu Sans'", _FONTS.replace("'", "&quot;"))
+    text = text.replace("font-family: 'DejaVu Sans'; ", "")
+    return compact_svg(text.replace("</style>", f"text{{font-family: {_FONTS}}}</style>", 1))
 
 
 class _Shown(Drawing):

@@ -17,7 +17,7 @@ from gnomon.distill.distilled import Distilled
 from gnomon.distill.preparation.prepared import Transform
 from gnomon.distill.search.pareto import ParetoPoint
 from gnomon.errors import shortened
-from gnomon.plot.labels import name_panel, name_rows, name_series
+from gnomon.plot.labels import name_panel, name_points, name_rows, name_series
 from gnomon.plot.style import (
     FULL_WIDTH,
     GRID,
@@ -37,19 +37,6 @@ from gnomon.plot.style import (
     tick_labels,
 )
 from gnomon.scores.table import FloatArray
-
-__all__ = [
-    "error_by_size_curves",
-    "error_strip",
-    "error_strips",
-    "pareto_front_plot",
-    "pareto_rows",
-    "predicted_against_true",
-    "prediction_rows",
-    "reliability_curve",
-    "size_rows",
-    "task_bars",
-]
 
 #: Height of a bar of a task with its gap, in inches.
 ROW = 0.185
@@ -107,19 +94,15 @@ def predicted_against_true(
     ax.plot(t[inside], p[inside], "o", markersize=4, color=SERIES[0], alpha=0.8)
     ax.plot(t[~inside], p[~inside], "D", markersize=4.5, color=SERIES[1])
     known = [name for name, shown in zip(names, whole, strict=False) if shown]
-    for i in np.flatnonzero(~inside) if known else ():
-        left = p[i] > t[i]
-        ax.annotate(
-            shortened(known[i], LONGEST), (t[i], p[i]), (-6 if left else 6, 0),
-            textcoords="offset points", ha="right" if left else "left", va="center",
-            fontsize=SIZE - 2, color=INK, parse_math=False,
-        )  # fmt: skip
     ax.set_xlim(*line)
     ax.set_ylim(*line)
     ax.set_aspect("equal")
     _mark(ax, transform, line)
     ax.set_xlabel("true summary")
     ax.set_ylabel("predicted, its fold left out")
+    at = np.column_stack([t, p])
+    far = [known[i] for i in np.flatnonzero(~inside)] if known else []
+    name_points(ax, at[~inside][: len(far)], far, others=at[inside], size=SIZE - 2)
     return ax
 
 
@@ -214,13 +197,20 @@ def _strip(ax: Axes, row: int, values: FloatArray) -> None:
     ax.plot([], [], color=GRID)
 
 
-def error_by_size_curves(found: Sequence[Distilled], *, ax: Axes | None = None) -> Axes:
+def error_by_size_curves(
+    found: Sequence[Distilled],
+    others: Mapping[str, Sequence[float]] | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the relative error by number of tasks: with the tasks given, and with them chosen again.
 
     Parameters
     ----------
     found : sequence of Distilled
         One of each size, with its nested validation.
+    others : mapping from {"adaptive", "random"} to sequence of float, optional
+        Errors of other ways to take as many tasks.
     ax : matplotlib.axes.Axes, optional
 
     Examples
@@ -250,7 +240,15 @@ def error_by_size_curves(found: Sequence[Distilled], *, ax: Axes | None = None) 
             sizes, values, color=style.color, linestyle=style.dash, marker=style.marker,
             markersize=4.5, label=name,
         )  # fmt: skip
-    top = np.nanmax(np.concatenate([plain, honest + error]))
+    words = {"adaptive": "chosen for each algorithm", "random": "random tasks"}
+    drawn = {words[name]: 100.0 * np.array(errors) for name, errors in (others or {}).items()}
+    for i, (name, values) in enumerate(drawn.items(), 2):
+        style = series_style(i)
+        ax.plot(
+            sizes, values, color=style.color, linestyle=style.dash, marker=style.marker,
+            markersize=4.5, label=name,
+        )  # fmt: skip
+    top = np.nanmax(np.concatenate([plain, honest + error, *drawn.values()]))
     ax.set_ylim(0.0, 1.1 * float(top) if np.isfinite(top) and top > 0 else 1.0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     mark_numbers(ax.yaxis)
@@ -314,6 +312,55 @@ def pareto_front_plot(front: Sequence[ParetoPoint], *, ax: Axes | None = None) -
     mark_numbers(ax.xaxis, ax.yaxis)
     ax.set_xlabel("cost (numbers: tasks in the subset)")
     ax.set_ylabel("cross-validated squared error")
+    return ax
+
+
+def errors_by_cost(
+    points: Mapping[str, Sequence[tuple[float, float]]],
+    *,
+    xlabel: str = "cost",
+    series: Mapping[str, int] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw errors against cost, one mark a task and one series an algorithm.
+
+    Parameters
+    ----------
+    points : mapping from algorithm to sequence of (cost, errors)
+        Marks whose cost or errors are not finite are left out.
+    xlabel : str
+        What the cost is.
+    series : mapping from algorithm to int, optional
+        Number of each one's style; its place in ``points`` if not given.
+    ax : matplotlib.axes.Axes, optional
+
+    Examples
+    --------
+    >>> ax = errors_by_cost({"small": [(0.1, 40), (0.2, 60)], "large": [(3.0, 9)]})
+    >>> len(ax.lines), ax.get_xscale()
+    (2, 'log')
+    """
+    ax = axes_for(ax, HALF_WIDTH, HEIGHT, grid="both")
+    costs = []
+    for k, (name, pairs) in enumerate(points.items()):
+        shown = [pair for pair in pairs if all(map(math.isfinite, pair))]
+        style = series_style(k if series is None else series[name])
+        costs += [cost for cost, _ in shown]
+        ax.plot(
+            [cost for cost, _ in shown], [errors for _, errors in shown], color=style.color,
+            linestyle="none", marker=style.marker, markersize=5.5, label=name,
+            clip_on=False,
+        )  # fmt: skip
+    ax.set_ylim(bottom=0.0)
+    if costs and min(costs) > 0 and max(costs) / min(costs) > 20:
+        ax.set_xscale("log")
+        xlabel += " (log scale)"
+    else:
+        ax.set_xlim(left=0.0)
+    mark_numbers(ax.xaxis, ax.yaxis)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel("errors")
+    name_series(ax, "upper right")
     return ax
 
 

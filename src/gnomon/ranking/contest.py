@@ -21,8 +21,6 @@ from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["By", "Contest", "SortedRuns", "contest_of", "ground_of"]
-
 By = Literal["algorithm", "task"]
 IntArray = npt.NDArray[np.int64]
 
@@ -161,7 +159,14 @@ class Contest:
     @cached_property
     def met(self) -> npt.NDArray[np.bool_]:
         """Whether two different contestants both were on a ground, shape (grounds, n, n)."""
-        return np.asarray((self.pairs > 0) & ~np.eye(len(self.names), dtype=bool))
+        there = self.sizes > 0
+        others = ~np.eye(len(self.names), dtype=bool)
+        return np.asarray(there[:, :, None] & there[:, None, :] & others)
+
+    @property
+    def most_pairs(self) -> float:
+        """The most pairs of runs that two contestants have on a ground."""
+        return float(np.sort(self.sizes, axis=1)[:, -2:].prod(axis=1).max(initial=0))
 
     @property
     def wins(self) -> FloatArray:

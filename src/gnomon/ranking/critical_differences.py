@@ -19,8 +19,6 @@ from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.rank_tests import holm
 
-__all__ = ["CriticalDifference", "MeanRank", "critical_difference", "wilcoxon_p_value"]
-
 PostHoc = Literal["wilcoxon-holm", "nemenyi"]
 Differences = Literal["wins", "scores"]
 

@@ -24,8 +24,6 @@ from gnomon.results import FieldRecord, Results, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.rank_tests import doubled_ranks, holm, rank_sum_distribution
 
-__all__ = ["PairComparison", "PairComparisons", "compare_pairs"]
-
 #: Up to so many pairs of runs, over all common grounds, the p-value is exact, unless
 EXACT_PAIRS = 400
 #: there are more equal steps than this between the least and the greatest value of the statistic

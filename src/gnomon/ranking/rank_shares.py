@@ -15,8 +15,6 @@ from gnomon.ranking.contest import By, Contest, contest_of, ground_of
 from gnomon.results import Results, Row, made_by
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["RankDistribution", "RankShares", "rank_distribution"]
-
 
 @dataclass(frozen=True)
 class RankShares:

@@ -20,15 +20,6 @@ from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import draw_key
 
-__all__ = [
-    "DifficultyClass",
-    "DifficultyClasses",
-    "Generality",
-    "GeneralityTable",
-    "difficulty_classes",
-    "generality",
-]
-
 
 @dataclass(frozen=True)
 class DifficultyClass(FieldRecord):

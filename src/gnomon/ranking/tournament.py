@@ -18,16 +18,6 @@ from gnomon.errors import ScoreDataError, UnknownNameError, listed
 from gnomon.ranking.contest import By, Contest, ground_of
 from gnomon.scores.table import FloatArray
 
-__all__ = [
-    "Tournament",
-    "Weights",
-    "connected_components",
-    "ground_weights",
-    "not_connected",
-    "require_connection",
-    "require_meetings",
-]
-
 Weights = Literal["equal", "precision"] | Mapping[str, float]
 
 #: Edges up to this are 0 but for the rounding of their sums over grounds.
@@ -111,19 +101,25 @@ class Tournament:
         for name, number in (("smoothing", smoothing), ("cap", cap)):
             if not number > 0.0:
                 raise ValueError(f"expected {name} above 0, found {number}")
-        odds, variance = ground_edges(contest, smoothing, cap)
-        w = ground_weights(contest, weights, variance)
-        total = w.sum(axis=0)
+        check_weights(contest, weights)
+        # Ground by ground: of a thousand contestants on a hundred grounds all pairs take a gigabyte
+        # for each of a dozen steps.
+        total, pooled, chance, spread = np.zeros((4, *[len(contest.names)] * 2))
+        for ground in range(len(contest.grounds)):
+            here = contest.restricted([ground])
+            odds, variance = ground_edges(here, smoothing, cap)
+            w = ground_weights(here, weights, variance)[0]
+            total += w
+            pooled += w * np.nan_to_num(odds[0])
+            chance += w * np.nan_to_num(here.probability[0])
+            spread += w**2 * np.nan_to_num(variance[0])
         with np.errstate(invalid="ignore"):
-            pooled = (w * np.nan_to_num(odds)).sum(axis=0) / total
-            chance = (w * np.nan_to_num(contest.probability)).sum(axis=0) / total
-            spread = (w**2 * np.nan_to_num(variance)).sum(axis=0) / total**2
+            pooled, chance, spread = pooled / total, chance / total, spread / total**2
         np.fill_diagonal(chance, 0.5)
         # What is won and lost alike on several grounds must not become an order by rounding.
         pooled[np.abs(pooled) <= EVEN] = 0.0
         chance[np.abs(chance - 0.5) <= EVEN] = 0.5
-        most = contest.pairs[contest.met].max(initial=0.0)
-        largest = min(math.log(most / smoothing + 1.0), cap)
+        largest = min(math.log(contest.most_pairs / smoothing + 1.0), cap)
         return cls(contest.names, np.nan_to_num(pooled), total, chance, spread, largest, contest.by)
 
     @classmethod
@@ -202,13 +198,19 @@ def ground_weights(contest: Contest, weights: Weights, variance: FloatArray) -> 
             return np.where(contest.met, 1.0 / variance, 0.0)
     if isinstance(weights, str):
         return contest.met.astype(np.float64)
-    for name in weights:
+    each = np.array([weights.get(name, 1.0) for name in contest.grounds], dtype=np.float64)
+    return each[:, None, None] * contest.met
+
+
+def check_weights(contest: Contest, weights: Weights) -> None:
+    """Refuse weights of no ground of the contest, and those that are negative or infinite."""
+    if isinstance(weights, str):
+        return
+    for name, weight in weights.items():
         if name not in contest.grounds:
             raise UnknownNameError(ground_of(contest.by), name, contest.grounds)
-    each = np.array([weights.get(name, 1.0) for name in contest.grounds], dtype=np.float64)
-    for weight in each[~((each >= 0.0) & np.isfinite(each))]:
-        raise ValueError(f"expected finite weights of 0 or more, found {weight:g}")
-    return each[:, None, None] * contest.met
+        if not 0.0 <= weight < math.inf:
+            raise ValueError(f"expected finite weights of 0 or more, found {weight:g}")
 
 
 #: A message names so many groups, and so many of each.

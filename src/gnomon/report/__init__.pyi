@@ -2,8 +2,11 @@ from .audit_page import audit_report as audit_report
 from .board_drawing import draw_board as draw_board
 from .case_studies.case_study import CASE_STUDIES as CASE_STUDIES
 from .case_studies.case_study import reproduce as reproduce
+from .distillation_page import distillation_report as distillation_report
+from .evaluation_page import evaluation_report as evaluation_report
 from .findings import Findings as Findings
 from .findings import findings_of as findings_of
+from .markdown import report_markdown as report_markdown
 from .page import Answer as Answer
 from .page import Report as Report
 from .page import Section as Section
@@ -21,10 +24,13 @@ __all__ = [
     "Section",
     "Table",
     "audit_report",
+    "distillation_report",
     "draw_board",
+    "evaluation_report",
     "findings_of",
     "report",
     "report_html",
+    "report_markdown",
     "reproduce",
     "scores_report",
     "write_report",

@@ -18,9 +18,7 @@ from gnomon.ranking.ranks.ranking import rank_range
 from gnomon.ranking.ranks.tie_groups import group_letters
 from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.sentences import percent
-from gnomon.stats.estimates import Estimate
-
-__all__ = ["audit_report", "item_audit_report"]
+from gnomon.stats.estimate_records import Estimate
 
 #: A sentence names so many at most.
 MOST_NAMED = 8
@@ -114,10 +112,10 @@ def _notices(audit: Audit | ItemAudit) -> tuple[str, ...]:
 
 
 def _said(audit: Audit | ItemAudit, section: str) -> tuple[str, ...]:
-    return tuple(_sentence(f.finding) for f in audit if f.section == section)
+    return tuple(sentence(f.finding) for f in audit if f.section == section)
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
     """Return a text with a full stop at its end, unless it ends in some."""
     return text if text.endswith(".") else f"{text}."
 
@@ -180,7 +178,7 @@ def _section(audit: Audit, name: str, heading: str) -> Section:
     tables = {"estimates": _estimates, "ranks": _ranks, "methods": _methods}
     made = tables[name](audit) if name in tables else ()
     text = tuple(
-        _sentence(f.finding)
+        sentence(f.finding)
         for f in audit
         if f.section == name and not (made and f.name not in NOT_IN_TABLES)
     )
@@ -198,7 +196,7 @@ def _estimates(audit: Audit) -> tuple[Table, ...]:
         for name in audit.ranking.names
         if (name, metrics[0]) in found
     )
-    caption = _sentence(scale_in_words(audit.table, audit.ranking.names))
+    caption = sentence(scale_in_words(audit.table, audit.ranking.names))
     return (Table("Summary scores", ("algorithm", *metrics), rows, caption),)
 
 
@@ -226,12 +224,12 @@ def _ranks(audit: Audit) -> tuple[Table, ...]:
     columns = ("algorithm", "rating", "interval", "rank", "tie group")
     caption = (
         "Ratings are mean log-odds, run against run, against everybody in the table (hodge). Ranks "
-        f"hold together, at {percent(ranking.level)}. {_LETTERS}"
+        f"hold together, at {percent(ranking.level)}. {LETTERS}"
     )
     return (Table("Ranks", columns, rows, caption),)
 
 
-_LETTERS = "Whoever shares a letter is not separated; whoever shares none may be: the ranks tell."
+LETTERS = "Whoever shares a letter is not separated; whoever shares none may be: the ranks tell."
 
 
 def _interval(low: float | None, high: float | None, digits: int) -> str:

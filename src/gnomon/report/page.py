@@ -11,15 +11,14 @@ from functools import cache, partial
 from pathlib import Path
 from urllib.parse import quote
 
+import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from gnomon._io.atomic_file import write_atomically, write_together
 from gnomon.errors import GnomonError
-from gnomon.execution.executor import make_executor
-from gnomon.plot.record import Figure, csv_text, theme_css
-
-__all__ = ["Answer", "Report", "Section", "Table", "report_html"]
+from gnomon.execution.worker_processes import make_executor
+from gnomon.plot.record import Figure, Row, csv_text, theme_css
 
 #: Processes take a second or two to start: fewer figures are drawn in this one.
 _MANY = 40
@@ -41,6 +40,10 @@ class Table:
         The cells.
     caption : str
         How to read it.
+    name : str
+        Stem of the file of its numbers, if it has one.
+    numbers : sequence of mappings
+        The numbers behind its cells, one mapping a row, all with the same keys.
 
     Examples
     --------
@@ -52,6 +55,8 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
+    name: str = ""
+    numbers: Sequence[Row] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +143,12 @@ class Report:
         """All figures, in the order of the page."""
         return tuple(figure for section in self.sections for figure in section.figures)
 
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables that have numbers, in the order of the page."""
+        found = (table for section in self.sections for table in section.tables)
+        return tuple(table for table in found if table.numbers)
+
     def save(
         self,
         folder: str | Path,
@@ -146,7 +157,9 @@ class Report:
         beside: Mapping[str, str] | None = None,
         workers: int = 1,
     ) -> Path:
-        """Write ``report.html`` and ``figures/NAME.svg`` and ``.csv``; return the page's path.
+        """Write ``report.html``, ``figures/NAME.svg`` and ``.csv``, and ``tables/NAME.csv``.
+
+        Returns the path of the page.
 
         All files are written, or if something goes wrong, none.
 
@@ -170,6 +183,7 @@ class Report:
             for figure_files in _drawn(self.figures, also, workers)
             for name, data in figure_files.items()
         }
+        files |= {f"tables/{t.name}.csv": csv_text(t.numbers).encode() for t in self.tables}
         texts = {**(beside or {}), "report.html": report_html(self)}
         files |= {name: text.encode() for name, text in texts.items()}
         write_together(Path(folder), files)
@@ -190,9 +204,9 @@ class Report:
         return path
 
 
-def _numbers_inside(figure: Figure) -> str | None:
-    """Return the numbers of a figure as an address that holds them, unless they are many."""
-    numbers = csv_text(figure.rows)
+def _numbers_inside(rows: Sequence[Row] | pl.DataFrame) -> str | None:
+    """Return numbers as an address that holds them, unless they are many."""
+    numbers = csv_text(rows)
     return f"data:text/csv,{quote(numbers)}" if len(numbers) <= _MOST_INSIDE else None
 
 
@@ -207,7 +221,9 @@ def _drawn(
             here = [figure for figure in figures if figure not in sent.values()]
             for outcome in make_executor(workers).map(partial(_draw, also=tuple(also)), sent):
                 if outcome.error is not None:
-                    raise RuntimeError(f"a figure cannot be drawn: {outcome.traceback}")
+                    # Its process died or did not start: what is wrong with the figure shows here.
+                    yield sent[outcome.piece].files(also)
+                    continue
                 files: dict[str, bytes] = pickle.loads(outcome.piece.read_bytes())
                 sent[outcome.piece].remember(files)
                 yield files
@@ -252,12 +268,16 @@ def report_html(report: Report, *, alone: bool = False) -> str:
     (True, False)
     """
     drawings = {figure.name: Markup(figure.html()) for figure in report.figures}
-    inside = {figure.name: _numbers_inside(figure) for figure in report.figures} if alone else {}
+    inside, of_tables = {}, {}
+    if alone:
+        inside = {figure.name: _numbers_inside(figure.rows) for figure in report.figures}
+        of_tables = {table.name: _numbers_inside(table.numbers) for table in report.tables}
     return _template().render(
         report=report,
         drawings=drawings,
         alone=alone,
         numbers=inside,
+        table_numbers=of_tables,
         theme=Markup(theme_css()),
     )
 

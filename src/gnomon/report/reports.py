@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import gnomon.scores
-from gnomon.errors import GnomonError
-from gnomon.experiments.folder.run_folder import MANIFEST, RunFolder
+from gnomon._io.atomic_file import try_folder, write_atomically
+from gnomon.errors import GnomonError, listed
+from gnomon.experiments.folder.manifest import MANIFEST
+from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.plot.style import default_settings
 from gnomon.scores import ScoreTable, read_scores
 
@@ -17,15 +20,19 @@ if TYPE_CHECKING:
     from gnomon.report.findings import Findings
     from gnomon.report.page import Report
 
-__all__ = ["report", "write_report"]
+_Place = str | os.PathLike[str]
+#: What a report can be of.
+Source = _Place | Sequence[_Place] | Mapping[str, _Place] | RunFolder | ScoreTable
 
 
 def report(
-    source: str | os.PathLike[str] | RunFolder | ScoreTable,
+    source: Source,
     out: str | os.PathLike[str] | None = None,
     *,
     metric: str | None = None,
     normalize: str | None = None,
+    pair: tuple[str, str] | None = None,
+    by: Sequence[str] = (),
     level: float = 0.95,
     n_resamples: int | None = None,
     seed: int = 0,
@@ -37,22 +44,30 @@ def report(
     The page of a run begins with what a reader wants to know: which rule is hardest for which
     learner, which learner is better, and how certain that is. That of a table of scores tells what
     the table holds, estimates with intervals, performance profiles, the probability of improvement,
-    ranks and whom they separate, and what its order depends on. Style and drawings are inside it.
+    ranks and whom they separate, and what its order depends on. That of an evaluation tells which
+    model is better, by how much and how surely, on which groups of items, which items decide it,
+    and what it costs. Style and drawings are inside it.
 
     Parameters
     ----------
-    source : path, RunFolder, RunSummary or ScoreTable
+    source : path, sequence or mapping of paths, RunFolder, RunSummary or ScoreTable
         A run folder, finished or not, or what :func:`gnomon.experiments.run` returned; a table of
-        scores; or anything that :func:`gnomon.read_scores` reads, such as a score file or a game
-        log.
+        scores; or anything that :func:`gnomon.read_scores` reads, such as a score file, a game
+        log or several logs of an evaluation.
     out : path, optional
-        A folder for ``report.html`` and ``figures/``; or a name that ends in ``.html``, for the
-        page alone. If not given: ``report`` in the run folder, or ``NAME-report`` here.
+        A folder for ``report.html``, ``figures/`` and ``tables/``; or a name that ends in
+        ``.html``, for the page alone, or in ``.md``, for a short one in Markdown. If not given:
+        ``report`` in the run folder, or ``NAME-report`` here.
     metric : str, optional
         Which score, where a source has several.
     normalize : str, optional
         The scale to put scores on, as :func:`gnomon.normalize` names it; if not given, each task
         from its worst run to its best.
+    pair : (str, str), optional
+        Of an evaluation, two models to look at closely; the first two of the ranking, if not given.
+    by : sequence of str
+        Of an evaluation, columns whose groups of items are compared; subtasks and clusters, if none
+        is named.
     level : float
         Confidence level of intervals and decisions, between 0 and 1.
     n_resamples : int, optional
@@ -73,9 +88,10 @@ def report(
     Raises
     ------
     GnomonError
-        There is no such source, or it is damaged.
+        There is no such source, or it is damaged; or there is no such model or column.
     OSError
-        The report cannot be written; nothing of it is, then.
+        The report cannot be written; nothing of it is, then, and nothing was computed if that could
+        be known before.
     ValueError
         `level` is not between 0 and 1.
 
@@ -90,32 +106,122 @@ def report(
     ...     page.name, "Which rule is hardest?" in page.read_text()
     ('report.html', True)
     """
+    page, place = report_of_source(
+        source, metric=metric, normalize=normalize, pair=pair, by=by, level=level,
+        n_resamples=n_resamples, seed=seed, out=out,
+    )  # fmt: skip
+    with default_settings():
+        return write_page(page, place, also, workers)
+
+
+def report_of_source(
+    source: Source,
+    *,
+    metric: str | None = None,
+    normalize: str | None = None,
+    pair: tuple[str, str] | None = None,
+    by: Sequence[str] = (),
+    level: float = 0.95,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    title: str | None = None,
+    out: _Place | None = None,
+    is_written: bool = True,
+) -> tuple[Report, Path]:
+    """Return the report of a source as data, and where it is to be written.
+
+    Parameters and errors are those of :func:`report`; ``title`` is what a table is called. The
+    place is tried before anything is computed, unless nothing ``is_written``.
+    """
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
-    folder = _run_folder(source)
+    if out is not None and is_written:
+        try_place(out)
+    folder = run_folder_of(source)
     if folder is not None:
-        from gnomon.report.findings import findings_of
-        from gnomon.report.run_page import report_of
-
-        if metric is not None or normalize is not None:
-            raise GnomonError(
-                f"{folder.path}: the report of a run takes no score and no normalization; "
-                "those of its scores: gnomon score --out FILE, then report FILE"
-            )
-        findings = findings_of(folder, seed=seed, level=level, n_resamples=n_resamples or 50_000)
-        with default_settings():
-            return _write(report_of(findings), out or folder.path / "report", also, workers)
+        place = Path(out or folder.path / "report")
+        if is_written:
+            try_place(place)
+        return _of_run(folder, metric, normalize, pair, by, level, n_resamples, seed), place
     from gnomon.report.scores_page import scores_report
 
     if isinstance(source, ScoreTable):
-        table, name = source, "scores"
+        table, name = source, title or "scores"
     else:
-        table, name = read_scores(source, metric=metric), Path(source).name
+        table, name = read_scores(cast(Any, source), metric=metric), title or name_of(source)
     if normalize is not None:
         table = gnomon.scores.normalize(table, normalize)
+    place = Path(out or f"{'scores' if ',' in name else Path(name).stem}-report")
+    if is_written:
+        try_place(place)
     with default_settings():
-        page = scores_report(table, name, level=level, n_resamples=n_resamples or 2000, seed=seed)
-        return _write(page, out or f"{Path(name).stem}-report", also, workers)
+        page = scores_report(
+            table, name, pair=pair, by=by, level=level, n_resamples=n_resamples or 2000, seed=seed
+        )
+    return page, place
+
+
+def try_place(out: _Place) -> None:
+    """See that a report can be written to a place, and leave nothing there.
+
+    Raises GnomonError or OSError, as writing it there would.
+    """
+    place = Path(out)
+    alone = place.suffix.lower() in (".html", ".md")
+    page = place if alone else place / "report.html"
+    if page.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(page))
+    if not alone:
+        for folder in (place, place / "figures", place / "tables"):
+            try_folder(folder)
+    elif place.parent.is_dir():
+        try_folder(place.parent)
+    else:
+        raise GnomonError(f"{place.parent}: expected a folder to write to; there is none")
+
+
+def _of_run(
+    folder: RunFolder,
+    metric: str | None,
+    normalize: str | None,
+    pair: tuple[str, str] | None,
+    by: Sequence[str],
+    level: float,
+    n_resamples: int | None,
+    seed: int,
+) -> Report:
+    """Return the report of a run."""
+    from gnomon.report.findings import findings_of
+    from gnomon.report.run_page import report_of
+
+    if metric is not None or normalize is not None:
+        raise GnomonError(
+            f"{folder.path}: the report of a run takes no score and no normalization; "
+            "those of its scores: gnomon score --out FILE, then report FILE"
+        )
+    if pair is not None or by:
+        raise GnomonError(f"{folder.path}: the report of a run takes no pair and no groups")
+    findings = findings_of(folder, seed=seed, level=level, n_resamples=n_resamples or 50_000)
+    with default_settings():
+        return report_of(findings)
+
+
+def name_of(source: object) -> str:
+    """Return what a page of sources is called: of several in one folder the name of that.
+
+    Examples
+    --------
+    >>> name_of("logs/a.eval"), name_of(["logs/a.eval", "logs/b.eval"]), name_of(["a", "b"])
+    ('a.eval', 'logs', 'a, b')
+    """
+    if isinstance(source, str | os.PathLike):
+        return Path(source).name
+    places = source.values() if isinstance(source, Mapping) else source
+    paths = [Path(place) for place in cast("Iterable[str]", places)]
+    folders = {path.parent for path in paths}
+    if len(paths) > 1 and len(folders) == 1 and paths[0].parent.name not in ("", ".."):
+        return paths[0].parent.name
+    return listed([path.name for path in paths], 3)
 
 
 def write_report(findings: Findings, out: str | Path, *, workers: int = 1) -> Path:
@@ -135,15 +241,18 @@ def write_report(findings: Findings, out: str | Path, *, workers: int = 1) -> Pa
     """
     from gnomon.report.run_page import report_of
 
+    try_place(out)
     with default_settings():
-        return _write(report_of(findings), out, (), workers)
+        return write_page(report_of(findings), out, (), workers)
 
 
-def _run_folder(source: str | os.PathLike[str] | RunFolder | ScoreTable) -> RunFolder | None:
+def run_folder_of(source: Source) -> RunFolder | None:
     """Return the run that a source is, if it is one; a folder of anything may hold scores."""
     if isinstance(source, RunFolder):
         return source
-    if isinstance(source, ScoreTable):
+    if isinstance(source, list | tuple) and len(source) == 1:
+        source = source[0]
+    if not isinstance(source, str | os.PathLike):
         return None
     path = Path(source)
     # A damaged run folder is told as such, not as a folder of no scores.
@@ -151,9 +260,16 @@ def _run_folder(source: str | os.PathLike[str] | RunFolder | ScoreTable) -> RunF
     return RunFolder.open(path) if looks_like_one else None
 
 
-def _write(page: Report, out: str | os.PathLike[str], also: Sequence[str], workers: int) -> Path:
-    """Write a page into a folder, or alone."""
+def write_page(
+    page: Report, out: str | os.PathLike[str], also: Sequence[str], workers: int
+) -> Path:
+    """Write a page into a folder, alone, or as Markdown, and return its path."""
     place = Path(out)
+    if place.suffix.lower() == ".md":
+        from gnomon.report.markdown import report_markdown
+
+        write_atomically(place, report_markdown(page).encode())
+        return place
     if place.suffix.lower() == ".html":
         return page.save_alone(place)
     return page.save(place, also=also, workers=workers)

@@ -16,8 +16,6 @@ from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.report.findings import Findings
 from gnomon.report.sentences import percent
 
-__all__ = ["card_of", "session_rows"]
-
 
 def card_of(findings: Findings) -> tuple[tuple[str, str], ...]:
     """Return names and values: all that decided the numbers of the report."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import re
 from functools import partial
 
@@ -16,6 +18,7 @@ from gnomon.plot import (
     box_rows,
     cumulated_error_curves,
     cumulated_error_rows,
+    errors_by_cost,
     interval_panels,
     interval_rows,
     median_curves,
@@ -29,14 +32,6 @@ from gnomon.plot.style import drawing_of, series_style
 from gnomon.report.board_drawing import board_rows, draw_board
 from gnomon.report.findings import Findings, Performance
 from gnomon.report.sentences import interval, order_of, percent
-
-__all__ = [
-    "board_figure",
-    "difficulty_figures",
-    "rule_figures",
-    "summary_figures",
-    "trial_figure",
-]
 
 
 def _slug(*names: str) -> str:
@@ -179,6 +174,30 @@ def trial_figure(findings: Findings, x: Performance) -> Figure:
         f"{x.rule}; they end between {x.ends.min():,.0f} and {worst:,.0f}.",
         partial(cumulated_error_curves, x.errors, color=color),
         cumulated_error_rows(x.errors),
+    )
+
+
+def spending_figure(findings: Findings) -> Figure:
+    """Return errors against cost, or against tokens where costs are not known."""
+    priced = all(math.isfinite(x.cost) for x in findings.spending)
+    unit = "cost of a trial" if priced else "tokens of a trial, in and out"
+    points = {
+        learner: [
+            (x.cost if priced else x.tokens_in + x.tokens_out, x.errors)
+            for x in findings.spending
+            if x.learner == learner
+        ]
+        for learner in dict.fromkeys(x.learner for x in findings.spending)
+    }
+    axes = errors_by_cost(points, xlabel=unit, series=_learner_series(findings))
+    return Figure(
+        "errors-by-cost",
+        "Errors against cost",
+        f"Each mark is a language model on a rule: its errors, and the {unit}, both means over "
+        "trials. Lower and further left is better.",
+        f"Errors by the {unit}, one series of marks a language model.",
+        drawing_of(axes),
+        tuple(dataclasses.asdict(x) for x in findings.spending),
     )
 
 

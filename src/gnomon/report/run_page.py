@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations, zip_longest
 
 from gnomon._io.tables import p_value
@@ -14,6 +15,7 @@ from gnomon.report.run_figures import (
     board_figure,
     difficulty_figures,
     rule_figures,
+    spending_figure,
     summary_figures,
     trial_figure,
 )
@@ -27,16 +29,15 @@ from gnomon.report.sentences import (
 )
 from gnomon.rules.catalogue import info_of
 
-__all__ = ["report_of"]
-
 
 def report_of(findings: Findings) -> Report:
-    """Return the report that tells of some findings."""
+    """Return the report of the findings of a run."""
     config = findings.config
     played = bool(findings.performances)
     sections = [
         *([_difficulty(findings)] if played else []),
         *([_learners(findings)] if len(findings.learners) > 1 else []),
+        *([_spending(findings)] if findings.spending else []),
         *([_learning(findings), _trials(findings)] if played else []),
         _game(findings),
         _failures(findings),
@@ -196,6 +197,38 @@ def _learning(findings: Findings) -> Section:
         "before that streak."
     )
     return Section("learned", "Was it learned?", (text,), (table,))
+
+
+def _spending(findings: Findings) -> Section:
+    """Set the errors of language models against what their answers cost."""
+    columns = {
+        "errors": "errors",
+        "tokens in": "tokens_in",
+        "tokens out": "tokens_out",
+        "of them reasoning": "tokens_reasoning",
+        "seconds": "asking_s",
+        "cost": "cost",
+        "no move": "unreadable",
+    }
+    rows = tuple(
+        (x.learner, x.rule, str(x.n_trials), *(_spent(getattr(x, n)) for n in columns.values()))
+        for x in findings.spending
+    )
+    table = Table(
+        "Errors and cost",
+        ("learner", "rule", "trials", *columns),
+        rows,
+        "Means over the trials that are done. Cost is in the money of the experiment's prices; a "
+        "dash stands where the endpoint told no tokens, or there is no price. No move: answers in "
+        "which none could be read, or that were refused, filtered or cut off.",
+    )
+    text = "What a language model's answers took, beside the errors that they led to."
+    return Section("spending", "What did it cost?", (text,), (table,), (spending_figure(findings),))
+
+
+def _spent(value: float) -> str:
+    """Return a number of three figures; a dash for what is not known."""
+    return "–" if math.isnan(value) else f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
 
 
 def _trials(findings: Findings) -> Section:

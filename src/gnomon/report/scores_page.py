@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from gnomon._version import __version__
-from gnomon.errors import GnomonError, ScoreDataError
+from gnomon.errors import GnomonError, ScoreDataError, joined, listed
 from gnomon.plot.statistics import estimate_figure
 from gnomon.plot.style import default_settings
 from gnomon.ranking import Audit, audit, scaled_by_task
 from gnomon.ranking.audits.audit_table import TITLES
 from gnomon.report.audit_page import audit_report
+from gnomon.report.evaluation_page import evaluation_report
 from gnomon.report.page import Answer, Report, Section
 from gnomon.results import Results, noted
 from gnomon.scores import at_common_step
 from gnomon.stats import compare_all, curves, profile
+from gnomon.stats.items.item_units import expect_items
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
-
-__all__ = ["scores_report"]
 
 #: More curves, or rows and columns of a map, than so many are no picture.
 _MOST_DRAWN = 30
@@ -44,7 +44,14 @@ _WORDS = {
 
 
 def scores_report(
-    table: ScoreTable, title: str, *, level: float = 0.95, n_resamples: int = 2000, seed: int = 0
+    table: ScoreTable,
+    title: str,
+    *,
+    pair: tuple[str, str] | None = None,
+    by: Sequence[str] = (),
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
 ) -> Report:
     """Return the page of a table of scores as data.
 
@@ -56,12 +63,19 @@ def scores_report(
         With steps, the last one of each run counts, and curves are drawn.
     title : str
         What was measured.
+    pair, by
+        Of items, as in :func:`gnomon.report.report`.
     level : float
         Confidence level of all intervals and decisions, between 0 and 1.
     n_resamples : int
         Number of resamples.
     seed : int
         Of all draws.
+
+    Raises
+    ------
+    ScoreDataError
+        A pair or groups are asked for, and the table is not of items.
 
     Examples
     --------
@@ -76,8 +90,8 @@ def scores_report(
     """
     last = at_common_step(table)
     if last.units == "items":
-        page: Report = audit(last, rng=seed).page(title)
-        return page
+        return evaluation_report(last, title, pair=pair, by=by, level=level, seed=seed)
+    expect_items(pair=None if pair is None else joined(pair), by=listed(by) or None)
     scaled = last if last.normalization is not None else scaled_by_task(last)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:

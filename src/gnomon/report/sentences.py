@@ -10,16 +10,6 @@ from gnomon.errors import counted, joined
 from gnomon.plot.style import number
 from gnomon.report.findings import Duel, Findings, Interval
 
-__all__ = [
-    "difficulty_sentence",
-    "duel_sentence",
-    "interval",
-    "order_of",
-    "percent",
-    "trouble",
-]
-
-
 #: As many names are listed in a sentence; of more it tells the number.
 _FEW = 4
 #: As many gaps in a run are named.

@@ -24,20 +24,6 @@ from gnomon.errors import RuleSyntaxError, UnknownNameError
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import RuleSet
 
-__all__ = [
-    "FAMILIES",
-    "TAGS",
-    "RuleInfo",
-    "available_rules",
-    "info_of",
-    "load_rule",
-    "load_rule_text",
-    "read_rule_file",
-    "read_rule_text",
-    "resolve_rule",
-    "rule_info",
-]
-
 #: A rule file is a page at most; this much tells one from a film, or from a device without end.
 _MOST_BYTES = 1_000_000
 

@@ -15,8 +15,6 @@ from typing import TypeAlias
 from gnomon.errors import RulePlayError
 from gnomon.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Text
 
-__all__ = ["PieceRecord", "Scope", "Value", "Values", "evaluate", "integer_of"]
-
 _INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
 _MIN, _MAX = -(2**31), 2**31 - 1
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, Property, Range, Span, Text
 
-__all__ = ["Argument", "FieldError", "build_atom", "order_ranks"]
-
 _N_CELLS = 36
 _POSITIONAL = ("count", "shape", "color", "pos", "bucket")
 #: The clauses that are the language's own; every other key is a property of the piece.

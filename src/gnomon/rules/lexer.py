@@ -13,8 +13,6 @@ from typing import Literal
 
 from gnomon.errors import RuleSyntaxError
 
-__all__ = ["Token", "tokenize"]
-
 #: The largest number that the language holds: its integers have 32 bits.
 MAX_NUMBER = 2**31 - 1
 

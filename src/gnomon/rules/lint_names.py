@@ -27,8 +27,6 @@ from gnomon.rules.syntax import (
 )
 from gnomon.rules.variables import FIELDS, VARIABLES, expressions_of, is_defined, is_literal, walk
 
-__all__ = ["Finding", "Severity", "condition_findings", "expression_findings", "near"]
-
 #: As many characters are shown: a name in a text may fill a file.
 _LONGEST = 300
 

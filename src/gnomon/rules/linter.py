@@ -16,8 +16,6 @@ from gnomon.rules.parser import parse
 from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleLine, RuleSet, Text
 from gnomon.rules.variables import may_have_value, must_have_value, walk
 
-__all__ = ["Finding", "lint", "lint_text"]
-
 _SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
 _COLORS = ("RED", "BLACK", "BLUE", "YELLOW")
 _CELLS = range(1, 37)

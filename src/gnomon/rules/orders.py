@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-__all__ = ["BUILT_IN_ORDERS", "Ranks", "eligible"]
-
 Ranks: TypeAlias = tuple[tuple[int, ...], ...]
 
 _SIDE = range(1, 7)

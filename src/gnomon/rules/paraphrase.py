@@ -21,8 +21,6 @@ from gnomon.rules.syntax import (
 )
 from gnomon.rules.variables import is_literal
 
-__all__ = ["explain"]
-
 _N_CELLS = 36
 
 _ORDERS = {

@@ -44,8 +44,6 @@ from gnomon.rules.syntax import (
     Text,
 )
 
-__all__ = ["MAX_NESTING", "parse"]
-
 #: How deeply an expression may nest; each operator of a chain does it once, ``1+1+1`` being
 #: ``(1+1)+1``. Nobody writes a hundred, and all that walks the tree may recurse without fear.
 MAX_NESTING = 100

@@ -10,25 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-__all__ = [
-    "ArithmeticOperator",
-    "Atom",
-    "Binary",
-    "ComparisonOperator",
-    "Expression",
-    "ListOf",
-    "Name",
-    "Not",
-    "Number",
-    "Order",
-    "Property",
-    "Range",
-    "RuleLine",
-    "RuleSet",
-    "Span",
-    "Text",
-]
-
 ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
 ComparisonOperator = Literal["==", "!=", "<", "<=", ">", ">="]
 

@@ -30,16 +30,6 @@ from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
 from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.parser import parse
 
-__all__ = [
-    "GeneratedRule",
-    "available_templates",
-    "generate",
-    "load_template",
-    "rule_family",
-    "template_records",
-    "write_rules",
-]
-
 #: Lists of values that have a name.
 _NAMED_VALUES: Mapping[str, tuple[str, ...]] = {
     "shapes": ("square", "star", "circle", "triangle"),

@@ -17,18 +17,6 @@ from gnomon.rules.syntax import (
     Text,
 )
 
-__all__ = [
-    "FIELDS",
-    "VARIABLES",
-    "expressions_of",
-    "is_defined",
-    "is_literal",
-    "may_have_value",
-    "must_have_value",
-    "variables_of",
-    "walk",
-]
-
 #: Variables without a dot. ``p`` and ``q`` also stand before one, and ``q`` only there.
 VARIABLES = ("p", "pc", "ps", "Nearby", "Remotest", "this", "last")
 #: Fields that every piece of shape and colour has.

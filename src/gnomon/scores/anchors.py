@@ -26,8 +26,6 @@ from gnomon.scores.readers.file_contents import read_csv
 from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["SUITES", "anchors_of_suite", "atari_baselines", "atari_name", "read_anchors"]
-
 Anchors = dict[str, tuple[float, float]]
 
 #: Suites whose anchors come with Gnomon.
@@ -84,7 +82,7 @@ def _within_limits(table: ScoreTable) -> Anchors:
 @cache
 def _shipped() -> Mapping[str, Anchors]:
     """Return the anchors that come with Gnomon as numbers, by suite and task."""
-    text = resources.files("gnomon.scores").joinpath("anchors.csv").read_text("utf-8")
+    text = resources.files("gnomon.scores").joinpath("data/anchors.csv").read_text("utf-8")
     found: dict[str, Anchors] = {}
     for row in csv.DictReader(text.splitlines()):
         found.setdefault(row["suite"], {})[row["task"]] = (float(row["low"]), float(row["high"]))
@@ -155,7 +153,7 @@ def atari_baselines() -> Mapping[str, tuple[float, float]]:
     >>> atari_baselines()["pong"]
     (-20.71, 14.6)
     """
-    text = resources.files("gnomon.scores").joinpath("atari_baselines.csv").read_text("utf-8")
+    text = resources.files("gnomon.scores").joinpath("data/atari_baselines.csv").read_text("utf-8")
     rows = csv.DictReader(text.splitlines())
     return {atari_name(row["game"]): (float(row["random"]), float(row["human"])) for row in rows}
 

@@ -11,8 +11,6 @@ import polars as pl
 
 from gnomon.errors import ScoreDataError
 
-__all__ = ["Cells", "places", "refuse_steps", "rows_at_step"]
-
 _Counts = npt.NDArray[np.int64]
 _Scores = npt.NDArray[np.float64]
 

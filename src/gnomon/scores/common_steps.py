@@ -16,19 +16,6 @@ import polars as pl
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, counted, listed
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = [
-    "CurveRun",
-    "at_common_step",
-    "by_task",
-    "curve_runs",
-    "in_words",
-    "is_short",
-    "run_ends",
-    "run_names",
-    "say",
-    "up_to",
-]
-
 #: A run ends early if it lacks more than this share of the longest one's steps.
 SHORT = 0.02
 #: And so much of the way from one of its steps to the next.

@@ -12,8 +12,6 @@ from gnomon._io.tables import html_table
 from gnomon.errors import counted, listed
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["contents", "html_contents"]
-
 #: Names that a line shows before it says that there are more.
 MOST_NAMES = 8
 

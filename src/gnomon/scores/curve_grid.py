@@ -28,8 +28,6 @@ from gnomon.scores.common_steps import (
 )
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["Grid", "early_ends", "on_grid", "refuse_unequal_lengths"]
-
 #: Steps of a curve: as many, only those that all runs have, or what suits the runs.
 Grid = int | Literal["shared"] | None
 

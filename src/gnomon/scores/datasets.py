@@ -30,19 +30,6 @@ from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
-__all__ = [
-    "DATASETS",
-    "MEASURED",
-    "READER",
-    "Dataset",
-    "References",
-    "available_datasets",
-    "dataset_file",
-    "load_references",
-    "load_scores",
-    "measured_provenance",
-]
-
 #: Random and human score of each task: what 0 and 100 mean after normalisation.
 References = Mapping[str, tuple[float, float]]
 
@@ -277,7 +264,7 @@ def dataset_file(name: str, file: str) -> Path:
 
 
 def _folder() -> resources.abc.Traversable:
-    return resources.files("gnomon.scores") / "measured_data"
+    return resources.files("gnomon.scores") / "data"
 
 
 def _cache() -> Path:

@@ -17,13 +17,6 @@ from gnomon.errors import ScoreDataError, UnknownNameError, counted, joined, lis
 from gnomon.scores.cells import places
 from gnomon.scores.tidy import SPECIAL
 
-__all__ = [
-    "ItemScores",
-    "check_inputs",
-    "check_units",
-    "clusters_of_items",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Names = tuple[str, ...]

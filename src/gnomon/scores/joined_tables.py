@@ -12,8 +12,6 @@ from gnomon.scores.items import check_inputs
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, tidy_frame
 
-__all__ = ["joined_tables", "renamed"]
-
 
 def joined_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
     """Return one table of the rows of several, whose scores are of one kind.

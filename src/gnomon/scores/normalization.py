@@ -27,19 +27,6 @@ from gnomon.scores.anchors import (
 from gnomon.scores.scale import Normalization
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = [
-    "NORMALIZATIONS",
-    "Normalization",
-    "denormalize",
-    "normalize",
-    "normalize_by",
-    "normalize_min_max",
-    "normalize_percentile",
-    "normalize_random_human",
-    "normalize_reference",
-    "with_left_out",
-]
-
 #: What :func:`normalize` knows by name.
 NORMALIZATIONS = (
     "min-max", "random-human", "percentile", "reference:ALGORITHM", "FILE",

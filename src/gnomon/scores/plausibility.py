@@ -14,14 +14,6 @@ from gnomon.errors import DegenerateScoresWarning, joined
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
-__all__ = [
-    "own_scales",
-    "suspicions",
-    "unlike_scales",
-    "warn_of_suspicions",
-    "warn_of_unlike_scales",
-]
-
 #: From how many times as many runs as tasks on, axes may have been swapped.
 MANY = 50
 #: Beyond how many times as high scores on one task as on another, they are on scales of their own:

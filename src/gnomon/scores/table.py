@@ -35,8 +35,6 @@ from gnomon.scores.tidy import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FloatArray", "ScoreTable", "Units"]
-
 FloatArray = npt.NDArray[np.float64]
 #: What a task of a table is: a task, on which runs are repeated, or an item of an evaluation.
 Units = Literal["tasks", "items"]

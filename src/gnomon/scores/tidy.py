@@ -16,22 +16,6 @@ import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError, listed, shortened
 
-__all__ = [
-    "KEY",
-    "REQUIRED",
-    "SPECIAL",
-    "Origin",
-    "matching_rows",
-    "missing_columns",
-    "renamed_columns",
-    "rows_of_arrays",
-    "rows_of_frame",
-    "rows_of_records",
-    "series_of",
-    "tidy_frame",
-    "with_censored",
-]
-
 REQUIRED = ("algorithm", "task", "run", "score")
 #: No two rows agree in all of these.
 KEY = ("algorithm", "task", "run", "step")

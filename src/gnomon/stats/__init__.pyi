@@ -13,6 +13,9 @@ from .bootstrap.quantiles import quantiles as quantiles
 from .bootstrap.resamples import Resamples as Resamples
 from .bootstrap.resamples import draw_key as draw_key
 from .comparisons.all_pairs import compare_all as compare_all
+from .comparisons.claims import ClaimCheck as ClaimCheck
+from .comparisons.claims import ClaimChecks as ClaimChecks
+from .comparisons.claims import check_claim as check_claim
 from .comparisons.comparison import compare as compare
 from .comparisons.comparison_records import Comparison as Comparison
 from .comparisons.comparison_records import Comparisons as Comparisons
@@ -37,9 +40,6 @@ from .comparisons.rank_tests import mann_whitney_table as mann_whitney_table
 from .estimate_records import Estimate as Estimate
 from .estimate_records import Estimates as Estimates
 from .estimates import estimate as estimate
-from .histograms import Histogram as Histogram
-from .histograms import Histograms as Histograms
-from .histograms import score_histograms as score_histograms
 from .intervals import Interval as Interval
 from .intervals import basic as basic
 from .intervals import bias_corrected as bias_corrected
@@ -50,6 +50,9 @@ from .items.cluster_errors import ClusterError as ClusterError
 from .items.cluster_errors import Clusters as Clusters
 from .items.cluster_errors import cluster_error as cluster_error
 from .items.confidence_sequences import ConfidenceSequence as ConfidenceSequence
+from .items.cost_front import CostFront as CostFront
+from .items.cost_front import ModelCost as ModelCost
+from .items.cost_front import cost_front as cost_front
 from .items.item_comparisons import ItemComparison as ItemComparison
 from .items.item_comparisons import ItemComparisons as ItemComparisons
 from .items.item_estimates import ItemEstimate as ItemEstimate
@@ -101,6 +104,9 @@ from .profiles.distance import likelihood_profiles as likelihood_profiles
 from .profiles.distance import permutation_distances as permutation_distances
 from .profiles.distance import ratio_profiles as ratio_profiles
 from .profiles.distance import ratios_to_best as ratios_to_best
+from .profiles.histograms import Histogram as Histogram
+from .profiles.histograms import Histograms as Histograms
+from .profiles.histograms import score_histograms as score_histograms
 from .profiles.kinds import Profiles as Profiles
 from .profiles.kinds import profile as profile
 from .profiles.performance import Profile as Profile
@@ -127,16 +133,19 @@ from .small_samples.small_sample import DeltaError as DeltaError
 from .small_samples.small_sample import Influences as Influences
 from .small_samples.small_sample import delta_error as delta_error
 from .small_samples.small_sample import delta_interval as delta_interval
+from .small_samples.summary_statistics import stand_in_runs as stand_in_runs
 from .strata import Strata as Strata
-from .summaries import stand_in_runs as stand_in_runs
 
 __all__ = [
     "METRICS",
+    "ClaimCheck",
+    "ClaimChecks",
     "ClusterError",
     "Clusters",
     "Comparison",
     "Comparisons",
     "ConfidenceSequence",
+    "CostFront",
     "Curve",
     "Curves",
     "DeltaError",
@@ -158,6 +167,7 @@ __all__ = [
     "ItemLooks",
     "ItemPlan",
     "Metric",
+    "ModelCost",
     "PairCounts",
     "PairwiseTest",
     "Placements",
@@ -182,12 +192,14 @@ __all__ = [
     "bias_corrected",
     "bias_corrected_accelerated",
     "bonett_price",
+    "check_claim",
     "cliffs_delta",
     "clopper_pearson",
     "cluster_error",
     "compare",
     "compare_all",
     "compare_weighted",
+    "cost_front",
     "curves",
     "delta_error",
     "delta_interval",

@@ -18,21 +18,6 @@ import numpy.typing as npt
 from gnomon.scores.table import FloatArray
 from gnomon.stats.strata import Number, Strata, as_strata, number
 
-__all__ = [
-    "difficulty_progress",
-    "interquartile_mean",
-    "mean",
-    "median",
-    "n_trimmed",
-    "optimality_gap",
-    "pooled_mean",
-    "share_above",
-    "shortfalls",
-    "task_iqm",
-    "trimmed_mean",
-    "worst_cuts",
-]
-
 
 def mean(scores: Strata | npt.ArrayLike) -> float:
     """Return the mean over tasks of the mean over runs.

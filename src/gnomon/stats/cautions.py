@@ -4,6 +4,10 @@ Runs that fall in two clusters are found by the least share of the sum of square
 two groups, over all cuts of the sorted runs. One normal sample in a hundred looks so; of humps
 twelve standard deviations apart it finds 44 % at 5 runs and 92 % at 7. With fewer than 5 runs
 nothing can be seen: if all three fall on one hump, that the other exists is not in the data.
+
+A median task at the end of a cluster of tasks that noise cannot tell apart is the luckiest or the
+least lucky of them, and no interval of it holds where a wide gap follows. Such a place is found in
+93 to 97 % of tables that have it, and in none of 2,520 tables of 21 populations that have not.
 """
 
 from __future__ import annotations
@@ -16,22 +20,10 @@ import numpy as np
 from gnomon.errors import DegenerateScoresWarning, listed
 from gnomon.scores.table import FloatArray
 from gnomon.stats.metrics import Metric
+from gnomon.stats.small_samples.median_profile import MedianProfile
 from gnomon.stats.small_samples.small_sample import Influences, delta_error, task_variances
 from gnomon.stats.small_samples.task_samples import FAR, farthest_task
 from gnomon.stats.strata import Strata
-
-__all__ = [
-    "LARGE_SHARE",
-    "check_target",
-    "in_two_clusters",
-    "name_far_task",
-    "name_large_share",
-    "name_single_runs",
-    "name_task_sample",
-    "name_two_clusters",
-    "warn",
-    "within_share",
-]
 
 #: A task with more than this share of the variance is named in a warning.
 LARGE_SHARE = 0.5
@@ -44,6 +36,9 @@ CLUSTER_RUNS = (5, 7, 10, 20)
 CLUSTER_SHARES = (0.013, 0.047, 0.092, 0.17)
 #: From so many runs on a single run is no cluster.
 LEAST_FOR_PAIRS = 8
+#: A gap beside the median task, the reach of its cluster on the other side, both in standard
+#: errors, and the least number of tasks that are in it.
+GAP, REACH, LEAST_IN_REACH = 5.0, 3.0, 5
 
 
 def warn(message: str) -> None:
@@ -83,6 +78,25 @@ def name_large_share(
             f"{metric} of {algorithm}: {shares[largest]:.0%} of the variance is that of "
             f"one task, {tasks[largest]}; the interval may be too short"
         )
+
+
+def name_median_at_a_gap(strata: Strata, algorithm: str) -> None:
+    """Say that the median task ends a cluster of tasks, beside a gap that noise does not bridge."""
+    found = MedianProfile.of(strata)
+    order, n = np.argsort(found.means), found.means.size
+    means, low, high = found.means[order], (n - 1) // 2, n // 2
+    error = float(found.errors[order][low : high + 1].mean())
+    if low == 0 or error == 0.0:
+        return
+    steps = means[low] - means[:low][::-1], means[high + 1 :] - means[high]
+    for beside, beyond in (steps, steps[::-1]):
+        crowd = int(np.count_nonzero(beyond <= REACH * error))
+        if beside[0] > GAP * error and crowd >= LEAST_IN_REACH:
+            warn(
+                f"median of {algorithm}: its task is the last before a gap of "
+                f"{beside[0] / error:.0f} standard errors and {crowd} others lie close on its "
+                "other side; the interval may miss the true median, which iqm and mean do not"
+            )
 
 
 def name_two_clusters(strata: Strata, tasks: Sequence[str], algorithm: str) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from gnomon.results import Results, Row
-
-__all__ = ["Estimate", "Estimates", "finite_or_none"]
+from gnomon.results import FieldRecord, Results, Row
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(FieldRecord):
     """One number about one algorithm, with its interval and how it was made.
 
     A number that does not exist is NaN here and None in :meth:`as_record`.
@@ -43,7 +40,7 @@ class Estimate:
 
     Examples
     --------
-    >>> one = Estimate("dqn", "iqm", 0.5, math.nan, 0.6, 0.95, "percentile", 5, 6, 2000, 0.01)
+    >>> one = Estimate("dqn", "iqm", 0.5, float("nan"), 0.6, 0.95, "percentile", 5, 6, 2000, 0.01)
     >>> one.as_record()["low"] is None
     True
     """
@@ -66,7 +63,7 @@ class Estimate:
 
         The task, if there is one, comes first.
         """
-        record = {name: finite_or_none(value) for name, value in asdict(self).items()}
+        record = FieldRecord.as_record(self)
         task = record.pop("task")
         return record if task is None else {"task": task, **record}
 
@@ -106,10 +103,3 @@ class Estimates(Results[Estimate]):
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         return ("task", *self.columns[:-1]) if rows and "task" in rows[0] else self.columns
-
-
-def finite_or_none(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return list(value) if isinstance(value, tuple) else value

@@ -18,29 +18,14 @@ from gnomon.stats.bootstrap.quantiles import quantile_ends
 from gnomon.stats.bootstrap.resamples import Resamples
 from gnomon.stats.metrics import Metric, metric_named
 from gnomon.stats.small_samples.median_profile import median_profile_interval
-from gnomon.stats.small_samples.small_sample import Influences, delta_error, delta_interval
+from gnomon.stats.small_samples.small_sample import (
+    Influences,
+    delta_error,
+    delta_interval,
+    has_many_scores,
+)
 from gnomon.stats.small_samples.task_samples import task_sample_interval
 from gnomon.stats.strata import Number, Strata
-
-__all__ = [
-    "FEW_RUNS",
-    "ROUNDING",
-    "Interval",
-    "Method",
-    "acceleration",
-    "basic",
-    "bias_corrected",
-    "bias_corrected_accelerated",
-    "checked",
-    "closed_interval",
-    "influence_of",
-    "interval_of",
-    "percentile",
-    "resolved_method",
-    "scaled",
-    "studentized",
-]
-
 
 Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
 
@@ -283,13 +268,24 @@ def scaled(replicates: FloatArray, value: float, strata: Strata, level: float) -
 
 
 def resolved_method(method: Method, strata: Strata, *, draw_tasks: bool = False) -> Method:
-    """Return the method that ``auto`` stands for: the small-sample one below 20 runs.
+    """Return the method that ``auto`` stands for: see :func:`prefers_closed_form`.
 
     Where tasks are a sample too it is the closed form, whatever the number of runs.
     """
     if method != "auto":
         return method
-    return "small_sample" if draw_tasks or strata.counts.min() < FEW_RUNS else "percentile"
+    return "small_sample" if draw_tasks or prefers_closed_form(strata) else "percentile"
+
+
+def prefers_closed_form(strata: Strata) -> bool:
+    """Return whether a closed form is better than resamples, with few runs, or as good, with many.
+
+    Examples
+    --------
+    >>> [prefers_closed_form(Strata.from_runs(np.ones((2, n)))) for n in (3, 1000, 50_000)]
+    [True, False, True]
+    """
+    return bool(strata.counts.min() < FEW_RUNS or has_many_scores(strata))
 
 
 def interval_of(

@@ -14,10 +14,13 @@ import numpy as np
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 from gnomon.stats import aggregates
-from gnomon.stats.small_samples.small_sample import Influences, Response, noise_floor
+from gnomon.stats.small_samples.small_sample import (
+    Influences,
+    Response,
+    has_many_scores,
+    noise_floor,
+)
 from gnomon.stats.strata import Number, Strata, number
-
-__all__ = ["METRICS", "Metric", "Metrics", "metric_list", "metric_named", "metrics_for"]
 
 #: From strata to the weights that are cut from the low and from the high end.
 Cuts = Callable[[Strata], tuple[float, float]]
@@ -106,7 +109,8 @@ class Metric:
         values = self.influence(strata) if response is None else response(strata.values)
         if not np.isfinite(values).all():
             return None
-        floor = None if response is None else noise_floor(strata, response)
+        has_floor = not has_many_scores(strata)
+        floor = noise_floor(strata, response) if response is not None and has_floor else None
         shift = 0.0 if self.shift is None else self.shift(strata)
         return Influences(strata, values, floor, shift, self.bounds)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,8 +13,6 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
-
-__all__ = ["IntArray", "Number", "Strata", "as_strata", "number"]
 
 IntArray = npt.NDArray[np.int64]
 
@@ -156,7 +155,7 @@ class Strata:
 
     def per_task(self) -> list[FloatArray]:
         """Return the scores of each task."""
-        return np.split(self.values, self.starts[1:-1], axis=-1)
+        return [self.values[..., a:b] for a, b in pairwise(self.starts.tolist())]
 
     def tables(self) -> list[Strata]:
         """Return the tables of a batch with one leading axis."""

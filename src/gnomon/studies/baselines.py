@@ -15,9 +15,8 @@ from gnomon.experiments.scoring.trial_scores import episode_errors
 from gnomon.learners import make_learner
 from gnomon.learners.trial import play_trial
 from gnomon.rules.parser import parse
-from gnomon.studies.play_session import Game, boards_of
-
-__all__ = ["BASELINES", "Yardstick", "baseline_curves"]
+from gnomon.studies.play_records import Game
+from gnomon.studies.play_session import boards_of
 
 #: Who plays beside people: a kind of learner, its settings, and what a person is told of it.
 BASELINES: Mapping[str, tuple[str, Mapping[str, Any], str]] = MappingProxyType(

@@ -21,17 +21,9 @@ from gnomon.game.board import BoardSpec
 from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.leaderboard.refusals import Conflict, Missing
 from gnomon.rules.catalogue import load_rule_text
-from gnomon.studies.play_session import Attempt, Game, PlaySession
+from gnomon.studies.play_records import Attempt, Game
+from gnomon.studies.play_session import PlaySession
 from gnomon.studies.playable_rules import Puzzle
-
-__all__ = [
-    "PlayedGameCache",
-    "StoredGame",
-    "begin_game",
-    "find_game",
-    "rebuild_game",
-    "store_changes",
-]
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,6 @@ from gnomon.game.outcomes import (
     STALEMATE,
 )
 
-__all__ = ["END_WORDS", "OUTCOME_WORDS", "Attempt", "Game", "PlayError", "PlayView", "State"]
-
 #: What people are told of an attempt, and of how an episode ended.
 OUTCOME_WORDS = {
     ACCEPTED: "accepted",

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
     from gnomon.rules.syntax import RuleSet
 
-__all__ = ["Attempt", "Game", "PlayError", "PlaySession", "PlayView", "boards_of"]
-
 
 def boards_of(game: Game) -> npt.NDArray[np.uint8]:
     """Return the boards of a game, shape (episodes, 36): those of its trial 0."""

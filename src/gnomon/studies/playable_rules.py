@@ -19,8 +19,6 @@ from gnomon.leaderboard.refusals import NotAllowed
 from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.rules.catalogue import available_rules, load_rule_text
 
-__all__ = ["Puzzle", "puzzle_named", "puzzle_of", "puzzles"]
-
 #: What is played outside of studies: as many boards as one likes, up to so many.
 _EPISODES, _HORIZON = 20, 100
 

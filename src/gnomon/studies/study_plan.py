@@ -19,8 +19,6 @@ from gnomon._io.text_file import read_text
 from gnomon.errors import ConfigError
 from gnomon.game.board import BoardSpec
 
-__all__ = ["ACTIVE_S", "BoardPlan", "PlayerCount", "StudyPlan", "next_list", "read_plan"]
-
 #: A player who has done nothing for so many seconds, and has not finished, has left.
 ACTIVE_S = 3600.0
 

@@ -38,27 +38,6 @@ from gnomon.studies.playable_rules import Puzzle, puzzle_named
 from gnomon.studies.study_plan import PlayerCount, StudyPlan, next_list
 from gnomon.studies.transcript import PlayedGame, play_scores, transcript_text
 
-__all__ = [
-    "PlayerRecord",
-    "StudyLine",
-    "close_study",
-    "find_invitation",
-    "find_player",
-    "first_account",
-    "games_of",
-    "go_on",
-    "invite_anew",
-    "join",
-    "make_study",
-    "next_key",
-    "players_of",
-    "scores_text",
-    "study_lines",
-    "study_named",
-    "study_transcript",
-    "write_study",
-]
-
 
 def next_key(key: str) -> str:
     """Return the key that follows a key; the way back cannot be found."""

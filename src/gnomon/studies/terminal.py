@@ -14,9 +14,8 @@ from rich.text import Text
 
 from gnomon.errors import counted
 from gnomon.studies.baselines import Yardstick
-from gnomon.studies.play_session import Attempt, PlayError, PlaySession, PlayView
-
-__all__ = ["board_records", "play_in_terminal", "result_table"]
+from gnomon.studies.play_records import Attempt, PlayError, PlayView
+from gnomon.studies.play_session import PlaySession
 
 _SIGNS: Mapping[str, str] = MappingProxyType(
     {"SQUARE": "■", "STAR": "★", "CIRCLE": "●", "TRIANGLE": "▲"}

@@ -14,12 +14,11 @@ from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
 from gnomon.game.board import BUCKET_PLACES
 from gnomon.game.outcomes import EMPTY_CELL
-from gnomon.studies.play_session import Attempt, PlaySession
+from gnomon.studies.play_records import Attempt
+from gnomon.studies.play_session import PlaySession
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
-
-__all__ = ["PlayedGame", "play_scores", "transcript_text"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,8 +28,6 @@ from gnomon.studies.baselines import Yardstick
 from gnomon.studies.play_records import Game
 from gnomon.studies.playable_rules import puzzle_of
 
-__all__ = ["verified_learners"]
-
 #: Fewer trials say too little of a learner to be drawn.
 _FEWEST_TRIALS = 3
 

@@ -28,8 +28,6 @@ from gnomon.web.api import administration, hidden_play, seasons, submissions
 from gnomon.web.api.records import Problem, status_of
 from gnomon.web.middleware import HEADERS, Gate
 
-__all__ = ["create_app"]
-
 #: In the order in which their paths are tried.
 _ROUTERS = (
     administration.health_router,

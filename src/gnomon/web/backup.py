@@ -32,8 +32,6 @@ from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon.web.table_transfer import copy_tables, row_counts
 
-__all__ = ["back_up", "restore"]
-
 _MANIFEST = "backup.json"
 _DATABASE = "leaderboard.sqlite"
 

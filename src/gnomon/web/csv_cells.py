@@ -8,8 +8,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["csv_text", "safe_cell"]
-
 #: With these a spreadsheet takes a cell for a formula.
 _STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 

@@ -45,8 +45,6 @@ from gnomon.web.csv_cells import csv_text
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-__all__ = ["export_board", "write_pages"]
-
 #: What needs a server: signing in, playing, programs.
 _NEEDS_SERVER = re.compile(
     r"^/(api|account|sign-in|sign-out|submit|play|study|studies|openapi\.json)(/|$)"

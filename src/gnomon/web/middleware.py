@@ -22,15 +22,6 @@ from gnomon.leaderboard.server_settings import ServerSettings
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = [
-    "CONTENT_SECURITY_POLICY",
-    "HEADERS",
-    "Gate",
-    "ReadLimit",
-    "address_of",
-    "is_allowed_host",
-]
-
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "

@@ -27,8 +27,6 @@ from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.job_queue import sweep
 from gnomon.leaderboard.submissions.worker import WorkerSupervisor
 
-__all__ = ["Started", "impatient", "prepare", "serve"]
-
 _log = logging.getLogger("gnomon.server")
 _SWEEP_S = 5.0
 #: An upload that was not touched for so long belongs to a process that is dead.

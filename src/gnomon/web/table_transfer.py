@@ -14,8 +14,6 @@ from gnomon.database.engine import Database
 from gnomon.database.migration import current_revision, require_head, upgrade
 from gnomon.errors import LeaderboardError
 
-__all__ = ["copy_tables", "row_counts", "snapshot", "table_digests", "transfer"]
-
 #: Imported for what it adds to the metadata.
 _SCHEMA = schema
 _CHUNK = 1000

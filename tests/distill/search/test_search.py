@@ -16,7 +16,7 @@ from gnomon.distill.search import pieces as search_pieces
 from gnomon.distill.search.row_errors import subset_errors
 from gnomon.distill.search.search import expected_seconds
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.execution.executor import make_executor
+from gnomon.execution.worker_processes import make_executor
 from strategies_distill import gapped_scores
 
 

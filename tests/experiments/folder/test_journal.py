@@ -24,7 +24,7 @@ def test_what_is_recorded_together_is_what_is_read(path):
         journal.record(*records(0, 3))
         again = TrialRecord(records(1, 2)[0].key, "uniform", "clockwise", 1, "failed", error="gone")
         journal.record(again, *records(3, 5))
-        assert sorted(read_journal(path), key=lambda x: x.trial) == [
+        assert sorted(read_journal(path).records.values(), key=lambda x: x.trial) == [
             *records(0, 1),
             again,
             *records(2, 5),
@@ -38,8 +38,10 @@ def test_without_room_for_all_as_many_are_written_as_there_is_room_for(path):
         journal.record(*records(0, 500))
         n_left = len(journal.flush())
         assert 0 < n_left < 500
-        assert sorted(read_journal(path), key=lambda x: x.trial) == records(0, 500 - n_left)
+        assert sorted(read_journal(path).records.values(), key=lambda x: x.trial) == records(
+            0, 500 - n_left
+        )
         connection.execute("PRAGMA max_page_count = 1000")
         journal.record(*records(500, 501))
         assert journal.flush() == ()
-    assert sorted(read_journal(path), key=lambda x: x.trial) == records(0, 501)
+    assert sorted(read_journal(path).records.values(), key=lambda x: x.trial) == records(0, 501)

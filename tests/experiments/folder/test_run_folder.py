@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +13,9 @@ import numpy as np
 import pytest
 
 from gnomon.errors import RunFolderError, UnknownNameError
-from gnomon.experiments import ExperimentConfig, RunFolder, run, trials_of
+from gnomon.experiments import ExperimentConfig, RunFolder, repair, run, trials_of
 from gnomon.experiments.folder import run_folder
-from gnomon.experiments.folder.run_folder import FORMAT
+from gnomon.experiments.folder.manifest import FORMAT
 
 CONFIG = ExperimentConfig(
     "small", ["clockwise", "color-match"], ["uniform", "rule_player"], trials=2, episodes=4
@@ -126,18 +128,24 @@ def test_a_half_written_folder(tmp_path):
 
 def test_nobody_is_told_to_remove_what_was_played(folder):
     (folder.path / "gnomon-run.json").unlink()
-    assert refused(folder.path) == ": a damaged run folder: gnomon-run.json is missing"
+    remedy = f"gnomon repair {folder.path} may mend it"
+    assert refused(folder.path) == (f": a damaged run folder: gnomon-run.json is missing; {remedy}")
 
 
 @pytest.mark.parametrize("name", ["config.json", "journal.sqlite"])
 def test_a_folder_that_lacks_a_file(folder, name):
     (folder.path / name).unlink()
-    assert refused(folder.path) == f": a damaged run folder: {name} is missing"
+    assert refused(folder.path) == (
+        f": a damaged run folder: {name} is missing; gnomon repair {folder.path} may mend it"
+    )
 
 
 def test_a_config_that_was_edited(folder):
     rewrite(folder.path / "config.json", trials=5)
-    assert refused(folder.path) == "/config.json: not the experiment that the run began with"
+    remedy = f"; gnomon repair {folder.path} may mend it"
+    assert refused(folder.path) == (
+        f"/config.json: not the experiment that the run began with{remedy}"
+    )
     rewrite(folder.path / "config.json", trials="many")
     assert refused(folder.path).startswith("/config.json: field 'trials': expected a whole number")
     (folder.path / "config.json").write_text("{")
@@ -146,10 +154,109 @@ def test_a_config_that_was_edited(folder):
 
 def test_a_damaged_journal(folder):
     (folder.path / "journal.sqlite").write_bytes(b"no journal" * 100)
-    message = "/journal.sqlite: cannot use this journal: file is not a database"
+    remedy = f"; gnomon repair {folder.path} rebuilds it"
+    message = f"/journal.sqlite: cannot use this journal: file is not a database{remedy}"
     with pytest.raises(RunFolderError, match=rf"{message}$"):
         RunFolder.open(folder.path).trials()
     assert refused(folder.path) == message
+
+
+def edit(folder: RunFolder, statement: str) -> None:
+    with contextlib.closing(sqlite3.connect(folder.path / "journal.sqlite")) as journal:
+        journal.execute(statement)
+        journal.commit()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "key = 'a' || substr(key, 2)",
+        "learner = 'unifosm'",
+        "rule = 'color-match'",
+        "trial = 1",
+        "status = 'dome'",
+        "status = 'failed'",
+        "n_attempts = n_attempts + 1",
+        "wall_time_s = wall_time_s + 0.001",
+        "wall_time_s = NULL",
+        "shard = sha256 || '.parquet'",
+        "sha256 = shard",
+        "error = 'none at all'",
+        "checksum = 'checked'",
+        # Whoever edits may make the sum fit: a row of no trial is not believed either.
+        "key = 'a' || substr(key, 2), checksum = NULL",
+        "trial = 7, checksum = NULL",
+        "learner = 'unknown', checksum = NULL",
+        "status = 'dome', checksum = NULL",
+        "shard = 'other.parquet', checksum = NULL",
+        "shard = NULL, checksum = NULL",
+    ],
+)
+def test_a_damaged_row_is_refused_by_readers_and_played_again(folder, change):
+    """No reader believes it, and `run` does not skip the trial for it."""
+    before = contents(folder.shards)
+    edit(folder, f"UPDATE trials SET {change} WHERE key = '{folder.trials()[0].key}'")
+    with pytest.raises(RunFolderError) as error:
+        RunFolder.open(folder.path).trials()
+    assert str(error.value) == (
+        f"{folder.path}/journal.sqlite: 1 row of 8 damaged; the same gnomon run plays what it "
+        f"tells of again, or gnomon repair {folder.path} rebuilds it"
+    )
+    summary = run(CONFIG, folder.path)
+    assert (summary.done, summary.skipped, summary.failed) == (1, 7, 0)
+    assert contents(folder.shards) == before
+    assert len(folder.trials()) == 8
+
+
+def test_a_journal_without_checksums(folder):
+    """As journals were at first: rows are checked by their keys alone, and new ones have sums."""
+    edit(folder, "ALTER TABLE trials DROP COLUMN checksum")
+    assert [t.trial for t in folder.trials()] == [0, 1] * 4
+    key = folder.trials()[0].key
+    edit(folder, f"DELETE FROM trials WHERE key = '{key}'")
+    assert run(CONFIG, folder.path).done == 1
+    edit(folder, f"UPDATE trials SET n_attempts = 0 WHERE key = '{key}'")
+    with pytest.raises(RunFolderError, match="1 row of 8 damaged"):
+        folder.trials()
+
+
+def test_a_schema_that_is_no_text_any_more(folder):
+    """SQLite quotes it in its message, which Python cannot read."""
+    path = folder.path / "journal.sqlite"
+    data = path.read_bytes()
+    for name in (b"n_attempts", b"wall_time_s", b"STRICT", b"CREATE"):
+        path.write_bytes(data.replace(name, bytes([name[0] ^ 128]) + name[1:]))
+        said = r"journal.sqlite: .{,300}; gnomon repair \S+ rebuilds it$"
+        with pytest.raises(RunFolderError, match=said):
+            folder.trials()
+        with pytest.raises(RunFolderError, match=said):
+            run(CONFIG, folder.path)
+    # A quotation mark where the name ended: what is after it is quoted, with its ends of lines.
+    path.write_bytes(data.replace(b"TABLE trials (", b'TABLE trials"('))
+    with pytest.raises(
+        RunFolderError, match=r"journal.sqlite: .{,300}; gnomon repair \S+ rebuilds"
+    ):
+        folder.trials()
+    repair(folder.path)
+    assert run(CONFIG, folder.path).skipped == 8
+
+
+def test_a_page_that_lost_a_row(folder):
+    """SQLite itself would tell of seven rows, and of nothing wrong."""
+    path = folder.path / "journal.sqlite"
+    edit(folder, "VACUUM")
+    data = bytearray(path.read_bytes())
+    leaf = next(
+        place for place in range(0, len(data), 4096) if data[place] == 13 and data[place + 4] == 8
+    )
+    data[leaf + 4] = 7
+    path.write_bytes(data)
+    with contextlib.closing(sqlite3.connect(path)) as journal:
+        assert len(journal.execute("SELECT * FROM trials").fetchall()) == 7
+    with pytest.raises(
+        RunFolderError, match=r"journal.sqlite: damaged: .*; gnomon repair \S+/run "
+    ):
+        folder.trials()
 
 
 def test_a_damaged_shard(folder):

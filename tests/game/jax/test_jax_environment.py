@@ -15,7 +15,7 @@ import pytest
 from gnomon.game import BoardSpec, compile_rule
 from gnomon.game import jax as gjax
 from gnomon.game.jax import episodes, transition
-from gnomon.game.rule_tables import CATALOGUE
+from gnomon.game.jax.rule_tables import CATALOGUE
 from gnomon.rules import parse
 from jax_replay import N_FRESH, SMALL, N, equal, played, row_of, small_game
 
@@ -104,7 +104,7 @@ def test_the_import_says_which_extra_is_missing():
 
 def test_nothing_else_loads_jax_and_the_tables_need_little():
     code = (
-        "import sys, gnomon.learners, gnomon.cli, gnomon.game.rule_tables as tables\n"
+        "import sys, gnomon.learners, gnomon.cli, gnomon.game.jax.rule_tables as tables\n"
         "from gnomon.game import compile_rule\n"
         "tables.to_tables([compile_rule(__import__('gnomon').load_rule('clockwise'))])\n"
         "assert not {'jax', 'numba', 'polars', 'gymnasium'} & set(sys.modules)"

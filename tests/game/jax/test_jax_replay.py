@@ -16,7 +16,7 @@ from hypothesis.strategies import SearchStrategy
 from gnomon.errors import NotCompilableError, RuleSyntaxError
 from gnomon.game import Board, BoardSpec, CompiledRule, ReferenceGame, compile_rule, draw_boards
 from gnomon.game import jax as gjax
-from gnomon.game.rule_tables import to_tables
+from gnomon.game.jax.rule_tables import to_tables
 from gnomon.rules import RuleSet, available_rules, load_rule, parse
 from jax_replay import SPECS, attempts, masks, replay, some_actions, states_on
 from recorded_episodes import VECTORS, records

@@ -653,11 +653,12 @@ def test_a_changed_rule_with_keys_to_match_still_has_other_boards(folder):
     def change(record):
         record["rules"][0]["text"] = "(*,*,*,*,*)"
 
+    played = folder.trials()
     edit_config(folder, change, hide=True)
     changed = RunFolder.open(folder.path)
     assignment = Assignment.of(changed.config)
     for number in range(2):
-        old = changed.trials()[number]
+        old = played[number]
         key = assignment.trial(assignment.rules[0], number, changed.config.learners[0]).key
         (folder.shards / f"{old.key}.parquet").rename(folder.shards / f"{key}.parquet")
         statement = "UPDATE trials SET key = ?, shard = ? WHERE key = ?"

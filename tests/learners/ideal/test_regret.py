@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gnomon.game import DEFAULT_SPEC, draw_boards
-from gnomon.learners import Ideal, make_learner, play_trial, regret
+from gnomon.learners import Ideal, hypothesis_tests, make_learner, play_trial, regret
 from gnomon.rules import load_rule, parse
 
 
@@ -57,3 +57,49 @@ def test_a_rule_outside_the_space_has_no_regret_that_could_be_told():
     assert np.isnan(found.attempts[-1])
     assert np.isnan(found.bits[-1])
     assert np.isfinite(found.attempts[0])
+
+
+def test_what_attempts_tested_is_counted_by_elimination():
+    rng = np.random.default_rng(5)
+    boards = draw_boards(3, rng=rng)
+    log = play_trial(
+        make_learner("frugal", DEFAULT_SPEC, rng=rng), load_rule("color-match"), boards
+    )
+    tests, regrets = hypothesis_tests(log), regret(log)
+    assert tests.n_alive[0] > 20_000
+    assert (tests.n_cut >= 0).all()
+    # What one attempt leaves is what the next begins with, but for the deal of a board.
+    same_board = np.ones(len(log.actions), bool)
+    same_board[np.cumsum(log.n_attempts)[:-1]] = False
+    left = (tests.n_alive - tests.n_cut)[:-1]
+    assert (tests.n_alive[1:] == left)[same_board[1:]].all()
+    # A reply that was certain rules nothing out, and one that rules something out was not.
+    certain = (tests.expected == 1) & (log.outcomes == 0)
+    assert certain.any()
+    assert not tests.informative[certain].any()
+    assert (np.diff(regrets.remaining_bits)[same_board[1:]] != 0).tolist() == (
+        tests.informative[:-1][same_board[1:]].tolist()
+    )
+    assert not (tests.positive & tests.negative).any()
+
+
+def test_attempts_after_the_end_and_rules_outside_the_space_are_not_tests():
+    boards = draw_boards(2, rng=np.random.default_rng(1))
+    learner = make_learner("linear_dqn", DEFAULT_SPEC, rng=np.random.default_rng(0), plays_on=True)
+    log = play_trial(learner, load_rule("anything-goes"), boards, horizon=300)
+    tests = hypothesis_tests(log)
+    over = log.outcomes == -4
+    assert over.any()
+    assert np.isnan(tests.expected[over]).all()
+    assert not tests.n_cut[over].any()
+    strange = parse("(*,star,red,*,0) (*,circle,*,L2,1) (*,*,blue,[1,2,3,9,14],3) (*,*,*,*,2)")
+    log = play_trial(
+        make_learner("uniform", DEFAULT_SPEC, rng=np.random.default_rng(0)),
+        strange,
+        draw_boards(12, rng=np.random.default_rng(1)),
+    )
+    tests = hypothesis_tests(log)
+    assert tests.n_alive[-1] == 0
+    assert np.isnan(tests.expected[-1])
+    assert not tests.positive[-1]
+    assert not tests.negative[-1]

@@ -7,10 +7,12 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
 from gnomon.stats import estimate, pass_at, pass_hat, variance_components
+from gnomon.stats.items.item_values import ItemMetric, item_values
 
 
 def test_pass_at_k_is_the_share_of_draws_with_a_success():
@@ -100,3 +102,32 @@ def test_components_without_variance_or_epochs_are_not_invented():
     parts = variance_components(np.ones(5), np.full(5, np.nan), np.ones(5, dtype=int), None)
     assert np.isnan(parts.epochs)
     assert np.isnan(parts.shares).all()
+
+
+def test_noise_of_epochs_of_pass_at_k_is_estimated_without_bias():
+    """Enumerated over the successes of an item, from twice as many epochs as count."""
+    for s, k in ((2, 1), (4, 2), (6, 2), (9, 4)):
+        right = np.arange(s + 1)
+        scores = [[float(epoch < c) for c in right] for epoch in range(s)]
+        items = ScoreTable.from_arrays({"a": scores}, units="items").item_scores
+        for name in (f"pass@{k}", f"pass^{k}"):
+            found = item_values(items, "a", ItemMetric.named(name))
+            for p in (0.05, 0.4, 0.9):
+                chance = binom.pmf(right, s, p)
+                truth = chance @ found.values**2 - (chance @ found.values) ** 2
+                assert chance @ found.noise == pytest.approx(truth, abs=1e-12), (s, name, p)
+    few = ScoreTable.from_arrays({"a": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]}, units="items")
+    assert np.isnan(item_values(few.item_scores, "a", ItemMetric.named("pass@2")).noise).all()
+
+
+def test_variance_of_pass_at_k_is_split_into_items_and_epochs():
+    rng = np.random.default_rng(3)
+    n, s, k = 6_000, 8, 3
+    ease = rng.beta(0.7, 1.4, n)
+    runs = (rng.random((s, n)) < ease).astype(float)
+    table = ScoreTable.from_arrays({"a": runs}, units="items")
+    for one in estimate(table, [f"pass@{k}", f"pass^{k}"]):
+        truth = 1.0 - (1.0 - ease) ** k if "@" in one.metric else ease**k
+        between, whole = truth.var(), n * one.standard_error**2
+        assert one.from_items == pytest.approx(between / whole, abs=0.03)
+        assert one.from_epochs == pytest.approx(1.0 - between / whole, abs=0.03)

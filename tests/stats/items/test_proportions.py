@@ -88,3 +88,19 @@ def test_coverage_by_exact_enumeration():
             for p in np.arange(0.02, 0.985, 0.01)
         ]
         assert min(exact) >= 0.95
+
+
+def test_coverage_is_what_the_page_says_of_few_items():
+    """Enumerated over shares from .02 to .98: how often between 93 and 97 %, and the least."""
+    shares = np.linspace(0.02, 0.98, 193)
+    for n, reached, attainable, least in ((20, 79, 90, 91), (50, 95, 98, 92)):
+        right = np.arange(n + 1)
+        chance = scipy_stats.binom.pmf(right[None], n, shares[:, None])
+        low, high = (end[None] for end in wilson(right / n, n))
+        covered = (chance * ((low <= shares[:, None]) & (shares[:, None] <= high))).sum(axis=1)
+        assert round(100 * np.mean((covered >= 0.93) & (covered <= 0.97))) == reached
+        assert round(100 * covered.min()) == least
+        total = np.hstack([np.zeros((len(shares), 1)), chance.cumsum(axis=1)])
+        sets = total[:, None, :] - total[:, :, None]
+        possible = ((sets >= 0.93) & (sets <= 0.97)).any(axis=(1, 2))
+        assert round(100 * possible.mean()) == attainable

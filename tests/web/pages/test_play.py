@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
 from gnomon.database.schema import PlayAttempt, PlaySession
 from gnomon.experiments import episode_errors
+from gnomon.game.instructions import INSTRUCTIONS
+from gnomon.learners.language_model.prompt import instructions
 from gnomon.rules import load_rule, load_rule_text
 from gnomon.studies.game_store import find_game
 from gnomon.studies.playable_rules import puzzles
+from gnomon.web.pages import templating
 
 NUMBER = puzzles().index("clockwise") + 1
 
@@ -202,3 +207,17 @@ def test_the_same_attempt_twice_at_once_counts_once(client, database):
 
     with pytest.raises(Conflict, match="made already"):
         keep_the_stale_one()
+
+
+def test_people_read_the_words_that_models_are_told(client):
+    pages = Path(templating.__file__).parent / "templates" / "play"
+    written = {path.name: path.read_text("utf-8") for path in pages.glob("*.html")}
+    told = instructions("line")
+    for name, sentence in INSTRUCTIONS.items():
+        assert sentence in told, name
+        if name not in ("board", "goal"):  # the board is drawn; the goal is part of other sentences
+            assert not [page for page, text in written.items() if sentence in text], name
+    key, _ = begin(client)
+    puzzle = unescape(client.get(f"/play/puzzle-{NUMBER}").text)
+    assert all(INSTRUCTIONS[name] in puzzle for name in ("rule", "accepted", "later"))
+    assert INSTRUCTIONS["replies"] in unescape(client.get(f"/play/games/{key}").text)

@@ -14,14 +14,6 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats import intervals
 from gnomon.stats.bootstrap.resamples import draw_key
 
-__all__ = [
-    "Bootstrap",
-    "RandomState",
-    "StratifiedBootstrap",
-    "StratifiedIndependentBootstrap",
-    "generator_of",
-]
-
 RandomState = np.random.RandomState | np.random.Generator | int | None
 #: rliable's names of the methods, and the other names that its base library knows.
 METHODS = {

@@ -19,17 +19,6 @@ from gnomon.compat.rliable.resampled import ResampledScores
 from gnomon.scores.table import FloatArray
 from gnomon.stats.profiles.bands import average_score_profile, run_score_profile
 
-__all__ = [
-    "StratifiedBootstrap",
-    "StratifiedIndependentBootstrap",
-    "average_score_distributions",
-    "create_performance_profile",
-    "get_interval_estimates",
-    "mean_score_deviation",
-    "run_score_deviation",
-    "score_distributions",
-]
-
 
 def get_interval_estimates(
     score_dict: Mapping[str, Any],

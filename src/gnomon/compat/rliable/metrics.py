@@ -18,14 +18,6 @@ from gnomon.stats.comparisons.improvement import probability_of_improvement as _
 from gnomon.stats.comparisons.improvement import resampled_improvement
 from gnomon.stats.metrics import metric_named
 
-__all__ = [
-    "aggregate_iqm",
-    "aggregate_mean",
-    "aggregate_median",
-    "aggregate_optimality_gap",
-    "probability_of_improvement",
-]
-
 
 def _flat(scores: npt.ArrayLike) -> FloatArray:
     """Return scores as (runs, everything else)."""

@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "plot_interval_estimates",
-    "plot_performance_profiles",
-    "plot_probability_of_improvement",
-    "plot_sample_efficiency_curve",
-]
-
 OKABE_ITO = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000",
 )  # fmt: skip

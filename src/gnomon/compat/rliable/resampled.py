@@ -12,8 +12,6 @@ from gnomon.stats.metrics import Metric
 from gnomon.stats.profiles.bands import Kind, resampled_profiles
 from gnomon.stats.strata import Strata
 
-__all__ = ["NotBatchedError", "ResampledScores"]
-
 
 class NotBatchedError(TypeError):
     """A user's function does something with scores that cannot be done for all resamples at once.

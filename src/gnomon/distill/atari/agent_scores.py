@@ -18,20 +18,6 @@ from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results
 from gnomon.scores.table import ScoreTable
 
-__all__ = [
-    "AtariScore",
-    "AtariScores",
-    "CaseStudy",
-    "GameEstimate",
-    "GameEstimates",
-    "StudiedAlgorithm",
-    "atari_scores",
-    "case_study",
-    "games",
-    "raw_scores",
-    "score",
-]
-
 #: Raw scores of each agent by game, names however written; or a table whose tasks are games.
 Agents = ScoreTable | Mapping[str, Mapping[str, float]]
 #: Section 8 of the paper, in our words.
@@ -64,7 +50,14 @@ class AtariScore(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AtariScores(Results[AtariScore]):
-    """Estimates of 57-game medians, with the published ones beside them and the paper's advice."""
+    """Estimates of 57-game medians, with the published ones beside them and the paper's advice.
+
+    Examples
+    --------
+    >>> found = score({"mine": {"Name This Game": 8049.0}})
+    >>> found.to_frame()["games"].to_list()
+    [['namethisgame']]
+    """
 
     columns = ("algorithm", "model", "value", "low", "high", "games")
 
@@ -243,6 +236,12 @@ class CaseStudy(Results[StudiedAlgorithm]):
         Relative to the baseline, of all others.
     inversions : tuple of pairs of str
         Pairs in another order by the estimates than by the summaries.
+
+    Examples
+    --------
+    >>> study = case_study(["dqn", "ppo"], summaries=[80.0, 120.0], estimates=[90.0, 84.0])
+    >>> study.baseline, study.inversions
+    ('ppo', (('dqn', 'ppo'),))
     """
 
     baseline: str = field(kw_only=True)

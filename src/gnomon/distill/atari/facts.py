@@ -20,22 +20,6 @@ from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results
 from gnomon.scores.datasets import load_references
 
-__all__ = [
-    "GENRES",
-    "MEASURED_ON_NEW",
-    "NAMED_SUBSETS",
-    "PublishedSet",
-    "PublishedSets",
-    "atari_preparation",
-    "game_models",
-    "game_of",
-    "human_normalized",
-    "models",
-    "published_constants",
-    "published_models",
-    "published_table",
-]
-
 #: Genres, assigned by us from the first sentence of each game's Wikipedia article.
 _GENRES = {
     "shooter": "assault asteroids battlezone beamrider centipede choppercommand defender "

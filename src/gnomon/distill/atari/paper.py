@@ -15,15 +15,6 @@ from gnomon.results import FieldRecord, Results
 from gnomon.scores.datasets import load_scores
 from gnomon.scores.table import FloatArray
 
-__all__ = [
-    "NamedSubset",
-    "NamedSubsets",
-    "Paper",
-    "paper_scores",
-    "selected_sets",
-    "subsets",
-]
-
 
 def paper_scores() -> PreparedScores:
     """Return the data set as the paper's code prepares it: 62 algorithms, 57 games."""

@@ -27,8 +27,6 @@ from gnomon.errors import UnknownNameError
 from gnomon.results import FieldRecord, Results
 from gnomon.scores.datasets import load_references
 
-__all__ = ["SECTIONS", "Comparison", "Reproduction", "reproduce", "reproduction_of"]
-
 _TRUNCATED = "printed truncated, not rounded"
 #: The models of figure 4, and their columns in the table of its values.
 _FIGURE_4 = {"Atari-5": "atari5", "Atari-10": "atari10"}
@@ -66,6 +64,13 @@ class Reproduction(Results[Comparison]):
     ----------
     n_equal, n_unequal, n_unknown : int
         How many are equal, not equal, and not computable, also of those that are not shown.
+
+    Examples
+    --------
+    >>> one = Comparison("table 3", "DQN, Atari-5", "65.5", "65.5", equal=True)
+    >>> found = Reproduction((one,), n_equal=1, n_unequal=0, n_unknown=0)
+    >>> found.notes
+    ('1 equal, 0 not equal, 0 not computable here',)
     """
 
     n_equal: int = field(kw_only=True)

@@ -9,8 +9,6 @@ from gnomon.distill.atari.facts import published_table
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results
 
-__all__ = ["PUBLISHED_COSTS", "Machine", "RunCost", "RunCosts", "cost", "run_cost"]
-
 
 @dataclass(frozen=True)
 class Machine:
@@ -108,7 +106,13 @@ def run_cost(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunCosts(Results[RunCost]):
-    """What runs on so many games cost."""
+    """What runs on so many games cost.
+
+    Examples
+    --------
+    >>> cost(5, hours=2.0).to_frame()["hours"][-1]
+    10.0
+    """
 
     notes = ("One run each, without tuning; carbon at 0.92 pounds a kWh (USA, 2019).",)
 

@@ -13,8 +13,6 @@ from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores.table import FloatArray
 
-__all__ = ["completed_summaries", "completed_targets"]
-
 _N_COMPLETIONS = 120
 #: Where more than this share of the cells is missing, a summary of what is there says too little.
 _SPARSE = 0.1

@@ -9,12 +9,8 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 
-__all__ = ["FactorCovariance", "shrunk_covariance"]
-
 #: Least share of a task's variance that is its own.
 _LEAST_UNIQUE = 0.02
-#: Ridge on the loadings, in rows: a task with one score says nothing of the factor.
-_RIDGE = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,31 +68,22 @@ def shrunk_covariance(
     >>> np.abs(shrunk_covariance(x).loadings).round(1)
     array([0.8, 0.8, 0.2])
     """
+    from gnomon.distill.forecasts.factor_kernel import fit_factor
+
     seen = ~np.isnan(x)
     n_seen = seen.sum(axis=0)
     center = np.where(seen, x, 0.0).sum(axis=0) / n_seen
     scale = np.sqrt((np.where(seen, x - center, 0.0) ** 2).sum(axis=0) / n_seen)
     z = np.where(seen, (x - center) / scale, 0.0)
-    mean, loadings, unique = _start(z, seen)
-    n, missing = len(x), (~seen).astype(np.float64)
-    for _ in range(n_iterations):
-        f, spread, weight = _scores(z, seen, mean, loadings, unique, degrees_of_freedom)
-        total = (weight * f * f + spread).sum()
-        complete = np.where(seen, z, mean + f[:, np.newaxis] * loadings)
-        mean = weight @ (complete - f[:, np.newaxis] * loadings) / weight.sum()
-        centered = complete - mean
-        unsure = spread @ missing
-        with_factor = centered.T @ (weight * f) + loadings * unsure
-        square = weight @ centered**2 + missing.sum(axis=0) * unique + loadings**2 * unsure
-        loadings = with_factor / (total + _RIDGE)
-        unique = (square - 2 * loadings * with_factor + loadings**2 * total) / n
-        unique = np.maximum(unique, _LEAST_UNIQUE)
-    f, spread, weight = _scores(z, seen, mean, loadings, unique, degrees_of_freedom)
+    missing = (~seen).astype(np.float64)
+    model, rows = np.stack(_start(z, seen)), np.empty((3, len(x)))
+    fit_factor(z, seen, degrees_of_freedom, _LEAST_UNIQUE, n_iterations, model, rows)
+    (mean, loadings, unique), (f, spread, weight) = model, rows
     complete = np.where(seen, z, mean + f[:, np.newaxis] * loadings)
     middle = weight @ complete / weight.sum()
     moments = _moments(complete - middle, weight, missing, spread, loadings, unique)
-    model = np.outer(loadings, loadings) + np.diag(unique)
-    shrunk = (1.0 - shrinkage) * moments + shrinkage * model
+    alone = np.outer(loadings, loadings) + np.diag(unique)
+    shrunk = (1.0 - shrinkage) * moments + shrinkage * alone
     whole_mean = center + scale * middle
     return FactorCovariance(whole_mean, shrunk * np.outer(scale, scale), loadings, unique)
 
@@ -108,26 +95,6 @@ def _start(z: FloatArray, seen: npt.NDArray[np.bool_]) -> tuple[FloatArray, Floa
     loadings = (z * f[:, np.newaxis]).sum(axis=0) / seen.sum(axis=0)
     loadings = np.clip(loadings, -0.98, 0.98)
     return np.zeros(z.shape[1]), loadings, np.maximum(1.0 - loadings**2, _LEAST_UNIQUE)
-
-
-def _scores(
-    z: FloatArray,
-    seen: npt.NDArray[np.bool_],
-    mean: FloatArray,
-    loadings: FloatArray,
-    unique: FloatArray,
-    degrees_of_freedom: float,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return each row's factor, its variance, and the row's weight, given the scores it has."""
-    ratio = loadings / unique
-    spread = 1.0 / (1.0 + seen @ (loadings * ratio))
-    residual = np.where(seen, z - mean, 0.0)
-    pull = residual @ ratio
-    if not np.isfinite(degrees_of_freedom):
-        return spread * pull, spread, np.ones(len(z))
-    distance = (residual**2 / unique).sum(axis=1) - spread * pull**2
-    weight = (degrees_of_freedom + seen.sum(axis=1)) / (degrees_of_freedom + distance)
-    return spread * pull, spread, weight
 
 
 def _moments(

@@ -22,15 +22,6 @@ from gnomon.distill.forecasts.moments import Moments
 from gnomon.distill.forecasts.simulation import SuiteModel
 from gnomon.scores.table import FloatArray
 
-__all__ = [
-    "FARTHEST",
-    "Forecast",
-    "Forecaster",
-    "line_of",
-    "student_probability",
-    "student_quantile",
-]
-
 #: What counts of the variance: of the suites, of the papers drawn, and of the two distances.
 _SUITES, _PAPERS, _OUTSIDE, _SHIFT, _RISE = 0.45, 1.1, 1.0, 1.5, 0.6
 #: Degrees of freedom of the interval.

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 
-__all__ = ["Moments", "non_negative"]
-
 
 @dataclass(frozen=True)
 class Moments:

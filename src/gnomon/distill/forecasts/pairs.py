@@ -11,8 +11,6 @@ from gnomon.distill.forecasts.forecast import Forecast, student_probability, stu
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord
 
-__all__ = ["DECIDED", "SubsetComparison", "compare_forecasts", "comparison_of"]
-
 #: Correlation of the errors of two algorithms with the same scores, and the distance over which
 #: it falls; what of the shared extrapolation does not cancel.
 _ALIKE, _REACH, _NOT_SHARED = 0.6, 0.5, 0.5

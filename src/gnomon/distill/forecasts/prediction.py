@@ -13,8 +13,6 @@ from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["Prediction", "Predictions", "known_scores", "predict", "references_for", "run_counts"]
-
 
 @dataclass(frozen=True)
 class Prediction(FieldRecord):
@@ -139,8 +137,8 @@ def references_for(
         return None
     if model.references is None:
         raise ScoreDataError(
-            f"expected normalised scores: the model was fitted to {model.normalized} ones; found "
-            "raw ones. Give --references FILE (task, random, human), normalise them in the same "
+            f"expected scores normalised as the model's training ({model.normalized}), found raw "
+            "ones. Give --references FILE (task, random, human), normalise them in the same "
             "way, or say --normalized if they are"
         )
     return model.references

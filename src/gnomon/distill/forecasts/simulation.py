@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,19 @@ from gnomon.distill.preparation.summaries import summarize_complete
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
-__all__ = ["LEVEL_VARIANCES", "SuiteModel"]
-
 I64 = npt.NDArray[np.int64]
 
 #: How many times the variance of the level the tails may have, and the prior weight of each.
 LEVEL_VARIANCES = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
 _PRIOR = np.exp(-1.5 * np.log(LEVEL_VARIANCES) - 1.5 / LEVEL_VARIANCES)
 _N_DRAWS = 300
+
+
+@lru_cache(maxsize=2)
+def _standard_normals(n_tasks: int) -> tuple[FloatArray, FloatArray]:
+    """Return the normal numbers of all suites with so many tasks, and of their level."""
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((_N_DRAWS, n_tasks)), rng.standard_normal(_N_DRAWS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +77,8 @@ class SuiteModel:
     @cached_property
     def _normals(self) -> tuple[FloatArray, FloatArray]:
         """Return draws of the suite about 0 for g = 1, and of the level; the same always."""
-        rng = np.random.default_rng(0)
-        root = np.linalg.cholesky(self.covariance)
-        return rng.standard_normal((_N_DRAWS, len(self.tasks))) @ root.T, rng.standard_normal(
-            _N_DRAWS
-        )
+        tasks, level = _standard_normals(len(self.tasks))
+        return tasks @ np.linalg.cholesky(self.covariance).T, level
 
     def suites(
         self, seen: I64, x: FloatArray, *, heavy: bool = True, n_draws: int = _N_DRAWS

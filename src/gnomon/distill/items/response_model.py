@@ -2,20 +2,19 @@
 
 An item is solved with probability 1 / (1 + exp(-(a theta + d))); abilities theta are integrated
 over a grid (Bock and Aitkin 1981). The share of all items that a model solves is estimated from a
-few of them: what was seen counts as it is, the rest by its expectation (p-IRT); gp-IRT mixes that
-with the weighted mean of anchor items by their errors (Maia Polo and others 2024).
+few of them: what was seen counts as it is, the rest by its expectation (p-IRT, Maia Polo and others
+2024).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
-
-__all__ = ["ItemModel", "fit_items"]
 
 I64 = npt.NDArray[np.int64]
 
@@ -44,36 +43,61 @@ class ItemModel:
     slope: FloatArray
     intercept: FloatArray
 
-    def probabilities(self) -> FloatArray:
-        """Return the probability of each item at each node, shape (items, nodes)."""
+    @cached_property
+    def _p(self) -> FloatArray:
         return _logistic(np.outer(self.slope, _NODES) + self.intercept[:, np.newaxis])
 
-    def shares(
-        self, items: I64, x: FloatArray, p: FloatArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the share of all items solved by each model, and its variance: p-IRT.
+    @cached_property
+    def _information(self) -> FloatArray:
+        return np.asarray(self.slope[:, np.newaxis] ** 2 * self._p * (1 - self._p))
+
+    @cached_property
+    def _totals(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the number solved at each node, all items together."""
+        return self._p.sum(axis=0), (self._p * (1 - self._p)).sum(axis=0)
+
+    def probabilities(self) -> FloatArray:
+        """Return the probability of each item at each node, shape (items, nodes)."""
+        return self._p.copy()
+
+    def abilities(self, items: I64, x: FloatArray) -> FloatArray:
+        """Return the posterior weight of each node of ability, shape (models, nodes).
 
         Parameters
         ----------
-        items : ndarray of int
-            Those seen.
+        items : ndarray of int, shape (items seen,) or (models, items seen)
+            Those seen, the same for all models or each model's own.
         x : ndarray of float, shape (models, items seen)
             The answers, from 0 to 1, NaN where missing.
-        p : ndarray of float, optional
-            :meth:`probabilities`, if they are at hand.
         """
-        p = self.probabilities() if p is None else p
-        seen = ~np.isnan(x)
-        right, wrong = np.where(seen, x, 0.0), np.where(seen, 1.0 - x, 0.0)
-        log = right @ np.log(p[items]) + wrong @ np.log1p(-p[items]) - 0.5 * _NODES**2
-        weight = np.exp(log - log.max(axis=1, keepdims=True))
-        weight /= weight.sum(axis=1, keepdims=True)
-        rest = p.sum(axis=0) - p[items].sum(axis=0)
-        own = (p * (1 - p)).sum(axis=0) - (p[items] * (1 - p[items])).sum(axis=0)
-        mean, m = weight @ rest, len(p)
-        variance = (weight @ rest**2 - mean**2 + weight @ own) / m**2
-        known = len(items) * right.sum(axis=1) / np.maximum(seen.sum(axis=1), 1)
-        return (known + mean) / m, variance
+        return _posterior(self._likelihood(items, x))
+
+    def _likelihood(self, items: I64, x: FloatArray) -> FloatArray:
+        log_q = np.log1p(-self._p)
+        logit = np.log(self._p) - log_q
+        right = np.where(np.isnan(x), 0.0, x)
+        return _summed(right, logit, items) + _summed(~np.isnan(x), log_q, items)
+
+    def shares(
+        self, items: I64, x: FloatArray, *, prior: bool = True
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the share of all items solved by each model, and its variance: p-IRT.
+
+        Parameters are those of :meth:`abilities`, and
+
+        Parameters
+        ----------
+        prior : bool
+            Whether abilities are normal, as those of the training; else all are alike beforehand.
+        """
+        weight = _posterior(self._likelihood(items, x), prior=prior)
+        seen, p = ~np.isnan(x), self._p
+        total, own = self._totals
+        rest = total - _summed(seen, p, items)
+        left = own - _summed(seen, p * (1 - p), items)
+        mean, m = (weight * rest).sum(axis=1), len(p)
+        variance = ((weight * rest**2).sum(axis=1) - mean**2 + (weight * left).sum(axis=1)) / m**2
+        return (np.nansum(x, axis=1) + mean) / m, np.maximum(variance, 0.0)
 
     def adaptive(self, answers: FloatArray, n: int) -> tuple[I64, FloatArray]:
         """Return n items chosen one by one by Fisher information, and the answers to them.
@@ -81,23 +105,31 @@ class ItemModel:
         Parameters
         ----------
         answers : ndarray of float, shape (items,)
-            Of one model, from 0 to 1; only those of the items that are chosen are looked at.
+            Of one model, from 0 to 1; only those of the items that are chosen are looked at, and
+            an item without an answer (NaN) is not chosen.
         """
-        p = self.probabilities()
-        information = self.slope[:, np.newaxis] ** 2 * p * (1 - p)
-        log = -0.5 * _NODES**2
-        log_p, log_q = np.log(p), np.log1p(-p)
-        free = np.ones(len(p), dtype=bool)
-        chosen = []
-        for _ in range(min(n, len(p))):
-            weight = np.exp(log - log.max())
-            worth = np.where(free, information @ (weight / weight.sum()), -np.inf)
-            j = int(np.argmax(worth))
-            free[j] = False
-            chosen.append(j)
-            log = log + answers[j] * log_p[j] + (1.0 - answers[j]) * log_q[j]
-        items = np.array(chosen, dtype=np.int64)
+        items = self.chosen_adaptively(answers[np.newaxis], n)[0]
         return items, answers[items]
+
+    def chosen_adaptively(self, x: FloatArray, n: int) -> I64:
+        """Return for each model the items that :meth:`adaptive` chooses, shape (models, n)."""
+        logit, log_q = np.log(self._p) - np.log1p(-self._p), np.log1p(-self._p)
+        log = np.zeros((len(x), _NODES.size))
+        free, rows = ~np.isnan(x), np.arange(len(x))
+        n = min(n, int(free.sum(axis=1).min()))
+        chosen = np.empty((len(x), n), dtype=np.int64)
+        for step in range(n):
+            worth = _posterior(log) @ self._information.T
+            worth[~free] = -np.inf
+            j = worth.argmax(axis=1)
+            chosen[:, step] = j
+            free[rows, j] = False
+            log += x[rows, j, np.newaxis] * logit[j] + log_q[j]
+        return chosen
+
+    def information_now(self, items: I64, answers: FloatArray) -> FloatArray:
+        """Return the Fisher information that each item is expected to give, shape (items,)."""
+        return np.asarray(self._information @ self.abilities(items, answers[np.newaxis])[0])
 
 
 def fit_items(x: FloatArray) -> ItemModel:
@@ -117,17 +149,32 @@ def fit_items(x: FloatArray) -> ItemModel:
     [True, True, True]
     """
     seen = ~np.isnan(x)
-    right, wrong = np.where(seen, x, 0.0), np.where(seen, 1.0 - x, 0.0)
+    # Of a complete table, what was seen needs no product of matrices.
+    there = None if seen.all() else seen.astype(np.float64)
+    right = np.where(seen, x, 0.0)
     share = np.clip(right.sum(axis=0) / np.maximum(seen.sum(axis=0), 1), 0.02, 0.98)
     slope, intercept = np.ones(x.shape[1]), np.log(share / (1 - share))
     for _ in range(_N_ITERATIONS):
-        p = _logistic(np.outer(slope, _NODES) + intercept[:, np.newaxis])
-        log = right @ np.log(p) + wrong @ np.log1p(-p) - 0.5 * _NODES**2
-        weight = np.exp(log - log.max(axis=1, keepdims=True))
-        weight /= weight.sum(axis=1, keepdims=True)
-        hits, n = right.T @ weight, (right + wrong).T @ weight
-        slope, intercept = _newton(slope, intercept, hits, n)
+        u = np.outer(slope, _NODES) + intercept[:, np.newaxis]
+        log_q = np.log1p(-_logistic(u))
+        weight = _posterior(right @ u + (log_q.sum(axis=0) if there is None else there @ log_q))
+        n = np.tile(weight.sum(axis=0), (x.shape[1], 1)) if there is None else there.T @ weight
+        slope, intercept = _newton(slope, intercept, right.T @ weight, n)
     return ItemModel(slope, intercept)
+
+
+def _summed(weights: FloatArray, values: FloatArray, items: I64) -> FloatArray:
+    """Return sums over items of weights (models, items) times values (all items, nodes)."""
+    if items.ndim == 1:
+        return np.asarray(weights @ values[items])
+    return np.array([w @ values[i] for w, i in zip(weights, items, strict=True)])
+
+
+def _posterior(log: FloatArray, *, prior: bool = True) -> FloatArray:
+    """Return the weights of the nodes, from log-likelihoods of shape (models, nodes)."""
+    log = log - 0.5 * _NODES**2 if prior else log
+    weight = np.exp(log - log.max(axis=1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
 def _newton(

@@ -26,12 +26,6 @@ from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameEr
 from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = [
-    "Preparation",
-    "PreparationOptions",
-    "prepare",
-]
-
 _YEAR = re.compile(r"\d{4}")
 #: So many names of a list are shown in a message.
 _MOST_SHOWN = 8

@@ -10,8 +10,6 @@ from gnomon.distill.preparation.prepared import Summary, Transform
 from gnomon.errors import UnknownNameError
 from gnomon.scores.table import FloatArray
 
-__all__ = ["SUMMARIES", "half_summaries", "summarize", "summarize_complete"]
-
 
 def summarize_complete(x: FloatArray, summary: str | Summary, transform: Transform) -> FloatArray:
     """Return the transformed summary of transformed scores without gaps, (..., tasks).

@@ -31,12 +31,6 @@ from gnomon.distill.search.plan import free_tasks
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
 
-__all__ = [
-    "FactorProcedure",
-    "least_variance_subsets",
-    "residual_variance",
-]
-
 
 @dataclass(frozen=True)
 class FactorProcedure(Procedure):
@@ -220,6 +214,8 @@ def _fitted(
 
 #: So many draws of the training papers show how much the line hangs on them.
 _N_RESAMPLED = 25
+#: The bound of an exact search keeps the cube of so many tasks: 16 MB.
+_MOST_BOUNDED = 128
 #: The whole suite is simulated up to so many tasks: its covariance has their square.
 _MOST_SIMULATED = 1000
 #: Variance between runs where the table has none: of log10(1 + z) on Atari, pooled; and of other
@@ -308,16 +304,22 @@ def _given(covariance: FloatArray, forced: list[int], free: list[int]) -> FloatA
 
 
 def _enumerate(gram: FloatArray, size: int, n_best: int) -> list[list[int]]:
-    from gnomon.distill.search.subset_kernels import gram_search
+    from gnomon.distill.search.subset_kernels import gram_search, residuals_after
 
     n = len(gram) - 1
+    # The tasks that tell most come first: what the others leave is then soon too much.
+    order = np.argsort(-np.abs(gram[:-1, -1]) / np.sqrt(np.diag(gram)[:-1]), kind="stable")
+    place = [*order, n]
+    ordered = np.ascontiguousarray(gram[np.ix_(place, place)])
+    bound = size > 3 and n <= _MOST_BOUNDED
+    after = residuals_after(ordered) if bound else np.empty((0, 0, 0))
     n_best = min(n_best, comb(n, size))
     values, picks = np.empty(n_best), np.empty((n_best, size), dtype=np.int32)
     no_class, no_step = np.zeros(n, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
-    where = (no_class, no_step, 0, 0, 0, size, 0, n, values, picks, 0)
-    count = gram_search(gram, gram[-1, -1], 1.0, np.inf, where)
-    order = np.argsort(values[:count], kind="stable")
-    return [picks[i].tolist() for i in order]
+    where = (no_class, no_step, no_step, 0, 0, 0, size, 0, n, values, picks, 0)
+    count = gram_search(ordered, gram[-1, -1], 1.0, np.inf, after, where)
+    best = np.argsort(values[:count], kind="stable")
+    return [order[picks[i]].tolist() for i in best]
 
 
 def _greedy(gram: FloatArray, size: int) -> list[int]:

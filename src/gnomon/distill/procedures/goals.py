@@ -19,8 +19,6 @@ from gnomon.distill.validation.cross_validation import nested_error
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
-__all__ = ["BudgetProcedure", "TargetErrorProcedure", "check_costs"]
-
 #: More subsets than these are not enumerated: tasks are added and exchanged.
 _MOST_TRIED = 300_000
 #: A target error is sought with so many tasks at most, by so many folds inside.

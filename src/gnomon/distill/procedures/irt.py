@@ -21,8 +21,6 @@ from gnomon.distill.search.plan import free_tasks
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
-__all__ = ["ItemResponseModel", "ItemResponseProcedure", "fit_item_response"]
-
 _EDGE = 0.02
 _logistic = transform_of("logit").inverse
 

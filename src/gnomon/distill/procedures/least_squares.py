@@ -17,8 +17,6 @@ from gnomon.distill.search.search import search_subsets
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
-__all__ = ["PaperProcedure", "Weights", "fit_least_squares"]
-
 #: ``non-negative`` weights never rank an algorithm below one that it beats on every task.
 Weights = Literal["non-negative", "any"]
 

@@ -12,8 +12,6 @@ from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.work import Progress
 from gnomon.execution.executor import Executor
 
-__all__ = ["ChoiceOptions", "ChoiceSettings", "Procedure", "Subsets"]
-
 #: Subsets of tasks, best first.
 Subsets: TypeAlias = tuple[tuple[str, ...], ...]
 

@@ -22,8 +22,6 @@ from gnomon.distill.validation.cross_validation import nested_error
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError, UnknownNameError
 
-__all__ = ["PROCEDURES", "AutoProcedure", "procedure_of"]
-
 
 @dataclass(frozen=True)
 class AutoProcedure(Procedure):

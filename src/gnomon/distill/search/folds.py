@@ -9,8 +9,6 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Folds"]
-
 
 @dataclass(frozen=True)
 class Folds:

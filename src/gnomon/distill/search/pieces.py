@@ -10,24 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.search.plan import Criterion, RowSet, RowSets, SearchPlan
+from gnomon.distill.search.plan import Criterion, RowSet, RowSets, SearchPlan, Steps
 from gnomon.scores.table import FloatArray
 
 if TYPE_CHECKING:
     from gnomon.distill.search.subset_kernels import Where
-
-__all__ = [
-    "BestSubsets",
-    "ListPiece",
-    "Part",
-    "Piece",
-    "PrefixPiece",
-    "RowsPiece",
-    "pieces_of",
-    "prefix_pieces",
-    "search_piece",
-    "subsets_between",
-]
 
 #: Subsets in one piece of work: a fraction of a second, so that Ctrl-C is heard.
 _PIECE: dict[Criterion, int] = {"cv": 2_000_000, "in_sample": 20_000_000, "bound": 20_000_000}
@@ -44,7 +31,7 @@ class PrefixPiece:
     """
 
     plan: SearchPlan
-    sets: RowSets
+    steps: Steps
     rows: RowSet
     criterion: Criterion
     n_best: int
@@ -110,11 +97,11 @@ def prefix_pieces(
     n = rows.members.size
     if rows.rows.size < plan.least_rows or n < plan.n_free:
         return
-    cuts = _cuts(n, plan.n_free, (), _PIECE[criterion])
-    for prefix, first, last, n_subsets in cuts:
-        yield PrefixPiece(
-            plan, sets, rows, criterion, n_best, limit, prefix, first, last, n_subsets
-        )
+    steps = sets.towards(rows)
+    if steps.needed[0, steps.start] > plan.n_free:
+        return
+    for cut in _cuts(n, plan.n_free, (), _PIECE[criterion]):
+        yield PrefixPiece(plan, steps, rows, criterion, n_best, limit, *cut)
 
 
 def _cuts(
@@ -154,18 +141,20 @@ def search_piece(piece: Piece) -> Part:
         return best.found()
     rows, begun = piece.rows, list(piece.prefix)
     after = begun[-1] + 1 if begun else 0
-    columns, classes = plan.free[rows.members], piece.sets.class_of[rows.members]
+    columns, steps = plan.free[rows.members], piece.steps
     held, members = np.concatenate([plan.forced, columns[begun]]), columns[after:]
     z = np.column_stack([plan.data.x[rows.rows][:, held], plan.data.x[rows.rows][:, members]])
     z = np.column_stack([z, plan.data.target[rows.rows]])
-    start = piece.sets.start
+    start = steps.start
     for place in begun:
-        start = int(piece.sets.step[start, classes[place]])
-    n_free = plan.n_free - len(begun)
+        start = int(steps.step[start, steps.classes[place]])
+    n_free, gapped = plan.n_free - len(begun), max(rows.n_gapped - after, 0)
+    needed = steps.needed[rows.n_gapped - gapped :]
+    if needed[0, start] > n_free:
+        return np.empty(0), np.empty((0, plan.size), dtype=np.int64)
     n_best = min(piece.n_best, comb(members.size, n_free))
     values, picks = np.empty(n_best), np.empty((n_best, n_free), dtype=np.int32)
-    gapped = max(rows.n_gapped - after, 0)
-    sets = classes[after:], piece.sets.step, start, rows.number, gapped
+    sets = steps.classes[after:], steps.step, needed, start, steps.goal, gapped
     where = (*sets, n_free, piece.first - after, piece.last - after, values, picks, 0)
     run = _fold_run if piece.criterion == "cv" else _gram_run
     count = run(piece, z, held.size, where)
@@ -191,8 +180,7 @@ def _fold_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: Where) -> i
         a, t = eliminated(a, t)
     weights = np.zeros(lanes)
     weights[: plan.folds.n_folds] = 1.0 / (np.bincount(fold) * plan.folds.n_folds)
-    tyy = np.ascontiguousarray(t[-1, -1])
-    return fold_search(lanes)(a, t, tyy, weights, where)
+    return fold_search(lanes)(a, t * weights, where)
 
 
 def _gram_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: Where) -> int:
@@ -205,7 +193,7 @@ def _gram_run(piece: PrefixPiece, z: FloatArray, n_held: int, where: Where) -> i
     a = np.ascontiguousarray(gram[:, :, 0])
     n, k = len(z), piece.plan.folds.n_folds
     scale = 1.0 / (k * ceil(n / k)) if piece.criterion == "bound" else 1.0 / n
-    return int(gram_search(a, a[-1, -1], scale, piece.limit, where))
+    return int(gram_search(a, a[-1, -1], scale, piece.limit, np.empty((0, 0, 0)), where))
 
 
 def _products_bytes(plan: SearchPlan) -> float:

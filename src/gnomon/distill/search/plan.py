@@ -11,11 +11,14 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distill.preparation.prepared import PreparedScores, check_target, check_tasks
+from gnomon.distill.preparation.prepared import (
+    PreparedScores,
+    check_target,
+    check_tasks,
+    error_of_few,
+)
 from gnomon.distill.search.folds import Folds
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-
-__all__ = ["Criterion", "RowSet", "RowSets", "SearchPlan", "free_tasks", "row_sets"]
 
 I64 = npt.NDArray[np.int64]
 
@@ -77,7 +80,7 @@ class SearchPlan:
         if n_rows < least:
             raise ScoreDataError(
                 f"expected at least {least} algorithms for {folds.n_folds} folds and {size} tasks, "
-                f"found {n_rows}: too few to choose tasks by"
+                f"found {n_rows}: too few to choose tasks by; {error_of_few(n_rows)}"
             )
         held = data.columns(forced)
         usable = ~np.isnan(data.target) & ~np.isnan(data.x[:, held]).any(axis=1)
@@ -217,6 +220,51 @@ class RowSets:
     class_of: I64
     step: I64
     start: int
+
+    def towards(self, rows: RowSet) -> Steps:
+        """Return the steps from the forced tasks' set of rows that can lead to another."""
+        classes = self.class_of[rows.members]
+        gapped = classes[: rows.n_gapped]
+        place = np.full(len(self.step) + 1, -1)
+        n_inside, found, distinct = 0, np.array([self.start]), np.unique(gapped)
+        inside = []
+        while found.size:
+            place[found] = np.arange(n_inside, n_inside + found.size)
+            n_inside += found.size
+            inside.append(found)
+            after = self.step[found][:, distinct]
+            found = np.unique(after[(place[after] < 0) & (after >= 0)])
+        step = place[self.step[np.concatenate(inside)]]
+        goal = int(place[rows.number])
+        needed = np.full((rows.n_gapped + 1, n_inside + 1), n_inside + 1)
+        needed[-1, goal] = 0
+        for i in reversed(range(rows.n_gapped)):
+            # The last column is of the sets that lead nowhere.
+            needed[i] = needed[i + 1]
+            needed[i, :-1] = np.minimum(needed[i, :-1], needed[i + 1, step[:, gapped[i]]] + 1)
+        return Steps(classes, step, needed, int(place[self.start]), goal)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What joining tasks does to a set of rows, as far as it can lead to one of them, the goal.
+
+    Parameters
+    ----------
+    classes : ndarray of int
+        Of the members of the goal.
+    step : ndarray of int, shape (sets, classes)
+        The set that remains when a task of a class joins; -1 if it cannot lead to the goal.
+    needed : ndarray of int, shape (tasks with gaps + 1, sets + 1)
+        How many of the members from each place on lead from each set to the goal at the least.
+    start, goal : int
+    """
+
+    classes: I64
+    step: I64
+    needed: I64
+    start: int
+    goal: int
 
 
 def row_sets(

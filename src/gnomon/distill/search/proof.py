@@ -23,8 +23,6 @@ from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["Optimal", "OptimalSubset", "optimal"]
-
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 

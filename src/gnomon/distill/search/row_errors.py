@@ -14,8 +14,6 @@ from gnomon.distill.search.folds import Folds
 from gnomon.distill.search.subset_kernels import KERNEL_OPTIONS, TOLERANCE
 from gnomon.scores.table import FloatArray
 
-__all__ = ["errors_of", "subset_errors"]
-
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 I32 = npt.NDArray[np.int32]

@@ -32,8 +32,6 @@ from gnomon.errors import ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
-__all__ = ["Found", "expected_seconds", "search_subsets"]
-
 
 @dataclass(frozen=True, eq=False)
 class Found:

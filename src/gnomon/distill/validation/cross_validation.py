@@ -25,14 +25,6 @@ from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.scores.table import FloatArray
 
-__all__ = [
-    "HeldOut",
-    "Outer",
-    "cross_validate",
-    "nested_error",
-    "outer_splits",
-]
-
 I64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 

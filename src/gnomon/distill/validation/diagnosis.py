@@ -12,8 +12,6 @@ from gnomon.distill.validation.cross_validation import HeldOut
 from gnomon.errors import counted, listed, shortened
 from gnomon.scores.table import FloatArray
 
-__all__ = ["copies_of", "doubts", "wild_scores"]
-
 #: Two algorithms are near copies if their standardised scores differ by no more than this.
 _NEAR = 0.03
 #: A score is wild if it is so many robust standard deviations from its task's median, and farther

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 
-__all__ = ["OrderAgreement", "kendall_tau", "order_agreement"]
-
 
 @dataclass(frozen=True)
 class OrderAgreement:

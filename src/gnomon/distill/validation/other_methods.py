@@ -23,8 +23,6 @@ from gnomon.distill.validation.cross_validation import Outer, held_out, nested_e
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["Baseline", "Baselines", "baselines"]
-
 #: From the training and new rows to predictions of these, and their mean number of tasks.
 _Predicted = Callable[[PreparedScores, PreparedScores], tuple[FloatArray, float]]
 #: So many random sets; anchor points are exchanged so often at most.
@@ -187,6 +185,15 @@ def baselines(
     rated = [Baseline(one.method, one.error, 1 - one.error / random, *_rest(one)) for one in found]
     settings = made_by(rng, size=size, nested=nested, folds=folds)
     return Baselines(tuple(sorted(rated, key=lambda one: one.error)), settings, tuple(notes))
+
+
+def other_errors(
+    data: PreparedScores, most: int, *, folds: int, seed: int
+) -> dict[str, tuple[float, ...]]:
+    """Return the errors of tasks chosen for each algorithm, and of random ones, by their number."""
+    judges = [_Judge(data, size, "folds", folds, seed) for size in range(1, most + 1)]
+    adaptive = tuple(judge.adaptive().error for judge in judges)
+    return {"adaptive": adaptive, "random": tuple(judge.random().error for judge in judges)}
 
 
 def _rest(one: Baseline) -> tuple[float, int, bool]:

@@ -25,15 +25,17 @@ if TYPE_CHECKING:
     from gnomon.experiments.config.config_fields import LearnerFields, RuleFields
     from gnomon.learners.base import Learner
 
-__all__ = ["LearnerEntry", "RuleEntry", "content_hash", "learner_table"]
-
 _MOST_LEARNERS = 10_000
 
 
 def content_hash(value: Any) -> str:
     """Return the SHA-256, in hexadecimal, of a value that JSON can hold."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(content_text(value).encode()).hexdigest()
+
+
+def content_text(value: Any) -> str:
+    """Return a value as JSON, which is the same text for the same value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,11 @@ class LearnerEntry:
         from gnomon.learners.registry import is_shown_the_rule
 
         return self.reveal or is_shown_the_rule(self.kind)
+
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether it asks a language model, whose answers cost time and money."""
+        return self.kind == "language_model"
 
     def make(self, board_spec: BoardSpec, *, rng: np.random.Generator) -> Learner:
         """Return the learner at the start of a trial."""

@@ -12,8 +12,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from gnomon.errors import ConfigError, UnknownNameError, shortened, visible
 
-__all__ = ["ExperimentFields", "LearnerFields", "RuleFields", "checked_fields"]
-
 
 def _printing(name: str) -> str:
     """Refuse a name that no terminal, drawing or page could show."""
@@ -27,6 +25,8 @@ Text = Annotated[str, Field(min_length=1, strict=True)]
 Name = Annotated[Text, AfterValidator(_printing)]
 Positive = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 POSITIVE = "a whole number from 1 to 1,000,000"
+NotNegative = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+NOT_NEGATIVE = "a number of at least 0"
 RangeOrNumber = (
     Annotated[int, Field(strict=True)]
     | Annotated[list[Annotated[int, Field(strict=True)]], Field(min_length=2, max_length=2)]
@@ -76,6 +76,30 @@ class BoardFields(_Fields):
     )
 
 
+class PriceFields(_Fields):
+    """What a language model costs: money for a million tokens."""
+
+    model: Text = Field(description="the name of a model")
+    input: NotNegative = Field(description=NOT_NEGATIVE)
+    output: NotNegative = Field(description=NOT_NEGATIVE)
+    cached: NotNegative | None = Field(default=None, description=NOT_NEGATIVE)
+
+
+class SpendingFields(_Fields):
+    """What may be spent on asking language models."""
+
+    tokens: NotNegative | None = Field(default=None, description=NOT_NEGATIVE)
+    seconds: NotNegative | None = Field(default=None, description=NOT_NEGATIVE)
+    money: NotNegative | None = Field(default=None, description=NOT_NEGATIVE)
+
+
+class BudgetFields(_Fields):
+    """What may be spent by each trial, and by the whole run."""
+
+    trial: SpendingFields = Field(default=SpendingFields(), description="a table of bounds")
+    run: SpendingFields = Field(default=SpendingFields(), description="a table of bounds")
+
+
 class ExperimentFields(_Fields):
     """A whole experiment; see :class:`gnomon.experiments.ExperimentConfig`."""
 
@@ -91,6 +115,8 @@ class ExperimentFields(_Fields):
         default=None, description="a number of seconds above 0"
     )
     trial_memory_mb: Positive | None = Field(default=None, description=POSITIVE)
+    prices: list[PriceFields] = Field(default=[], description="a list of tables, [[prices]]")
+    budget: BudgetFields = Field(default=BudgetFields(), description="a table, [budget]")
 
     @field_validator("rules", mode="before")
     @classmethod

@@ -14,8 +14,6 @@ from gnomon.errors import ConfigError, NotCompilableError
 from gnomon.game.board import N_CELLS, BoardSpec
 from gnomon.game.formats.board_files import BoardOrder, read_board_file
 
-__all__ = ["PredefinedBoards"]
-
 
 @dataclass(frozen=True)
 class PredefinedBoards:

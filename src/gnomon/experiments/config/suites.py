@@ -20,8 +20,6 @@ from gnomon.experiments.config.config_entries import RuleEntry, content_hash
 from gnomon.game.board import BoardSpec
 from gnomon.rules.catalogue import load_rule_text
 
-__all__ = ["Suite", "available_suites", "load_suite"]
-
 
 @dataclass(frozen=True)
 class Suite:

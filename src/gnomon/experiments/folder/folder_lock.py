@@ -14,8 +14,6 @@ from pathlib import Path
 
 from gnomon.errors import RunFolderError
 
-__all__ = ["OTHER_RUN", "beginning", "is_held", "lock"]
-
 OTHER_RUN = "another run is writing here"
 
 

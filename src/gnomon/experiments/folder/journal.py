@@ -1,18 +1,22 @@
-"""What has become of each trial, as rows of an SQLite file."""
+"""What has become of each trial, as rows of an SQLite file.
+
+SQLite notices a file that is no journal any more; a bit that another has taken the place of, in a
+time or a name, it does not. So each row has a checksum, and whoever reads is told of both.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
-from gnomon.errors import RunFolderError
-
-__all__ = ["Journal", "TrialRecord", "create_journal", "read_journal"]
+from gnomon.errors import RunFolderError, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,8 @@ class TrialRecord:
     n_attempts : int
         Number of attempts recorded.
     wall_time_s, cpu_time_s : float
-        How long playing it took, and how long the process had processors meanwhile, in seconds.
+        How long playing it took, and how long the process had processors meanwhile, in seconds; NaN
+        if the journal was rebuilt, for nothing else tells.
     shard, sha256 : str or None
         File name of the attempts, and the hash of its bytes; None for a failed trial.
     error, traceback : str or None
@@ -62,18 +67,39 @@ class TrialRecord:
     traceback: str | None = None
 
 
-_COLUMNS = ", ".join(field.name for field in fields(TrialRecord))
-_MARKS = ", ".join("?" for _ in fields(TrialRecord))
-_INSERT = f"INSERT OR REPLACE INTO trials ({_COLUMNS}) VALUES ({_MARKS})"
-_VALUES = attrgetter(*(field.name for field in fields(TrialRecord)))
+class JournalRows(NamedTuple):
+    """The rows of a journal by their numbers: those that are as they were written, and others."""
+
+    records: dict[int, TrialRecord]
+    damaged: dict[int, TrialRecord]
+
+
+_FIELDS = tuple(field.name for field in fields(TrialRecord))
+_TIMES = frozenset({"wall_time_s", "cpu_time_s"})
+_COLUMNS = ", ".join(_FIELDS)
+_MARKS = ", ".join("?" for _ in (*_FIELDS, "checksum"))
+_INSERT = f"INSERT OR REPLACE INTO trials ({_COLUMNS}, checksum) VALUES ({_MARKS})"
+_VALUES = attrgetter(*_FIELDS)
 _SCHEMA = """
 CREATE TABLE trials (
     key TEXT PRIMARY KEY, learner TEXT NOT NULL, rule TEXT NOT NULL, trial INTEGER NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('done', 'failed')),
-    n_attempts INTEGER NOT NULL, wall_time_s REAL NOT NULL, cpu_time_s REAL NOT NULL,
-    shard TEXT, sha256 TEXT, error TEXT, traceback TEXT
+    status TEXT NOT NULL, n_attempts INTEGER NOT NULL, wall_time_s REAL, cpu_time_s REAL,
+    shard TEXT, sha256 TEXT, error TEXT, traceback TEXT, checksum TEXT
 ) STRICT
 """
+_LONGEST = 200
+#: What a damaged file can raise: SQLite quotes it, and Python reads what it quotes as text.
+_TROUBLE = (sqlite3.Error, UnicodeDecodeError)
+#: Errors of SQLite that say nothing of the file: no room, no access, no answer in time.
+_NO_DAMAGE = {
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+}
 
 
 class Journal:
@@ -95,6 +121,8 @@ class Journal:
             # disk at each row; at the end it is folded in, so that one file remains.
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+            _add_checksums(connection)
+            _check(connection, path)
             try:
                 yield cls(connection)
             finally:
@@ -102,9 +130,17 @@ class Journal:
                 with suppress(sqlite3.OperationalError):
                     connection.execute("PRAGMA journal_mode = DELETE")
 
-    def records(self) -> list[TrialRecord]:
+    def rows(self) -> JournalRows:
         """Return every row."""
         return _rows(self._connection)
+
+    def forget(self, rows: Iterable[int]) -> None:
+        """Remove rows by their numbers."""
+        with self._connection:
+            self._connection.execute("BEGIN")
+            self._connection.executemany(
+                "DELETE FROM trials WHERE rowid = ?", ((row,) for row in rows)
+            )
 
     def record(self, *records: TrialRecord) -> None:
         """Write down what has become of trials, in place of what was written before.
@@ -131,7 +167,7 @@ class Journal:
         try:
             with self._connection:
                 self._connection.execute("BEGIN")
-                self._connection.executemany(_INSERT, map(_VALUES, records))
+                self._connection.executemany(_INSERT, map(_row, records))
         except sqlite3.OperationalError as error:
             # The low byte is the kind of error; a full disk can show as either.
             if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
@@ -140,18 +176,42 @@ class Journal:
         return True
 
 
-def create_journal(path: Path) -> None:
-    """Make an empty journal; errors as in writing."""
+def create_journal(path: Path, records: Iterable[TrialRecord] = ()) -> None:
+    """Make a journal of some rows; errors as in writing."""
     with _told(path), closing(sqlite3.connect(path)) as connection:
         connection.execute(_SCHEMA)
+        connection.executemany(_INSERT, map(_row, records))
         connection.commit()
 
 
-def read_journal(path: Path) -> list[TrialRecord]:
+def read_journal(path: Path) -> JournalRows:
     """Return every row, whether or not another process is writing; errors as in writing."""
-    uri = f"{path.absolute().as_uri()}?mode=ro"
-    with _told(path), closing(sqlite3.connect(uri, uri=True)) as connection:
+    with _told(path), closing(_read_only(path)) as connection:
+        _check(connection, path)
         return _rows(connection)
+
+
+def salvaged_rows(path: Path) -> tuple[JournalRows, str]:
+    """Return what can still be read of a journal, and what is wrong with the file, if anything is.
+
+    In a file that is damaged only such rows count as whole that have a checksum.
+    """
+    if not path.exists():
+        return JournalRows({}, {}), "missing"
+    rows, why = JournalRows({}, {}), ""
+    with suppress(*_TROUBLE), closing(_read_only(path)) as connection:
+        try:
+            _check(connection, path)
+        except (*_TROUBLE, RunFolderError):
+            why = "damaged"
+        _read_rows(connection, rows, trusting=not why)
+        return rows, why
+    return rows, "damaged"
+
+
+def remedy(folder: Path) -> str:
+    """Return what to do about a damaged journal."""
+    return f"gnomon repair {folder} rebuilds it"
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -159,15 +219,75 @@ def _connected(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
 
+def _read_only(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+
+
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """Name the file in what SQLite complains of."""
+    """Name the file in what SQLite complains of, and the remedy where it is the file's fault."""
     try:
         yield
-    except sqlite3.Error as error:
-        raise RunFolderError(f"{path}: cannot use this journal: {error}") from None
+    except _TROUBLE as error:
+        # The low byte is the kind of error.
+        its_fault = getattr(error, "sqlite_errorcode", 1) & 0xFF not in _NO_DAMAGE
+        what_to_do = f"; {remedy(path.parent)}" if its_fault else ""
+        # It may quote the whole schema, line by line.
+        what = shortened(" ".join(str(error).split()), _LONGEST)
+        raise RunFolderError(f"{path}: cannot use this journal: {what}{what_to_do}") from None
 
 
-def _rows(connection: sqlite3.Connection) -> list[TrialRecord]:
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM trials").fetchall()
-    return [TrialRecord(*row) for row in rows]
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    """See that no page of the file is damaged: of a row that is lost nothing else would tell."""
+    ((found,),) = connection.execute("PRAGMA integrity_check(1)")
+    if found != "ok":
+        what = " ".join(str(found).removeprefix("*** in database main ***").split())
+        raise RunFolderError(f"{path}: damaged: {what}; {remedy(path.parent)}")
+
+
+def _has_checksums(connection: sqlite3.Connection) -> bool:
+    """Return whether the rows have checksums, which journals did not have at first."""
+    return any(
+        column[1] == "checksum" for column in connection.execute("PRAGMA table_info(trials)")
+    )
+
+
+def _add_checksums(connection: sqlite3.Connection) -> None:
+    if not _has_checksums(connection):
+        connection.execute("ALTER TABLE trials ADD COLUMN checksum TEXT")
+
+
+def _rows(connection: sqlite3.Connection) -> JournalRows:
+    rows = JournalRows({}, {})
+    _read_rows(connection, rows)
+    return rows
+
+
+def _read_rows(connection: sqlite3.Connection, rows: JournalRows, *, trusting: bool = True) -> None:
+    """Add the rows of a journal; without ``trusting``, one without a checksum is damaged."""
+    # What is no text any more damages its row alone.
+    connection.text_factory = lambda data: data.decode(errors="replace")
+    checksum = "checksum" if _has_checksums(connection) else "NULL"
+    for number, told, *values in connection.execute(
+        f"SELECT rowid, {checksum}, {_COLUMNS} FROM trials"
+    ):
+        whole = trusting if told is None else told == _checksum(values)
+        (rows.records if whole else rows.damaged)[number] = _record(values)
+
+
+def _record(values: Sequence[Any]) -> TrialRecord:
+    """Return the record of a row; a time that is not known is NaN."""
+    times = {n: math.nan for n, name in enumerate(_FIELDS) if name in _TIMES and values[n] is None}
+    return TrialRecord(*(times.get(n, value) for n, value in enumerate(values)))
+
+
+def _row(record: TrialRecord) -> tuple[Any, ...]:
+    """Return a record as a row has it: with no time for NaN, and behind all its checksum."""
+    values = dict(zip(_FIELDS, _VALUES(record), strict=True))
+    values |= {x: None if math.isnan(values[x]) else float(values[x]) for x in _TIMES}
+    return *values.values(), _checksum(tuple(values.values()))
+
+
+def _checksum(values: Sequence[Any]) -> str:
+    """Return the checksum of a row: of what Python's literals of its values are."""
+    return hashlib.sha256(repr(tuple(values)).encode(errors="replace")).hexdigest()[:16]

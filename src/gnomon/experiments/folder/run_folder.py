@@ -7,6 +7,7 @@
     journal.sqlite     one row a trial: done or failed, and where its attempts are
     shards/KEY.parquet one file a trial: one row an attempt
     card.json          how it was played: on what, with which versions, how long
+    exchanges.sqlite   what language models were asked and answered, if any of the learners is one
 
 A trial's key is the hash of all that determines it. A shard counts once the journal has its hash,
 and every other file appears complete or not at all, so a run that was killed goes on where it
@@ -15,23 +16,41 @@ stopped.
 
 from __future__ import annotations
 
-import datetime
 import hashlib
-import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
-from gnomon.errors import GnomonError, RunFolderError, UnknownNameError
+from gnomon.errors import RunFolderError, UnknownNameError, counted
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.folder.folder_lock import OTHER_RUN, beginning, is_held, lock
-from gnomon.experiments.folder.journal import Journal, TrialRecord, create_journal, read_journal
+from gnomon.experiments.folder.journal import (
+    Journal,
+    JournalRows,
+    TrialRecord,
+    create_journal,
+    read_journal,
+    remedy,
+)
+from gnomon.experiments.folder.manifest import (
+    CONFIG,
+    FORMAT,
+    MANIFEST,
+    config_of,
+    difference,
+    json_bytes,
+    manifest_of,
+    may_be_mended,
+    read_json,
+)
+from gnomon.experiments.trial import Trial, trials_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,16 +58,8 @@ if TYPE_CHECKING:
     from gnomon.experiments.shard import TrialOutcomes
     from gnomon.learners.base import TrialLog
 
-__all__ = ["FORMAT", "MANIFEST", "RunFolder"]
-
-#: Counts up when the layout changes so that older programs cannot read it.
-FORMAT = 2
-
-#: The file that makes a folder a run folder.
-MANIFEST = "gnomon-run.json"
-_CONFIG = "config.json"
-_JOURNAL = "journal.sqlite"
-_SHARDS = "shards"
+JOURNAL = "journal.sqlite"
+SHARDS = "shards"
 #: Trials whose shards are read together: more of them take longer.
 _TOGETHER = 32
 
@@ -101,8 +112,8 @@ class RunFolder:
         try:
             _fill(path, config)
         except BaseException:
-            shutil.rmtree(path / _SHARDS, ignore_errors=True)
-            for name in (_CONFIG, _JOURNAL, MANIFEST):
+            shutil.rmtree(path / SHARDS, ignore_errors=True)
+            for name in (CONFIG, JOURNAL, MANIFEST):
                 (path / name).unlink(missing_ok=True)
             raise
         return cls(path, config, __version__)
@@ -122,26 +133,18 @@ class RunFolder:
             raise RunFolderError(f"{path}: expected a run folder, {instead}")
         if not (path / MANIFEST).exists():
             raise RunFolderError(f"{path}: {_why_not(path)}")
-        manifest = _read_json(path / MANIFEST)
+        manifest = read_json(path / MANIFEST)
         found = manifest.get("format")
         if found != FORMAT:
             raise RunFolderError(
                 f"{path}: a run folder of format {found}, begun by gnomon "
                 f"{manifest.get('gnomon')}; gnomon {__version__} reads format {FORMAT}"
             )
-        for name in (_CONFIG, _JOURNAL, _SHARDS):
+        for name in (CONFIG, JOURNAL, SHARDS):
             if not (path / name).exists():
-                raise RunFolderError(f"{path}: a damaged run folder: {name} is missing")
-        try:
-            values = _read_json(path / _CONFIG)
-            config = ExperimentConfig.from_record(values, try_learners=False)
-        except RunFolderError:
-            raise
-        except GnomonError as error:
-            raise RunFolderError(f"{path / _CONFIG}: {error}") from None
-        if config.hash != manifest.get("config_hash"):
-            raise RunFolderError(f"{path / _CONFIG}: not the experiment that the run began with")
-        return cls(path, config, str(manifest.get("gnomon")))
+                what = f"a damaged run folder: {name} is missing"
+                raise RunFolderError(f"{path}: {what}; {may_be_mended(path)}")
+        return cls(path, config_of(path, manifest), str(manifest.get("gnomon")))
 
     @classmethod
     def open_or_create(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> RunFolder:
@@ -177,7 +180,7 @@ class RunFolder:
         folder = cls.open(path)
         if folder.config.hash != config.hash:
             raise RunFolderError(
-                f"{path}: holds another experiment ({_difference(folder.config, config)}); "
+                f"{path}: holds another experiment ({difference(folder.config, config)}); "
                 "choose another folder"
             )
         if folder.version != __version__:
@@ -195,7 +198,7 @@ class RunFolder:
     @property
     def shards(self) -> Path:
         """The folder of the trials' files."""
-        return self.path / _SHARDS
+        return self.path / SHARDS
 
     @contextmanager
     def writing(self) -> Iterator[Journal]:
@@ -211,7 +214,7 @@ class RunFolder:
             for place in (self.path, self.shards):
                 for leftover in place.glob(".*.partial"):
                     leftover.unlink(missing_ok=True)
-            with Journal.opened(self.path / _JOURNAL) as journal:
+            with Journal.opened(self.path / JOURNAL) as journal:
                 yield journal
 
     @property
@@ -225,16 +228,48 @@ class RunFolder:
         Raises
         ------
         RunFolderError
-            If the journal cannot be read.
+            If the journal cannot be read, or a row of it is damaged or tells of no trial of the
+            experiment.
         """
-        records = read_journal(self.path / _JOURNAL)
-        rules = [rule.name for rule in self.config.rules]
-        learners = [learner.name for learner in self.config.learners]
+        rows = self.sorted_out(read_journal(self.path / JOURNAL))
+        if rows.damaged:
+            n, tell = len(rows.damaged), "it tells" if len(rows.damaged) == 1 else "they tell"
+            raise RunFolderError(
+                f"{self.path / JOURNAL}: {counted(n, 'row')} of {n + len(rows.records)} damaged; "
+                f"the same gnomon run plays what {tell} of again, or {remedy(self.path)}"
+            )
+        rules = {rule.name: place for place, rule in enumerate(self.config.rules)}
+        learners = {learner.name: place for place, learner in enumerate(self.config.learners)}
+        return sorted(
+            rows.records.values(), key=lambda x: (rules[x.rule], learners[x.learner], x.trial)
+        )
 
-        def place(record: TrialRecord) -> tuple[int, int, int]:
-            return rules.index(record.rule), learners.index(record.learner), record.trial
+    @cached_property
+    def planned(self) -> Mapping[str, Trial]:
+        """Every trial of the experiment by its key."""
+        return {trial.key: trial for trial in trials_of(self.config)}
 
-        return sorted(records, key=place)
+    def sorted_out(self, rows: JournalRows) -> JournalRows:
+        """Return rows of the journal of which those that the experiment does not know are damaged.
+
+        What a row tells of must be a trial of the experiment, by its key, and its own file.
+        """
+        known = {n: record for n, record in rows.records.items() if self._is_known(record)}
+        return JournalRows(
+            known, rows.damaged | {n: rows.records[n] for n in rows.records.keys() - known.keys()}
+        )
+
+    def _is_known(self, record: TrialRecord) -> bool:
+        trial = self.planned.get(record.key)
+        if trial is None:
+            return False
+        named = trial.learner.name, trial.rule.name, trial.number
+        shard = f"{record.key}.parquet" if record.status == "done" else None
+        return (
+            named == (record.learner, record.rule, record.trial)
+            and record.status in ("done", "failed")
+            and record.shard == shard
+        )
 
     def holds(self, trial: TrialRecord) -> bool:
         """Return whether a trial is done, and its shard is what the journal says.
@@ -297,6 +332,31 @@ class RunFolder:
 
         return log_of(self.frame(trial))
 
+    def spending(self) -> pl.DataFrame:
+        """Return what each trial took of language models, those that are not done included.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns ``learner``, ``rule``, ``trial``; ``n_requests`` and how many of the answers
+            were ``n_unreadable``, ``n_refused``, ``n_filtered``, ``n_cut_off`` or an
+            ``n_statement`` of the rule; ``tokens_in``, ``tokens_cached``, ``tokens_out``,
+            ``tokens_reasoning`` as :class:`~gnomon.learners.language_model.endpoint.Reply` has
+            them; ``asking_s``, seconds; ``cost``, in the money of the prices. Empty if no model was
+            asked; null where the endpoint told no tokens, or there was no price.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=2)
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     RunFolder.create(Path(out) / "run", config).spending().height
+        0
+        """
+        from gnomon.experiments.folder.spending import spending_of_trials
+
+        return spending_of_trials(self.path, self.config)
+
     def attempts(self, *, learner: str | None = None, rule: str | None = None) -> pl.DataFrame:
         """Return the attempts of all trials that are done, as one table.
 
@@ -308,7 +368,8 @@ class RunFolder:
         Returns
         -------
         polars.DataFrame
-            Columns ``learner``, ``rule``, ``trial``, then those of a shard.
+            Columns ``learner``, ``rule``, ``trial``, then those of a shard, and of a run in which
+            language models were asked what each attempt took, as :meth:`spending`.
 
         Raises
         ------
@@ -317,10 +378,13 @@ class RunFolder:
         """
         import polars as pl
 
+        from gnomon.experiments.folder.spending import spent_by, with_spending
+
         learners = _chosen("learner", learner, [x.name for x in self.config.learners])
         rules = _chosen("rule", rule, [x.name for x in self.config.rules])
+        spent = spent_by("attempt", self.path)
         tables = [
-            self.frame(trial).select(
+            with_spending(self.frame(trial), spent, trial.key).select(
                 pl.lit(trial.learner).cast(pl.Categorical).alias("learner"),
                 pl.lit(trial.rule).cast(pl.Categorical).alias("rule"),
                 pl.lit(trial.trial, dtype=pl.Int32).alias("trial"),
@@ -335,18 +399,10 @@ class RunFolder:
 
 def _fill(path: Path, config: ExperimentConfig) -> None:
     """Write what a run begins with; the manifest comes last, and makes it a run folder."""
-    (path / _SHARDS).mkdir()
-    write_atomically(path / _CONFIG, _json_bytes(config.to_record()))
-    create_journal(path / _JOURNAL)
-    manifest = {
-        "format": FORMAT,
-        "gnomon": __version__,
-        "config_hash": config.hash,
-        "revealed_to": config.revealed_to,
-        "attempts_on_empty_cells": "recorded",
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-    }
-    write_atomically(path / MANIFEST, _json_bytes(manifest))
+    (path / SHARDS).mkdir()
+    write_atomically(path / CONFIG, json_bytes(config.to_record()))
+    create_journal(path / JOURNAL)
+    write_atomically(path / MANIFEST, json_bytes(manifest_of(config, __version__)))
 
 
 def _chosen(kind: str, name: str | None, known: list[str]) -> list[str]:
@@ -377,47 +433,11 @@ def _why_not(path: Path) -> str:
         return "a run folder already; open it, or choose another"
     if is_held(path):
         return OTHER_RUN
-    if any((path / _SHARDS).glob("*.parquet")):
-        return f"a damaged run folder: {MANIFEST} is missing"
-    if any((path / name).exists() for name in (_CONFIG, _JOURNAL, _SHARDS)):
+    if any((path / SHARDS).glob("*.parquet")):
+        return f"a damaged run folder: {MANIFEST} is missing; {may_be_mended(path)}"
+    if any((path / name).exists() for name in (CONFIG, JOURNAL, SHARDS)):
         why = f"{MANIFEST} is missing, and no trial was played"
         return f"a half-written run folder ({why}); remove it or choose another"
     if any(path.iterdir()):
         return f"not a run folder ({MANIFEST} is missing), and not empty"
     return f"not a run folder ({MANIFEST} is missing)"
-
-
-def _difference(there: ExperimentConfig, here: ExperimentConfig) -> str:
-    """Return the first field in which two experiments differ, in words."""
-    for name, found in there.to_record().items():
-        wanted = here.to_record()[name]
-        if found != wanted:
-            if name == "learners" and (changed := _changed_learner(there, here)):
-                return changed
-            short = isinstance(found, int | str)
-            return f"{name} {found!r} there, {wanted!r} here" if short else f"its {name} differ"
-    return "the same fields"
-
-
-def _changed_learner(there: ExperimentConfig, here: ExperimentConfig) -> str | None:
-    """Say whose version differs, if that is the first difference of the learners."""
-    for found, wanted in zip(there.learners, here.learners, strict=False):
-        if found != wanted:
-            if replace(found, version=wanted.version) != wanted:
-                break
-            return f"learner {found.name!r} is {found.version} there, {wanted.version} here"
-    return None
-
-
-def _json_bytes(value: Any) -> bytes:
-    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise RunFolderError(f"{path}: damaged: {error}") from None
-    if not isinstance(value, dict):
-        raise RunFolderError(f"{path}: damaged: expected an object, found {type(value).__name__}")
-    return value

@@ -27,16 +27,6 @@ from gnomon.rules.syntax import RuleSet
 if TYPE_CHECKING:
     from gnomon.experiments.shard import TrialOutcomes
 
-__all__ = [
-    "AAI_FAMILY",
-    "ATTEMPT_METRICS",
-    "AttemptMetric",
-    "RecordedAttempts",
-    "TrialAttempts",
-    "aai_curves",
-    "corrected_success",
-]
-
 _Floats = npt.NDArray[np.float64]
 
 #: W are the errors so far, m the attempts, q the pieces removed; a "board" is one as it lies.

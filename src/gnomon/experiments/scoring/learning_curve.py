@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from gnomon.errors import DegenerateScoresWarning
 
-__all__ = ["LearningCurve", "fit_learning_curve"]
-
 _Floats = npt.NDArray[np.float64]
 
 #: Below this probability the logarithm is continued by its tangent, so that it has an end.

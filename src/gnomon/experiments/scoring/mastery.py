@@ -15,8 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["TARGET_STREAK", "MasteryDistribution", "attempts_to_master", "mastery_distribution"]
-
 #: Successes in a row that count as mastery, unless one says otherwise.
 TARGET_STREAK = 10
 

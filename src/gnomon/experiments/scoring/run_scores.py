@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gnomon.experiments.folder.run_folder import RunFolder
     from gnomon.scores.table import ScoreTable
 
-__all__ = ["Episodes", "RunEpisodes", "cumulated_errors", "run_episodes", "score", "score_table"]
-
 
 class Episodes(NamedTuple):
     """The errors in each episode of a trial, and how each ended; both of shape (episodes,)."""

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
     from gnomon.rules.syntax import RuleSet
 
-__all__ = ["METRICS", "STREAK", "Metric", "episode_errors", "metric_named", "score_trial"]
-
 #: Number of finished, error-free episodes in a row after which a rule counts as learned.
 STREAK = 10
 

@@ -11,8 +11,6 @@ from typing import Literal, cast, get_args
 from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.game.captive.dialogue import OutputMode
 
-__all__ = ["GameArguments", "LogFormat", "read_arguments"]
-
 #: The kinds of result files.
 LogFormat = Literal["Long", "Compact"]
 

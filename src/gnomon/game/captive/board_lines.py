@@ -14,8 +14,6 @@ from gnomon.game.board import Piece
 from gnomon.game.formats.board_source import Deal
 from gnomon.rules.expressions import integer_of
 
-__all__ = ["board_json", "board_picture", "compact_json", "piece_parts", "property_value"]
-
 
 def compact_json(value: Any) -> str:
     """Return JSON without blanks, as the reference writes it."""

@@ -24,19 +24,6 @@ from gnomon.game.formats.board_source import Deal
 from gnomon.game.outcomes import ACCEPTED, CLEARED, EMPTY_CELL, EPISODE_OVER, NEW_BOARD, STALEMATE
 from gnomon.rules.lexer import Token, tokenize
 
-__all__ = [
-    "HELP",
-    "PROTOCOL_VERSION",
-    "Command",
-    "Dialogue",
-    "InvalidLineError",
-    "InvalidMoveError",
-    "OutputMode",
-    "read_command",
-    "read_move",
-    "read_plain_move",
-]
-
 #: What HELP answers.
 HELP = (
     "Commands available:",

@@ -30,8 +30,6 @@ from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
 from gnomon.rules.catalogue import available_rules, load_rule, read_rule_file
 from gnomon.rules.syntax import RuleSet
 
-__all__ = ["DataFolder", "LogOpener", "open_session", "refusal"]
-
 #: A larger file is no rule, board or list.
 _MOST_BYTES = 4_000_000
 

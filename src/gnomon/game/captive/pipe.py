@@ -9,8 +9,6 @@ from collections.abc import Sequence
 
 from gnomon.game.captive.session import Session
 
-__all__ = ["LINE_LIMIT", "LineBuffer", "LineTooLongError", "serve_pipe"]
-
 
 class LineTooLongError(Exception):
     """A line with more bytes than the limit; it is dropped to its end."""

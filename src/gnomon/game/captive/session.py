@@ -28,8 +28,6 @@ from gnomon.rules.syntax import RuleSet
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
 
-__all__ = ["AttemptRecord", "EpisodeRecord", "GameLog", "Referee", "Session"]
-
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:

@@ -21,8 +21,6 @@ from gnomon.game.captive.opening import LogOpener, open_session
 from gnomon.game.captive.pipe import LINE_LIMIT, LineBuffer, LineTooLongError
 from gnomon.game.captive.session import Session
 
-__all__ = ["SocketServer", "run_server"]
-
 #: Seconds without a complete line after which a client is dropped.
 IDLE_S = 600.0
 
@@ -76,7 +74,7 @@ class SocketServer:
                 client.drop()
 
     def enter(self, client: _Client) -> bool:
-        """Take a client in, if there is room."""
+        """Accept a client, unless too many are connected."""
         if len(self._clients) >= _MOST_CLIENTS:
             return False
         self._clients.add(client)

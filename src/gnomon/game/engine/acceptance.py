@@ -15,8 +15,6 @@ from gnomon.game.engine import program as p
 from gnomon.game.engine.conditions import MOST_ORDERS, UNRANKED
 from gnomon.game.engine.value_sets import MOST_INSTRUCTIONS
 
-__all__ = ["QUADRANT", "look"]
-
 _ORDERS = p.ORDERS
 _WORDS, _LINES, _CONDITIONS, _FEATURES = p.WORDS, p.LINES, p.CONDITIONS, p.FEATURES
 _WIDTH, _N_CLASSES, _N_COLORS = p.WIDTH, p.N_CLASSES, p.N_COLORS

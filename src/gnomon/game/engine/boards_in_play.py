@@ -22,14 +22,6 @@ from gnomon.game.engine.compiler import CompiledRule
 from gnomon.game.engine.transition import Int, permitted, step
 from gnomon.game.outcomes import LEAVE, Autoreset
 
-__all__ = [
-    "Boards",
-    "Int",
-    "advance",
-    "permitted",
-    "step",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boards(BoardViews):

@@ -37,8 +37,6 @@ from gnomon.rules.syntax import (
 )
 from gnomon.rules.variables import is_literal
 
-__all__ = ["N_BUCKET_STATES", "CompiledRule", "compile_rule"]
-
 #: Values of (p, pc, ps, quadrant): three buckets or none, and the bucket nearest to the cell.
 N_BUCKET_STATES = 5 * 5 * 5 * 4
 

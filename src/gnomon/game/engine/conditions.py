@@ -17,15 +17,6 @@ from gnomon.game.engine.value_sets import Program, ProgramBuilder
 from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, Order, Text
 from gnomon.rules.variables import is_literal
 
-__all__ = [
-    "MOST_ORDERS",
-    "AtomConditions",
-    "OrderTable",
-    "PositionField",
-    "position_field",
-    "programs_of",
-]
-
 #: The rank of a cell that an order does not list.
 UNRANKED = 255
 #: As many orders of a rule have room in the kernel that looks at them.

@@ -16,8 +16,6 @@ from gnomon.errors import NotCompilableError
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.game.engine.conditions import AtomConditions, PositionField
 
-__all__ = ["ATOMS_A_WORD", "pack"]
-
 ATOMS_A_WORD = 16
 
 #: The kernel finds its way in a program by numbers of 24 bits.

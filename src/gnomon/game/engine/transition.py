@@ -33,8 +33,6 @@ from gnomon.game.outcomes import (
     Autoreset,
 )
 
-__all__ = ["Int", "permitted", "step"]
-
 # Columns of a board's state that stand at the same place for every rule.
 _LINE, _LINE_LEFT = layout.LINE, layout.LINE_LEFT
 _N_PIECES, _FINISH = layout.N_PIECES, layout.FINISH

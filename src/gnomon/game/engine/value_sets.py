@@ -21,16 +21,6 @@ from gnomon.errors import NotCompilableError
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec, nearest_bucket
 from gnomon.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Text
 
-__all__ = [
-    "ARITHMETIC",
-    "MOST_INSTRUCTIONS",
-    "RELATIONS",
-    "Program",
-    "ProgramBuilder",
-    "compare",
-    "wrap",
-]
-
 _T = TypeVar("_T")
 
 

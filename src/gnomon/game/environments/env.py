@@ -23,17 +23,6 @@ from gnomon.game.outcomes import EMPTY_CELL, RESET, STALEMATE, Autoreset
 from gnomon.rules.catalogue import resolve_rule
 from gnomon.rules.syntax import RuleSet
 
-__all__ = [
-    "BoardLike",
-    "HiddenRulesEnv",
-    "action_space",
-    "board_codes",
-    "board_spec",
-    "collection_paused",
-    "observation_space",
-    "rule_set",
-]
-
 
 @contextmanager
 def collection_paused() -> Iterator[None]:

@@ -12,8 +12,6 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
-__all__ = ["HORIZON", "SAMPLE_RULES", "register_environments"]
-
 #: Attempts after which an episode is truncated (Pulick et al. 2022, section 5.2).
 HORIZON = 100
 

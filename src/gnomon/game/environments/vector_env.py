@@ -22,8 +22,6 @@ from gnomon.game.interpreted_boards import InterpretedBoards, compiled_or_none
 from gnomon.game.outcomes import LEAVE, NEW_BOARD, RESET, STALEMATE, Autoreset
 from gnomon.rules.syntax import RuleSet
 
-__all__ = ["HiddenRulesVectorEnv"]
-
 #: Boards drawn at a time, in multiples of the number of boards in play.
 _BLOCKS = 4
 

@@ -17,8 +17,6 @@ from gymnasium import spaces
 from gnomon.game.board import N_BUCKETS, N_CELLS
 from gnomon.game.outcomes import ACCEPTED
 
-__all__ = ["FullHistory", "HistoryStack", "LastSuccess"]
-
 _Env: TypeAlias = gymnasium.Env[dict[str, Any], Any]
 
 #: An attempt in a history: 1 + cell, 1 + bucket, shape and colour of the piece (0 for an empty

@@ -14,8 +14,6 @@ from gnomon.game.board import Board, Piece
 from gnomon.game.formats.board_source import Deal
 from gnomon.game.formats.picture_pieces import find_picture
 
-__all__ = ["BoardFiles", "BoardOrder", "read_board_file", "read_board_list"]
-
 #: In which order the files of a series come: shuffled anew each time around, by name, as listed.
 BoardOrder = Literal["random", "alphabetical", "listed"]
 

@@ -8,8 +8,6 @@ from typing import Protocol
 
 from gnomon.game.board import Board
 
-__all__ = ["BoardSource", "Deal"]
-
 
 @dataclass(frozen=True, slots=True)
 class Deal:

@@ -20,8 +20,6 @@ from pathlib import Path, PurePosixPath
 
 from gnomon.errors import GnomonError, shortened
 
-__all__ = ["PREFIX", "PicturePiece", "composite_properties", "find_picture", "find_pictures"]
-
 #: What the names of composite pictures begin with.
 PREFIX = "/composite/"
 

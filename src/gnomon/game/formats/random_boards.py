@@ -22,8 +22,6 @@ from gnomon.game.reference import ReferenceGame
 from gnomon.rules.syntax import ListOf, Number, RuleLine, RuleSet
 from gnomon.rules.variables import walk
 
-__all__ = ["BoardConditions", "BoardParameters", "JavaRandom", "RandomBoards"]
-
 
 class BoardConditions:
     """What a condition file says."""

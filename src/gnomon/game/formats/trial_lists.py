@@ -12,8 +12,6 @@ from typing import Any
 from gnomon._io.text_file import read_text
 from gnomon.errors import GnomonError
 
-__all__ = ["ParameterSet", "read_trial_list"]
-
 
 @dataclass(frozen=True, slots=True)
 class ParameterSet:

@@ -15,10 +15,6 @@ import numpy as np
 
 from gnomon.game.board import N_CELLS, BoardSpec
 
-__all__ = ["n_words", "numbers_below", "pieces_from_words", "pieces_of_board"]
-
-#: Outcomes that one word may decide.
-_MOST_OUTCOMES = 1 << 18
 #: Permutations of more are decoded in a loop instead of one instruction after another.
 _UNROLLED = 12
 

@@ -11,13 +11,11 @@ import numpy as np
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.jax import episodes
 from gnomon.game.jax.episodes import EnvParams, Observation, Step
+from gnomon.game.jax.rule_tables import Sizes
 from gnomon.game.jax.spaces import Box, Dict, Discrete
 from gnomon.game.jax.state import Dimensions, EnvState
 from gnomon.game.jax.transition import attempt, occupied, permitted
 from gnomon.game.outcomes import STALEMATE
-from gnomon.game.rule_tables import Sizes
-
-__all__ = ["HiddenRules"]
 
 
 @dataclass(frozen=True)

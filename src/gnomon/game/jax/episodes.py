@@ -15,25 +15,10 @@ import jax.numpy as jnp
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
 from gnomon.game.environments.registration import HORIZON
 from gnomon.game.jax.dealing import n_words, numbers_below, pieces_from_words, pieces_of_board
+from gnomon.game.jax.rule_tables import RuleTables
 from gnomon.game.jax.state import Dimensions, EnvState, Reply
 from gnomon.game.jax.transition import attempt, begin
 from gnomon.game.outcomes import STALEMATE
-from gnomon.game.rule_tables import RuleTables
-
-__all__ = [
-    "EnvParams",
-    "Observation",
-    "Step",
-    "dealt_to_all",
-    "dealt_to_few",
-    "drawn_boards",
-    "features",
-    "observed",
-    "reset",
-    "reset_boards",
-    "step",
-    "step_boards",
-]
 
 jax.tree_util.register_dataclass(RuleTables, list(RuleTables.__dataclass_fields__), [])
 
@@ -51,6 +36,14 @@ class Observation(NamedTuple):
         ``1 + shape * n_colors + color``.
     shape, color, bucket : uint8
         Of the last accepted attempt of the episode, each 0 for none and else 1 + index.
+
+    Examples
+    --------
+    >>> from gnomon.game import jax as gjax
+    >>> env, params = gjax.make("clockwise", board={"pieces": (9, 9)})
+    >>> observation, _ = env.reset(jax.random.key(0), params)
+    >>> int((observation.board > 0).sum()), int(observation.bucket)
+    (9, 0)
     """
 
     board: jax.Array

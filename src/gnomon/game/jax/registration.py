@@ -15,11 +15,11 @@ from gnomon.game.engine.compiler import CompiledRule, compile_rule
 from gnomon.game.environments.registration import HORIZON, SAMPLE_RULES
 from gnomon.game.jax.environment import HiddenRules
 from gnomon.game.jax.episodes import EnvParams
-from gnomon.game.rule_tables import CATALOGUE, Sizes, to_tables
+from gnomon.game.jax.rule_tables import CATALOGUE as CATALOGUE
+from gnomon.game.jax.rule_tables import Sizes as Sizes
+from gnomon.game.jax.rule_tables import to_tables
 from gnomon.rules.catalogue import resolve_rule
 from gnomon.rules.syntax import RuleSet
-
-__all__ = ["CATALOGUE", "Sizes", "make", "register_with_gymnax"]
 
 Rule: TypeAlias = str | RuleSet | CompiledRule
 

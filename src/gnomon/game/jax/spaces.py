@@ -9,8 +9,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-__all__ = ["Box", "Dict", "Discrete"]
-
 
 @dataclass(frozen=True)
 class Discrete:

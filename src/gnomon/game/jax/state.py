@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import jax
 
 from gnomon.game.board import BoardSpec
-from gnomon.game.rule_tables import Sizes
-
-__all__ = ["Dimensions", "EnvState", "Reply"]
+from gnomon.game.jax.rule_tables import Sizes
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class EnvState:
     """The state of one board in play; a leading axis on every field makes it a batch.
 
     P is the most pieces of a board, W the words of atoms; see
-    :class:`~gnomon.game.rule_tables.RuleTables`.
+    :class:`~gnomon.game.jax.rule_tables.RuleTables`.
 
     Parameters
     ----------
@@ -82,6 +80,14 @@ class EnvState:
         Row of the bank.
     episode : int32
         Episodes before this one, since the reset.
+
+    Examples
+    --------
+    >>> from gnomon.game import jax as gjax
+    >>> env, params = gjax.make("clockwise", board={"pieces": (9, 9)})
+    >>> _, state = env.reset(jax.random.key(0), params)
+    >>> int(state.n_left), int(state.time)
+    (9, 0)
     """
 
     board: jax.Array
@@ -107,7 +113,7 @@ class EnvState:
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Reply:
-    """What comes of an attempt; a leading axis on every field makes it a batch.
+    """The reply to an attempt; a leading axis on every field makes it a batch.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """One attempt on one board as a pure function of arrays, for a bank of rules.
 
-What the rule says stands in :class:`~gnomon.game.rule_tables.RuleTables` alone; here it is looked
-up. A rejected attempt leaves the state as it was by construction: what is worked out anew from the
-same pieces, line and memory comes out the same.
+What the rule says stands in :class:`~gnomon.game.jax.rule_tables.RuleTables` alone; here it is
+looked up. A rejected attempt leaves the state as it was by construction: what is worked out anew
+from the same pieces, line and memory comes out the same.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, nearest_bucket
+from gnomon.game.jax.rule_tables import ATOMS_A_WORD, RuleTables
 from gnomon.game.jax.state import Dimensions, EnvState, Reply
 from gnomon.game.outcomes import (
     ACCEPTED,
@@ -27,9 +28,6 @@ from gnomon.game.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
-from gnomon.game.rule_tables import ATOMS_A_WORD, RuleTables
-
-__all__ = ["attempt", "begin", "occupied", "permitted"]
 
 _QUADRANT = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)], np.uint8)
 _NO_RANK = 255

@@ -20,8 +20,6 @@ from gnomon.game.jax.episodes import EnvParams, Observation
 from gnomon.game.jax.state import EnvState
 from gnomon.game.outcomes import ACCEPTED
 
-__all__ = ["History", "Trial"]
-
 #: An attempt in a history: 1 + cell, 1 + bucket, shape and color of the piece (0 for an empty
 #: cell), and whether it was accepted. A row of zeros is no attempt.
 _WIDTH = 5

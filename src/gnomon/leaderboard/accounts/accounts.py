@@ -16,15 +16,6 @@ from gnomon.leaderboard.accounts.names import clean_name, name_key
 from gnomon.leaderboard.accounts.tokens import issue_token, revoke_token
 from gnomon.leaderboard.refusals import Conflict, Missing
 
-__all__ = [
-    "close_account",
-    "erase_account",
-    "find_account",
-    "make_account",
-    "no_accounts",
-    "server_secret",
-]
-
 
 def make_account(session: Session, name: str) -> Account:
     """Add an account.

@@ -8,8 +8,6 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.schema import AuditRecord
 
-__all__ = ["note"]
-
 
 def note(
     session: Session,

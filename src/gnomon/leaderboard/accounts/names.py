@@ -11,16 +11,6 @@ from urllib.parse import urlsplit
 
 from gnomon.leaderboard.refusals import Refusal
 
-__all__ = [
-    "MAX_LINK",
-    "MAX_NAME",
-    "MAX_TEXT",
-    "clean_link",
-    "clean_name",
-    "clean_text",
-    "name_key",
-]
-
 MAX_NAME = 64
 MAX_TEXT = 4000
 MAX_LINK = 500

@@ -15,8 +15,6 @@ from sqlalchemy.orm import Session
 from gnomon.database.schema import RateCount
 from gnomon.leaderboard.refusals import TooMany
 
-__all__ = ["HOUR_S", "MINUTE_S", "count_or_refuse", "is_over"]
-
 MINUTE_S, HOUR_S = 60, 3600
 
 

@@ -22,19 +22,6 @@ from gnomon.database.columns import now
 from gnomon.database.schema import Account, BrowserSession, Token
 from gnomon.errors import LeaderboardError
 
-__all__ = [
-    "SCOPES",
-    "Caller",
-    "Scope",
-    "caller_of_cookie",
-    "caller_of_token",
-    "digest_of",
-    "end_browser_session",
-    "issue_token",
-    "revoke_token",
-    "start_browser_session",
-]
-
 Scope = Literal["submit", "moderate", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 #: What a token looks like. Nothing else is looked up: not every text is one to every database.

@@ -17,8 +17,6 @@ from gnomon.leaderboard.hidden.protocol import AttemptPlay, Move, Replies, Reply
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
-__all__ = ["Connection", "HttpConnection", "RemoteBoard", "WebsocketConnection"]
-
 #: Most bytes of an answer.
 _LARGEST = 8 << 20
 

@@ -17,8 +17,6 @@ from gnomon.leaderboard.client.remote_connection import Connection
 from gnomon.leaderboard.client.remote_learner import SeenBoard
 from gnomon.leaderboard.hidden.protocol import Move, Reply, TrialView
 
-__all__ = ["RemoteEnv"]
-
 
 class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
     """Clear the boards of one trial, under a rule that only the server knows.

@@ -13,8 +13,6 @@ from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS
 from gnomon.leaderboard.hidden.protocol import Reply
 from gnomon.learners.base import Learner, Observation, Transition
 
-__all__ = ["SeenBoard", "attempts_of"]
-
 
 class SeenBoard:
     """Board of an episode reconstructed from replies: an accepted attempt removes a piece.

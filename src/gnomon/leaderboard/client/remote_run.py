@@ -29,8 +29,6 @@ from gnomon.leaderboard.refusals import wrong_field
 from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.learners.registry import is_shown_the_rule, learner_fields
 
-__all__ = ["RemotePlan", "RemoteSummary", "learner_rng", "play_remotely"]
-
 
 @dataclass(frozen=True, slots=True)
 class RemotePlan:

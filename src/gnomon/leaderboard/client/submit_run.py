@@ -20,8 +20,6 @@ from gnomon.experiments.folder.card import read_card
 from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.scoring.trial_scores import score_trial
 
-__all__ = ["Packed", "entry_of", "pack_run", "refusal_of", "submit", "wait_for_verdict"]
-
 _ENDS = ("verified", "reported", "refused", "error", "withdrawn")
 
 

@@ -12,19 +12,6 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = [
-    "MAX_ACTIONS",
-    "MAX_MOVES",
-    "MAX_TOGETHER",
-    "AttemptPlay",
-    "Move",
-    "Moves",
-    "Replies",
-    "Reply",
-    "TrialState",
-    "TrialView",
-]
-
 #: Most trials in one message, most attempts in one of them, and in all.
 MAX_MOVES = 512
 MAX_ACTIONS = 256

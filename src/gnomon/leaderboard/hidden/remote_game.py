@@ -16,12 +16,11 @@ import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.interpreted_boards import InterpretedBoards
-from gnomon.game.outcomes import IN_PROGRESS, RESET, STALEMATE, Autoreset
+from gnomon.game.outcomes import ACCEPTED, IN_PROGRESS, RESET, STALEMATE, Autoreset
+from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.learners.base import TrialLog
 from gnomon.learners.trial import compiled
 from gnomon.rules.syntax import RuleSet
-
-__all__ = ["RemoteGame", "Stretch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +80,8 @@ class RemoteGame:
             self._table = engine.Boards.empty(self._compiled, 1)
         self._action = np.zeros(1, dtype=np.int64)
         self._actions = bytearray()
+        #: How many of the attempts so far were not accepted.
+        self.n_errors = 0
         self._outcomes = array("b")
         self._finish = array("b")
         #: Of each board that was dealt: how many attempts were made before, and if it was stuck.
@@ -89,6 +90,18 @@ class RemoteGame:
         self._deal()
         for action in actions:
             self._attempt(action)
+
+    @classmethod
+    def of(cls, assignment: Assignment, rule: int, number: int, actions: bytes) -> RemoteGame:
+        """Return trial ``number`` of an assignment on its rule at a position, as it stands."""
+        assigned = assignment.rules[rule]
+        return cls(
+            assigned.rule_set,
+            assignment.deal(assigned, number),
+            horizon=assignment.horizon,
+            board_spec=assignment.board,
+            actions=actions,
+        )
 
     @property
     def position(self) -> int:
@@ -134,6 +147,14 @@ class RemoteGame:
                 break
             self._attempt(action)
         return self.stretch(before, len(actions))
+
+    def abandon(self) -> None:
+        """Fill what is left of every episode with attempts that the rule refuses: errors.
+
+        Where a rule refuses none, the remaining pieces are taken in the order of their cells.
+        """
+        while not self.over:
+            self._attempt(int(np.argmin(self._table.permitted()[0])))
 
     def stretch(self, position: int, n: int) -> Stretch:
         """Return what came of the `n` attempts from a position on, up to the end of an episode.
@@ -202,6 +223,7 @@ class RemoteGame:
         self._advance(action)
         self._actions.append(action)
         self._outcomes.append(int(self._table.outcome[0]))
+        self.n_errors += self._outcomes[-1] != ACCEPTED
         self._finish.append(self._stands())
         if self._episode_over():
             self._deal()

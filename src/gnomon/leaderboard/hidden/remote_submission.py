@@ -24,8 +24,6 @@ from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, evidence_path, keep_bytes
 
-__all__ = ["queue_played"]
-
 _log = logging.getLogger("gnomon.worker")
 
 
@@ -35,7 +33,7 @@ def queue_played(database: Database, settings: ServerSettings) -> int:
     The server's own log goes the way of all logs: into the queue, to be replayed.
     """
     with database.reading() as session:
-        unplayed = select(RemoteTrial.attempt_id).where(RemoteTrial.state != "done")
+        unplayed = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
         submitted = select(Submission.attempt_id)
         ready = session.scalars(
             select(RemoteTrial.attempt_id)
@@ -68,7 +66,9 @@ def _submit(database: Database, settings: ServerSettings, attempt_id: int) -> No
         if session.scalar(select(Submission.id).where(Submission.attempt_id == attempt_id)):
             return
         n_attempts = session.scalar(
-            select(func.sum(RemoteTrial.n_attempts)).where(RemoteTrial.attempt_id == attempt_id)
+            select(func.sum(func.length(RemoteTrial.actions))).where(
+                RemoteTrial.attempt_id == attempt_id
+            )
         )
         submission = Submission(
             season_id=attempt.entry.season_id,
@@ -125,12 +125,5 @@ def _shard(row: Any, assignment: Assignment, settings: ServerSettings) -> bytes:
     path = evidence_path(settings, str(row.log_sha256))
     if path.exists():
         return path.read_bytes()
-    rule = assignment.rules[row.position]
-    game = RemoteGame(
-        rule.rule_set,
-        assignment.deal(rule, row.number),
-        horizon=assignment.horizon,
-        board_spec=assignment.board,
-        actions=row.actions,
-    )
+    game = RemoteGame.of(assignment, row.position, row.number, row.actions)
     return shard_bytes(game.log())

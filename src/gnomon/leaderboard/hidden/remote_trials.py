@@ -7,7 +7,6 @@ lock, before it goes on.
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from threading import Lock
@@ -19,8 +18,8 @@ from sqlalchemy.orm import Session
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
 from gnomon.database.schema import Entry, EntryAttempt, RemoteTrial, Season, SeasonRule
-from gnomon.experiments.shard import shard_bytes
 from gnomon.leaderboard.accounts.audit_log import note
+from gnomon.leaderboard.hidden.begun_attempts import keep_log, mark_begun
 from gnomon.leaderboard.hidden.protocol import AttemptPlay, Move, Reply, TrialState, TrialView
 from gnomon.leaderboard.hidden.remote_game import RemoteGame, Stretch
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
@@ -32,9 +31,6 @@ from gnomon.leaderboard.seasons.entry_registration import (
     find_entry,
 )
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
-
-__all__ = ["RemoteGameCache", "begin", "make_moves", "view"]
 
 #: What attempts have to play, of so many attempts.
 _MOST_ASSIGNMENTS = 256
@@ -169,8 +165,12 @@ def make_moves(
     moves: Sequence[Move],
     *,
     account_id: int,
+    address: str = "",
 ) -> list[Reply]:
     """Make moves in several trials, all of them or none, and return a reply to each.
+
+    The first move of an attempt begins it: from then on it counts, and the board shows it. Of the
+    ``address`` that the move came from a keyed hash is kept.
 
     Raises Refusal: a trial is not this account's or may not be played now; a trial is named twice;
     or a move says that other attempts were made before than were.
@@ -185,6 +185,10 @@ def make_moves(
             games = {row.id: _game(session, live, row) for row in rows.values()}
             replies = [_reply(move, games[move.trial]) for move in moves]
             _write(session, settings, rows, games)
+            begun = {rows[t].attempt_id for t, game in games.items() if game.position}
+            mark_begun(
+                session, begun & {r.attempt_id for r in rows.values() if not r.begun_at}, address
+            )
     except BaseException:
         # Memory may be ahead of what was committed.
         live.drop(wanted)
@@ -214,6 +218,8 @@ def _lock(session: Session, trials: Sequence[int], account_id: int) -> dict[int,
             raise Missing(f"there is no trial {trial} of this account")
     for row in rows.values():
         _check_may_play(row, row)
+        if row.closed_at is not None:
+            raise NotAllowed(f"trial {row.id}: its attempt was closed; what was left is errors")
     return rows
 
 
@@ -234,7 +240,8 @@ _TRIAL = (
 _FIND = (
     _TRIAL.join(Season, Season.id == Entry.season_id)
     .add_columns(
-        Entry.withdrawn_at, Season.name, Season.opens_at, Season.closes_at, Season.revealed_at
+        *(Entry.withdrawn_at, EntryAttempt.begun_at, EntryAttempt.closed_at),
+        *(Season.name, Season.opens_at, Season.closes_at, Season.revealed_at),
     )
     .where(
         RemoteTrial.id.in_(bindparam("trials", expanding=True)),
@@ -251,14 +258,7 @@ def _game(session: Session, live: RemoteGameCache, row: _Row) -> RemoteGame:
     if game is None:
         actions = session.scalar(select(RemoteTrial.actions).where(RemoteTrial.id == row.id))
         assignment = live.assignment(session, row.attempt_id)
-        rule = assignment.rules[row.position]
-        game = RemoteGame(
-            rule.rule_set,
-            assignment.deal(rule, row.number),
-            horizon=assignment.horizon,
-            board_spec=assignment.board,
-            actions=actions or b"",
-        )
+        game = RemoteGame.of(assignment, row.position, row.number, actions or b"")
         live.put(row.id, game)
     return game
 
@@ -328,24 +328,17 @@ def _write(
                 "trial": trial,
                 "actions": game.actions,
                 "n_attempts": game.position,
+                "n_errors": game.n_errors,
                 "episode": game.episode,
                 "state": _DONE if over else _PLAYING,
                 "changed_at": moment,
                 "finished_at": moment if over else None,
-                "log_sha256": _keep_log(settings, game) if over else None,
+                "log_sha256": keep_log(settings, game) if over else None,
             }
         )
     if changed:
         rows_of_trials = update(RemoteTrial).where(RemoteTrial.id == bindparam("trial"))
         session.connection().execute(rows_of_trials, changed)
-
-
-def _keep_log(settings: ServerSettings, game: RemoteGame) -> str:
-    """Put the log of a trial that is over where evidence lies; return its hash."""
-    data = shard_bytes(game.log())
-    sha256 = hashlib.sha256(data).hexdigest()
-    keep_bytes(settings, sha256, data)
-    return sha256
 
 
 def view(session: Session, live: RemoteGameCache, trial: int, *, account_id: int) -> TrialView:

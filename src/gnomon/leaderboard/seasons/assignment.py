@@ -21,8 +21,6 @@ from gnomon.experiments.config.predefined_boards import PredefinedBoards
 from gnomon.experiments.trial import Trial
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 
-__all__ = ["Assignment", "assigned_seed", "season_board_spec"]
-
 #: Seeds are whole numbers that every database and every TOML reader has room for.
 _SEED_BITS = 63
 

@@ -19,8 +19,6 @@ from gnomon.errors import GnomonError, LeaderboardError, RuleSyntaxError
 from gnomon.experiments.config.config_entries import RuleEntry, content_hash
 from gnomon.rules.parser import parse
 
-__all__ = ["Reveal", "canonical_text", "commit", "new_salt"]
-
 #: Counts up when the commitment is computed otherwise.
 _FORMAT = 1
 

@@ -14,18 +14,6 @@ from gnomon.leaderboard.accounts.names import clean_link, clean_name, clean_text
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
 from gnomon.leaderboard.seasons.assignment import Assignment, assigned_seed
 
-__all__ = [
-    "assignment_of",
-    "attempt_of",
-    "check_open",
-    "find_entry",
-    "find_rule",
-    "find_season",
-    "new_attempt",
-    "register",
-    "withdraw_entry",
-]
-
 #: How many learners one account may register in a season.
 MAX_ENTRIES = 50
 

@@ -33,18 +33,6 @@ from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import RuleSet
 
-__all__ = [
-    "ELEMENTS",
-    "Difficulty",
-    "HiddenRule",
-    "RuleDraft",
-    "behaviour",
-    "chance_at_random",
-    "draw_draft",
-    "generate_rules",
-    "reason_against",
-]
-
 #: What a rule may look at. The first three decide where a piece goes, and so does memory, by the
 #: bucket of a piece that went before; of the last three, which decide whose turn it is, a rule has
 #: one at most.

@@ -18,8 +18,6 @@ from gnomon.leaderboard.refusals import Conflict, NotAllowed
 from gnomon.leaderboard.seasons.commitment import Reveal, commit, new_salt
 from gnomon.leaderboard.seasons.season_plan import SeasonPlan
 
-__all__ = ["create_season", "reveal_of", "reveal_season", "secret_rng"]
-
 
 def secret_rng() -> np.random.Generator:
     """Return a generator whose seed nobody can guess: for rules that are to stay hidden."""

@@ -46,8 +46,6 @@ from gnomon.leaderboard.seasons.rule_generation import (
 )
 from gnomon.rules.catalogue import available_rules, rule_info
 
-__all__ = ["PlannedRule", "SeasonPlan"]
-
 Division = Literal["hidden", "replayed", "open"]
 _Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 _Pair = Annotated[list[float], Field(min_length=2, max_length=2)]

@@ -22,19 +22,6 @@ from gnomon.database.schema import Job, Submission
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state
 
-__all__ = [
-    "Claim",
-    "LeaseLost",
-    "Place",
-    "claim",
-    "finish",
-    "give_back",
-    "heartbeat",
-    "place_in_queue",
-    "release",
-    "sweep",
-]
-
 #: How long a job may wait for a worker, and an announced submission for its log.
 _MAX_WAIT = datetime.timedelta(hours=24)
 

@@ -11,8 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from gnomon.leaderboard.refusals import Refusal
 
-__all__ = ["Manifest", "TrialTotals", "read_manifest"]
-
 _Name = Annotated[str, Field(min_length=1, max_length=128)]
 _Count = Annotated[int, Field(ge=0, le=2**53)]
 _Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e15, le=1e15)]

@@ -35,19 +35,6 @@ from gnomon.leaderboard.seasons.entry_registration import check_open
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.manifest import Manifest
 
-__all__ = [
-    "announce",
-    "announced_sha256",
-    "find_submission",
-    "log_arrived",
-    "refuse_later",
-    "report_scores",
-    "requeue",
-    "set_state",
-    "shows_hidden_rules",
-    "withdraw",
-]
-
 
 def find_submission(session: Session, submission_id: int, *, lock: bool = False) -> Submission:
     """Return a submission, which nobody else changes meanwhile if it is locked.

@@ -23,20 +23,6 @@ from gnomon.leaderboard.refusals import Refusal, TooLarge
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import announced_sha256, find_submission, log_arrived
 
-__all__ = [
-    "FORMATS",
-    "Incoming",
-    "LogFormat",
-    "canonical_path",
-    "evidence_path",
-    "keep",
-    "keep_bytes",
-    "read_log",
-    "receive",
-    "receiving",
-    "take_in",
-]
-
 LogFormat = Literal["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"]
 #: How many logs are read at once; the others wait.
 _READERS = threading.BoundedSemaphore(2)

@@ -27,14 +27,13 @@ from gnomon._io.child_process import ChildProcess, ProcessFailure, end_of_input,
 from gnomon.database.engine import Database
 from gnomon.database.schema import SeasonRule, Submission, VerifiedTrial
 from gnomon.errors import LeaderboardError, visible
+from gnomon.leaderboard.hidden.begun_attempts import close_unfinished
 from gnomon.leaderboard.hidden.remote_submission import queue_played
 from gnomon.leaderboard.seasons.entry_registration import assignment_of
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions import job_queue
 from gnomon.leaderboard.submissions.submission import find_submission, set_state
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path
-
-__all__ = ["WorkerSupervisor", "new_worker_name", "work", "work_on_one", "work_until_stopped"]
 
 _log = logging.getLogger("gnomon.worker")
 #: Of the supervisor, which is a part of the server.
@@ -59,6 +58,7 @@ def work(
                 # First: whatever goes wrong here must not keep the queue from being worked on.
                 swept = time.monotonic()
                 job_queue.sweep(database, settings)
+                close_unfinished(database, settings)
                 queue_played(database, settings)
             busy = work_on_one(database, settings, owner, stopped)
         except Exception:

@@ -21,8 +21,6 @@ from gnomon.learners.base import TrialLog
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COLUMNS", "TRIAL_COLUMNS", "AttemptRows", "Fault", "attempt_rows", "check_columns"]
-
 #: Of the rows of one trial, and what stands before them in a log of several trials.
 COLUMNS = ("episode", "attempt", "cell", "bucket", "outcome", "finish", "board")
 TRIAL_COLUMNS = ("learner", "rule", "trial")

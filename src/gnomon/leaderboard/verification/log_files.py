@@ -20,8 +20,6 @@ from gnomon.leaderboard.verification.attempt_rows import check_columns
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_frame", "read_log_file", "unpacked"]
-
 _KINDS = ("parquet", "csv", "jsonl")
 #: It is our own disk; a board has narrower bounds.
 _MOST_BYTES = 16 << 30

@@ -25,8 +25,6 @@ from gnomon.learners.kernels.one_board import OneBoard, attempt
 from gnomon.learners.trial import compiled
 from gnomon.rules.syntax import RuleSet
 
-__all__ = ["Replay", "first_difference", "replay", "replay_rows"]
-
 Int = npt.NDArray[np.int64]
 
 

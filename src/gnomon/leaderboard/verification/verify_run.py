@@ -31,17 +31,6 @@ from gnomon.results import Results, Row
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "TOTALS",
-    "Totals",
-    "Verdict",
-    "Verification",
-    "verify",
-    "verify_log",
-    "verify_run",
-    "verify_trial",
-]
-
 #: What may be claimed of a trial beside its attempts, and is computed from them again.
 TOTALS = ("n_attempts", "tce", "errors_to_learn")
 
@@ -127,7 +116,9 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
     run = RunFolder.open(folder)
     played = Assignment.of(run.config)
     records: dict[Key, list[TrialRecord]] = {}
-    for record in read_journal(run.path / "journal.sqlite"):
+    # Also of a row that was changed: what is wrong with its trial is told below.
+    rows = read_journal(run.path / "journal.sqlite")
+    for record in (rows.records | rows.damaged).values():
         records.setdefault((record.learner, record.rule, record.trial), []).append(record)
     for learner in run.config.learners:
         refusal = _refusal(learner, played, assignment)

@@ -25,8 +25,6 @@ from gnomon.leaderboard.verification.verify_run import Verdict, verify_log
 from gnomon.learners.base import TrialLog
 from gnomon.learners.registry import is_shown_the_rule
 
-__all__ = ["trial_record"]
-
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Verify the log of a request; ``trials`` if all is well, else ``refused`` and the place."""

@@ -20,8 +20,6 @@ from gnomon.learners.settings import LONGEST_S, Range
 if TYPE_CHECKING:
     from gnomon._io.child_process import LineProcess
 
-__all__ = ["Process", "TrialDialogue"]
-
 #: How an episode stands that the horizon has cut off: given up.
 _CUT_OFF = 3
 #: A program that asks so many things without making an attempt will not make one.

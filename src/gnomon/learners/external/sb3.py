@@ -16,8 +16,6 @@ from gnomon.learners.settings import Range
 if TYPE_CHECKING:
     from gnomon.learners.external.sb3_env import Exchange
 
-__all__ = ["StableBaselines"]
-
 _PACKAGES = ("stable_baselines3", "sb3_contrib")
 _MISSING = "stable_baselines3 is not installed; it comes with pip install 'gnomon-rl[rl]'"
 _PATIENCE_S = 5.0

@@ -15,8 +15,6 @@ from gnomon.errors import ConfigError, UnknownNameError
 from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.learners.base import Observation, Transition
 
-__all__ = ["Exchange", "WaitingEnv", "learn"]
-
 _Array = npt.NDArray[np.int64]
 
 

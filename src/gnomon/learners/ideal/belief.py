@@ -13,11 +13,9 @@ from numba import njit
 
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.board_views import ACTION, N_REPLIES, STANDS
-from gnomon.game.engine.boards_in_play import permitted, step
+from gnomon.game.engine.transition import permitted, step
 from gnomon.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, IN_PROGRESS, RESET
 from gnomon.learners.ideal.hypotheses import Hypothesis, hypothesis_space
-
-__all__ = ["Belief", "Forecast", "play_all", "predict"]
 
 _Int = npt.NDArray[np.int64]
 
@@ -42,11 +40,12 @@ def play_all(
     Rule ``h`` has its board in ``state[h]``, ``seen[h]`` and ``replies[h]``. Its permitted attempts
     are left in ``masks[h]``, and how its episode stands in ``finish[h]``.
     """
+    none = int(np.int64(0))  # not a plain 0, as in one_board.attempt
     for k in range(alive.shape[0]):
         h = alive[k]
         program = programs[starts[h] : starts[h + 1]]
         replies[h, ACTION, 0] = action
-        step(program, state[h], seen[h], replies[h], deck, 0, 0, 0)
+        step(program, state[h], seen[h], replies[h], deck, none, none, none)
         permitted(program, state[h], seen[h], replies[h], masks[h])
         finish[h] = replies[h, STANDS, 0]
 

@@ -27,15 +27,6 @@ from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.parser import parse
 
-__all__ = [
-    "FAMILIES",
-    "Hypothesis",
-    "HypothesisSpace",
-    "check_palettes",
-    "hypotheses_of",
-    "hypothesis_space",
-]
-
 _BUCKETS = ("0", "1", "2", "3")
 #: More names than these make more tables than can be listed.
 _MOST_NAMES = 4

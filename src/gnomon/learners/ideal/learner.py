@@ -17,8 +17,6 @@ from gnomon.learners.uniform_numbers import Draws
 if TYPE_CHECKING:
     from gnomon.learners.ideal.belief import Belief
 
-__all__ = ["Ideal"]
-
 #: Differences below this are rounding.
 _EQUAL = 1e-9
 

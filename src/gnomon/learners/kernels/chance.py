@@ -11,7 +11,7 @@ import numpy.typing as npt
 from numba import njit
 
 from gnomon.game.board_views import ACTION, STANDS
-from gnomon.game.engine.boards_in_play import permitted, step
+from gnomon.game.engine.transition import permitted, step
 from gnomon.game.outcomes import (
     ACCEPTED,
     DENIED,
@@ -23,8 +23,6 @@ from gnomon.game.outcomes import (
     RESET,
 )
 from gnomon.learners.kernels.one_board import OneBoard, OpenLog, attempt
-
-__all__ = ["count_known", "count_permitted", "play_frugal", "play_uniform"]
 
 _Int = npt.NDArray[np.int64]
 
@@ -57,6 +55,7 @@ def count_permitted(
     stop = np.zeros(n_boards, dtype=np.int64)
     by_piece = mask.view(np.int32)  # 0 where none of the four attempts on a piece is permitted
     by_two = mask.view(np.uint64)
+    none = int(np.int64(0))  # not a plain 0, as in one_board.attempt
     n_rows = 0
     for first in range(0, n_episodes, n_boards):
         for i in range(n_boards):
@@ -66,7 +65,7 @@ def count_permitted(
             stop[i] = n_rows
         n_dealt, n_moving = first, n_boards
         while n_moving > 0:
-            n_dealt = step(program, state, seen, replies, deck, n_dealt, 0, 0)
+            n_dealt = step(program, state, seen, replies, deck, n_dealt, none, none)
             permitted(program, state, seen, replies, mask)
             n_moving = 0
             for i in range(n_boards):
@@ -147,7 +146,7 @@ def play_uniform(
     before = n_rows
     n_boards = game.deck.shape[0]
     while episode < n_boards and n_rows - before + horizon <= draws.shape[0]:
-        attempt(game, RESET, episode)
+        attempt(game, int(np.int64(RESET)), episode)
         start = n_rows
         while game.finish[0] == 0 and n_rows - start < horizon:
             n_pieces = 0
@@ -160,7 +159,7 @@ def play_uniform(
                 cell += 1
                 seen += game.seen[0, cell] > 0
             action = 4 * cell + (k & 3)
-            log.outcomes[n_rows] = attempt(game, action, 0)
+            log.outcomes[n_rows] = attempt(game, action, episode)
             log.actions[n_rows] = action
             n_rows += 1
         log.n_attempts[episode] = n_rows - start
@@ -183,7 +182,7 @@ def play_frugal(
     failed = np.zeros(144, dtype=np.bool_)
     n_boards = game.deck.shape[0]
     while episode < n_boards and n_rows - before + horizon <= draws.shape[0]:
-        attempt(game, RESET, episode)
+        attempt(game, int(np.int64(RESET)), episode)
         failed[:] = False
         start = n_rows
         while game.finish[0] == 0 and n_rows - start < horizon:
@@ -196,7 +195,7 @@ def play_frugal(
             while seen < k:
                 action += 1
                 seen += (game.seen[0, action >> 2] > 0) & (not failed[action])
-            outcome = attempt(game, action, 0)
+            outcome = attempt(game, action, episode)
             if outcome == ACCEPTED:
                 failed[:] = False
             elif outcome == DENIED:

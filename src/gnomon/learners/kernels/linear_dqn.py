@@ -19,8 +19,6 @@ from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, RESET
 from gnomon.learners.kernels.one_board import OneBoard, OpenLog, attempt
 from gnomon.learners.linear_models import DQNSettings, Memory
 
-__all__ = ["choose", "learn", "play"]
-
 # Memory.counters
 _STORED = 0
 _ATTEMPTS = 1
@@ -210,15 +208,15 @@ def play(
     n_codes = memory.best.shape[1]
     codes = game.seen[0, :36]
     while episode < n_boards and n_rows - before + horizon <= draws.shape[0]:
-        attempt(game, RESET, episode)
+        attempt(game, int(np.int64(RESET)), episode)
         start = n_rows
-        last = 0
+        last = int(np.int64(0))
         over = game.finish[0] != 0
         while not over:
             row = draws[n_rows - before]
             action = choose(settings, memory, codes, last, row)
             code = int(codes[action >> 2])
-            outcome = attempt(game, action, 0)
+            outcome = attempt(game, action, episode)
             log.actions[n_rows] = action
             log.outcomes[n_rows] = outcome
             n_rows += 1

@@ -11,12 +11,11 @@ from numba import njit
 
 from gnomon.game.board import N_CELLS
 from gnomon.game.board_views import ACTION, OUTCOME
-from gnomon.game.engine.boards_in_play import Boards, Int, step
+from gnomon.game.engine.boards_in_play import Boards
 from gnomon.game.engine.compiler import CompiledRule
+from gnomon.game.engine.transition import Int, step
 from gnomon.learners.base import TrialLog
 from gnomon.learners.uniform_numbers import Draws
-
-__all__ = ["OneBoard", "OpenLog", "Play", "attempt", "deck_of", "one_board", "play_boards"]
 
 # Two bundles of arrays, so that a loop takes few arguments. Handing them to a compiled function
 # costs a reference count for each array, some 0.05 us an attempt together: much for the engine,
@@ -90,9 +89,13 @@ def deck_of(rule: CompiledRule, boards: npt.NDArray[np.uint8]) -> npt.NDArray[np
 
 @njit(cache=True)
 def attempt(game: OneBoard, action: int, n_dealt: int) -> int:
-    """Make one attempt, or deal row ``n_dealt`` if the action is RESET; return the outcome."""
+    """Make one attempt, or deal row ``n_dealt`` if the action is RESET; return the outcome.
+
+    Hand over numbers of 64 bits, not constants: for each constant Numba compiles another attempt.
+    """
     game.replies[ACTION, 0] = action
-    step(game.program, game.state, game.seen, game.replies, game.deck, n_dealt, 0, 0)
+    none = int(np.int64(0))  # of a plain 0 Numba would make a type, and for it a step of its own
+    step(game.program, game.state, game.seen, game.replies, game.deck, n_dealt, none, none)
     return int(game.replies[OUTCOME, 0])
 
 

@@ -14,8 +14,6 @@ from gnomon.game.outcomes import ACCEPTED, RESET
 from gnomon.learners.kernels.one_board import OneBoard, OpenLog, attempt
 from gnomon.learners.linear_models import Policy, PolicySettings
 
-__all__ = ["choose", "end_episode", "note", "play"]
-
 # Policy.sums
 _BASELINE = 0
 _DISCOUNTED = 1
@@ -76,7 +74,8 @@ def note(
     """Add the attempt that was chosen last to the gradient of the episode."""
     n_codes = policy.chances.shape[0]
     if settings.gamma != 1.0:
-        policy.trace[:] *= settings.gamma
+        for k in range(policy.trace.shape[0]):
+            policy.trace[k] *= settings.gamma
     for cell in range(36):
         code = int(codes[cell])
         for bucket in range(4):
@@ -129,14 +128,15 @@ def play(
     codes = game.seen[0, :36]
     before_it = np.empty(36, dtype=np.uint8)
     while episode < n_boards and n_rows - before + horizon <= draws.shape[0]:
-        attempt(game, RESET, episode)
+        attempt(game, int(np.int64(RESET)), episode)
         start = n_rows
-        last = 0
+        last = int(np.int64(0))
         over = game.finish[0] != 0
         while not over:
             action = choose(settings, policy, codes, last, draws[n_rows - before, 0])
-            before_it[:] = codes
-            outcome = attempt(game, action, 0)
+            for cell in range(36):  # a slice would cost two seconds more to compile
+                before_it[cell] = codes[cell]
+            outcome = attempt(game, action, episode)
             reward = 0.0 if outcome == ACCEPTED else -1.0
             note(settings, policy, before_it, last, action, reward)
             if outcome == ACCEPTED:

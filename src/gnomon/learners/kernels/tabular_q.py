@@ -10,8 +10,6 @@ from gnomon.game.outcomes import ACCEPTED, RESET
 from gnomon.learners.kernels.one_board import OneBoard, OpenLog, attempt
 from gnomon.learners.linear_models import TabularSettings
 
-__all__ = ["choose", "learn", "play"]
-
 _Table = npt.NDArray[np.float64]
 
 
@@ -91,14 +89,14 @@ def play(
     n_boards = game.deck.shape[0]
     codes = game.seen[0, :36]
     while episode < n_boards and n_rows - before + horizon <= draws.shape[0]:
-        attempt(game, RESET, episode)
+        attempt(game, int(np.int64(RESET)), episode)
         start = n_rows
-        last = 0
+        last = int(np.int64(0))
         while game.finish[0] == 0 and n_rows - start < horizon:
             row = draws[n_rows - before]
             action = choose(settings, values, codes, last, n_attempts[0], row)
             code = int(codes[action >> 2])
-            outcome = attempt(game, action, 0)
+            outcome = attempt(game, action, episode)
             before_it = last
             reward = -1.0
             if outcome == ACCEPTED:

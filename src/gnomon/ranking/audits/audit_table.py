@@ -27,10 +27,9 @@ from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.all_pairs import compare_all
-from gnomon.stats.comparisons.comparison import Comparisons
-from gnomon.stats.estimates import Estimate, estimate
-
-__all__ = ["TITLES", "Audit", "audit", "scaled_by_task"]
+from gnomon.stats.comparisons.comparison_records import Comparisons
+from gnomon.stats.estimate_records import Estimate
+from gnomon.stats.estimates import estimate
 
 #: Of more contestants only so many, the first ones, are asked to leave the pool.
 LEAVERS = 40

@@ -21,8 +21,6 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.quantiles import quantiles
 from gnomon.stats.bootstrap.resamples import draw_key
 
-__all__ = ["Intransitivity", "Triangle", "measure_intransitivity", "n_cycles", "worst_triangles"]
-
 
 @dataclass(frozen=True, eq=False)
 class Intransitivity:

@@ -16,8 +16,6 @@ from gnomon.results import Results
 from gnomon.scores.items import ItemScores
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["ITEM_TITLES", "ItemAudit", "item_statements"]
-
 #: What each section is called on a page.
 ITEM_TITLES = {
     "table": "What the evaluation holds",

@@ -18,9 +18,7 @@ from gnomon.ranking.audits.statements import HOPELESS, Statement
 from gnomon.ranking.ranks.ranking import Ranking, separation
 from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.comparisons.comparison import Comparison, Comparisons
-
-__all__ = ["on_agreement"]
+from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
 
 SECTION = "agreement"
 #: So many pairs are named, those that contradict one another first.

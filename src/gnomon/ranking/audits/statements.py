@@ -25,9 +25,7 @@ from gnomon.ranking.tournament import Tournament
 from gnomon.results import FieldRecord
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import Estimate
-
-__all__ = ["METRICS", "MOST_IN_DIAGRAM", "NOT_IN_TABLES", "Statement", "scale_in_words"]
+from gnomon.stats.estimate_records import Estimate
 
 #: Aggregates of scaled scores, whose orders are compared.
 METRICS = ("mean", "median", "iqm")

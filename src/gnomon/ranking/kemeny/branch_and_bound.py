@@ -18,8 +18,6 @@ import numpy.typing as npt
 from gnomon.ranking.kemeny.linear_ordering import improved, worth
 from gnomon.scores.table import FloatArray
 
-__all__ = ["best_order"]
-
 #: What is lost by less is rounding.
 SLIGHT = 1e-9
 

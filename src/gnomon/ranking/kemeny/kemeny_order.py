@@ -15,15 +15,6 @@ from gnomon.ranking.kemeny.branch_and_bound import best_order
 from gnomon.ranking.kemeny.linear_ordering import circle_relaxation, improved, order_search, worth
 from gnomon.scores.table import FloatArray
 
-__all__ = [
-    "MOST",
-    "KemenyOrder",
-    "disagreement",
-    "kemeny_order",
-    "strong_components",
-    "tied_stretches",
-]
-
 #: Beyond this the proof may take hours.
 MOST = 40
 #: What differs by less, in units of the largest margin, is equal.

@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 
-__all__ = ["Relaxation", "circle_relaxation", "improved", "order_search", "worth"]
-
 IntArray = npt.NDArray[np.int64]
 
 #: How often a search is kicked, for each of those to be ordered.

@@ -21,9 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.stats.bootstrap.kernels import STRIDE, mix
-
-__all__ = ["climb", "limit_of_middle", "search_orders"]
+from gnomon.stats.bootstrap.draws import STRIDE
+from gnomon.stats.bootstrap.kernels import mix
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]

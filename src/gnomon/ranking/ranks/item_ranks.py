@@ -24,8 +24,6 @@ from gnomon.stats.items.item_pairs import ItemPairs
 from gnomon.stats.items.item_values import ItemMetric
 from gnomon.stats.items.proportions import normal_quantile
 
-__all__ = ["ITEM_MEAN", "rank_by_items"]
-
 ITEM_MEAN = "item_mean"
 
 BoolArray = npt.NDArray[np.bool_]

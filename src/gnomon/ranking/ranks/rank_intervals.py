@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, listed
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.ranking.contest import By, Contest, contest_of, ground_of
 from gnomon.ranking.ranks.item_ranks import ITEM_MEAN, rank_by_items
 from gnomon.ranking.ranks.ranking import Decision, Ranked, Ranking
@@ -21,6 +22,7 @@ from gnomon.ranking.ranks.resampled_ratings import (
     resampled_ratings,
     spread_p_value,
 )
+from gnomon.ranking.ranks.selection import candidates_of, corrected_for_selection
 from gnomon.ranking.ranks.tie_groups import group_numbers, possible_ranks, tie_groups
 from gnomon.ranking.ratings.method_orders import order_of, rounded
 from gnomon.ranking.ratings.methods import Method, method_named
@@ -37,8 +39,6 @@ from gnomon.stats.bootstrap.resamples import draw_key
 from gnomon.stats.estimates import Resampling
 from gnomon.stats.items.item_units import counted_as
 
-__all__ = ["rank"]
-
 
 def rank(
     scores: ScoreTable | Contest,
@@ -54,6 +54,7 @@ def rank(
     weights: Weights = "equal",
     cap: float = math.inf,
     marginal: bool = False,
+    best_of: str | Mapping[str, int] | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> Ranking:
     """Rank algorithms by strength, or tasks by difficulty, and say which ranks are certain.
@@ -93,6 +94,10 @@ def rank(
     marginal : bool
         Whether rank intervals hold one by one, each for a contestant chosen beforehand, and not all
         together.
+    best_of : str or mapping from str to int, optional
+        Of how many candidates each algorithm is the best, 1 where it is not named, or the column
+        of the table that says so: settings that were tried, attempts that were begun. Ranks are
+        then corrected for the choice, by Bonferroni.
     rng : numpy.random.Generator or int, optional
         Source of all draws, or its seed; 0 if none is given.
 
@@ -104,7 +109,8 @@ def rank(
     Raises
     ------
     ScoreDataError
-        There are fewer than two contestants, no two share a task, or a method other than ``hodge``
+        There are fewer than two contestants, no two share a task, ``best_of`` is no column of whole
+        numbers or asked of marginal ranks, or a method other than ``hodge``
         is asked for contestants that no chain of common tasks connects.
     UnknownNameError
         There is no such method.
@@ -133,6 +139,12 @@ def rank(
     >>> ranking.groups
     (('dqn', 'tabular'), ('uniform',))
     """
+    if best_of is not None:
+        return _best_of_several(
+            scores, method, best_of, level, rng, marginal=marginal, units=units, cluster=cluster,
+            by=by, resampling=resampling, n_resamples=n_resamples, smoothing=smoothing,
+            weights=weights, cap=cap,
+        )  # fmt: skip
     if isinstance(scores, ScoreTable):
         scores = counted_as(scores, units, cluster)
         if scores.units == "items" and by == "algorithm" and method in (None, ITEM_MEAN):
@@ -157,6 +169,29 @@ def rank(
     )  # fmt: skip
     found = _assembled(tournament, numbers, replicates, decisions, how, settings)
     return replace(found, warnings=tuple(warned))
+
+
+def _best_of_several(
+    scores: ScoreTable | Contest,
+    method: str | None,
+    best_of: str | Mapping[str, int],
+    level: float,
+    rng: np.random.Generator | int | None,
+    **options: Any,
+) -> Ranking:
+    """Rank at the level, and with the same draws at those of the correction."""
+    if options["marginal"]:
+        raise ScoreDataError("expected ranks that hold together with best_of, found marginal ones")
+    if isinstance(best_of, str):
+        if not isinstance(scores, ScoreTable):
+            raise ValueError(f"expected a table with a column {best_of!r}, found a contest")
+        best_of = candidates_of(scores, best_of)
+    draws = generator(rng)
+
+    def again(level: float) -> Ranking:
+        return rank(scores, method, level=level, rng=deepcopy(draws), **options)
+
+    return corrected_for_selection(again(level), best_of, again)
 
 
 def _check_components(tournament: Tournament, method: Method) -> None:

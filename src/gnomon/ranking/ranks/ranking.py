@@ -21,8 +21,6 @@ from gnomon.results import FieldRecord, Results, Row
 from gnomon.scores.table import FloatArray
 from gnomon.stats.estimates import Resampling
 
-__all__ = ["Decision", "Ranked", "Ranking", "Separation", "rank_range", "separation"]
-
 IntArray = npt.NDArray[np.int64]
 
 

@@ -12,9 +12,6 @@ from gnomon.ranking.ranks.resampled_ratings import Edges, ResampledRatings
 from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import FloatArray
 
-__all__ = ["RatingNoise", "rating_noise"]
-
-
 #: Degrees of freedom (runs less grounds, or grounds less one) below which nothing is estimable:
 #: with three runs on one task, no test can tell two learners apart at 5 %.
 LEAST_FREEDOM = 3

@@ -13,11 +13,15 @@ import numpy.typing as npt
 from gnomon.ranking.contest import Contest
 from gnomon.ranking.ratings.hodge import hodge_ratings
 from gnomon.ranking.ratings.methods import Method
-from gnomon.ranking.tournament import Tournament, Weights, ground_edges, ground_weights
+from gnomon.ranking.tournament import (
+    Tournament,
+    Weights,
+    check_weights,
+    ground_edges,
+    ground_weights,
+)
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.resamples import draw_key
-
-__all__ = ["Edges", "ResampledRatings", "resampled_ratings", "spread_p_value"]
 
 #: Replicates whose edges are held in memory together, at most.
 BLOCK = 256
@@ -49,13 +53,17 @@ class Edges:
     @cached_property
     def ground_weights(self) -> FloatArray:
         """Weight of each pair on each ground, shape (grounds, n, n)."""
-        variance = ground_edges(self.contest, self.smoothing, self.cap)[1]
-        return ground_weights(self.contest, self.weights, variance)
+        check_weights(self.contest, self.weights)
+        if self.weights != "precision":
+            return ground_weights(self.contest, self.weights, np.empty(0))
+        return ground_weights(
+            self.contest, "precision", ground_edges(self.contest, self.smoothing, self.cap)[1]
+        )
 
     @cached_property
     def _logs(self) -> FloatArray:
         """Logarithms of all numbers of won pairs that can occur, in halves, smoothed."""
-        most = int(self.contest.pairs[self.contest.met].max(initial=0.0))
+        most = int(self.contest.most_pairs)
         return np.log(np.arange(2 * most + 1) / 2.0 + self.smoothing)
 
     def resampled(

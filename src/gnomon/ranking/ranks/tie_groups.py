@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["group_letters", "group_numbers", "possible_ranks", "tie_groups"]
-
 
 def tie_groups(
     order: Sequence[str], names: Sequence[str], separated: npt.NDArray[np.bool_]

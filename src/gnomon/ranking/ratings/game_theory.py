@@ -10,14 +10,6 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
-__all__ = [
-    "AlphaRank",
-    "alpha_rank",
-    "max_entropy_equilibrium",
-    "nash_averaging",
-    "stationary_distribution",
-]
-
 #: Payoffs below this share of the largest count as none: a solver that works to 1e-7 takes them for
 #: something at one place and for nothing at another.
 LEAST_PAYOFF = 1e-5

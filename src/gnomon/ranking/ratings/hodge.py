@@ -13,15 +13,6 @@ import numpy.typing as npt
 from gnomon.ranking.tournament import Tournament, connected_components
 from gnomon.scores.table import FloatArray
 
-__all__ = [
-    "HodgeDecomposition",
-    "expected_intransitivity",
-    "hodge_decomposition",
-    "hodge_ratings",
-    "intransitivity",
-    "trait_correlation",
-]
-
 
 def hodge_ratings(log_odds: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
     r"""Rate by weighted least squares: differences of ratings come nearest to the edges.

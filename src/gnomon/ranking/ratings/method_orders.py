@@ -18,20 +18,6 @@ from gnomon.ranking.tournament import Tournament, require_connection
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = [
-    "MethodOrder",
-    "MethodOrders",
-    "MethodRating",
-    "PoolEffect",
-    "in_words",
-    "order_of",
-    "orders_by_method",
-    "orders_of",
-    "pool_effects",
-    "reversed_pairs",
-    "rounded",
-]
-
 #: Ratings of which the largest is less are rounding, whatever their unit: log-odds, shares, places.
 LARGEST_AT_LEAST = 1e-3
 

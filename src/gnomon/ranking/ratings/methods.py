@@ -28,8 +28,6 @@ from gnomon.ranking.ratings.pooled import (
 from gnomon.ranking.tournament import Tournament
 from gnomon.scores.table import FloatArray
 
-__all__ = ["METHODS", "Method", "method_named"]
-
 #: After this Kemeny's order is the best one found, and a warning says how far it may be from the
 #: best. Margins of runs on common tasks need a second or two, forty without anything in common
 #: some minutes.

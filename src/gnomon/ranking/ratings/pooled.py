@@ -12,20 +12,6 @@ from gnomon.errors import ScoreDataError
 from gnomon.ranking.contest import Contest
 from gnomon.scores.table import FloatArray
 
-__all__ = [
-    "BradleyTerry",
-    "borda",
-    "bradley_terry",
-    "copeland",
-    "difficulty",
-    "elo",
-    "elo_games",
-    "mean_rank",
-    "perron_vector",
-    "task_ranks",
-    "transfer",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerry:

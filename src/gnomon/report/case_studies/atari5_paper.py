@@ -5,8 +5,6 @@ from __future__ import annotations
 from gnomon.distill.atari.reproduction import reproduce
 from gnomon.report.case_studies.case_study import CaseStudy, How
 
-__all__ = ["case_study"]
-
 
 def case_study(how: How) -> CaseStudy:
     """Return the paper's numbers beside ours."""

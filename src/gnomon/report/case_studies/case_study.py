@@ -16,8 +16,6 @@ from gnomon.plot.record import Figure
 from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.results import noted
 
-__all__ = ["CASE_STUDIES", "CaseStudy", "How", "data_file", "reproduce"]
-
 #: The studies by name, and the module that computes each.
 CASE_STUDIES: Mapping[str, str] = {
     "rliable": "gnomon.report.case_studies.rliable_paper",

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
+from gnomon._io.tables import p_value
 from gnomon.distill.atari.reproduction import Comparison
 from gnomon.experiments import ExperimentConfig, RunFolder, load_experiment, run
 from gnomon.plot.record import Figure
@@ -20,8 +21,6 @@ from gnomon.report.case_studies.case_study import CaseStudy, How
 from gnomon.report.findings import Findings, findings_of
 from gnomon.report.run_figures import difficulty_figures, trial_figure
 from gnomon.stats import mann_whitney
-
-__all__ = ["case_study"]
 
 #: What the paper's text leaves open, in the two readings that are tried.
 READINGS: Mapping[str, Mapping[str, object]] = {
@@ -94,7 +93,7 @@ def _claims(reading: str, found: Findings) -> Iterator[Comparison]:
         f"{a} > {b}": mann_whitney(played[a].ends, played[b].ends, alternative="greater")[1]
         for a, b in pairwise(order)
     }
-    ours = ", ".join(f"{pair} p = {value:.2g}" for pair, value in p.items())
+    ours = ", ".join(f"{pair} p {p_value(value, '= ')}" for pair, value in p.items())
     item = "one-sided tests in the order of the medians"
     yield _claim(where, item, f"p < {_P}", ours, max(p.values()) < _P)
 

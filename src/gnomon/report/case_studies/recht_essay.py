@@ -13,8 +13,6 @@ from gnomon.report.case_studies.case_study import CaseStudy, How, data_file
 from gnomon.scores import SummaryTable, read_summaries
 from gnomon.stats import Profiles, profile
 
-__all__ = ["case_study"]
-
 _WHERE = "arXiv 1709.06009, tables 8 and 9"
 _FILE = "scores/machado2018_mean_std.csv"
 SHALLOW, DEEP = "Sarsa(lambda)+Blob-PROST", "DQN"

@@ -15,8 +15,6 @@ from gnomon.report.case_studies.case_study import CaseStudy, How, data_file
 from gnomon.scores import ScoreTable, normalize_by, read_scores
 from gnomon.stats import compare, estimate, plan, profile
 
-__all__ = ["case_study"]
-
 _WHERE = "github.com/evgenii-nikishin/rl_with_resets, discrete_control (commit 502ec52)"
 _BASELINES = "github.com/google-research/rliable, its notebook (commit 3ccd9f4)"
 #: So many digits of the notebook's output are compared: the rest is the order of summation.

@@ -18,8 +18,6 @@ from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import rows_of_arrays
 
-__all__ = ["ARRAYS", "read_arrays"]
-
 _SHAPES = "arrays (runs, tasks) by algorithm, lists of runs by task, or those by algorithm"
 
 

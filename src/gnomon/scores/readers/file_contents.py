@@ -19,16 +19,6 @@ import polars as pl
 from gnomon.errors import ScoreDataError, shortened
 from gnomon.scores.tidy import Origin
 
-__all__ = [
-    "header_line",
-    "header_names",
-    "json_content",
-    "json_object",
-    "mapping_at",
-    "read_columns",
-    "read_csv",
-]
-
 #: A longer first line is that of no table.
 _LONGEST_HEADER = 1_000_000
 #: As many lines are looked at for a header.

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from gnomon.errors import ScoreDataError
 
-__all__ = ["named_numbers"]
-
 
 def named_numbers(path: Path, key: str, columns: Sequence[str]) -> dict[str, tuple[float, ...]]:
     """Return the numbers in some columns of a CSV file, by the name in another.

@@ -23,8 +23,6 @@ from gnomon.scores.readers.wide_table import ALGORITHMS
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin
 
-__all__ = ["PIVOT"]
-
 _ROLES = ("algorithm", "task", "run", "step")
 #: What a column of a pivot is called, and what one column of it is.
 _ONE: dict[ColumnsAre, str] = {"algorithms": "algorithm", "tasks": "task", "runs": "run"}

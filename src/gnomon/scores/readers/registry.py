@@ -21,16 +21,6 @@ from gnomon.errors import ScoreDataError, UnknownNameError, listed
 from gnomon.scores.joined_tables import joined_tables, renamed
 from gnomon.scores.table import ScoreTable, Units
 
-__all__ = [
-    "BUILT_IN",
-    "GROUP",
-    "ColumnsAre",
-    "ReadRequest",
-    "Reader",
-    "available_readers",
-    "read_scores",
-]
-
 #: What the columns of a pivot may be.
 ColumnsAre = Literal["algorithms", "tasks", "runs"]
 
@@ -380,6 +370,12 @@ def _recognised(path: Path, wanted: ReadRequest) -> Reader:
     chosen = (apt or found)[0]
     # A tidy file of items may go without runs.
     return _named("items") if wanted.units == "items" and chosen.name == "tidy" else chosen
+
+
+def is_recognised(path: Path) -> bool:
+    """Return whether a reader recognises what lies in a place, or the name of a data set."""
+    there = path.exists()
+    return any((there or not r.is_general) and r.recognises(path) for r in _readers())
 
 
 def _named(name: str) -> Reader:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-__all__ = ["has_deviation", "reported_number"]
-
 _NOTHING = ("", "-", "–", "—", "na", "n/a", "nan", "null", "none", "?")
 _PLAIN = r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"
 _SPREAD = r"(?:(?:±|\+/-|\\pm)\s*[\d.,]+\s*%?|\([\d.,]+\s*%?\))"

@@ -17,8 +17,6 @@ from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.scores.tidy import Origin, matching_rows, renamed_columns
 
-__all__ = ["SummaryTable", "holds_summaries", "of_standard_errors", "read_summaries"]
-
 #: The columns of a table of summaries.
 _SUMMARY = ("algorithm", "task", "mean", "std", "runs")
 

@@ -26,8 +26,6 @@ from gnomon.scores.tidy import (
     tidy_frame,
 )
 
-__all__ = ["TIDY", "write_scores"]
-
 #: Columns that describe the whole table; a tidy file may carry them, with one value each.
 _ABOUT = ("metric", "unit", "direction", "units", "cluster_column")
 

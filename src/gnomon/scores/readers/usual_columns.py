@@ -15,8 +15,6 @@ from gnomon.errors import joined, listed, shortened
 from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.tidy import SPECIAL, Origin
 
-__all__ = ["USUAL", "chosen_score", "role_of", "short_name", "usual_columns"]
-
 #: What else a column of a tidy file is called, in small letters and without its prefix.
 USUAL: Mapping[str, tuple[str, ...]] = {
     "algorithm": ("algorithm", "algo", "exp_name", "agent"),

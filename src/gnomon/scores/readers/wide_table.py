@@ -24,8 +24,6 @@ from gnomon.scores.readers.usual_columns import role_of
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin, missing_columns
 
-__all__ = ["WIDE", "WideLayout", "is_no_task", "read_wide_table", "wide_layout"]
-
 Cells = Mapping[str, Sequence[float | None]]
 
 #: Headings of a column that names algorithms, and of one that names tasks.

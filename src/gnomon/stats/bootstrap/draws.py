@@ -12,8 +12,6 @@ import numpy.typing as npt
 from gnomon.scores.table import FloatArray
 from gnomon.stats.strata import IntArray, Strata
 
-__all__ = ["aggregates_of_draws", "drawn_scores"]
-
 UIntArray = npt.NDArray[np.uint64]
 
 #: The constants of splitmix64 (Steele, Lea and Flood 2014).

@@ -20,14 +20,6 @@ from numba import njit
 
 from gnomon.stats.bootstrap.draws import FIRST, NO_WEIGHT, SECOND, STRIDE
 
-__all__ = [
-    "STRIDE",
-    "mix",
-    "resample_aggregates",
-    "resample_improvement",
-    "resample_profiles",
-]
-
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 

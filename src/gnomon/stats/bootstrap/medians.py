@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 
-__all__ = ["median_curve", "median_interval"]
-
 _Ints = npt.NDArray[np.int64]
 
 #: Medians that are held in memory together; has no influence on any number.

@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 
-__all__ = ["percentile_interval", "quantile_ends", "quantiles"]
-
 
 def quantiles(replicates: FloatArray, probabilities: npt.ArrayLike) -> FloatArray:
     """Return quantiles along the first axis, as `numpy.quantile` (linear) but fit for infinities.

@@ -20,11 +20,6 @@ from gnomon.stats.bootstrap.draws import aggregates_of_draws, drawn_scores
 from gnomon.stats.metrics import Metric
 from gnomon.stats.strata import IntArray, Strata, as_strata
 
-__all__ = [
-    "Resamples",
-    "draw_key",
-]
-
 #: What the kernel computes besides one additive metric.
 KERNEL_COLUMNS = ("mean", "median", "iqm")
 

@@ -24,9 +24,6 @@ from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.cautions import LARGE_SHARE, warn
 from gnomon.stats.comparisons.comparison import (
-    IMPROVEMENT,
-    Comparison,
-    Comparisons,
     ComparisonSettings,
     Correction,
     SmallMethod,
@@ -34,6 +31,8 @@ from gnomon.stats.comparisons.comparison import (
     corrected,
     metrics_to_compare,
 )
+from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
+from gnomon.stats.comparisons.difference import IMPROVEMENT
 from gnomon.stats.comparisons.permutation import largest_of_permuted
 from gnomon.stats.comparisons.studentized_range import range_cdf, range_quantile
 from gnomon.stats.estimates import shared_tasks
@@ -42,8 +41,6 @@ from gnomon.stats.items.item_units import counted_as, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics
 from gnomon.stats.small_samples.moderated_variances import TableVariances
 from gnomon.stats.small_samples.small_sample import delta_error
-
-__all__ = ["compare_all"]
 
 #: Up to so many algorithms, and from so many runs on for metrics that trim, intervals by the
 #: studentized range hold together; else they want tails that Student's t does not have.

@@ -14,6 +14,7 @@ from gnomon.results import generator, made_by, recorded
 from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.bootstrap.resamples import draw_key
+from gnomon.stats.cautions import warn
 from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
 from gnomon.stats.comparisons.difference import (
     IMPROVEMENT,
@@ -23,29 +24,14 @@ from gnomon.stats.comparisons.difference import (
     judged_tasks,
 )
 from gnomon.stats.comparisons.rank_tests import holm
-from gnomon.stats.estimates import shared_tasks, warn
-from gnomon.stats.intervals import checked
+from gnomon.stats.estimates import shared_tasks
+from gnomon.stats.intervals import Interval, checked
 from gnomon.stats.items.item_comparisons import compare_items
 from gnomon.stats.items.item_looks import compare_items_sequentially
 from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.small_samples.moderated_variances import TableVariances
 from gnomon.stats.strata import Strata
-
-__all__ = [
-    "IMPROVEMENT",
-    "Comparison",
-    "ComparisonSettings",
-    "Comparisons",
-    "Correction",
-    "SmallMethod",
-    "chosen_pair",
-    "compare",
-    "compared_pair",
-    "corrected",
-    "metrics_to_compare",
-    "scores_of_pair",
-]
 
 SmallMethod = Literal["auto", "small_sample", "percentile"]
 Correction = Literal["holm", "studentized_range", "permutation"]
@@ -102,7 +88,8 @@ def compare(
     method : str
         ``small_sample``: delta-t (for means on one task this is Welch's test) and, for medians,
         the profile intervals of both combined (:mod:`gnomon.stats.comparisons.difference`);
-        ``percentile``: bootstrap; ``auto``: the first below 20 runs.
+        ``percentile``: bootstrap; ``auto``: the first below 20 runs, and above 50,000 scores
+        of an algorithm.
     n_resamples : int
         Number of resamples, for ``percentile`` and metrics without closed form.
     gamma : float, optional
@@ -183,7 +170,7 @@ def chosen_pair(scores: ScoreTable, a: str | None, b: str | None) -> tuple[str, 
         return None
     if b is None:
         raise ScoreDataError(f"expected two algorithms to compare, or none; found {a!r} alone")
-    scores.select(algorithms=[a, b])
+    scores.shared_tasks([a, b])  # knows both names
     if a == b:
         raise ScoreDataError(f"expected two different algorithms, found {a!r} twice")
     return a, b
@@ -247,13 +234,11 @@ def compared_pair(
             of = variances.influences(metric, tasks)
             if a in of and b in of:
                 moderated = replace(options, moderated=(of[a], of[b]))
-        (whole,) = judged(x, y, metric, moderated)
-        comparisons.append(_compared(whole, metric, options, a, b, None))
+        whole = judged(x, y, metric, moderated)
+        comparisons += _compared((a, b), metric.name, [None], whole, options.level)
         if per_task:
-            judgements = zip(tasks, judged_tasks(x, y, metric, options), strict=True)
-            comparisons += corrected(
-                [_compared(one, metric, options, a, b, task) for task, one in judgements]
-            )
+            each = judged_tasks(x, y, metric, options)
+            comparisons += _compared((a, b), metric.name, tasks, each, options.level)
     return comparisons
 
 
@@ -308,43 +293,53 @@ def _strata_pair(
 
 
 def _compared(
-    found: Judgement,
-    metric: Metric,
-    options: DifferenceOptions,
-    a: str,
-    b: str,
-    task: str | None,
-) -> Comparison:
-    """Return one comparison, NaN with a warning where it is not estimable."""
-    value, interval, p_value = found.value, found.interval, found.p_value
-    where = f"{metric.name} of {a} and {b}" + (f" on {task}" if task else "")
-    if not math.isfinite(value):
+    pair: tuple[str, str],
+    metric: str,
+    tasks: Sequence[str | None],
+    judgements: Sequence[Judgement],
+    level: float,
+) -> list[Comparison]:
+    """Return the comparisons of two algorithms on some tasks, corrected over these."""
+    found = [
+        _estimable(one, pair, f"{metric} of {pair[0]} and {pair[1]}" + (f" on {t}" if t else ""))
+        for t, one in zip(tasks, judgements, strict=True)
+    ]
+    adjusted = holm([p_value for *_, p_value in found]).tolist()
+    return [
+        Comparison(
+            *pair,
+            metric,
+            task,
+            value,
+            interval.low,
+            interval.high,
+            p_value,
+            p_adjusted,
+            level,
+            interval.method,
+            interval.n_resamples,
+            interval.mc_error,
+        )
+        for task, (value, interval, p_value), p_adjusted in zip(tasks, found, adjusted, strict=True)
+    ]
+
+
+def _estimable(
+    found: Judgement, pair: tuple[str, str], where: str
+) -> tuple[float, Interval, float]:
+    """Return value, interval and p-value, NaN with a warning where they are not estimable."""
+    if not math.isfinite(found.value):
         warn(f"{where}: not estimable, some runs are infinite (censored)")
-        value = math.nan
-    elif min(found.n_runs) == 1:
-        single = a if found.n_runs[0] == 1 else b
+        return math.nan, found.interval, found.p_value
+    if min(found.n_runs) == 1:
+        single = pair[found.n_runs.index(1)]
         warn(f"{where}: interval not estimable from one run per task of {single}")
-    else:
-        interval, fault = checked(interval, found.size)
-        if fault is not None:
-            warn(f"{where}: {fault}")
-        if math.isnan(interval.low):
-            p_value = math.nan
-    return Comparison(
-        a,
-        b,
-        metric.name,
-        task,
-        value,
-        interval.low,
-        interval.high,
-        p_value,
-        p_value,
-        options.level,
-        interval.method,
-        interval.n_resamples,
-        interval.mc_error,
-    )
+        return found.value, found.interval, found.p_value
+    interval, fault = checked(found.interval, found.size)
+    if fault is not None:
+        warn(f"{where}: {fault}")
+    p_value = math.nan if math.isnan(interval.low) else found.p_value
+    return found.value, interval, p_value
 
 
 def corrected(comparisons: list[Comparison]) -> list[Comparison]:

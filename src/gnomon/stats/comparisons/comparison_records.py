@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-from gnomon.results import Results, Row
+from gnomon.results import FieldRecord, Results, Row
 from gnomon.stats.comparisons.difference import IMPROVEMENT
-from gnomon.stats.estimate_records import finite_or_none
-
-__all__ = ["Comparison", "Comparisons"]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(FieldRecord):
     """How much better (or higher) one algorithm is than another in one metric.
 
     Parameters
@@ -65,10 +62,6 @@ class Comparison:
     method: str
     n_resamples: int
     mc_error: float
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
-        return {name: finite_or_none(value) for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

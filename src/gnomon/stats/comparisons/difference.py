@@ -27,34 +27,22 @@ import numpy as np
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.resamples import Resamples
 from gnomon.stats.comparisons.improvement import Improvement, placements, resampled_improvement
-from gnomon.stats.intervals import FEW_RUNS, Interval, percentile
+from gnomon.stats.intervals import Interval, percentile, prefers_closed_form
 from gnomon.stats.metrics import Metric, metric_named
 from gnomon.stats.small_samples.median_profile import MedianProfile
 from gnomon.stats.small_samples.small_sample import DeltaError, Influences, delta_error
 from gnomon.stats.strata import Number, Strata, number
-
-__all__ = [
-    "IMPROVEMENT",
-    "Difference",
-    "DifferenceOptions",
-    "Judgement",
-    "MedianDifference",
-    "difference",
-    "difference_error",
-    "difference_of",
-    "has_closed_form",
-    "judged",
-    "judged_tasks",
-    "neutral_value",
-    "paired_correlation",
-    "size_of",
-]
 
 #: The metric that is no difference: see :mod:`gnomon.stats.comparisons.improvement`.
 IMPROVEMENT = "probability_of_improvement"
 
 #: The normal probability of lying below one standard deviation.
 NORMAL_TAIL = 0.8413447460685429
+
+#: Steps in which the logarithm of the p-value of two medians is known, and which of them are tried
+#: around a guess.
+N_LEVELS = 16**5
+NEAR = np.array([-4096, -512, -64, -8, -2, -1, 0, 1, 2, 8, 64, 512, 4096])
 
 
 @dataclass(frozen=True)
@@ -72,12 +60,16 @@ class DifferenceOptions:
 
     def small(self, x: Strata, y: Strata) -> bool:
         """Return whether the small-sample method is to be used."""
-        few = min(x.counts.min(), y.counts.min()) < FEW_RUNS
-        return self.method == "small_sample" or (self.method == "auto" and bool(few))
+        unasked = self.method == "auto" and (prefers_closed_form(x) or prefers_closed_form(y))
+        return self.method == "small_sample" or unasked
 
     def closed(self, x: Strata, y: Strata) -> bool:
-        """Return whether the probability of improvement has its closed form: always on one task."""
-        return self.small(x, y) or (self.method == "auto" and x.n_tasks == 1)
+        """Return whether the probability of improvement has a closed form.
+
+        On one task it always has, unless runs are pairs.
+        """
+        alone = x.n_tasks == 1 and not self.paired
+        return self.small(x, y) or (self.method == "auto" and alone)
 
     def paired_keys(self) -> tuple[np.uint64, np.uint64]:
         """Return the keys of both algorithms' draws: one and the same for pairs."""
@@ -170,9 +162,10 @@ def judged(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> 
     """Return the judgement of two tables, or of each two tables of two batches."""
     found, n_runs = difference(x, y, metric, options), (x.counts.max(), y.counts.max())
     size, interval = size_of(x, y, metric), found.interval(options.level)
+    made = interval.method, interval.n_resamples, interval.mc_error
     columns = np.broadcast_arrays(found.value, size, interval.low, interval.high, found.p_value)
     return [
-        Judgement(value, size, replace(interval, low=low, high=high), p_value, n_runs)
+        Judgement(value, size, Interval(low, high, *made), p_value, n_runs)
         for value, size, low, high, p_value in np.stack(columns, axis=-1).reshape(-1, 5).tolist()
     ]
 
@@ -402,14 +395,24 @@ class MedianDifference:
     @property
     def p_value(self) -> float:
         """1 minus the highest level at which the interval excludes zero."""
-        sides = self._below if self.value > 0.0 else self._above
+        from scipy import special
+
+        sides, distance = self._below if self.value > 0.0 else self._above, abs(self.value)
         # The level as minus the logarithm of its complement; beyond 36 it would be rounded to 1.
-        least, width = 0.0, 36.0
-        for _ in range(5):
-            width /= 16.0
-            levels = -np.expm1(-(least + width * np.arange(1, 16)))[:, None]
-            least += width * np.count_nonzero(abs(self.value) > self._reach(sides, levels))
-        return math.exp(-least)
+        width = 36.0 / N_LEVELS
+        tried = np.linspace(0, N_LEVELS, 17)
+        while True:
+            short = distance - self._reach(sides, -np.expm1(-width * tried)[:, None])
+            n = np.count_nonzero(short[1:-1] > 0.0)
+            least, most = tried[n : n + 2]
+            if most - least <= 1.0:
+                return math.exp(-width * least)
+            # The reach is nearly straight in the root of the quantile.
+            roots = np.sqrt(special.chdtri(1.0, np.exp(-width * tried[n : n + 2])))
+            square = float(np.interp(0.0, -short[n : n + 2], roots)) ** 2
+            guess = np.rint(-np.log(special.chdtrc(1.0, square)) / width)
+            inside = np.clip(guess + NEAR, least + 1.0, most - 1.0)
+            tried = np.unique(np.concatenate([[least], inside, [most]]))
 
 
 def paired_correlation(x: Strata, y: Strata, *, n_resamples: int, key: np.uint64) -> float:

@@ -13,16 +13,6 @@ from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.rank_tests import PairwiseTest, holm, mann_whitney, pairs_won
 from gnomon.stats.estimates import shared_tasks
 
-__all__ = [
-    "TaskTest",
-    "almost_stochastic_order",
-    "cliffs_delta",
-    "hedges_g",
-    "permutation_test",
-    "task_tests",
-    "violation_ratio",
-]
-
 TaskTest = Literal["welch", "mann_whitney", "permutation", "wilcoxon"]
 
 

@@ -26,23 +26,20 @@ from gnomon.results import FieldRecord, Results, Row, generator, noted
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.comparisons.all_pairs import compare_all
 from gnomon.stats.comparisons.comparison import (
-    IMPROVEMENT,
-    Comparison,
     ComparisonSettings,
     SmallMethod,
     compare,
     metrics_to_compare,
     scores_of_pair,
 )
-from gnomon.stats.comparisons.difference import difference, size_of
+from gnomon.stats.comparisons.comparison_records import Comparison
+from gnomon.stats.comparisons.difference import IMPROVEMENT, difference, size_of
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.intervals import checked
 from gnomon.stats.items.item_pairs import ItemPairs
 from gnomon.stats.items.item_units import counted_as
 from gnomon.stats.items.item_values import ItemMetric
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list
-
-__all__ = ["Equivalence", "Equivalences", "equivalence"]
 
 #: The smallest p-value that is looked for: a smaller one says no more.
 LEAST_P = 1e-9
@@ -121,6 +118,7 @@ class Equivalences(Results[Equivalence]):
         *("a", "b", "metric", "task", "value", "equivalence_low", "equivalence_high"),
         *("share_within", "p_difference", "p_equivalence", "verdict"),
     )
+    drawn_by = "gnomon.plot.statistics:draw_comparisons"
 
     def rows(self) -> Sequence[Row]:
         """Return what people see: the corrected p-values, under plain names."""

@@ -27,16 +27,6 @@ from gnomon.stats.intervals import Interval
 from gnomon.stats.small_samples.small_sample import DeltaError, Influences, delta_error
 from gnomon.stats.strata import IntArray, Number, Strata, as_strata, number
 
-__all__ = [
-    "Improvement",
-    "Placements",
-    "newcombe_interval",
-    "placements",
-    "probability_of_improvement",
-    "resampled_improvement",
-]
-
-
 #: From so many pairs of runs on a task, sorting is faster than looking at each.
 MANY_PAIRS = 4096
 
@@ -100,12 +90,19 @@ def placements(
     x, y = as_strata(a), as_strata(b)
     if x.n_tasks != y.n_tasks:
         raise ValueError(f"expected the same tasks, found {x.n_tasks} and {y.n_tasks}")
-    pairs = list(zip(x.per_task(), y.per_task(), strict=True))
-    won_a = np.concatenate([_shares(p, q) for p, q in pairs], axis=-1)
-    won_b = np.concatenate([_shares(q, p) for p, q in pairs], axis=-1)
+    won_a, won_b = _shares_won(x, y), _shares_won(y, x)
     if not higher_is_better:
         won_a, won_b = 1.0 - won_a, 1.0 - won_b
     return Placements(Strata(won_a, x.starts), Strata(won_b, y.starts))
+
+
+def _shares_won(x: Strata, y: Strata) -> FloatArray:
+    """Return for each run of x the share of y's runs on its task that it beats."""
+    if isinstance(x.n_runs, int) and isinstance(y.n_runs, int):
+        runs = (one.values.reshape(*one.values.shape[:-1], one.n_tasks, -1) for one in (x, y))
+        return _shares(*runs).reshape(x.values.shape)
+    pairs = zip(x.per_task(), y.per_task(), strict=True)
+    return np.concatenate([_shares(p, q) for p, q in pairs], axis=-1)
 
 
 def _shares(values: FloatArray, others: FloatArray) -> FloatArray:
@@ -244,7 +241,8 @@ def newcombe_interval(value: Number, m: int, n: int, level: float) -> tuple[Numb
 
     z = float(special.ndtri((1.0 + level) / 2.0))
     # The lower end of the share won is the upper end of the share lost.
-    return 1.0 - _upper_end(1.0 - value, m, n, z), _upper_end(value, m, n, z)
+    lost, won = _upper_end(np.stack([1.0 - value, value]), m, n, z)
+    return number(1.0 - lost), number(won)
 
 
 def _upper_end(value: Number, m: int, n: int, z: float) -> Number:

@@ -17,8 +17,6 @@ from gnomon.stats.small_samples.moderated_variances import moderated_variances
 from gnomon.stats.small_samples.small_sample import task_variances
 from gnomon.stats.strata import Strata
 
-__all__ = ["largest_of_permuted"]
-
 
 def largest_of_permuted(
     scores: ScoreTable, metric: Metric, tasks: Sequence[str], how: ComparisonSettings

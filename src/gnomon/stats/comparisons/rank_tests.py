@@ -14,19 +14,6 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 
-__all__ = [
-    "Alternative",
-    "DifficultyOrder",
-    "PairwiseTest",
-    "difficulty_order",
-    "doubled_ranks",
-    "holm",
-    "mann_whitney",
-    "mann_whitney_table",
-    "pairs_won",
-    "rank_sum_distribution",
-]
-
 Alternative = Literal["two-sided", "greater", "less"]
 
 #: Samples of up to so many values each are tested by the exact distribution.
@@ -97,11 +84,12 @@ def mann_whitney(
     a, b = _sample(x), _sample(y)
     if not a.size or not b.size:
         return float("nan"), float("nan")
-    if max(a.size, b.size) <= EXACT_RUNS:
-        return pairs_won(a, b), _exact_p_value(a, b, alternative)
     # Ranks keep the order and the ties, and are finite.
     ranks = doubled_ranks(np.concatenate([a, b]))
-    u, ties = _pairs_won(ranks, a.size), np.bincount(ranks)
+    u = _pairs_won(ranks, a.size)
+    if max(a.size, b.size) <= EXACT_RUNS:
+        return u, _exact_p_value(ranks, a.size, alternative)
+    ties = np.bincount(ranks)
     if min(a.size, b.size) <= EXACT_SMALLER and ties.max() == 1:
         from scipy import stats
 
@@ -144,11 +132,10 @@ def _normal_p_value(
     return min(1.0, 2.0 * tail if alternative == "two-sided" else tail)
 
 
-def _exact_p_value(x: FloatArray, y: FloatArray, alternative: Alternative) -> float:
-    """Return the p-value from all ways to deal the values out."""
-    ranks = doubled_ranks(np.concatenate([x, y]))
-    seen = int(ranks[: x.size].sum())
-    chances = _rank_sums(tuple(np.sort(ranks).tolist()), x.size)
+def _exact_p_value(ranks: npt.NDArray[np.int64], n: int, alternative: Alternative) -> float:
+    """Return the p-value of the first n from all ways to deal these doubled ranks out."""
+    seen = int(ranks[:n].sum())
+    chances = _rank_sums(tuple(sorted(ranks.tolist())), n)
     greater, less = float(chances[seen:].sum()), float(chances[: seen + 1].sum())
     if alternative == "two-sided":
         return min(1.0, 2.0 * min(greater, less))

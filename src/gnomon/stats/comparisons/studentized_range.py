@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.scores.table import FloatArray
 
-__all__ = ["noncentrality", "range_cdf", "range_quantile"]
-
 #: Nodes of the two integrals, over the lowest mean and over the standard deviation: exact to 1e-7
 #: from one degree of freedom on, in a twentieth of the time that SciPy takes for a quantile.
 N_NODES = (96, 160)

@@ -21,8 +21,6 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 
-__all__ = ["ClusterError", "Clusters", "cluster_error"]
-
 IntArray = npt.NDArray[np.int64]
 
 

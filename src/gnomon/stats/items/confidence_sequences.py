@@ -18,8 +18,6 @@ import numpy as np
 
 from gnomon.scores.table import FloatArray
 
-__all__ = ["ConfidenceSequence", "expected_items"]
-
 #: The largest stake, as a share of what would lose all.
 MOST_STAKE = 0.5
 #: The largest difference that is tried.

@@ -23,15 +23,6 @@ from gnomon.stats.items.item_values import ItemMetric
 from gnomon.stats.items.paired import mcnemar
 from gnomon.stats.metrics import Metric, Metrics, metric_list
 
-__all__ = [
-    "ItemComparison",
-    "ItemComparisons",
-    "ItemCorrection",
-    "compare_items",
-    "item_metrics",
-]
-
-
 ItemCorrection = Literal["holm", "studentized_range"]
 
 

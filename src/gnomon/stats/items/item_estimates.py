@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -13,14 +13,12 @@ from gnomon.errors import ScoreDataError, UnknownNameError, counted
 from gnomon.results import Row, made_by, recorded
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import warn
-from gnomon.stats.estimate_records import Estimate, Estimates, finite_or_none
+from gnomon.stats.estimate_records import Estimate, Estimates
 from gnomon.stats.items.item_comparisons import item_metrics
 from gnomon.stats.items.item_pairs import ItemPairs, Mask
 from gnomon.stats.items.item_values import ItemMetric
 from gnomon.stats.items.variance_components import variance_components
 from gnomon.stats.metrics import Metrics
-
-__all__ = ["ItemEstimate", "ItemEstimates", "ItemMethod", "estimate_items", "item_method"]
 
 #: How the interval of a share of right items is made; ``auto`` for all other scores.
 ItemMethod = Literal["auto", "wilson", "beta", "clopper_pearson"]
@@ -67,12 +65,6 @@ class ItemEstimate(Estimate):
     from_clusters: float = math.nan
     from_items: float = math.nan
     from_epochs: float = math.nan
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON; the task, if there is one, comes first."""
-        record = {name: finite_or_none(value) for name, value in asdict(self).items()}
-        task = record.pop("task")
-        return record if task is None else {"task": task, **record}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -227,7 +219,7 @@ def _estimated(
     there = own.known if among is None else own.known & among
     n_epochs = own.n_epochs[there]
     shares = (math.nan, math.nan, math.nan)
-    if not metric.of_samples and m.n > 1:
+    if m.n > 1:
         of = own.values[there], own.noise[there], n_epochs, pairs.clusters(there)
         shares = variance_components(*of).shares
     low, high = found.interval(level, None if method == "auto" else method)

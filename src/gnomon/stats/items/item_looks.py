@@ -21,8 +21,6 @@ from gnomon.stats.items.item_values import ItemMetric
 from gnomon.stats.items.proportions import normal_quantile
 from gnomon.stats.metrics import Metrics
 
-__all__ = ["ItemLook", "ItemLooks", "compare_items_sequentially"]
-
 #: Looks that are shown, of items or of clusters; every other look is as valid.
 LOOKS = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 #: Of a fixed-size test with more items the cost is not simulated.

@@ -22,8 +22,6 @@ from gnomon.stats.items.item_means import ItemDifference, ItemMean, Moments, mom
 from gnomon.stats.items.item_values import ItemMetric, ItemValues, item_values
 from gnomon.stats.items.paired import PairCounts
 
-__all__ = ["FEW_CLUSTERS", "FEW_ITEMS", "ItemPairs"]
-
 #: Intervals were measured from so many items, and from so many clusters on.
 FEW_ITEMS, FEW_CLUSTERS = 20, 5
 #: A cluster with more than this share of the items is named in a warning.

@@ -20,8 +20,6 @@ from gnomon.stats.items.proportions import student_quantile
 from gnomon.stats.items.variance_components import VarianceComponents, variance_components
 from gnomon.stats.metrics import Metrics
 
-__all__ = ["ItemPlan", "plan_items", "told_of_items"]
-
 #: Items to try, over those there are, and epochs of each.
 FACTORS, EPOCHS = (0.5, 1.0, 2.0, 4.0, 8.0), (1, 2, 4, 8)
 
@@ -89,8 +87,8 @@ def plan_items(
     for metric in item_metrics(metrics):
         if metric.of_samples:
             raise ScoreDataError(
-                f"{metric.name}: items and epochs are planned for the mean, whose variance can be "
-                "split"
+                f"{metric.name}: items and epochs are planned for the mean, whose noise of epochs "
+                "falls as one over their number"
             )
         pairs.warn_of_lacking(pair or scores.algorithms, metric)
         for a, b in [pair] if pair is not None else combinations(scores.algorithms, 2):

@@ -7,8 +7,6 @@ from dataclasses import replace
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import ScoreTable, Units
 
-__all__ = ["counted_as", "expect_items", "refuse_unlike"]
-
 
 def counted_as(scores: ScoreTable, units: Units | None, cluster: str | None) -> ScoreTable:
     """Return a table in other units or clusters, or as it is where none are asked for.

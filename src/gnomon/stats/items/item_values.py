@@ -18,8 +18,6 @@ from gnomon.scores.items import ItemScores
 from gnomon.scores.table import FloatArray
 from gnomon.stats.cautions import warn
 
-__all__ = ["ItemMetric", "ItemValues", "item_values", "pass_at", "pass_hat"]
-
 IntArray = npt.NDArray[np.int64]
 #: What can be asked of items, for a message.
 METRICS = ("mean", "pass@K", "pass^K")
@@ -79,7 +77,8 @@ class ItemValues:
     n_epochs : ndarray of int, shape (items,)
         Samples with a score.
     noise : ndarray of float, shape (items,)
-        Variance of each value by its epochs alone; NaN where there is one epoch.
+        Variance of each value by its epochs alone, estimated without bias, so that it may be below
+        0 for some; NaN where there are not two epochs for each that is counted.
     scale : str
         ``binary``: every score is 0 or 1; ``unit``: between 0 and 1; ``free``.
     """
@@ -137,8 +136,7 @@ def item_values(scores: ItemScores, model: str, metric: ItemMetric) -> ItemValue
             f"{metric.name} of {model}: expected scores 0 or 1, found {score.min():g} to "
             f"{score.max():g}; take the mean"
         )
-    values = _counted(scores, model, metric, n, total)
-    return ItemValues(model, metric, values, n, np.full(n_items, np.nan), scale)
+    return ItemValues(model, metric, *_counted(scores, model, metric, n, total), scale)
 
 
 def _scale(score: FloatArray) -> str:
@@ -150,8 +148,12 @@ def _scale(score: FloatArray) -> str:
 
 def _counted(
     scores: ItemScores, model: str, metric: ItemMetric, n: IntArray, successes: FloatArray
-) -> FloatArray:
-    """Return pass@k or pass^k of each item that has k epochs, NaN of the others."""
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return pass@k or pass^k of each item that has k epochs, with its epochs and their noise.
+
+    With h(k) the chance that all of k samples of an item fail (of pass^k: succeed), the variance of
+    its estimate is E h(k)^2 - h(2k), of which there is an unbiased estimate from 2k epochs on.
+    """
     enough = n >= metric.k
     few = np.flatnonzero((n > 0) & ~enough)
     if not enough.any():
@@ -165,8 +167,11 @@ def _counted(
             f"{metric.name} of {model}: {counted(few.size, 'item')} with fewer than {metric.k} "
             f"epochs left out ({named})"
         )
-    of = pass_at if metric.name.startswith("pass@") else pass_hat
-    return np.where(enough, of(n, successes, metric.k), np.nan)
+    is_any = metric.name.startswith("pass@")
+    of_one_kind = n - successes if is_any else successes
+    share, twice = (pass_hat(n, of_one_kind, k) for k in (metric.k, 2 * metric.k))
+    values = np.where(enough, 1.0 - share if is_any else share, np.nan)
+    return values, n, np.where(n >= 2 * metric.k, np.square(share) - twice, np.nan)
 
 
 def pass_at(n: npt.ArrayLike, successes: npt.ArrayLike, k: int) -> FloatArray:

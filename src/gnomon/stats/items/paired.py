@@ -15,8 +15,6 @@ import numpy.typing as npt
 from gnomon.scores.table import FloatArray
 from gnomon.stats.items.proportions import normal_quantile, wilson
 
-__all__ = ["PairCounts", "bonett_price", "mcnemar", "newcombe_paired", "newcombe_unpaired", "tango"]
-
 #: Halvings of the interval in which an end lies: to 1e-15.
 N_HALVINGS = 52
 

@@ -13,16 +13,6 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 
-__all__ = [
-    "EffectiveShare",
-    "clopper_pearson",
-    "effective_wilson",
-    "jeffreys",
-    "normal_quantile",
-    "student_quantile",
-    "wilson",
-]
-
 #: A graded share has at most the precision of so many right-or-wrong samples for each that it has.
 MOST_PRECISION = 4.0
 
@@ -119,13 +109,7 @@ def jeffreys(
     >>> print(f"{low:.3f} {high:.3f}")
     0.211 0.616
     """
-    from scipy.special import betaincinv
-
-    x, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    tail = (1.0 - level) / 2.0
-    low = np.where(x <= 0.0, 0.0, betaincinv(x + 0.5, n - x + 0.5, tail))
-    high = np.where(x >= n, 1.0, betaincinv(x + 0.5, n - x + 0.5, 1.0 - tail))
-    return low, high
+    return _beta_interval(successes, n, level, near=0.5, far=0.5)
 
 
 def clopper_pearson(
@@ -150,13 +134,20 @@ def clopper_pearson(
     >>> print(f"{low:.3f} {high:.3f}")
     0.191 0.639
     """
+    return _beta_interval(successes, n, level, near=0.0, far=1.0)
+
+
+def _beta_interval(
+    successes: npt.ArrayLike, n: npt.ArrayLike, level: float, *, near: float, far: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return quantiles of Beta(x + near, n - x + far) and of Beta(x + far, n - x + near)."""
     from scipy.special import betaincinv
 
     x, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
     tail = (1.0 - level) / 2.0
     # The Beta distribution has no parameter 0: there the end is that of the scale.
-    low = np.where(x <= 0.0, 0.0, betaincinv(np.maximum(x, 0.5), n - x + 1.0, tail))
-    high = np.where(x >= n, 1.0, betaincinv(x + 1.0, np.maximum(n - x, 0.5), 1.0 - tail))
+    low = np.where(x <= 0.0, 0.0, betaincinv(np.maximum(x + near, 0.5), n - x + far, tail))
+    high = np.where(x >= n, 1.0, betaincinv(x + far, np.maximum(n - x + near, 0.5), 1.0 - tail))
     return low, high
 
 

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from gnomon.scores.table import FloatArray
 from gnomon.stats.items.cluster_errors import Clusters
 
-__all__ = ["VarianceComponents", "variance_components"]
-
 
 @dataclass(frozen=True, slots=True)
 class VarianceComponents:
@@ -104,7 +102,7 @@ def variance_components(
     values : ndarray of float, shape (items,)
         Means over epochs.
     noise : ndarray of float, shape (items,)
-        Variances of these by their epochs; NaN where there is one.
+        Variances of these by their epochs; NaN where they are not known.
     n_epochs : ndarray of int, shape (items,)
         Of either model, in a comparison.
     clusters : Clusters or None
@@ -124,7 +122,7 @@ def variance_components(
     if known.any():
         # Where an item has one epoch, its noise is taken to be that of the others.
         epochs = float(np.sum(noise[known] * n_epochs[known] * (n_epochs[known] - 1)))
-        epochs /= float(np.sum(n_epochs[known] - 1))
+        epochs = max(epochs / float(np.sum(n_epochs[known] - 1)), 0.0)
         within = epochs / each
     spread = max(total - (0.0 if math.isnan(within) else within), 0.0)
     shared, even = 0.0, float(n)

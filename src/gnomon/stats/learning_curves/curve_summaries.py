@@ -26,7 +26,7 @@ from gnomon.scores.curve_grid import refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.cautions import warn
-from gnomon.stats.estimates import Estimate
+from gnomon.stats.estimate_records import Estimate
 from gnomon.stats.intervals import (
     FEW_RUNS,
     Interval,
@@ -39,16 +39,6 @@ from gnomon.stats.intervals import (
 from gnomon.stats.metrics import Metric
 from gnomon.stats.small_samples.small_sample import Influences, delta_interval, task_variances
 from gnomon.stats.strata import Strata
-
-__all__ = [
-    "OF_LENGTH",
-    "CurveSummary",
-    "SummaryOptions",
-    "area_influences",
-    "luck_of_the_best",
-    "summarize_runs",
-    "summarized",
-]
 
 CurveSummary = Literal["area", "best", "best_corrected", "final", "time_to_threshold"]
 

@@ -16,11 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
-from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
 from gnomon.scores.curve_grid import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
-from gnomon.stats.estimates import Estimates, finite_or_none, shared_tasks, warn
+from gnomon.stats.cautions import warn
+from gnomon.stats.estimate_records import Estimates
+from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.intervals import Method, checked, interval_of
 from gnomon.stats.learning_curves.curve_summaries import (
     OF_LENGTH,
@@ -30,8 +32,6 @@ from gnomon.stats.learning_curves.curve_summaries import (
 )
 from gnomon.stats.metrics import Metric, Metrics, metrics_for
 from gnomon.stats.strata import Strata
-
-__all__ = ["Curve", "Curves", "curves"]
 
 #: Steps that people see of a curve.
 MOST_STEPS = 12

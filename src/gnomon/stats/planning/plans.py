@@ -13,8 +13,8 @@ import numpy as np
 from gnomon.errors import ScoreDataError
 from gnomon.results import Results, generator, made_by, recorded
 from gnomon.scores.table import ScoreTable, Units
+from gnomon.stats.cautions import warn
 from gnomon.stats.comparisons.comparison import chosen_pair
-from gnomon.stats.estimates import warn
 from gnomon.stats.items.item_plans import ItemPlan, plan_items, told_of_items
 from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics, metric_list
@@ -29,8 +29,6 @@ from gnomon.stats.planning.power import (
 from gnomon.stats.planning.sequential import SequentialResult, sequential_compare
 from gnomon.stats.planning.subsampling import Subsamples, subsample_table
 from gnomon.stats.strata import Strata
-
-__all__ = ["Plan", "Way", "plan"]
 
 #: Runs to try for power.
 DEFAULT_RUNS = (3, 5, 10, 20, 40)

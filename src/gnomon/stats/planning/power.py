@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
+from gnomon.results import FieldRecord
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import draw_key
 from gnomon.stats.comparisons.comparison import metrics_to_compare
@@ -24,20 +25,18 @@ from gnomon.stats.comparisons.difference import (
     neutral_value,
 )
 from gnomon.stats.comparisons.studentized_range import noncentrality
-from gnomon.stats.estimates import finite_or_none, shared_tasks
+from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.intervals import closed_interval
 from gnomon.stats.metrics import Metric
 from gnomon.stats.small_samples.small_sample import task_variances
 from gnomon.stats.strata import Strata, as_strata
-
-__all__ = ["IntervalWidth", "PowerPoint", "interval_widths", "power_curve", "runs_needed"]
 
 #: Share of pilots after which the conservative number of runs has the power.
 ASSURANCE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class PowerPoint:
+class PowerPoint(FieldRecord):
     """How often a number of runs separates two algorithms.
 
     Parameters
@@ -68,13 +67,9 @@ class PowerPoint:
     high: float = math.nan
     assured: float = math.nan
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
-        return {name: finite_or_none(value) for name, value in asdict(self).items()}
-
 
 @dataclass(frozen=True, slots=True)
-class IntervalWidth:
+class IntervalWidth(FieldRecord):
     """How wide the interval of a metric is with a number of runs.
 
     Parameters
@@ -99,10 +94,6 @@ class IntervalWidth:
     runs: int
     width: float
     relative_width: float
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, None for what is not a finite number."""
-        return {name: finite_or_none(value) for name, value in asdict(self).items()}
 
 
 def power_curve(

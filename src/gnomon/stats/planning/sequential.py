@@ -10,11 +10,10 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.comparisons.comparison import Comparison, compare
+from gnomon.stats.comparisons.comparison import compare
+from gnomon.stats.comparisons.comparison_records import Comparison
 from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.metrics import Metric
-
-__all__ = ["SequentialResult", "sequential_compare", "sequential_levels"]
 
 #: Before so many runs two clusters of a task's runs cannot be seen: all may lie in one.
 SEEN_RUNS = 5

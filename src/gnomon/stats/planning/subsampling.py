@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
+from gnomon.results import finite_or_none
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.quantiles import quantiles
-from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
+from gnomon.stats.cautions import warn
+from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.intervals import ROUNDING
 from gnomon.stats.metrics import Metric, metrics_for
 from gnomon.stats.strata import Strata, as_strata
-
-__all__ = ["Subsamples", "subsample_table", "subsampled"]
 
 
 def subsampled(

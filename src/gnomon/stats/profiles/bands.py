@@ -17,18 +17,6 @@ from gnomon.stats.bootstrap.quantiles import percentile_interval
 from gnomon.stats.small_samples.median_profile import locally_moderated_variances
 from gnomon.stats.strata import Strata, as_strata
 
-__all__ = [
-    "Band",
-    "Kind",
-    "average_score_profile",
-    "band_of",
-    "resampled_profiles",
-    "run_score_profile",
-    "simultaneous_band",
-    "task_shares",
-    "wilson_band",
-]
-
 
 def run_score_profile(
     scores: Strata | npt.ArrayLike, tau: npt.ArrayLike, *, higher_is_better: bool = True

@@ -19,16 +19,6 @@ from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.profiles.performance import Profile
 from gnomon.stats.strata import Strata, as_strata
 
-__all__ = [
-    "DistanceKind",
-    "distance_profiles",
-    "likelihood_distances",
-    "likelihood_profiles",
-    "permutation_distances",
-    "ratio_profiles",
-    "ratios_to_best",
-]
-
 DistanceKind = Literal["ratio", "likelihood", "permutation"]
 
 

@@ -10,15 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import listed
-from gnomon.results import Results, Row, generator, made_by, recorded
+from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.estimates import finite_or_none
 from gnomon.stats.profiles.bands import Band, Kind
 from gnomon.stats.profiles.distance import DistanceKind, distance_profiles
 from gnomon.stats.profiles.performance import Profile, Spacing, performance_profiles
-
-__all__ = ["ProfileKind", "Profiles", "beyond_thresholds", "profile"]
 
 ProfileKind = Kind | DistanceKind
 

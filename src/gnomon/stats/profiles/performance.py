@@ -16,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
+from gnomon.results import finite_or_none
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import draw_key
-from gnomon.stats.estimates import finite_or_none, shared_tasks, warn
+from gnomon.stats.cautions import warn
+from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.profiles.bands import (
     Band,
     Kind,
@@ -27,14 +29,6 @@ from gnomon.stats.profiles.bands import (
     run_score_profile,
 )
 from gnomon.stats.strata import Strata
-
-__all__ = [
-    "Profile",
-    "Spacing",
-    "performance_profiles",
-    "thresholds",
-]
-
 
 Spacing = Literal["auto", "linear", "log", "data"]
 

@@ -33,10 +33,8 @@ import numpy as np
 from gnomon.errors import ScoreDataError, listed
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.estimates import warn
-from gnomon.stats.robustness.settings import SettingGrid, Settings, setting_grids
-
-__all__ = ["Sensitivities", "Sensitivity", "sensitivity"]
+from gnomon.stats.cautions import warn
+from gnomon.stats.robustness.hyperparameters import SettingGrid, Settings, setting_grids
 
 #: Percentiles of all settings that become 0 and 1 on each task.
 ANCHORS = (5.0, 95.0)
@@ -123,6 +121,7 @@ class Sensitivities(Results[Sensitivity]):
         *("algorithm", "measure", "value", "held_out", "low", "high", "optimism", "chosen"),
         "n_settings",
     )
+    drawn_by = "gnomon.plot.statistics:draw_sensitivities"
 
     @property
     def title(self) -> str | None:

@@ -24,21 +24,13 @@ import polars as pl
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed
 from gnomon.results import FieldRecord, Results, Row, generator, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.comparisons.comparison import Comparison, SmallMethod, compare
+from gnomon.stats.cautions import warn
+from gnomon.stats.comparisons.comparison import SmallMethod, compare
+from gnomon.stats.comparisons.comparison_records import Comparison
 from gnomon.stats.comparisons.rank_tests import holm
-from gnomon.stats.estimates import Estimates, estimate, shared_tasks, warn
+from gnomon.stats.estimate_records import Estimates
+from gnomon.stats.estimates import estimate, shared_tasks
 from gnomon.stats.intervals import ROUNDING, Method
-
-__all__ = [
-    "WEIGHTED_MEAN",
-    "WeightedComparison",
-    "WeightedComparisons",
-    "Weights",
-    "compare_weighted",
-    "estimate_weighted",
-    "task_weights",
-    "turning_share",
-]
 
 #: What the metric is called in records.
 WEIGHTED_MEAN = "weighted_mean"
@@ -116,6 +108,7 @@ class WeightedComparisons(Results[WeightedComparison]):
         *("a", "b", "value", "low", "high", "p_adjusted", "equal_value", "family_value"),
         *("least", "least_without", "most", "most_without", "turning_share"),
     )
+    drawn_by = "gnomon.plot.statistics:draw_comparisons"
 
     @property
     def title(self) -> str:

@@ -24,19 +24,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError, listed
 from gnomon.results import FieldRecord, Results, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.estimates import warn
-
-__all__ = [
-    "Side",
-    "Tolerance",
-    "ToleranceMethod",
-    "Tolerances",
-    "normal_factor",
-    "runs_for_tolerance",
-    "share_of_range",
-    "tolerance",
-    "tolerance_ranks",
-]
+from gnomon.stats.cautions import warn
 
 Side = Literal["two-sided", "lower", "upper"]
 ToleranceMethod = Literal["order", "normal"]
@@ -107,6 +95,7 @@ class Tolerances(Results[Tolerance]):
     """
 
     columns = ("algorithm", "task", "low", "high", "n_runs", "runs_needed", "range_share")
+    drawn_by = "gnomon.plot.statistics:draw_tolerances"
 
     @property
     def title(self) -> str:
@@ -179,7 +168,8 @@ def tolerance(
             if task in scores.tasks_of(algorithm)
         )
         _name_too_few(found)
-    settings = made_by(None, scale=scores.scale, share=share, level=level, side=side, method=method)
+    scaled = {"scale": scores.scale, "higher_is_better": scores.higher_is_better}
+    settings = made_by(None, **scaled, share=share, level=level, side=side, method=method)
     return Tolerances(found, settings, tuple(notes))
 
 

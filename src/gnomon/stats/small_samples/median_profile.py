@@ -20,8 +20,6 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats.small_samples.small_sample import task_variances
 from gnomon.stats.strata import IntArray, Number, Strata, number
 
-__all__ = ["MedianProfile", "locally_moderated_variances", "median_profile_interval"]
-
 #: Tasks nearest in score whose variances moderate a task's own, the weight of that prior in
 #: degrees of freedom, and the factor on it: chosen on nine populations, and varying them by half
 #: changes coverage by 3 points at most from three runs on.

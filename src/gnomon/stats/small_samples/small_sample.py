@@ -31,15 +31,6 @@ import numpy as np
 from gnomon.scores.table import FloatArray
 from gnomon.stats.strata import Number, Strata, number
 
-__all__ = [
-    "DeltaError",
-    "Influences",
-    "delta_error",
-    "delta_interval",
-    "noise_floor",
-    "task_variances",
-]
-
 Response = Callable[[FloatArray], FloatArray]
 
 #: Values of the noise to average over, and the farthest of them in standard deviations, beyond
@@ -53,6 +44,9 @@ BLOCK = 1 << 17
 #: Dopamine's agents on Atari, the mean sample kurtosis is -0.91 and the skewness -0.05 (standard
 #: error 0.04); t with 4 has -0.905, t with 5 -0.93 and a normal distribution -1.00.
 NOISE_DF = 4.0
+#: Above this number of scores of an algorithm the closed forms end where a bootstrap does, which
+#: would take seconds for each algorithm.
+MANY_SCORES = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +69,8 @@ class Influences:
     moderated : (ndarray of float, ndarray of float), optional
         Variances of each task's influences and of its scores to take for its own, each of shape
         (tasks,); see :mod:`gnomon.stats.small_samples.moderated_variances`.
+    prior_dfs : ndarray of float, shape (tasks,), or float
+        Degrees of freedom that these have beyond those of the task's own runs.
 
     Examples
     --------
@@ -89,6 +85,7 @@ class Influences:
     shift: Number = 0.0
     bounds: tuple[float, float] = (-math.inf, math.inf)
     moderated: tuple[FloatArray, FloatArray] | None = None
+    prior_dfs: FloatArray | float = 0.0
 
     @classmethod
     def of_tables(cls, strata: Strata, found: Iterable[Influences | None]) -> Influences | None:
@@ -121,6 +118,11 @@ class Influences:
         if self.moderated is not None:
             return _of_means(self.strata, self.moderated[1], filled=True)
         return _of_means(self.strata, task_variances(self.strata, self.strata.values))
+
+
+def has_many_scores(strata: Strata) -> bool:
+    """Return whether the scores show all that there is to show, so that resamples add nothing."""
+    return bool(strata.counts.sum() > MANY_SCORES)
 
 
 def noise_floor(strata: Strata, response: Response) -> FloatArray:
@@ -220,7 +222,7 @@ def delta_error(*parts: Influences) -> DeltaError:
     0.333
     """
     weights = np.concatenate([np.full(p.strata.n_tasks, p.strata.n_tasks**-2.0) for p in parts])
-    dfs = np.concatenate([np.maximum(p.strata.counts - 1, 1) for p in parts])
+    dfs = np.concatenate([np.maximum(p.strata.counts - 1, 1) + p.prior_dfs for p in parts])
     variances = np.concatenate([p.variances() for p in parts], axis=-1) * weights
     raw = np.concatenate([p.raw_variances() for p in parts], axis=-1) * weights
     total = variances.sum(axis=-1)

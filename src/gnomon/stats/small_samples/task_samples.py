@@ -25,17 +25,6 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats.metrics import Metric
 from gnomon.stats.strata import Strata
 
-__all__ = [
-    "FAR",
-    "LEAST_TASKS",
-    "check_tasks",
-    "farthest_task",
-    "hall_interval",
-    "order_statistics_interval",
-    "task_sample_interval",
-    "trimmed_interval",
-]
-
 #: With fewer tasks the range of their values holds the median less often than in 95 %.
 LEAST_TASKS = 6
 #: A task so many interquartile ranges away from the median makes means doubtful.
@@ -43,7 +32,7 @@ FAR = 3.0
 
 
 def check_tasks(n_tasks: int) -> None:
-    """Refuse to speak of tasks not tried from too few that were.
+    """Refuse a statement about tasks not tried if too few were.
 
     Raises
     ------

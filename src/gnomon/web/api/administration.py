@@ -35,8 +35,6 @@ from gnomon.web.api.dependencies import (
 )
 from gnomon.web.api.records import AuditLine, IssuedToken, Reason, SubmissionRecord, TokenRecord
 
-__all__ = ["health_router", "moderation_router", "router"]
-
 router = APIRouter(prefix="/api", tags=["accounts and tokens"])
 
 Admin = Annotated[Caller, Depends(caller("admin"))]

@@ -24,26 +24,6 @@ from gnomon.leaderboard.accounts.tokens import Caller, Scope, caller_of_cookie, 
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.middleware import address_of
 
-__all__ = [
-    "COOKIE",
-    "CSRF_FIELD",
-    "CSRF_HEADER",
-    "After",
-    "CsrfChecked",
-    "CurrentSettings",
-    "DatabaseOf",
-    "Limit",
-    "MaybeCaller",
-    "ReadSession",
-    "RowId",
-    "Slug",
-    "WriteSession",
-    "caller",
-    "csrf_token",
-    "identified",
-    "paced",
-]
-
 #: The cookie of a browser that is signed in.
 COOKIE = "gnomon_session"
 #: Where a form, and a script, put the token against forged requests.

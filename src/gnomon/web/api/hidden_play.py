@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from gnomon.database.engine import Database
 from gnomon.errors import GnomonError
 from gnomon.leaderboard.accounts.tokens import Caller, caller_of_token
+from gnomon.leaderboard.hidden.begun_attempts import close_attempt
 from gnomon.leaderboard.hidden.protocol import AttemptPlay, Moves, Replies, TrialView
 from gnomon.leaderboard.hidden.remote_trials import RemoteGameCache, begin, make_moves, view
 from gnomon.leaderboard.seasons.entry_registration import find_season
@@ -27,8 +28,7 @@ from gnomon.web.api.dependencies import (
     caller,
 )
 from gnomon.web.api.records import status_of
-
-__all__ = ["router"]
+from gnomon.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["hidden division"])
 
@@ -57,6 +57,14 @@ def begin_attempt(
     return begin(session, entry, number, account_id=who.account_id)
 
 
+@router.post("/remote/entries/{entry}/attempts/{number}/close", status_code=204)
+def close(
+    session: WriteSession, settings: CurrentSettings, entry: RowId, number: RowId, who: Submitter
+) -> None:
+    """Close an attempt that was begun: what is left of it is scored as errors."""
+    close_attempt(session, settings, entry, number, account_id=who.account_id)
+
+
 @router.get("/remote/trials/{trial}")
 def get_trial(request: Request, session: ReadSession, trial: RowId, who: Submitter) -> TrialView:
     """Tell what the player of a trial sees now; only its own player may ask."""
@@ -72,7 +80,11 @@ def post_moves(
     who: Submitter,
 ) -> Replies:
     """Make attempts in several trials. What was answered is counted, and never made twice."""
-    replies = make_moves(database, settings, _live(request), moves.moves, account_id=who.account_id)
+    replies = make_moves(
+        *(database, settings, _live(request), moves.moves),
+        account_id=who.account_id,
+        address=address_of(request.scope),
+    )
     return Replies(replies=replies)
 
 
@@ -125,7 +137,9 @@ def _answer(websocket: WebSocket, database: Database, settings: Any, text: str, 
     try:
         moves = Moves.model_validate_json(text)
         replies = make_moves(
-            database, settings, _live(websocket), moves.moves, account_id=who.account_id
+            *(database, settings, _live(websocket), moves.moves),
+            account_id=who.account_id,
+            address=address_of(websocket.scope),
         )
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]

@@ -22,20 +22,6 @@ from gnomon.database.schema import (
 from gnomon.leaderboard.refusals import Kind, Refusal
 from gnomon.leaderboard.submissions.job_queue import place_in_queue
 
-__all__ = [
-    "AuditLine",
-    "EntryRecord",
-    "IssuedToken",
-    "Problem",
-    "Reason",
-    "RuleRecord",
-    "SeasonRecord",
-    "SubmissionRecord",
-    "TokenRecord",
-    "TrialRecord",
-    "status_of",
-]
-
 _Moment = datetime.datetime
 _STATUSES: Mapping[Kind, int] = MappingProxyType(
     {

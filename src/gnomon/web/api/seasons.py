@@ -33,8 +33,6 @@ from gnomon.web.api.dependencies import (
 )
 from gnomon.web.api.records import EntryRecord, Reason, SeasonRecord, SubmissionRecord
 
-__all__ = ["check_owner", "entries_router", "router"]
-
 router = APIRouter(prefix="/api/seasons", tags=["seasons"])
 
 

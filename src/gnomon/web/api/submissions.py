@@ -46,8 +46,6 @@ from gnomon.web.api.dependencies import (
 from gnomon.web.api.records import Reason, SubmissionRecord, TrialRecord
 from gnomon.web.api.seasons import check_owner
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/api", tags=["submissions"])
 
 Submitter = Annotated[Caller, Depends(caller("submit"))]

@@ -36,8 +36,6 @@ from gnomon.web.api.records import EntryRecord, status_of
 from gnomon.web.middleware import address_of
 from gnomon.web.pages.templating import html_response, twin
 
-__all__ = ["WrongToken", "router", "sign_in", "sign_out"]
-
 
 class WrongToken(Refusal):
     """A token that is not valid."""

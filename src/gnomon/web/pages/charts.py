@@ -11,22 +11,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "Curve",
-    "Drawn",
-    "Interval",
-    "Intervals",
-    "LineChart",
-    "Scale",
-    "Strip",
-    "Strips",
-    "Tick",
-    "intervals",
-    "line_chart",
-    "odds_intervals",
-    "strips",
-]
-
 _WIDTH, _HEIGHT = 540.0, 330.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 130.0, 22.0, 46.0
 _N_COLORS = 6

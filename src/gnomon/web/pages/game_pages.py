@@ -26,7 +26,8 @@ from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.studies.baselines import Yardstick, baseline_curves
 from gnomon.studies.game_store import StoredGame, begin_game, find_game, store_changes
-from gnomon.studies.play_session import Attempt, PlaySession, PlayView
+from gnomon.studies.play_records import Attempt, PlayView
+from gnomon.studies.play_session import PlaySession
 from gnomon.studies.playable_rules import Puzzle, puzzle_named, puzzle_of, puzzles
 from gnomon.studies.study_plan import StudyPlan
 from gnomon.studies.verified_learners import verified_learners
@@ -36,8 +37,6 @@ from gnomon.web.pages.charts import Curve, line_chart
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.rule_page import RuleName as SeasonRuleName
 from gnomon.web.pages.templating import html_response, twin
-
-__all__ = ["router"]
 
 router = APIRouter(tags=["play"])
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon.errors import DegenerateScoresWarning, GnomonError
+from gnomon.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
 from gnomon.leaderboard.seasons.entry_registration import find_entry
 from gnomon.leaderboard.standing_records import LEVEL, Contender, Number, Standing
 from gnomon.leaderboard.standing_snapshots import COUNTED, board_of
@@ -23,8 +24,6 @@ from gnomon.web.api.records import EntryRecord, SubmissionRecord
 from gnomon.web.pages.charts import Curve, intervals, line_chart
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response, json_text
 from gnomon.web.pages.templating import rendered
-
-__all__ = ["router"]
 
 router = APIRouter(tags=["pages"])
 
@@ -81,6 +80,7 @@ class LearnerPage:
     rules: list[RuleLine]
     curves: list[CurveRecord]
     profiles: list[ProfileRecord]
+    unfinished: list[Unfinished]
     level: float = LEVEL
 
 
@@ -100,7 +100,13 @@ def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPa
         _rules(session, season, entry, trials),
         _curves(season, trials),
         _profiles(session, season, entry, [line.contender for line in lines if line.rank_low]),
+        _unfinished(session, entry),
     )
+
+
+def _unfinished(session: Session, entry: Entry) -> list[Unfinished]:
+    """Return the attempts of an entry that were begun and left, as they stand now."""
+    return [u for u in unfinished_attempts(session, entry.season_id) if u.entry_id == entry.id]
 
 
 def _submissions(session: Session, entry: Entry) -> list[Submission]:
@@ -197,7 +203,9 @@ def learner_json(
     def make() -> str:
         return json_text(learner_page(session, board, entry))
 
-    kept = board.page(entry.season, ("entry", entry.id), make, "application/json")
+    kept = board.page(
+        entry.season, ("entry", entry.id, *_unfinished(session, entry)), make, "application/json"
+    )
     return cached_response(request, kept)
 
 
@@ -212,7 +220,9 @@ def learner_html(
         page = learner_page(session, board, entry)
         return rendered("board/learner.html", f"/entries/{entry_id}", page, **_drawn(page))
 
-    return cached_response(request, board.page(entry.season, ("entry", entry.id), make))
+    return cached_response(
+        request, board.page(entry.season, ("entry", entry.id, *_unfinished(session, entry)), make)
+    )
 
 
 def _drawn(page: LearnerPage) -> dict[str, Any]:

@@ -18,16 +18,6 @@ from gnomon.database.schema import Season
 from gnomon.leaderboard.standing_snapshots import StandingsCache
 from gnomon.studies.game_store import PlayedGameCache
 
-__all__ = [
-    "BoardState",
-    "CachedPage",
-    "CurrentBoard",
-    "PageCache",
-    "board_state",
-    "cached_response",
-    "json_text",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:

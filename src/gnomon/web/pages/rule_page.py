@@ -20,8 +20,6 @@ from gnomon.web.pages.charts import intervals, strips
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response, json_text
 from gnomon.web.pages.templating import rendered
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["pages"])
 
 RuleName = Annotated[str, Path(min_length=1, max_length=128)]

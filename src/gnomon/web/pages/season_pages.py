@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from gnomon._version import __version__
 from gnomon.database.schema import Entry, Season, Submission
+from gnomon.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
 from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.standing_records import LEVEL, METRICS, Number, Standings
 from gnomon.leaderboard.standing_snapshots import COUNTED, Snapshot, board_of
@@ -24,8 +25,6 @@ from gnomon.web.csv_cells import csv_text
 from gnomon.web.pages.charts import odds_intervals
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response
 from gnomon.web.pages.templating import rendered, twin
-
-__all__ = ["router"]
 
 router = APIRouter(tags=["pages"])
 
@@ -67,7 +66,8 @@ class StandingsPage:
     """The board of a season.
 
     ``standings`` is null while the first ones are computed; ``is_current`` is false while newer
-    ones are; ``waiting`` counts the submissions that are not judged yet.
+    ones are; ``waiting`` counts the submissions that are not judged yet; ``unfinished`` are the
+    attempts that were begun and left, as they stand now.
     """
 
     season: SeasonRecord
@@ -75,6 +75,7 @@ class StandingsPage:
     is_current: bool
     waiting: int
     withdrawn: list[Tombstone]
+    unfinished: list[Unfinished]
 
 
 def seasons_page(session: ReadSession) -> SeasonsPage:
@@ -132,7 +133,9 @@ def page_key(page: SeasonsPage) -> tuple[Any, ...]:
     return tuple(tuple(vars(line).values()) for line in page.seasons)
 
 
-def standings_page(session: Session, season: Season, snapshot: Snapshot | None) -> StandingsPage:
+def standings_page(
+    session: Session, season: Season, snapshot: Snapshot | None, unfinished: Sequence[Unfinished]
+) -> StandingsPage:
     """Return the board of a season with all that stands beside the standings."""
     waiting = session.scalar(
         select(func.count())
@@ -150,6 +153,7 @@ def standings_page(session: Session, season: Season, snapshot: Snapshot | None) 
         snapshot is not None and snapshot.is_current,
         waiting or 0,
         [Tombstone(entry.id, entry.name, entry.withdrawn_reason) for entry in gone],
+        list(unfinished),
     )
 
 
@@ -157,7 +161,8 @@ def standings_page(session: Session, season: Season, snapshot: Snapshot | None) 
 def standings_json(session: ReadSession, board: CurrentBoard, name: Slug) -> StandingsPage:
     """Tell the standings of a season: estimates, rank intervals, tie groups, the gap."""
     season = find_season(session, name)
-    return standings_page(session, season, board.standings.get(season.id, season.version))
+    snapshot = board.standings.get(season.id, season.version)
+    return standings_page(session, season, snapshot, unfinished_attempts(session, season.id))
 
 
 @router.get("/seasons/{name}", include_in_schema=False)
@@ -171,14 +176,16 @@ def standings_html(
     """Show the standings of a season."""
     season = find_season(session, name)
     snapshot = board.standings.get(season.id, season.version)
+    # Every move changes how an attempt in play stands, and not the version of the season.
+    unfinished = tuple(unfinished_attempts(session, season.id))
 
     def make() -> str:
-        page = standings_page(session, season, snapshot)
+        page = standings_page(session, season, snapshot, unfinished)
         path = f"/seasons/{season.name}"
         drawn = _drawn(page, metric)
         return rendered("board/standings.html", path, page, metric=metric, seed=season.id, **drawn)
 
-    return cached_response(request, board.page(season, ("standings", metric), make))
+    return cached_response(request, board.page(season, ("standings", metric, unfinished), make))
 
 
 def _drawn(page: StandingsPage, metric: str) -> dict[str, Any]:
@@ -209,15 +216,15 @@ def fewer_than_above(errors: Sequence[float | None]) -> list[bool]:
 
 #: What every row says of the whole table, so that who reads it need not be told.
 _ABOUT = {"metric": "tce", "unit": "errors", "direction": "lower"}
-_COLUMNS = ("algorithm", "task", "run", "score", "ranked", "hidden", "account", *_ABOUT)
+_COLUMNS = ("algorithm", "task", "run", "score", "ranked", "hidden", "account", "begun", *_ABOUT)
 
 
 @router.get("/seasons/{name}/scores.csv", response_class=PlainTextResponse)
 def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name: Slug) -> Response:
     """Return the scores of a season as a tidy table: learners, rules, trials, errors.
 
-    ``ranked`` tells who has a rank, ``hidden`` which rules were hidden; ``gnomon rank FILE --where
-    ranked=yes`` makes the ranks again.
+    ``ranked`` tells who has a rank, ``hidden`` which rules were hidden, ``begun`` how many attempts
+    the account has begun; ``gnomon rank FILE --where ranked=yes --best-of begun`` makes the ranks.
     """
     season = find_season(session, name)
 
@@ -236,7 +243,7 @@ def _rows(session: Session, board: BoardState, season: Season) -> Iterator[Mappi
     scores = board_of(session, season)
     if scores.scores.is_empty():
         return
-    accounts = {each.name: each.account for each in scores.contenders}
+    contenders = {each.name: each for each in scores.contenders}
     # In the order in which the standings are computed: resamples depend on it.
     for row in score_table(scores, scores.contenders).frame.iter_rows(named=True):
         algorithm, task = row["algorithm"], row["task"]
@@ -247,7 +254,8 @@ def _rows(session: Session, board: BoardState, season: Season) -> Iterator[Mappi
             "score": row["score"],
             "ranked": "yes" if algorithm in ranked else "no",
             "hidden": "yes" if scores.rules[task] else "no",
-            "account": accounts[algorithm],
+            "account": contenders[algorithm].account,
+            "begun": contenders[algorithm].n_begun_of_account,
             **_ABOUT,
         }
 

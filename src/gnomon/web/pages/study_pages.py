@@ -43,8 +43,6 @@ from gnomon.web.middleware import address_of
 from gnomon.web.pages.game_pages import Key
 from gnomon.web.pages.templating import html_response, twin
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["studies"])
 
 Admin = Annotated[Caller, Depends(caller("admin"))]

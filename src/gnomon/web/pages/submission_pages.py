@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy import select
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import Session, joinedload
 
-from gnomon.database.schema import AuditRecord, Submission, VerifiedTrial
+from gnomon.database.schema import AuditRecord, Season, Submission, VerifiedTrial
 from gnomon.game.board import Board, BoardSpec
 from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.leaderboard.accounts.tokens import Caller
+from gnomon.leaderboard.hidden.begun_attempts import accounts_of_one_address
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
 from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.leaderboard.seasons.entry_registration import find_season
@@ -43,8 +44,6 @@ from gnomon.web.pages.templating import html_response, twin
 
 if TYPE_CHECKING:
     import polars as pl
-
-__all__ = ["router"]
 
 router = APIRouter(tags=["pages"])
 
@@ -300,16 +299,26 @@ Before = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 
 
 @dataclass(frozen=True)
+class SharedAddress:
+    """Accounts that began attempts of a season from one address; the address itself is not kept."""
+
+    season: str
+    accounts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ModerationPage:
     """The newest entries of the log, a hundred at a time, and the submissions that wait.
 
-    ``everything`` says whether the reader sees what is not for everybody.
+    ``everything`` says whether the reader sees what is not for everybody; ``one_address`` then has
+    the accounts that began attempts of a season from one address.
     """
 
     lines: list[AuditLine]
     waiting: list[SubmissionRecord]
     everything: bool
     older_before: int | None
+    one_address: list[SharedAddress]
 
 
 @twin(router, "/moderation", "board/moderation.html")
@@ -332,4 +341,14 @@ def moderation_json(
         [SubmissionRecord.of(each, session) for each in waiting],
         everything,
         found[_PAGE - 1].id if len(found) > _PAGE else None,
+        _of_one_address(session) if everything else [],
     )
+
+
+def _of_one_address(session: Session) -> list[SharedAddress]:
+    seasons = session.scalars(select(Season).where(Season.division == "hidden"))
+    return [
+        SharedAddress(season.name, names)
+        for season in seasons.all()
+        for names in accounts_of_one_address(session, season.id)
+    ]

@@ -42,8 +42,6 @@ from gnomon.web.api.dependencies import (
 from gnomon.web.api.seasons import check_owner
 from gnomon.web.pages.templating import html_response
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["pages"])
 
 Submitter = Annotated[Caller, Depends(caller("submit"))]

@@ -17,9 +17,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from gnomon._version import __version__
+from gnomon.game.instructions import INSTRUCTIONS
+from gnomon.leaderboard.standing_records import Why
 from gnomon.web.api.dependencies import COOKIE, csrf_token
-
-__all__ = ["error_page", "html_response", "moment", "number", "piece_words", "rendered", "twin"]
 
 _STATIC = Path(__file__).with_name("static")
 _Handler = TypeVar("_Handler", bound=Callable[..., Any])
@@ -93,6 +93,26 @@ def odds(logarithm: float | None) -> str:
     return f"1 : {text}" if logarithm < 0 and text != "1" else f"{text} : 1"
 
 
+_CHOICE = ", so that what is left may be a choice"
+_WHY = {
+    "incomplete": "trials are missing",
+    "withdrawn attempt": f"a verified attempt was withdrawn{_CHOICE}",
+    "refused attempt": f"an attempt was used up and does not count{_CHOICE}",
+    "unfinished attempt": f"an attempt was begun and is not finished{_CHOICE}",
+}
+
+
+def why_unranked(why: Why) -> str:
+    """Return in words why an entry has no rank.
+
+    Examples
+    --------
+    >>> why_unranked("incomplete")
+    'trials are missing'
+    """
+    return _WHY[why]
+
+
 def letter(group: int) -> str:
     """Return a, b, ..., z, a2, ... for the number of a tie group.
 
@@ -138,6 +158,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {
+        "why_unranked": why_unranked,
         "number": number,
         "moment": moment,
         "piece": piece_words,
@@ -147,7 +168,11 @@ def _environment() -> Environment:
         "lines": lines,
         "paragraphs": paragraphs,
     }
-    environment.globals |= {"version": __version__, "static": _static}
+    environment.globals |= {
+        "version": __version__,
+        "static": _static,
+        "instructions": INSTRUCTIONS,
+    }
     return environment
 
 

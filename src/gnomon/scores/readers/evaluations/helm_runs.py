@@ -26,8 +26,6 @@ from gnomon.scores.readers.file_contents import json_object
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["HELM"]
-
 STATS = "per_instance_stats.json"
 #: Where runs lie below a folder.
 DEPTHS = ("", "*/", "*/*/")

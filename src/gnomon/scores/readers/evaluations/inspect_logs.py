@@ -31,8 +31,6 @@ from gnomon.scores.readers.file_contents import mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["INSPECT"]
-
 #: Where logs lie below a folder.
 DEPTHS = ("", "*/", "*/*/")
 #: What stands at the end of a text that a summary does not hold in full.

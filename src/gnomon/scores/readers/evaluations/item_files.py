@@ -23,8 +23,6 @@ from gnomon.scores.tidy import (
     tidy_frame,
 )
 
-__all__ = ["ITEM_FILE", "read_item_rows"]
-
 #: What the columns of such a file are called, in small letters; the first that is there counts.
 USUAL: Mapping[str, tuple[str, ...]] = {
     "algorithm": ("algorithm", "model", "model_name", "model_id", "system"),

@@ -15,8 +15,6 @@ from typing import IO, Any
 
 from gnomon.errors import ScoreDataError
 
-__all__ = ["array_elements", "json_lines", "object_members"]
-
 #: So many bytes are read at first; the more, the longer a value goes on.
 _CHUNK = 1 << 20
 _LARGEST_CHUNK = 1 << 26

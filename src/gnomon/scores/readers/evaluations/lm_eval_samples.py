@@ -33,8 +33,6 @@ from gnomon.scores.readers.file_contents import json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["LM_EVAL_SAMPLES"]
-
 #: Where files lie below the folder that the harness was given.
 DEPTHS = ("", "*/", "*/*/")
 #: Relative difference of two means that are the same.

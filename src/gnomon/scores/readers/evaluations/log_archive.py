@@ -16,8 +16,6 @@ from typing import IO, Any, cast
 from gnomon.errors import GnomonError, ScoreDataError
 from gnomon.scores.readers.evaluations.json_stream import array_elements, object_members
 
-__all__ = ["LogArchive"]
-
 #: The method of ZIP that Python reads from 3.14 on.
 _ZSTANDARD = 93
 #: A local header: its signature, and where the lengths of name and extra field stand.

@@ -29,8 +29,6 @@ from gnomon.scores.readers.file_contents import mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["OPENAI_EVALS"]
-
 #: Lines that may stand before the one that says what was run.
 _GLANCE = 3
 #: How costs are called in what a model's endpoint says of its use.

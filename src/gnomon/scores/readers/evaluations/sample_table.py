@@ -38,18 +38,6 @@ from gnomon.scores.readers.registry import ReadRequest
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import SPECIAL, Origin, series_of, tidy_frame
 
-__all__ = [
-    "Log",
-    "SampleColumns",
-    "as_cost",
-    "as_score",
-    "input_columns",
-    "read_each",
-    "table_of_logs",
-    "told_by",
-    "warn",
-]
-
 METRIC = "metrics."
 #: Longer texts about an item are no clusters, and are left out.
 LONGEST_ATTRIBUTE = 200

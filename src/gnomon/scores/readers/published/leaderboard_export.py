@@ -15,8 +15,6 @@ from gnomon.errors import ScoreDataError
 from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["LEADERBOARD_EXPORT", "read_leaderboard_export"]
-
 #: Measures of a trial that are scores, lower is better; without a value it never learned.
 MEASURES = ("tce", "errors_to_learn")
 #: States of submissions whose trials count.

@@ -14,8 +14,6 @@ from gnomon.scores.readers.file_contents import json_object, mapping_at
 from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["LM_EVAL", "read_lm_eval"]
-
 Pathlike = str | os.PathLike[str]
 
 #: Where results lie below the folder that the harness was given.

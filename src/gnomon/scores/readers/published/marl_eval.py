@@ -15,8 +15,6 @@ from gnomon.scores.readers.file_contents import json_object
 from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["MARL_EVAL", "read_marl_eval"]
-
 _KEYS = "environment, task, algorithm, run, step_N with step_count"
 
 

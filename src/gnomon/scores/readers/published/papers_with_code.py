@@ -20,8 +20,6 @@ from gnomon.scores.readers.registry import Reader
 from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["PAPERS_WITH_CODE", "read_papers_with_code"]
-
 #: So much of a file tells what it is.
 _GLANCE = 100_000
 

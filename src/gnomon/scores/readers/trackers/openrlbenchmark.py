@@ -14,8 +14,6 @@ from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["OPENRLBENCHMARK"]
-
 #: A heading: who, which project, which experiment, and how its runs were filtered.
 _HEADING = re.compile(r"(?:[^/]*/[^/]*/)?(.*?)\s*\((\{.*\})\)")
 

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 
 from gnomon.errors import ScoreDataError, listed
 
-__all__ = ["FIELDS", "keys_of_runs"]
-
 #: What a pattern may name; ``{}`` passes over a part.
 FIELDS = ("algorithm", "task", "run")
 

@@ -19,8 +19,6 @@ from gnomon.scores.readers.trackers.run_names import keys_of_runs
 from gnomon.scores.readers.training_logs.run_folders import by_run, files_below
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["TENSORBOARD_CSV", "read_tensorboard_csv"]
-
 _HEADER = ["Wall time", "Step", "Value"]
 #: How TensorBoard names a file: the run's folder, and the tag.
 _NAME = re.compile(r"run-(?P<run>.+?)-tag-(?P<tag>.+)")

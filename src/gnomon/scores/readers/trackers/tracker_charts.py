@@ -22,8 +22,6 @@ from gnomon.scores.readers.trackers.run_names import keys_of_runs
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import Origin
 
-__all__ = ["WANDB_CHART"]
-
 _ENDS = ("__MIN", "__MAX")
 #: A line of a group of runs is named for what they share: ``exp_name: dqn``.
 _GROUP = re.compile(r"[\w./-]+: .+")

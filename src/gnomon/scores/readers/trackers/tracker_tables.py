@@ -22,8 +22,6 @@ from gnomon.scores.readers.usual_columns import chosen_score, short_name, usual_
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import MISSING_TEXTS, Origin, matching_rows, tidy_frame
 
-__all__ = ["TRACKER_TABLE"]
-
 #: Columns of which one beside ``Name`` makes a table one of Weights & Biases' runs.
 _WANDB = ("State", "Runtime", "Sweep", "Created", "Tags", "Notes", "User")
 #: Columns of its histories.

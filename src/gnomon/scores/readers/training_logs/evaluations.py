@@ -16,8 +16,6 @@ from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.training_logs.run_folders import by_run, files_below
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["EVALUATIONS", "read_evaluations"]
-
 _ENDING = "evaluations.npz"
 #: What such a file may hold beside the steps; the first is the score if none is named.
 _SCORES = ("results", "successes", "ep_lengths")

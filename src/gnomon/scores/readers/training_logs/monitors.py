@@ -17,8 +17,6 @@ from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.readers.training_logs.run_folders import RunKey, files_below, key_of_file
 from gnomon.scores.table import ScoreTable
 
-__all__ = ["MONITORS", "read_monitors"]
-
 Pathlike = str | os.PathLike[str]
 
 _ENDING = "monitor.csv"

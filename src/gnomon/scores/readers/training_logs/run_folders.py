@@ -8,8 +8,6 @@ from pathlib import Path
 
 from gnomon.errors import ScoreDataError
 
-__all__ = ["RunKey", "files_below", "key_of_file"]
-
 #: Algorithm, task and run.
 RunKey = tuple[str, str, str]
 

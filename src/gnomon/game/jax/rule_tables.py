@@ -16,7 +16,7 @@ Pack
     Eight atoms stand in a word of 32 bits, four bits (the buckets) each, all lines side by side.
 
 What is left of programs, conditions on pieces that were moved before, becomes one table for those
-over the same fields (:mod:`gnomon.game.program_tables`). It is all plain NumPy.
+over the same fields (:mod:`gnomon.game.jax.program_tables`). It is all plain NumPy.
 """
 
 from __future__ import annotations
@@ -32,13 +32,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, nearest_bucket
-from gnomon.game.program_tables import CELL, LAST_BUCKETS, LOOK, N_AXES, ProgramTable, tabulate
+from gnomon.game.jax.program_tables import CELL, LAST_BUCKETS, LOOK, N_AXES, ProgramTable, tabulate
 
 if TYPE_CHECKING:
     from gnomon.game.engine.compiler import CompiledRule
     from gnomon.game.engine.conditions import PositionField
-
-__all__ = ["ATOMS_A_WORD", "CATALOGUE", "N_BUCKET_STATES", "RuleTables", "Sizes", "to_tables"]
 
 ATOMS_A_WORD = 8
 #: States of the last buckets p, pc, ps (none or one of four each), times four quadrants.

@@ -1,4 +1,4 @@
-"""Settings of learners: which scores are of which setting of their hyper-parameters.
+"""Hyper-parameters of learners: which scores are of which setting of them.
 
 Scores tell settings in one of three ways: attribute columns of the table; a mapping that comes with
 it, as from the config of a run; or the names of the algorithms, where a grid of an experiment puts
@@ -17,9 +17,7 @@ import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError, listed
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.estimates import warn
-
-__all__ = ["SettingGrid", "Settings", "setting_grids"]
+from gnomon.stats.cautions import warn
 
 #: Attribute columns, or the settings of each algorithm by name.
 Settings = Sequence[str] | Mapping[str, Mapping[str, Any]]

@@ -14,8 +14,6 @@ from gnomon.errors import ScoreDataError
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["SUMMARY_METRICS", "stand_in_runs", "summary_metrics"]
-
 #: What can be estimated without the runs, by the method ``small_sample``.
 SUMMARY_METRICS = ("mean", "median")
 

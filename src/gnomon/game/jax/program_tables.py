@@ -23,16 +23,6 @@ from gnomon.game.board import N_BUCKETS, N_CELLS
 if TYPE_CHECKING:
     from gnomon.game.engine.value_sets import Program
 
-__all__ = [
-    "CELL",
-    "LAST_BUCKETS",
-    "LOOK",
-    "MOST_ENTRIES",
-    "N_AXES",
-    "ProgramTable",
-    "tabulate",
-]
-
 #: Five records of the four fields shape, color, cell, bucket.
 N_AXES = 20
 #: A larger table is refused.

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from gnomon.errors import NotCompilableError, NotTabularError, RuleSyntaxError
 from gnomon.game import BoardSpec, compile_rule
-from gnomon.game import program_tables as programs
 from gnomon.game.engine.value_sets import Program
-from gnomon.game.rule_tables import CATALOGUE, RuleTables, Sizes, to_tables
+from gnomon.game.jax import program_tables as programs
+from gnomon.game.jax.rule_tables import CATALOGUE, RuleTables, Sizes, to_tables
 from gnomon.rules import RuleSet, available_rules, load_rule, parse
 from recorded_episodes import VECTORS, records
 from strategies_rules import paper_rule_sets, rule_sets

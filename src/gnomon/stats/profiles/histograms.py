@@ -12,8 +12,6 @@ from gnomon.errors import ScoreDataError
 from gnomon.results import Results, Row, made_by
 from gnomon.scores.table import FloatArray, ScoreTable
 
-__all__ = ["Histogram", "Histograms", "score_histograms"]
-
 #: Bins of a task at least and at most.
 LEAST, MOST = 8, 40
 

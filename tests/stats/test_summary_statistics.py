@@ -5,7 +5,7 @@ from scipy import stats
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable, SummaryTable
 from gnomon.stats import compare, estimate, stand_in_runs
-from gnomon.stats.summaries import SUMMARY_METRICS, summary_metrics
+from gnomon.stats.small_samples.summary_statistics import SUMMARY_METRICS, summary_metrics
 
 DRAWS = np.random.default_rng(0)
 RUNS = {"a": DRAWS.gamma(2.0, size=(5, 7)), "b": DRAWS.gamma(3.0, size=(4, 7))}

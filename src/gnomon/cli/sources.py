@@ -1,0 +1,175 @@
+"""Sources of scores on the command line, and the two algorithms that may follow them.
+
+A word is a source if it names one: a file, a folder or a data set that a reader recognises, or
+``NAME=PATH``. Two words behind the sources that name none are algorithms. What could be read both
+ways is refused, with both readings.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gnomon.errors import GnomonError, ScoreDataError, listed
+
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE",
+        show_default=False,
+        help="Run folders, files or logs of scores: several make one table. NAME=PATH names the "
+        "algorithm of a source that holds one.",
+    ),
+]
+SourcesAndPair = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE",
+        show_default=False,
+        help="Run folders, files or logs of scores (NAME=PATH names the algorithm of a source that "
+        "holds one), and behind them, if you like, two algorithms.",
+    ),
+]
+Pair = Annotated[
+    tuple[str, str] | None,
+    typer.Option("--pair", metavar="A B", help="Two algorithms, where their names are files too."),
+]
+
+_ENDS = (".eval", ".json", ".jsonl", ".csv", ".tsv", ".parquet")
+#: One source, several, or several that have the names of algorithms.
+Places = Path | list[Path] | dict[str, Path]
+
+
+def places_of(words: Sequence[str]) -> Places:
+    """Return where scores lie, by the words that name the places.
+
+    Raises
+    ------
+    ScoreDataError
+        Some places are named and some are not, or two have one name.
+
+    Examples
+    --------
+    >>> places_of(["a.csv"]), places_of(["new=a.csv", "old=b.csv"])
+    (PosixPath('a.csv'), {'new': PosixPath('a.csv'), 'old': PosixPath('b.csv')})
+    """
+    named = [_named(word) for word in words]
+    if not any(named):
+        return Path(words[0]) if len(words) == 1 else [Path(word) for word in words]
+    found: dict[str, Path] = {}
+    for word, pair in zip(words, named, strict=True):
+        if pair is None:
+            example = next(word for word, pair in zip(words, named, strict=True) if pair)
+            message = f"expected a name for each source, as in {example}, or for none"
+            raise ScoreDataError(f"{word}: {message}")
+        name, path = pair
+        if name in found:
+            raise ScoreDataError(f"{word}: expected different names of sources, found two {name!r}")
+        found[name] = path
+    return found
+
+
+def single_place(words: Sequence[str]) -> Path | None:
+    """Return the place of a single source without a name; None if there are several, or names."""
+    places = places_of(words)
+    return places if isinstance(places, Path) else None
+
+
+def _named(word: str) -> tuple[str, Path] | None:
+    """Return name and place of a word NAME=PATH, unless there is a file of that whole name."""
+    name, equals, path = word.partition("=")
+    if not (name and equals and path) or Path(word).exists():
+        return None
+    return name, Path(path)
+
+
+def sources_and_pair(
+    words: Sequence[str],
+    pair: tuple[str, str] | None,
+    algorithms_of: Callable[[Sequence[str]], Collection[str]],
+) -> tuple[list[str], tuple[str, str] | None]:
+    """Tell the sources among some words from the two algorithms behind them.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The first is a source.
+    pair : (str, str) or None
+        Two algorithms that were named otherwise: all words are sources, then.
+    algorithms_of : callable
+        The algorithms that sources hold; asked only where words could be read both ways.
+
+    Raises
+    ------
+    ScoreDataError
+        One algorithm is left alone, or more than two; or the last two words are sources, and
+        algorithms of those before them.
+    """
+    if pair is not None:
+        return [*words], pair
+    n = 1
+    while n < len(words) and _is_source(words[n]):
+        n += 1
+    sources, names = [*words[:n]], [*words[n:]]
+    if len(names) == 1 and n > 1 and _are_algorithms(words[n - 1 :], words[: n - 1], algorithms_of):
+        sources, names = sources[:-1], [sources[-1], *names]
+    if not names:
+        _expect_one_reading(words, algorithms_of)
+        return sources, None
+    lacking = [name for name in names if _looks_like_file(name)]
+    if lacking:
+        raise ScoreDataError(f"{lacking[0]}: expected a file of scores; there is none")
+    if len(names) != 2:
+        raise ScoreDataError(
+            "expected two algorithms to compare, or none, behind the sources "
+            f"({listed(sources, 3)}); found {listed(names)}, no file or folder of scores"
+        )
+    return sources, (names[0], names[1])
+
+
+def _expect_one_reading(
+    words: Sequence[str], algorithms_of: Callable[[Sequence[str]], Collection[str]]
+) -> None:
+    """Refuse two last sources that may be meant as algorithms of the sources before them."""
+    *sources, a, b = words if len(words) > 2 else ("", *words, "")
+    if len(words) < 3 or not _are_algorithms((a, b), sources, algorithms_of):
+        return
+    raise ScoreDataError(
+        f"{a} and {b}: expected sources or two algorithms, found names of both, files or folders "
+        f"here and algorithms of {listed(sources, 3)}; ./{a} ./{b} are the sources, --pair {a} {b} "
+        "the algorithms"
+    )
+
+
+def _are_algorithms(
+    names: Sequence[str],
+    sources: Sequence[str],
+    algorithms_of: Callable[[Sequence[str]], Collection[str]],
+) -> bool:
+    """Return whether two words may name algorithms of some sources."""
+    if any(_looks_like_file(name) or _named(name) for name in names):
+        return False
+    with suppress(GnomonError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return set(names) <= {*algorithms_of(sources)}
+    return False
+
+
+def _looks_like_file(name: str) -> bool:
+    """Return whether a word ends as files of scores do, and as no algorithm is called."""
+    return Path(name).suffix.lower() in _ENDS
+
+
+def _is_source(word: str) -> bool:
+    """Return whether a word names scores that a reader recognises."""
+    from gnomon.scores.readers.registry import is_recognised
+
+    named = _named(word)
+    if named is not None:
+        return named[1].exists()
+    return is_recognised(Path(word))

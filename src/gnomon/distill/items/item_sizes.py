@@ -1,0 +1,199 @@
+"""Sizes of lists of items: which difference of two models so many items tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from gnomon.distill.items.answers import check_size, gaps_in_words, item_matrix
+from gnomon.distill.items.held_out import Training, safe_quantile, splits_of
+from gnomon.distill.items.item_suite import LEAST_ITEMS
+from gnomon.distill.items.lists import LISTS, able_items
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.results import FieldRecord, Results, generator, made_by
+from gnomon.scores.table import FloatArray, ScoreTable
+
+#: Sizes that are tried, as long as they are at most half of the items.
+_SIZES = (10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
+#: The two-sided level at which two models are told apart.
+_ERROR = 0.05
+
+
+@dataclass(frozen=True)
+class ItemSize(FieldRecord):
+    """What so many items tell, measured on models that were held out.
+
+    Parameters
+    ----------
+    n_items : int
+    error, half_width : float
+        Mean size of the error, and half the mean width of the 90 % interval, in points of 100.
+    detectable : float
+        The difference of two models' shares of all items, in points, that so many items tell with
+        the power wanted, two-sided at 5 %.
+    power : float
+        Share of the pairs that differ by the gap to one and a half times the gap, that were told
+        apart and in the right order; NaN without such pairs.
+    wrong : float
+        Share that were told apart in the wrong order.
+    n_pairs : int
+    """
+
+    n_items: int
+    error: float
+    half_width: float
+    detectable: float
+    power: float
+    wrong: float
+    n_pairs: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemSizes(Results[ItemSize]):
+    """What lists of each size tell of models that were held out, the smallest first.
+
+    Examples
+    --------
+    >>> few = ItemSize(30, 3.0, 6.0, 12.0, 0.7, 0.0, 50)
+    >>> more = ItemSize(100, 1.6, 3.3, 6.5, 0.9, 0.0, 50)
+    >>> ItemSizes((few, more), {"gap": 0.1, "power": 0.8, "method": "stratified"}).least
+    100
+    """
+
+    drawn_by = "gnomon.plot.distillation:item_size_figure"
+
+    @property
+    def least(self) -> int:
+        """The fewest items that tell the gap.
+
+        Raises
+        ------
+        ScoreDataError
+            No size does.
+        """
+        gap = 100 * self.settings["gap"]
+        told = [one.n_items for one in self if one.detectable <= gap]
+        if not told:
+            last = self[-1]
+            raise ScoreDataError(
+                f"no list of up to {last.n_items} items tells a gap of {gap:g} points with power "
+                f"{self.settings['power']:g}; {last.n_items} tell {last.detectable:.1f} points"
+            )
+        return told[0]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The smallest set, and how to read the table."""
+        gap = f"{100 * self.settings['gap']:g} points"
+        try:
+            first = f"fewest of those tried that tell {gap} apart: {self.least} items"
+        except ScoreDataError as error:
+            first = str(error)
+        return (
+            first,
+            f"{self.settings['method']}, p-IRT, on models held out; detectable: the gap told with "
+            f"power {self.settings['power']:g} at 5 %, by the errors measured; power, wrong: what "
+            f"became of pairs that differ by {gap} to {150 * self.settings['gap']:g}",
+        )
+
+
+def item_sizes(
+    scores: ScoreTable,
+    gap: float = 0.05,
+    *,
+    method: str = "stratified",
+    power: float = 0.8,
+    folds: int = 5,
+    rng: np.random.Generator | int | None = None,
+) -> ItemSizes:
+    """Say which differences of two models lists of each size tell: the smallest set for a gap.
+
+    Items and model are chosen and fitted without the models that are predicted. The difference is
+    that of the shares of all items of the table.
+
+    Parameters
+    ----------
+    scores : ScoreTable
+        As :func:`choose_items` takes it.
+    gap : float
+        Between 0 and 1: the difference of two shares that is to be told.
+    method : {"stratified", "correlated", "anchors", "irt-anchors", "random", "adaptive"}
+    power : float
+        The probability with which it is to be told, above one half.
+    folds : int
+        Of models.
+    rng : numpy.random.Generator or int, optional
+        Of random lists, or its seed; seed 0 if not given.
+
+    Returns
+    -------
+    ItemSizes
+
+    Raises
+    ------
+    ScoreDataError
+        As :func:`item_matrix`; or a number is out of its range.
+    UnknownNameError
+        There is no such method.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = 1 / (1 + np.exp(-(rng.normal(size=(60, 1)) + rng.normal(size=200))))
+    >>> x = (rng.random((60, 200)) < p).astype(float)
+    >>> table = ScoreTable.from_arrays({f"m{i:02}": [row] for i, row in enumerate(x)})
+    >>> found = item_sizes(table, 0.2)
+    >>> found[0].detectable > found[-1].detectable, found.least
+    (True, 70)
+    """
+    if method not in (*LISTS, "adaptive"):
+        raise UnknownNameError("method", method, (*LISTS, "adaptive"))
+    for name, value, low in (("gap", gap, 0.0), ("power", power, 0.5)):
+        if not low < value < 1:
+            raise ScoreDataError(f"expected {name} between {low:g} and 1, found {value:g}")
+    models, items, x = item_matrix(scores)
+    check_size(x, LEAST_ITEMS)
+    sizes = [n for n in _SIZES if n <= min(len(items), len(able_items(x))) // 2]
+    if not sizes:
+        raise ScoreDataError(f"expected at least {2 * _SIZES[0]} items, found {len(items)}")
+    name, draws = f"{method}, p-IRT", generator(rng)
+    parts: dict[int, list[tuple[FloatArray, ...]]] = {n: [] for n in sizes}
+    truth = np.nanmean(x, axis=1)
+    for kept, held in splits_of(x, folds)["folds"]:
+        training = Training(x[kept], draws)
+        for n in sizes:
+            ((_, said, deviation, _),) = training.estimates(x[held], n, [name])
+            parts[n].append((said, deviation, truth[held]))
+    steps = NormalDist().inv_cdf(1 - _ERROR / 2), NormalDist().inv_cdf(power)
+    found = [
+        _size(n, [np.concatenate(part) for part in zip(*parts[n], strict=True)], gap, steps)
+        for n in sizes
+    ]
+    settings = made_by(rng, method=method, gap=gap, power=power, folds=folds, n_models=len(models))
+    return ItemSizes(tuple(found), settings, tuple(gaps_in_words(models, items, x)))
+
+
+def _size(n: int, parts: Sequence[FloatArray], gap: float, steps: tuple[float, float]) -> ItemSize:
+    """Return what a list of that size tells, from estimates of held-out models."""
+    value, deviation, truth = parts
+    off = value - truth
+    z = np.abs(off) / deviation
+    half = deviation * safe_quantile(z)
+    error = deviation * float(np.sqrt(np.mean(z**2)))
+    i, j = np.triu_indices(len(off), 1)
+    real, said = truth[i] - truth[j], value[i] - value[j]
+    pairs = (np.abs(real) >= gap) & (np.abs(real) <= 1.5 * gap)
+    told = np.abs(said) > steps[0] * np.hypot(error[i], error[j])
+    right = told & (np.sign(said) == np.sign(real))
+    return ItemSize(
+        n,
+        float(100 * np.abs(off).mean()),
+        float(100 * half.mean()),
+        float(100 * sum(steps) * np.sqrt(2 * np.mean(error**2))),
+        float(right[pairs].mean()) if pairs.any() else float("nan"),
+        float((told & ~right)[pairs].mean()) if pairs.any() else float("nan"),
+        int(pairs.sum()),
+    )

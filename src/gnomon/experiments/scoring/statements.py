@@ -1,0 +1,308 @@
+"""Rules as players state them, scored: equivalent, in agreement on boards, and how long."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from gnomon.errors import RuleSyntaxError
+from gnomon.experiments.scoring.trial_scores import episode_errors
+from gnomon.game.board import DEFAULT_SPEC, BoardSpec, draw_boards
+from gnomon.game.board_views import ACTION
+from gnomon.game.equivalence import equivalent
+from gnomon.game.interpreted_boards import InterpretedBoards
+from gnomon.game.outcomes import ACCEPTED, IN_PROGRESS, LEAVE, RESET, Autoreset
+from gnomon.results import FieldRecord, Results
+from gnomon.rules.lexer import tokenize
+from gnomon.rules.parser import parse
+from gnomon.rules.syntax import RuleSet
+
+if TYPE_CHECKING:
+    from gnomon.experiments.folder.journal import TrialRecord
+    from gnomon.experiments.folder.run_folder import RunFolder
+    from gnomon.learners.base import TrialLog
+
+#: Boards on which a stated rule is tried beside the player's own.
+_N_RANDOM = 100
+_FENCE = re.compile(r"```[^\n]*\n(.*?)```", re.DOTALL)
+_THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Statement(FieldRecord):
+    """A rule as a player stated it, and how far it is the hidden one.
+
+    Parameters
+    ----------
+    learner, rule : str
+    trial : int
+    episode : int
+        Number of boards played when it was stated.
+    text : str
+    error : str or None
+        Why the text is no rule; None for one that is, and for prose, which nobody judges here.
+    equivalent : bool or None
+        Whether it accepts what the hidden rule accepts (:func:`gnomon.game.equivalent`).
+    exact : bool or None
+        Whether that is certain.
+    agreement_own, agreement_random : float
+        Share of attempts whose acceptance it foretells: of the player's own so far, and of random
+        ones on random boards; NaN for what is no rule.
+    length : int or None
+        Description length of the text: its number of tokens, as :func:`description_length`.
+    errors_before : int
+        Errors that were made when it was stated.
+
+    Examples
+    --------
+    >>> Statement("m", "r", 0, 1, "(*,*,*,*,0)", None, True, True, 1.0, 1.0, 11, 4).length
+    11
+    """
+
+    learner: str
+    rule: str
+    trial: int
+    episode: int
+    text: str
+    error: str | None
+    equivalent: bool | None
+    exact: bool | None
+    agreement_own: float
+    agreement_random: float
+    length: int | None
+    errors_before: int
+
+
+class Statements(Results[Statement]):
+    """Stated rules, trial by trial, in the order in which they were stated.
+
+    Examples
+    --------
+    >>> one = Statement("m", "r", 0, 1, "(*,*,*,*,0)", None, True, True, 1.0, 1.0, 11, 4)
+    >>> Statements((one,)).errors_to_state()
+    {('m', 'r', 0): 4.0}
+    """
+
+    columns: ClassVar[tuple[str, ...]] = (
+        "learner",
+        "rule",
+        "trial",
+        "episode",
+        "equivalent",
+        "agreement_own",
+        "agreement_random",
+        "length",
+        "errors_before",
+    )
+
+    def errors_to_state(self) -> Mapping[tuple[str, str, int], float]:
+        """Return by learner, rule and trial how many errors came before the rule was stated.
+
+        Before the first statement from which on all of the trial are equivalent to the hidden rule;
+        infinite if the last one is not.
+        """
+        found: dict[tuple[str, str, int], float] = {}
+        for one in self:
+            key = one.learner, one.rule, one.trial
+            if not one.equivalent:
+                found[key] = math.inf
+            elif not math.isfinite(found.get(key, math.inf)):
+                found[key] = float(one.errors_before)
+        return found
+
+
+def description_length(rule: RuleSet | str) -> int:
+    """Return the description length of a rule: the number of tokens of its text.
+
+    Names, numbers and signs count one each; comments and blanks do not.
+
+    Examples
+    --------
+    >>> description_length("(*, *, red, *, 0)  # red pieces")
+    11
+    """
+    text = str(replace(rule, description=())) if isinstance(rule, RuleSet) else rule
+    return sum(len(tokenize(line)) - 1 for line in text.splitlines())
+
+
+def agreement(stated: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> float:
+    """Return the share of the attempts of a trial whose acceptance a stated rule foretells.
+
+    The stated rule is played along. Once it would not have accepted what was accepted, it has lost
+    the game, and the rest of that board counts as not foretold.
+
+    Parameters
+    ----------
+    stated : RuleSet
+    log : TrialLog
+        Any player's trial on the hidden rule.
+    board_spec : BoardSpec
+        Gives the palettes.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN if there are no attempts.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> rng = np.random.default_rng(0)
+    >>> learner = gn.make_learner("uniform", gn.BoardSpec(), rng=rng)
+    >>> rule = gn.load_rule("clockwise")
+    >>> log = gn.play_trial(learner, rule, gn.draw_boards(3, rng=rng))
+    >>> agreement(rule, log), agreement(gn.load_rule("anything-goes"), log) < 0.9
+    (1.0, True)
+    """
+    from gnomon.game.engine.boards_in_play import Boards
+    from gnomon.learners.trial import compiled
+
+    rule, n = compiled(stated, board_spec), len(log.boards)
+    player = InterpretedBoards(stated, board_spec, n) if rule is None else Boards.empty(rule, n)
+    player.replies[ACTION] = RESET
+    player.advance(log.boards, 0, 0, Autoreset.DISABLED)
+    begins = np.cumsum(log.n_attempts) - log.n_attempts
+    follows, n_foretold, n_attempts = np.ones(n, dtype=np.bool_), 0, 0
+    for k in range(int(log.n_attempts.max(initial=0))):
+        has = np.flatnonzero(log.n_attempts > k)
+        rows = begins[has] + k
+        actions, outcomes = log.actions[rows].astype(np.int64), log.outcomes[rows]
+        real = outcomes >= 0  # not after the end of the board
+        has, actions, good = has[real], actions[real], outcomes[real] == ACCEPTED
+        says = (player.permitted()[has, actions] != 0) & (player.finish[has] == IN_PROGRESS)
+        n_foretold += int(((says == good) & follows[has]).sum())
+        n_attempts += len(has)
+        follows[has] &= says | ~good
+        player.replies[ACTION] = LEAVE
+        player.replies[ACTION][has] = np.where(good & says & follows[has], actions, LEAVE)
+        player.advance(log.boards, 0, 0, Autoreset.DISABLED)
+    return n_foretold / n_attempts if n_attempts else math.nan
+
+
+def stated_text(said: str) -> str:
+    """Return the rule text in what a player said: the last block of code, or all of it.
+
+    Examples
+    --------
+    >>> stated_text("I think: <think>...</think> (*,*,*,*,0)")
+    'I think:  (*,*,*,*,0)'
+    """
+    said = _THOUGHT.sub("", said)
+    blocks = _FENCE.findall(said)
+    return (blocks[-1] if blocks else said).strip()
+
+
+def statements(run: str | os.PathLike[str] | RunFolder, *, seed: int = 0) -> Statements:
+    """Score the rules that language models stated in a run.
+
+    Parameters
+    ----------
+    run : path, RunFolder or RunSummary
+        A run in which models were asked for the rule (the setting ``state_rule``).
+    seed : int
+        Of the random boards.
+
+    Returns
+    -------
+    Statements
+        Of the trials that are done.
+
+    Raises
+    ------
+    RunFolderError
+        It is no run folder, or the attempts of a trial cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> config = gn.ExperimentConfig("tiny", ["clockwise"], ["uniform"], trials=1, episodes=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = statements(gn.run(config, folder))
+    >>> len(found)
+    0
+    """
+    from gnomon.experiments.folder.run_folder import RunFolder
+
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    found: list[Statement] = []
+    for record in folder.trials():
+        said = _said(folder, record)
+        if said and record.status == "done":
+            found += _scored(folder, record, said, seed)
+    return Statements(tuple(found), settings={"folder": os.fspath(run), "seed": seed})
+
+
+def _said(folder: RunFolder, record: TrialRecord) -> dict[int, str]:
+    """Return what a model said the rule is, by the number of boards played before."""
+    from gnomon.learners.language_model.endpoint import reply_of
+    from gnomon.learners.language_model.exchanges import EXCHANGES, exchanges_of
+
+    path = folder.path / EXCHANGES
+    found = exchanges_of(path, "statement") if path.is_file() else []
+    own = [x for x in found if x["trial"] == record.key]
+    return {x["episode"] + 1: reply_of(x["answer"]).text for x in own}
+
+
+def _scored(
+    folder: RunFolder, record: TrialRecord, said: Mapping[int, str], seed: int
+) -> Iterator[Statement]:
+    """Yield the scores of what was said in a trial, by the number of boards played before."""
+    from gnomon.learners import Uniform, play_trial
+
+    config = folder.config
+    [rule] = [x.rule_set for x in config.rules if x.name == record.rule]
+    [learner] = [x for x in config.learners if x.name == record.learner]
+    log, rng = folder.log(record), np.random.default_rng(seed)
+    boards = draw_boards(_N_RANDOM, config.board, rng=rng)
+    player = Uniform(config.board, rng=rng)
+    at_random = play_trial(player, rule, boards, horizon=config.horizon, board_spec=config.board)
+    errors = np.cumsum(episode_errors(log))
+    for episode, text in said.items():
+        stated, error = _read(text) if learner.params["state_rule"] == "language" else (None, None)
+        same = None if stated is None else equivalent(rule, stated, config.board)
+        own, random = (
+            math.nan if stated is None else agreement(stated, x, board_spec=config.board)
+            for x in (_first(log, episode), at_random)
+        )
+        yield Statement(
+            record.learner,
+            record.rule,
+            record.trial,
+            episode,
+            text,
+            error,
+            equivalent=None if same is None else same.equivalent,
+            exact=None if same is None else same.exact,
+            agreement_own=own,
+            agreement_random=random,
+            length=None if stated is None else description_length(stated),
+            errors_before=int(errors[episode - 1]),
+        )
+
+
+def _read(said: str) -> tuple[RuleSet | None, str | None]:
+    """Return the rule that was said, or why it is none."""
+    try:
+        return parse(stated_text(said)), None
+    except RuleSyntaxError as error:
+        return None, str(error).splitlines()[0]
+
+
+def _first(log: TrialLog, n: int) -> TrialLog:
+    """Return the first episodes of a trial."""
+    rows = int(log.n_attempts[:n].sum())
+    return replace(
+        log,
+        boards=log.boards[:n],
+        n_attempts=log.n_attempts[:n],
+        actions=log.actions[:rows],
+        outcomes=log.outcomes[:rows],
+        finish=log.finish[:n],
+    )

@@ -1,0 +1,84 @@
+"""Page of a distillation: what was chosen, how far it errs, and beside what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gnomon.distill import ItemChoice, baselines
+from gnomon.plot.style import default_settings
+from gnomon.report.page import Answer, Report, Section, Table
+from gnomon.results import Results
+
+#: An evaluation may have thousands of items: the page names so many.
+_MOST_NAMED = 500
+
+
+def distillation_report(found: Results[Any], title: str) -> Report:
+    """Return the page of a distillation as data; of tasks, every other way is judged on the way.
+
+    Parameters
+    ----------
+    found : Distillation or ItemChoice
+        From :func:`gnomon.distill.distill`.
+    title : str
+        What was distilled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.distill import distill
+    >>> from gnomon.scores import ScoreTable
+    >>> rng = np.random.default_rng(0)
+    >>> rows = rng.normal(3, 1, (30, 1)) + rng.normal(0, 0.3, (30, 6))
+    >>> table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(rows)})
+    >>> page = distillation_report(distill(table, size=2, transform="identity"), "scores.csv")
+    >>> [section.name for section in page.sections]
+    ['chosen', 'beside']
+    """
+    words, sections = _of_items(found) if isinstance(found, ItemChoice) else _of_tasks(found)
+    settings = {k: v for k, v in found.settings.items() if isinstance(v, int | float | str)}
+    return Report(
+        title=title,
+        subtitle=found.notes[0],
+        answers=(Answer("What was chosen, and how far does it err?", found.notes),),
+        sections=sections,
+        notices=found.warnings,
+        card=tuple((name, str(value)) for name, value in settings.items()),
+        source=words,
+    )
+
+
+def _of_tasks(found: Any) -> tuple[str, tuple[Section, ...]]:
+    options = {"size": len(found.model.tasks), "folds": found.settings["folds"]}
+    others = baselines(found.data, **options)
+    chosen = _section("chosen", "The tasks", found)
+    beside = _section("beside", "Beside what", others, others.notes)
+    return "the table of scores", (chosen, beside)
+
+
+def _of_items(found: ItemChoice) -> tuple[str, tuple[Section, ...]]:
+    names = found.items[:_MOST_NAMED]
+    listing = (f"The first {len(names)} of {len(found.items)} items", ", ".join(names))
+    chosen = Section("chosen", "The items", listings=(listing,))
+    return "the table of items", (_section("beside", "Beside what", found), chosen)
+
+
+def _section(name: str, title: str, found: Results[Any], text: tuple[str, ...] = ()) -> Section:
+    """Return results as a table and a figure."""
+    rows = found.rows()
+    if not rows:
+        return Section(name, title, ("Not measured.",))
+    columns = tuple(found.columns or rows[0])
+    cells = tuple(tuple(_cell(row[column]) for column in columns) for row in rows)
+    with default_settings():
+        figure = found.figure()
+    table = Table(title, columns, cells)
+    return Section(name, title, text, tables=(table,), figures=(figure,))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_cell, value))
+    if isinstance(value, float):
+        return "–" if value != value else f"{value:.3g}"
+    return "" if value is None else str(value)

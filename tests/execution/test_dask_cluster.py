@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.errors import GnomonError
+from gnomon.errors import GnomonError, NoClusterWarning
 from gnomon.execution import dask_cluster
 from gnomon.execution.dask_cluster import cluster_executor
 from gnomon.execution.executor import Limits
@@ -111,6 +111,13 @@ def test_closing_early_cancels_the_rest(work, executor):
     next(outcomes)
     outcomes.close()
     assert time.monotonic() - began < 20
+
+
+def test_where_no_cluster_starts_processes_take_over(work, monkeypatch):
+    monkeypatch.setattr("distributed.LocalCluster", lambda **_: 1 / 0)
+    what = r"a local Dask cluster did not start \(ZeroDivisionError: division by zero\); processes"
+    with pytest.warns(NoClusterWarning, match=what), cluster_executor("local", 2) as made:
+        assert sorted(o.result for o in made.map(work.square, [1, 2])) == [1, 4]
 
 
 @pytest.mark.parametrize("address", ["processors", "bla://127.0.0.1:9", "tcp://127.0.0.1:x"])

@@ -128,14 +128,11 @@ time.time = lambda: real() + random.choice([-7200, 0, 7200])
 
 
 def test_where_the_clock_jumps_processes_take_over(tmp_path):
-    """Dask waits for its own processes by the clock of the wall, and gives up."""
+    """Dask waits by the clock of the wall: it gives up, or waits for ever."""
     (tmp_path / "few.toml").write_text(LONG.replace("800", "8").replace("200", "10"))
     (tmp_path / "sitecustomize.py").write_text(JUMPING)
     paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
-    env = {
-        "PYTHONPATH": os.pathsep.join(paths),
-        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",  # not for half a minute
-    }
+    env = {"PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, "-m", "gnomon", "run", "few.toml", "--out", "run", "--workers", "2"]
     said = subprocess.run(
         [*command, "--scheduler", "local", "--json"],
@@ -144,7 +141,8 @@ def test_where_the_clock_jumps_processes_take_over(tmp_path):
     assert said.returncode == 0, said.stderr
     assert "Traceback" not in said.stderr
     (warning,) = json.loads(said.stdout)["warnings"]
-    assert warning.startswith("a local Dask cluster did not start (RuntimeError: ")
+    reason = "RuntimeError: the clock jumps, by "
+    assert warning.startswith(f"a local Dask cluster did not start ({reason}")
     assert warning.endswith("); processes without Dask do its work")
     assert [s["scheduler"] for s in read_card(tmp_path / "run")["sessions"]] == ["processes"]
     config = ExperimentConfig.from_toml(tmp_path / "few.toml")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 import uuid
 import warnings
 from collections import deque
@@ -31,6 +32,8 @@ _MOST_PIECES, _BATCHES_A_WORKER = 32, 8
 #: Batches that are on their way for each worker.
 _BATCHES_AHEAD = 2
 _CONNECT_S = 20
+#: Looks at the clocks before a cluster starts, the pause between them, and what they may differ by.
+_CLOCK_LOOKS, _CLOCK_PAUSE_S, _MOST_DRIFT_S = 8, 0.01, 1.0
 _LOST = "ClusterLost: the scheduler of the cluster is gone"
 
 
@@ -53,8 +56,9 @@ def cluster_executor(
     the same versions of everything. With limits, a worker does its pieces in a process of its own;
     ``prepare`` is called once in each such process before its first piece, off the clock.
 
-    If a local cluster does not start (Dask waits for its processes by the clock, which may jump), a
-    :class:`ProcessExecutor` of as many processes takes its place, and a NoClusterWarning says so.
+    If a local cluster does not start, or the clock jumps before it has (Dask waits by the clock for
+    its processes and their answers, and may do so for ever), a :class:`ProcessExecutor` of as many
+    processes takes its place, and a NoClusterWarning says so.
 
     Raises GnomonError: Dask is not installed, or this is no address, or nobody answers there, or
     the scheduler has no workers.
@@ -79,6 +83,7 @@ def cluster_executor(
 def _started(n_workers: int, cluster: ExitStack) -> Any:
     """Return a client of a cluster that is started here, and ends with the stack."""
     distributed = _distributed()
+    _see_that_the_clock_goes_on()
     settings = {
         # Deaths of a worker until Dask gives up a task that was on it.
         "distributed.scheduler.allowed-failures": 1,
@@ -99,6 +104,16 @@ def _started(n_workers: int, cluster: ExitStack) -> Any:
         )
     cluster.enter_context(started)
     return cluster.enter_context(distributed.Client(started, set_as_default=False))
+
+
+def _see_that_the_clock_goes_on() -> None:
+    """Raise RuntimeError if the clock of the wall does not go as the monotonic one does."""
+    apart = []
+    for _ in range(_CLOCK_LOOKS):
+        apart.append(time.time() - time.monotonic())
+        time.sleep(_CLOCK_PAUSE_S)
+    if max(apart) - min(apart) > _MOST_DRIFT_S:
+        raise RuntimeError(f"the clock jumps, by {max(apart) - min(apart):.0f} s within a moment")
 
 
 @contextmanager

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
-from gnomon.stats.comparisons.rank_tests import mann_whitney
+from gnomon.stats.comparisons.rank_tests import mann_whitney_rows
 from gnomon.stats.intervals import Interval
 from gnomon.stats.small_samples.small_sample import DeltaError, Influences, delta_error
 from gnomon.stats.strata import IntArray, Number, Strata, as_strata, number
@@ -177,9 +177,8 @@ class Improvement:
     def p_value(self) -> Number:
         """Two-sided, that the probability is one half."""
         if self.a.n_tasks == 1:
-            rows = (np.atleast_2d(one.values) for one in (self.a, self.b))
-            found = [mann_whitney(x, y)[1] for x, y in zip(*rows, strict=True)]
-            return found[0] if self.a.values.ndim == 1 else np.array(found)
+            found = mann_whitney_rows(*(np.atleast_2d(one.values) for one in (self.a, self.b)))
+            return float(found[0]) if self.a.values.ndim == 1 else found
         error, edge = self._errors
         distance = abs(self.value - 0.5)
         p_value = np.where(np.asarray(error.variance) > 0.0, error.p_value(distance), 0.0)
@@ -262,9 +261,10 @@ def _share_variance(theta: Number, m: int | IntArray, n: int | IntArray) -> Numb
     That of exponential distributions (Hanley and McNeil 1982), the sizes of both samples taken for
     their mean.
     """
-    more = (m + n) / 2.0 - 1.0
-    excess = more * (1.0 - theta) / (2.0 - theta) + more * theta / (1.0 + theta)
-    return theta * (1.0 - theta) * (1.0 + excess) / (m * n)
+    one = theta * (1.0 - theta)  # of one pair
+    # Hanley and McNeil's two fractions on their common denominator.
+    excess = ((m + n) / 2.0 - 1.0) * (1.0 + 2.0 * one) / (2.0 + one)
+    return one * (1.0 + excess) / (m * n)
 
 
 def resampled_improvement(

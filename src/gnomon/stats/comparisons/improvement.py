@@ -244,14 +244,18 @@ def newcombe_interval(value: Number, m: int, n: int, level: float) -> tuple[Numb
     return number(1.0 - lost), number(won)
 
 
-def _upper_end(value: Number, m: int, n: int, z: float) -> Number:
-    """Return the greatest probability within z of its own standard errors of the value."""
+def _upper_end(value: FloatArray, m: int, n: int, z: float) -> FloatArray:
+    """Return the greatest probability within z of its own standard errors of the value.
+
+    By bisection, three halvings at once: few values cost as little as one.
+    """
+    eighths = np.arange(1, 8) / 8.0
     low, step = value, 1.0 - value
-    for _ in range(60):
-        step = step / 2.0
-        middle = low + step
-        inside = (middle - value) ** 2 <= z * z * _share_variance(middle, m, n)
-        low = low + step * inside
+    for _ in range(18):
+        tried = low[..., None] + step[..., None] * eighths
+        squares = np.square(tried - value[..., None])
+        step = step / 8.0
+        low = low + step * np.sum(squares <= z * z * _share_variance(tried, m, n), axis=-1)
     return low + step
 
 

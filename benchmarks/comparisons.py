@@ -33,6 +33,11 @@ JOBS = {
     "plan_median": "plan of all pairs, median, 40 simulations",
     "medians": "compare all pairs on medians",
     "tasks": "compare two on four metrics, per task",
+    "mean": "compare two on the mean, per task",
+    "median": "compare two on the median, per task",
+    "iqm": "compare two on the interquartile mean, per task",
+    "optimality_gap": "compare two on the optimality gap, per task",
+    "probability_of_improvement": "compare two on the probability of improvement, per task",
     "equivalence": "equivalence of two on medians",
 }
 
@@ -58,6 +63,8 @@ jobs = {
     "tasks": lambda: compare(table, "a0", "a1", four, per_task=True),
     "equivalence": lambda: equivalence(table, "a0", "a1", margin=0.3, metrics="median"),
 }
+for metric in [*four, "optimality_gap"]:
+    jobs[metric] = lambda metric=metric: compare(table, "a0", "a1", metric, per_task=True)
 
 
 def seconds(job):

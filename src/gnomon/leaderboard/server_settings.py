@@ -55,6 +55,14 @@ class ServerSettings:
         Failed or not, of one address; of one account.
     max_play_sessions_per_hour : int
         New play sessions of one address.
+    connections_per_address : int
+        Open at once; those of a trusted proxy are for the proxy to limit.
+    uploads_at_once, websockets_at_once : int
+        Of one account, and of one address. Of the logs of one account one is read at a time.
+    upload_mib_per_hour : int
+        Mebibytes of logs that one account may send, each log at least one.
+    idle_websocket_s : float
+        A websocket over which nobody has moved for so long is closed.
     slow_client_s : float
         A connection that takes about so long for the head of a request is closed, and one that says
         nothing for so long within a body is refused.
@@ -86,6 +94,11 @@ class ServerSettings:
     sign_ins_per_minute: int = 10
     submissions_per_hour: int = 60
     max_play_sessions_per_hour: int = 120
+    connections_per_address: int = 100
+    uploads_at_once: int = 8
+    websockets_at_once: int = 32
+    upload_mib_per_hour: int = 8192
+    idle_websocket_s: float = 900.0
     slow_client_s: float = 20.0
 
     def __post_init__(self) -> None:

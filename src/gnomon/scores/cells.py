@@ -71,10 +71,24 @@ class Cells:
 
     def numbers(self, name: str, algorithm: str, task: str) -> npt.NDArray[np.float64]:
         """Return the same of a column of numbers, as an array."""
+        begin, n = self._slice(algorithm, task)
+        return self._array(name)[begin : begin + n].copy()
+
+    def strata(
+        self, name: str, algorithm: str, tasks: Sequence[str]
+    ) -> tuple[npt.NDArray[np.float64], _Counts]:
+        """Return a column of numbers on some tasks, one after the other, and how many each has."""
+        cells = np.array([self._columns[task] for task in tasks], np.int64)
+        cells += self._rows[algorithm] * len(self._columns)
+        begins, counts = self._starts[cells], self._starts[cells + 1] - self._starts[cells]
+        ends = np.cumsum(counts)
+        rows = np.repeat(begins + counts - ends, counts) + np.arange(ends[-1])
+        return self._array(name)[rows], counts
+
+    def _array(self, name: str) -> npt.NDArray[np.float64]:
         if name not in self._numbers:
             self._numbers[name] = self._frame[name].to_numpy()
-        begin, n = self._slice(algorithm, task)
-        return self._numbers[name][begin : begin + n].copy()
+        return self._numbers[name]
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
@@ -104,6 +118,12 @@ def refuse_steps(n_steps: int) -> None:
     if n_steps > 1:
         take = "last_step(), at_step(...) or gnomon.scores.at_common_step"
         raise ScoreDataError(f"{n_steps} steps of each run; expected one: take {take}")
+
+
+def rows_at_last_step(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows at the last step of each run, without the column."""
+    latest = pl.col("step").max().over("algorithm", "task", "run")
+    return frame.filter(pl.col("step") == latest).drop("step")
 
 
 def rows_at_step(frame: pl.DataFrame, step: float) -> pl.DataFrame:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, joined
@@ -126,7 +127,13 @@ def own_scales(table: ScoreTable) -> str | None:
     )
 
 
-def unlike_scales(table: ScoreTable, metrics: Sequence[str]) -> str | None:
+def unlike_scales(
+    table: ScoreTable,
+    metrics: Sequence[str],
+    *,
+    algorithms: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+) -> str | None:
     """Return a warning of summaries of raw scores whose tasks have scales of their own, else None.
 
     A mean over such tasks is that of the largest scale, and an optimality gap, whose target is 1,
@@ -138,6 +145,8 @@ def unlike_scales(table: ScoreTable, metrics: Sequence[str]) -> str | None:
         Raw scores. Of normalised ones, and of those in a unit, nothing is said.
     metrics : sequence of str
         What is summarised.
+    algorithms, tasks : sequence of str, optional
+        Whose scores are looked at; all if not given.
 
     Examples
     --------
@@ -154,7 +163,7 @@ def unlike_scales(table: ScoreTable, metrics: Sequence[str]) -> str | None:
     faults = [*means, *gap]
     if table.normalization is not None or table.unit is not None or not faults:
         return None
-    ends = _ends(table)
+    ends = _ends(table, algorithms, tasks)
     # Shares, and multiples of a reference, are on one scale however small some are.
     if ends is None or ends[1][1] <= max(MOST_MULTIPLE, FAR * ends[0][1]):
         return None
@@ -165,19 +174,39 @@ def unlike_scales(table: ScoreTable, metrics: Sequence[str]) -> str | None:
     )
 
 
-def warn_of_unlike_scales(table: ScoreTable, metrics: Iterable[object]) -> None:
+def warn_of_unlike_scales(
+    table: ScoreTable,
+    metrics: Iterable[object],
+    *,
+    algorithms: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+) -> None:
     """Warn as :func:`unlike_scales` says; metrics that have no name are passed over."""
-    found = unlike_scales(table, [name for name in metrics if isinstance(name, str)])
+    named = [name for name in metrics if isinstance(name, str)]
+    found = unlike_scales(table, named, algorithms=algorithms, tasks=tasks)
     if found is not None:
         warnings.warn(found, DegenerateScoresWarning, stacklevel=3)
 
 
-def _ends(table: ScoreTable) -> tuple[tuple[str, float], tuple[str, float]] | None:
+def _ends(
+    table: ScoreTable,
+    algorithms: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+) -> tuple[tuple[str, float], tuple[str, float]] | None:
     """Return the tasks with the least and the greatest median of absolute scores above 0."""
-    rows = table.last_step().effective_scores().filter(pl.col("score").is_finite())
-    medians = rows.group_by("task").agg(pl.col("score").abs().median()).filter(pl.col("score") > 0)
-    by_size = medians.sort("score", "task").rows()
-    return (by_size[0], by_size[-1]) if len(by_size) > 1 else None
+    last = table.last_step()
+    names = last.tasks if tasks is None else tasks
+    parts = [last.strata(name, names) for name in algorithms or last.algorithms]
+    size = np.abs(np.concatenate([scores for scores, _ in parts]))
+    task = np.repeat(np.tile(np.arange(len(names)), len(parts)), np.hstack([n for _, n in parts]))
+    order = np.lexsort((size, task))
+    order = order[np.isfinite(size[order])]
+    found, begins, counts = np.unique(task[order], return_index=True, return_counts=True)
+    middle = size[order[begins + (counts - 1) // 2]], size[order[begins + counts // 2]]
+    medians = zip(((middle[0] + middle[1]) / 2.0).tolist(), found.tolist(), strict=True)
+    by_size = sorted((median, names[place]) for median, place in medians if median > 0.0)
+    ends = [(name, median) for median, name in by_size[:: max(len(by_size) - 1, 1)]]
+    return (ends[0], ends[1]) if len(ends) > 1 else None
 
 
 def _shown(number: float) -> str:

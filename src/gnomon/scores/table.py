@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.cells import Cells, refuse_steps, rows_at_step
+from gnomon.scores.cells import Cells, refuse_steps, rows_at_last_step, rows_at_step
 from gnomon.scores.items import ItemScores, check_units
 from gnomon.scores.scale import Normalization
 from gnomon.scores.tidy import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 #: What a task of a table is: a task, on which runs are repeated, or an item of an evaluation.
 Units = Literal["tasks", "items"]
 
@@ -303,6 +304,11 @@ class ScoreTable:
         self._check_names([algorithm], [task])
         return self._cells.numbers("score", algorithm, task)
 
+    def strata(self, algorithm: str, tasks: Sequence[str]) -> tuple[FloatArray, IntArray]:
+        """Return an algorithm's scores on one task or more, in turn, and how many each has."""
+        self._check_names([algorithm], tasks)
+        return self._cells.strata("score", algorithm, tasks)
+
     def run_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
         """Return the labels of the runs that :meth:`runs` gives, in the same order."""
         return tuple(self._cells.column("run", algorithm, task).to_list())
@@ -319,7 +325,7 @@ class ScoreTable:
         return tuple(compress(self.tasks, np.all(self.run_counts[rows] > 0, axis=0).tolist()))
 
     @property
-    def run_counts(self) -> npt.NDArray[np.int64]:
+    def run_counts(self) -> IntArray:
         """Number of scores of each algorithm on each task, shape (algorithms, tasks)."""
         return self._cells.counts
 
@@ -352,9 +358,7 @@ class ScoreTable:
         """Return the table of each run's score at its own last step, without the column."""
         if "step" not in self.frame.columns:
             return self
-        latest = pl.col("step").max().over("algorithm", "task", "run")
-        last = self.frame.filter(pl.col("step") == latest)
-        return self._with(last.drop("step"), "last step of each run")
+        return self._with(rows_at_last_step(self.frame), "last step of each run")
 
     def at_step(self, step: float) -> ScoreTable:
         """Return the table of the scores at one step, without the column.

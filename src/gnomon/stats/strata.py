@@ -58,10 +58,15 @@ class Strata:
         """
         arrays = [np.asarray(x, dtype=np.float64).ravel() for x in runs]
         arrays = [x[~np.isnan(x)] for x in arrays]
-        counts = [x.size for x in arrays]
-        if not counts or min(counts) == 0:
+        values = np.concatenate(arrays) if arrays else np.empty(0)
+        return cls._of_counts(values, [x.size for x in arrays])
+
+    @classmethod
+    def _of_counts(cls, values: FloatArray, counts: npt.ArrayLike) -> Strata:
+        starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        if starts.size == 1 or (starts[1:] == starts[:-1]).any():
             raise ValueError("expected at least one task, each with at least one score")
-        return cls(np.concatenate(arrays), np.concatenate([[0], np.cumsum(counts)]))
+        return cls(values, starts)
 
     @classmethod
     def from_matrix(cls, scores: npt.ArrayLike) -> Strata:
@@ -91,7 +96,7 @@ class Strata:
         names = table.tasks_of(algorithm) if tasks is None else tuple(tasks)
         if not names:
             raise ScoreDataError(f"{algorithm}: expected at least one score, found none")
-        return cls.from_runs(table.runs(algorithm, task) for task in names)
+        return cls._of_counts(*table.strata(algorithm, names))
 
     @property
     def n_tasks(self) -> int:

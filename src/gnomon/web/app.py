@@ -26,6 +26,7 @@ from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web import pages
 from gnomon.web.api import administration, hidden_play, seasons, submissions
 from gnomon.web.api.records import Problem, status_of
+from gnomon.web.client_limits import Intake
 from gnomon.web.middleware import HEADERS, Gate
 
 #: In the order in which their paths are tried.
@@ -76,6 +77,7 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
         redoc_url=None,
     )
     app.state.settings, app.state.database = settings, opened
+    app.state.intake = Intake(settings)
     app.add_middleware(Gate, settings=settings)
     app.add_exception_handler(GnomonError, _refused)
     app.add_exception_handler(AnyHTTPException, _refused)

@@ -17,7 +17,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
 from gnomon.leaderboard.accounts.rate_limits import MINUTE_S
+from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.web.client_limits import AtOnce
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -48,6 +50,7 @@ class Gate:
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app, self._settings = app, settings
         self._limit = ReadLimit(settings.requests_per_minute)
+        self._uploads = AtOnce(settings.uploads_at_once)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -65,7 +68,15 @@ class Gate:
             return
         most = _most_bytes(scope["path"], self._settings)
         counted = _counted(receive, most, self._settings.slow_client_s)
-        await self._app(scope, counted, sending)
+        if not (_UPLOADS.search(scope["path"]) and scope["method"] in ("PUT", "POST")):
+            await self._app(scope, counted, sending)
+            return
+        try:
+            # A form is read whole before anybody knows whose it is.
+            with self._uploads.held(scope["gnomon.address"]):
+                await self._app(scope, counted, sending)
+        except TooMany as error:
+            await _answer(429, str(error), error.retry_after_s)(scope, receive, sending)
 
     async def _websocket(
         self, refusal: JSONResponse | None, scope: Scope, receive: Receive, send: Send

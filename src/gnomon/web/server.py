@@ -26,11 +26,17 @@ from gnomon.leaderboard.accounts.tokens import issue_token
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.job_queue import sweep
 from gnomon.leaderboard.submissions.worker import WorkerSupervisor
+from gnomon.web.client_limits import Connections
 
 _log = logging.getLogger("gnomon.server")
 _SWEEP_S = 5.0
 #: An upload that was not touched for so long belongs to a process that is dead.
 _STALE_S = 6 * 3600
+#: What a connection is told that is one too many of its address.
+_TOO_MANY = (
+    b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\n"
+    b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,7 @@ def serve(
         # No log of requests: an address may hold an invitation.
         config = uvicorn.Config(
             create_app(settings, database),
-            http=impatient(settings.slow_client_s),
+            http=impatient(settings),
             log_config=None,
             access_log=False,
             server_header=False,
@@ -166,13 +172,16 @@ def _url(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def impatient(seconds: float) -> type[asyncio.Protocol]:
-    """Return an HTTP protocol that closes connections whose request head takes longer than this.
+def impatient(settings: ServerSettings) -> type[asyncio.Protocol]:
+    """Return an HTTP protocol that closes connections which are too slow, or too many.
 
-    The first head has ``seconds``, each later one one to two such spans. Between two requests the
-    library's own limit is shorter.
+    The first head has ``slow_client_s`` seconds, each later one one to two such spans. Between two
+    requests the library's own limit is shorter. One address has at most
+    ``connections_per_address``.
     """
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    seconds, connections = settings.slow_client_s, Connections(settings.connections_per_address)
 
     # Whichever of the library's protocols it is, `cycle` is the request whose head has come.
     # The library chooses that one at run time, by what is installed, and keeps it in a variable; as
@@ -180,8 +189,13 @@ def impatient(seconds: float) -> type[asyncio.Protocol]:
     class Impatient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            # As if it had been looked at, with no request yet.
-            self._look_again((None,))
+            address = transport.get_extra_info("peername")[0]
+            if address in settings.trusted_proxies or connections.admit(address, transport):
+                # As if it had been looked at, with no request yet.
+                self._look_again((None,))
+            else:
+                transport.write(_TOO_MANY)
+                transport.close()
 
         def _look_again(self, seen: object) -> None:
             self.loop.call_later(seconds, self._look, seen)

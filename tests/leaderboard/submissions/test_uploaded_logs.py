@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import pickle
+import time
 import zipfile
 import zlib
 from pathlib import Path
@@ -152,6 +153,23 @@ def test_a_gzip_bomb_goes_off_nowhere():
     members = gzip.compress(bytes(1 << 20)) * 300
     with pytest.raises(LeaderboardError, match=r"expected at most \d+ bytes when unpacked"):
         log_files.unpacked(members, 1 << 30, 200.0)
+
+
+def test_a_file_of_empty_gzip_members_takes_no_time():
+    """Each leaves the rest of the file over: copied whole, 60 MB of them would take hours."""
+    empty = gzip.compress(b"")
+    most = log_files._MOST_MEMBERS
+    assert log_files.unpacked(empty * most, 1000, 200.0) == b""
+    began = time.process_time()
+    with pytest.raises(LeaderboardError, match=f"expected at most {most} gzip members, found more"):
+        log_files.unpacked(empty * 3_000_000, 1000, 200.0)
+    assert time.process_time() - began < 5
+
+
+def test_many_small_members_are_one_text():
+    parts = [b"a" * n for n in (0, 1, 5_000_000, 16_384, 0, 70_000)]
+    packed = b"".join(map(gzip.compress, parts))
+    assert log_files.unpacked(packed, 1 << 30, 1e6) == b"".join(parts)
 
 
 def test_a_bomb_in_a_bomb_is_one_layer():

@@ -19,9 +19,15 @@ MINUTE_S, HOUR_S = 60, 3600
 
 
 def count_or_refuse(
-    session: Session, key: str, most: int, window_s: int, *, clock: Callable[[], float] = time.time
+    session: Session,
+    key: str,
+    most: int,
+    window_s: int,
+    *,
+    amount: int = 1,
+    clock: Callable[[], float] = time.time,
 ) -> None:
-    """Count an event in the current window, and refuse it above the limit.
+    """Count an event, or an amount, in the current window, and refuse it above the limit.
 
     ``session`` is a writing one of its own: a count must not be undone with what was refused.
     ``key`` tells what is counted, and whose: ``sign-in 192.0.2.7``. At most ``most`` may fall into
@@ -31,13 +37,13 @@ def count_or_refuse(
     """
     key, window = key[:128], int(clock() // window_s)
     insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
-    one_more = insert(RateCount).values(key=key, window=window, count=1)
+    one_more = insert(RateCount).values(key=key, window=window, count=amount)
     counted = session.scalar(
         one_more.on_conflict_do_update(
-            index_elements=["key", "window"], set_={"count": RateCount.count + 1}
+            index_elements=["key", "window"], set_={"count": RateCount.count + amount}
         ).returning(RateCount.count)
     )
-    if counted == 1:
+    if counted == amount:
         session.execute(delete(RateCount).where(RateCount.key == key, RateCount.window < window))
     if counted is not None and counted > most:
         raise _too_many(window, window_s, clock)

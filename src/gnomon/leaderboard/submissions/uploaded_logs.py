@@ -10,7 +10,7 @@ import hashlib
 import os
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,8 @@ from gnomon.leaderboard.submissions.submission import announced_sha256, find_sub
 LogFormat = Literal["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"]
 #: How many logs are read at once; the others wait.
 _READERS = threading.BoundedSemaphore(2)
+#: Seconds between looks whether a log that is read, or waits for it, is still wanted.
+_LOOK_S = 0.25
 FORMATS: tuple[LogFormat, ...] = get_args(LogFormat)
 
 
@@ -82,10 +84,16 @@ async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) ->
     os.fsync(incoming.file.fileno())
 
 
-def read_log(settings: ServerSettings, incoming: Incoming, log_format: str) -> int:
+def read_log(
+    settings: ServerSettings,
+    incoming: Incoming,
+    log_format: str,
+    check: Callable[[], None] = lambda: None,
+) -> int:
     """Let another process read the log, and write its rows as Parquet beside it.
 
-    Returns the number of rows.
+    ``check`` is called now and then meanwhile; what it raises ends the reading. Returns the number
+    of rows.
 
     Raises Refusal: it is not a log, or is too large once unpacked, or reading it took too much.
     """
@@ -99,18 +107,32 @@ def read_log(settings: ServerSettings, incoming: Incoming, log_format: str) -> i
         "max_columns": settings.max_columns,
     }
     try:
-        with _READERS:
+        with _a_reader(check):
             answer = run_limited(
                 "gnomon.leaderboard.verification.log_files",
                 request,
                 timeout_s=settings.intake_timeout_s,
                 memory_mb=settings.intake_memory_mb,
+                tick=check,
+                tick_s=_LOOK_S,
             )
     except ProcessFailure as failure:
         raise Refusal(f"log: reading it was given up: {failure}") from None
     if "refused" in answer:
         raise Refusal(f"log: {answer['refused']}")
     return int(answer["n_rows"])
+
+
+@contextmanager
+def _a_reader(check: Callable[[], None]) -> Iterator[None]:
+    """Wait until another log may be read."""
+    check()
+    while not _READERS.acquire(timeout=_LOOK_S):
+        check()
+    try:
+        yield
+    finally:
+        _READERS.release()
 
 
 def keep(settings: ServerSettings, incoming: Incoming) -> None:
@@ -143,9 +165,13 @@ def _to_disk(path: Path) -> None:
 
 
 def take_in(
-    database: Database, settings: ServerSettings, submission_id: int, incoming: Incoming
+    database: Database,
+    settings: ServerSettings,
+    submission_id: int,
+    incoming: Incoming,
+    check: Callable[[], None] = lambda: None,
 ) -> None:
-    """Take in the log of a submission.
+    """Take in the log of a submission, unless ``check`` raises before it has been read.
 
     The order matters: the log is on the disk before a row says so, and whoever is killed between
     the two leaves a file that nobody misses and a client that asks again.
@@ -163,7 +189,7 @@ def take_in(
             f"log: expected the bytes with SHA-256 {expected}, "
             f"found {incoming.n_bytes} bytes with {incoming.sha256}"
         )
-    n_rows = read_log(settings, incoming, submission.log_format)
+    n_rows = read_log(settings, incoming, submission.log_format, check)
     keep(settings, incoming)
     with database.writing() as session:
         locked = find_submission(session, submission_id, lock=True)

@@ -48,6 +48,9 @@ def read_log_file(path: str | Path) -> pl.DataFrame:
 
 
 _CHUNK = 1 << 20
+#: Packed bytes that are unpacked at a time, and most members of a gzip file: bgzip makes one of
+#: every 64 KiB, so that this is a log of 6 GB.
+_PIECE, _MOST_MEMBERS = 1 << 14, 100_000
 #: The first bytes of what is not taken, with its name. What is packed must say so in its format:
 #: the readers below would unpack it unasked, and without a cap.
 _NOT_TAKEN = {
@@ -103,19 +106,28 @@ def unpacked(packed: bytes, max_bytes: int, max_ratio: float) -> bytes:
 
 
 def _inflated(packed: bytes) -> Iterator[bytes]:
-    """Yield what is packed, part by part, whatever number of gzip members there are."""
-    rest = packed
-    while rest:
+    """Yield what is packed, part by part, of one gzip member or more.
+
+    It is fed in pieces: what a member leaves over is copied, and that of a whole file, for each of
+    many small members, would take for ever.
+    """
+    view, at = memoryview(packed), 0
+    for _ in range(_MOST_MEMBERS):
         inflater = zlib.decompressobj(wbits=31)
-        pending = rest
         while not inflater.eof:
-            part = inflater.decompress(pending, _CHUNK)
-            pending = inflater.unconsumed_tail
-            if part:
-                yield part
-            elif not inflater.eof:
+            if at == len(view):
                 raise zlib.error("cut off")
-        rest = inflater.unused_data
+            piece: bytes | memoryview = view[at : at + _PIECE]
+            at += len(piece)
+            part = b""
+            while not inflater.eof and (len(piece) or len(part) == _CHUNK):
+                part = inflater.decompress(piece, _CHUNK)
+                piece = inflater.unconsumed_tail
+                yield part
+        at -= len(inflater.unused_data)
+        if at == len(view):
+            return
+    raise LeaderboardError(f"expected at most {_MOST_MEMBERS} gzip members, found more")
 
 
 def read_frame(data: bytes, kind: str, caps: dict[str, Any]) -> pl.DataFrame:

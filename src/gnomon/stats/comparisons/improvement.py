@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
-from gnomon.stats.comparisons.rank_tests import mann_whitney
+from gnomon.stats.comparisons.rank_tests import mann_whitney_rows
 from gnomon.stats.intervals import Interval
 from gnomon.stats.small_samples.small_sample import DeltaError, Influences, delta_error
 from gnomon.stats.strata import IntArray, Number, Strata, as_strata, number
@@ -177,9 +177,8 @@ class Improvement:
     def p_value(self) -> Number:
         """Two-sided, that the probability is one half."""
         if self.a.n_tasks == 1:
-            rows = (np.atleast_2d(one.values) for one in (self.a, self.b))
-            found = [mann_whitney(x, y)[1] for x, y in zip(*rows, strict=True)]
-            return found[0] if self.a.values.ndim == 1 else np.array(found)
+            found = mann_whitney_rows(*(np.atleast_2d(one.values) for one in (self.a, self.b)))
+            return float(found[0]) if self.a.values.ndim == 1 else found
         error, edge = self._errors
         distance = abs(self.value - 0.5)
         p_value = np.where(np.asarray(error.variance) > 0.0, error.p_value(distance), 0.0)
@@ -245,14 +244,18 @@ def newcombe_interval(value: Number, m: int, n: int, level: float) -> tuple[Numb
     return number(1.0 - lost), number(won)
 
 
-def _upper_end(value: Number, m: int, n: int, z: float) -> Number:
-    """Return the greatest probability within z of its own standard errors of the value."""
+def _upper_end(value: FloatArray, m: int, n: int, z: float) -> FloatArray:
+    """Return the greatest probability within z of its own standard errors of the value.
+
+    By bisection, three halvings at once: few values cost as little as one.
+    """
+    eighths = np.arange(1, 8) / 8.0
     low, step = value, 1.0 - value
-    for _ in range(60):
-        step = step / 2.0
-        middle = low + step
-        inside = (middle - value) ** 2 <= z * z * _share_variance(middle, m, n)
-        low = low + step * inside
+    for _ in range(18):
+        tried = low[..., None] + step[..., None] * eighths
+        squares = np.square(tried - value[..., None])
+        step = step / 8.0
+        low = low + step * np.sum(squares <= z * z * _share_variance(tried, m, n), axis=-1)
     return low + step
 
 
@@ -262,9 +265,10 @@ def _share_variance(theta: Number, m: int | IntArray, n: int | IntArray) -> Numb
     That of exponential distributions (Hanley and McNeil 1982), the sizes of both samples taken for
     their mean.
     """
-    more = (m + n) / 2.0 - 1.0
-    excess = more * (1.0 - theta) / (2.0 - theta) + more * theta / (1.0 + theta)
-    return theta * (1.0 - theta) * (1.0 + excess) / (m * n)
+    one = theta * (1.0 - theta)  # of one pair
+    # Hanley and McNeil's two fractions on their common denominator.
+    excess = ((m + n) / 2.0 - 1.0) * (1.0 + 2.0 * one) / (2.0 + one)
+    return one * (1.0 + excess) / (m * n)
 
 
 def resampled_improvement(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from typing import Annotated, Any
@@ -16,8 +17,10 @@ from gnomon.leaderboard.accounts.tokens import Caller, caller_of_token
 from gnomon.leaderboard.hidden.begun_attempts import close_attempt
 from gnomon.leaderboard.hidden.protocol import AttemptPlay, Moves, Replies, TrialView
 from gnomon.leaderboard.hidden.remote_trials import RemoteGameCache, begin, make_moves, view
+from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.seasons.season import reveal_of
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.api.dependencies import (
     CurrentSettings,
     DatabaseOf,
@@ -28,6 +31,7 @@ from gnomon.web.api.dependencies import (
     caller,
 )
 from gnomon.web.api.records import status_of
+from gnomon.web.client_limits import Intake
 from gnomon.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["hidden division"])
@@ -36,8 +40,8 @@ Submitter = Annotated[Caller, Depends(caller("submit"))]
 
 #: How long a websocket goes on without its token being looked at again, in seconds.
 _TRUST_S = 10.0
-#: The close code of a connection that breaks the server's rules.
-_POLICY = 1008
+#: The close codes of a connection that breaks the server's rules, and of one too many.
+_POLICY, _TRY_LATER = 1008, 1013
 
 
 def _live(connection: Request | WebSocket) -> RemoteGameCache:
@@ -98,18 +102,37 @@ def get_reveal(session: ReadSession, season: Slug) -> dict[str, Any]:
 async def play(websocket: WebSocket, database: DatabaseOf, settings: CurrentSettings) -> None:
     """Take moves, and answer each message with the replies, or with why it is refused.
 
-    The token comes in the header ``Authorization: Bearer ...``.
+    The token comes in the header ``Authorization: Bearer ...``. A connection over which nobody has
+    moved for long is closed.
     """
     secret = websocket.headers.get("authorization", "").removeprefix("Bearer ")
     who = await run_in_threadpool(_submitter, database, secret)
     if who is None:
         await websocket.close(_POLICY)
         return
-    await websocket.accept()
+    intake: Intake = websocket.app.state.intake
+    try:
+        with intake.websockets.held(who.account_id, address_of(websocket.scope)):
+            await websocket.accept()
+            await _play(websocket, database, settings, secret, who)
+    except TooMany:
+        await websocket.close(_TRY_LATER)
+    except TimeoutError:
+        await websocket.close()
+
+
+async def _play(
+    websocket: WebSocket,
+    database: Database,
+    settings: ServerSettings,
+    secret: str,
+    who: Caller | None,
+) -> None:
+    """Answer messages until one side has had enough; TimeoutError if none comes for long."""
     looked = time.monotonic()
     try:
         while True:
-            text = await websocket.receive_text()
+            text = await asyncio.wait_for(websocket.receive_text(), settings.idle_websocket_s)
             if time.monotonic() - looked > _TRUST_S:
                 who = await run_in_threadpool(_submitter, database, secret)
                 looked = time.monotonic()

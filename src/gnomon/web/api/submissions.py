@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -45,6 +46,7 @@ from gnomon.web.api.dependencies import (
 )
 from gnomon.web.api.records import Reason, SubmissionRecord, TrialRecord
 from gnomon.web.api.seasons import check_owner
+from gnomon.web.client_limits import Intake, count_upload
 
 router = APIRouter(prefix="/api", tags=["submissions"])
 
@@ -103,10 +105,13 @@ async def send_log(
     who: Submitter,
 ) -> SubmissionRecord:
     """Send the log of a submission. It is queued once it is whole, and a log."""
-    most = await run_in_threadpool(_may_send, database, settings, submission, who)
-    with receiving(settings) as incoming:
-        await receive(request.stream(), incoming, most)
-        await run_in_threadpool(take_in, database, settings, submission, incoming)
+    intake: Intake = request.app.state.intake
+    with intake.uploads.held(who.account_id):
+        most = await run_in_threadpool(_may_send, database, settings, submission, who)
+        with receiving(settings) as incoming:
+            await receive(request.stream(), incoming, most)
+            take = partial(take_in, database, settings, submission, incoming)
+            await intake.read(request, who, take)
     return await run_in_threadpool(_told, database, submission)
 
 
@@ -170,7 +175,9 @@ def _may_send(database: Database, settings: ServerSettings, submission_id: int, 
     with database.reading() as session:
         submission = find_submission(session, submission_id)
         check_owner(submission.attempt.entry, who)
-        return min(submission.log_bytes + _MORE, settings.max_upload_bytes)
+        announced = submission.log_bytes
+    count_upload(database, settings, who, announced)
+    return min(announced + _MORE, settings.max_upload_bytes)
 
 
 def _told(database: Database, submission_id: int) -> SubmissionRecord:

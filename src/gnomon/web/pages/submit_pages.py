@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
@@ -40,6 +41,7 @@ from gnomon.web.api.dependencies import (
     caller,
 )
 from gnomon.web.api.seasons import check_owner
+from gnomon.web.client_limits import Intake, count_upload
 from gnomon.web.pages.templating import html_response
 
 router = APIRouter(tags=["pages"])
@@ -148,6 +150,7 @@ def attempt_html(
 
 @router.post("/entries/{entry_id}/attempts/{number}/submit", include_in_schema=False)
 async def send_form(
+    request: Request,
     database: DatabaseOf,
     settings: CurrentSettings,
     who: Submitter,
@@ -164,8 +167,10 @@ async def send_form(
         told = await manifest.read(settings.max_manifest_bytes + 1)
         if len(told) > settings.max_manifest_bytes:
             raise TooLarge(f"expected a manifest of at most {settings.max_manifest_bytes} bytes")
-    with receiving(settings) as incoming:
+    intake: Intake = request.app.state.intake
+    with intake.uploads.held(who.account_id), receiving(settings) as incoming:
         await receive(_parts(log), incoming, settings.max_upload_bytes)
+        await run_in_threadpool(count_upload, database, settings, who, incoming.n_bytes)
         facts = {
             "log_format": log_format,
             "log_sha256": incoming.sha256,
@@ -174,7 +179,8 @@ async def send_form(
         number_of = await run_in_threadpool(
             _announced, database, settings, who, entry_id, number, told, learner, facts
         )
-        await run_in_threadpool(take_in, database, settings, number_of, incoming)
+        take = partial(take_in, database, settings, number_of, incoming)
+        await intake.read(request, who, take)
     return RedirectResponse(f"/submissions/{number_of}", 303)
 
 

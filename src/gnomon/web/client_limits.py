@@ -1,0 +1,130 @@
+"""Limits on what one client has in hand at once: connections, uploads, websockets.
+
+Counts of a minute or an hour stand in the database (:mod:`gnomon.leaderboard.accounts.rate_limits`)
+and hold for all processes; what is open now is this process's own affair.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+from weakref import WeakSet, WeakValueDictionary
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+
+from gnomon.database.engine import Database
+from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
+from gnomon.leaderboard.accounts.tokens import Caller
+from gnomon.leaderboard.refusals import Refusal, TooMany
+from gnomon.leaderboard.server_settings import MIB, ServerSettings
+
+#: Seconds after which somebody who has too much in hand may try again.
+_AGAIN_S = 5
+
+
+class Transport(Protocol):
+    """What is asked of a connection."""
+
+    def is_closing(self) -> bool:
+        """Whether it is closed, or about to be."""
+
+
+class Connections:
+    """The open connections of each address.
+
+    A connection that becomes a websocket changes its protocol; so these are the transports, which
+    stay, and nobody has to say that one has ended.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: dict[str, WeakSet[Any]] = {}
+
+    def admit(self, address: str, transport: Transport) -> bool:
+        """Return whether an address may open one more connection, and count it."""
+        held = {each for each in self._open.get(address, ()) if not each.is_closing()}
+        if len(held) >= self._most:
+            return False
+        self._open[address] = WeakSet([*held, transport])
+        if len(self._open) > 2 * self._most:
+            self._open = {name: held for name, held in self._open.items() if held}
+        return True
+
+
+class AtOnce:
+    """Counts of things in hand, for each key up to a limit. For the event loop alone.
+
+    Examples
+    --------
+    >>> uploads = AtOnce(1)
+    >>> with uploads.held("ada"), uploads.held("bob"):
+    ...     with uploads.held("ada"):
+    ...         pass
+    Traceback (most recent call last):
+    gnomon.leaderboard.refusals.TooMany: too many at once (1 of one client); try again in 5 s
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: Counter[Hashable] = Counter()
+
+    @contextmanager
+    def held(self, *keys: Hashable) -> Iterator[None]:
+        """Hold one more of each key; raises TooMany if one has its limit already."""
+        if any(self._held[key] >= self._most for key in keys):
+            detail = f"too many at once ({self._most} of one client); try again in {_AGAIN_S} s"
+            raise TooMany(detail, _AGAIN_S)
+        self._held.update(keys)
+        try:
+            yield
+        finally:
+            self._held.subtract(keys)
+            for key in keys:
+                if not self._held[key]:
+                    del self._held[key]
+
+
+class Intake:
+    """What clients of a server have in hand: uploads, websockets, and logs that are being read."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.uploads = AtOnce(settings.uploads_at_once)
+        self.websockets = AtOnce(settings.websockets_at_once)
+        self._readings: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+
+    async def read(
+        self, request: Request, who: Caller, work: Callable[[Callable[[], None]], None]
+    ) -> None:
+        """Do what an upload asks for in a thread, one of an account at a time.
+
+        ``work`` gets a function that raises Refusal once the client has left.
+        """
+        left = threading.Event()
+
+        def check() -> None:
+            if left.is_set():
+                raise Refusal("the client has left")
+
+        async def watch() -> None:
+            # The request is whole: what comes next is the end of the connection.
+            await request.receive()
+            left.set()
+
+        watching = asyncio.create_task(watch())
+        try:
+            async with self._readings.setdefault(who.account_id, asyncio.Lock()):
+                await run_in_threadpool(work, check)
+        finally:
+            watching.cancel()
+
+
+def count_upload(database: Database, settings: ServerSettings, who: Caller, n_bytes: int) -> None:
+    """Count the bytes of a log that an account sends; raises TooMany above the limit."""
+    with database.writing() as session:
+        key, most = f"MiB {who.account_id}", settings.upload_mib_per_hour
+        count_or_refuse(session, key, most, HOUR_S, amount=-(-n_bytes // MIB))

@@ -252,7 +252,9 @@ def distill(
         if page is not None:
             from gnomon.report import distillation_report
 
-            distillation_report(found, Path(scores.source).name).save_alone(page)
+            with search.begun("page") as doing:
+                told = distillation_report(found, Path(scores.source).name, **doing)
+            told.save_alone(page)
             answer.say(f"written to {page}")
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnomon.distill import ItemChoice, baselines
+import numpy as np
+
+from gnomon.distill import ItemChoice, baselines, sizes
+from gnomon.distill.work import Progress
+from gnomon.execution.executor import Executor
 from gnomon.plot.style import default_settings
 from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.results import Results
@@ -13,7 +17,14 @@ from gnomon.results import Results
 _MOST_NAMED = 500
 
 
-def distillation_report(found: Results[Any], title: str) -> Report:
+def distillation_report(
+    found: Results[Any],
+    title: str,
+    *,
+    rng: np.random.Generator | int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Report:
     """Return the page of a distillation as data; of tasks, every other way is judged on the way.
 
     Parameters
@@ -22,6 +33,8 @@ def distillation_report(found: Results[Any], title: str) -> Report:
         From :func:`gnomon.distill.distill`.
     title : str
         What was distilled.
+    rng, executor, progress
+        Of the sets of each smaller size, as :func:`gnomon.distill.sizes` takes them.
 
     Examples
     --------
@@ -33,9 +46,12 @@ def distillation_report(found: Results[Any], title: str) -> Report:
     >>> table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(rows)})
     >>> page = distillation_report(distill(table, size=2, transform="identity"), "scores.csv")
     >>> [section.name for section in page.sections]
-    ['chosen', 'beside']
+    ['chosen', 'sizes', 'beside']
     """
-    words, sections = _of_items(found) if isinstance(found, ItemChoice) else _of_tasks(found)
+    if isinstance(found, ItemChoice):
+        words, sections = _of_items(found)
+    else:
+        words, sections = _of_tasks(found, rng=rng, executor=executor, progress=progress)
     settings = {k: v for k, v in found.settings.items() if isinstance(v, int | float | str)}
     return Report(
         title=title,
@@ -48,12 +64,14 @@ def distillation_report(found: Results[Any], title: str) -> Report:
     )
 
 
-def _of_tasks(found: Any) -> tuple[str, tuple[Section, ...]]:
-    options = {"size": len(found.model.tasks), "folds": found.settings["folds"]}
-    others = baselines(found.data, **options)
+def _of_tasks(found: Any, **doing: Any) -> tuple[str, tuple[Section, ...]]:
+    size, folds = len(found.model.tasks), found.settings["folds"]
+    others = baselines(found.data, size=size, folds=folds)
+    grown = sizes(found.data, most=size, folds=folds, others=True, **doing)
     chosen = _section("chosen", "The tasks", found)
     beside = _section("beside", "Beside what", others, others.notes)
-    return "the table of scores", (chosen, beside)
+    curve = _section("sizes", "How the error falls with the number of tasks", grown, grown.notes)
+    return "the table of scores", (chosen, curve, beside)
 
 
 def _of_items(found: ItemChoice) -> tuple[str, tuple[Section, ...]]:

@@ -393,13 +393,11 @@ class ScoreTable:
         ScoreDataError
             No row has such an attribute.
         """
-        frame = self.frame
-        if where:
-            frame = frame.filter(matching_rows(frame, where, Origin()))
+        chosen = matching_rows(self.frame, where, Origin()) if where else True
+        frame = self.frame.filter(chosen)
         for column, names in (("algorithm", algorithms), ("task", tasks)):
             if names is not None:
-                names = list(names)
-                self._check_names(**{f"{column}s": names})
+                self._check_names(**{f"{column}s": (names := list(names))})
                 frame = frame.filter(pl.col(column).is_in(names))
         scale = self.normalization
         if scale is not None and (tasks is not None or where):

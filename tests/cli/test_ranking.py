@@ -8,6 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from gnomon.cli import app, main
+from gnomon.ranking.ranks import resampled_ratings
+from gnomon.ranking.ranks.resampled_ratings import expected_seconds
 from gnomon.scores import ScoreTable, write_scores
 
 
@@ -51,6 +53,16 @@ def test_rank_records_have_the_promised_fields(scores):
     assert [r["name"] for r in found][2] == "uniform"
     assert found[2]["rank_low"] == found[2]["rank_high"] == 3
     assert found[0]["groups"] == found[1]["groups"] == [1]
+
+
+def test_rank_tells_what_a_long_ranking_costs(scores):
+    found = CliRunner().invoke(app, ["rank", str(scores), "--resamples", "3"])
+    assert found.stderr == ""
+    assert expected_seconds(1000, 100, 3, 1000) == pytest.approx(100, rel=0.5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resampled_ratings, "expected_seconds", lambda *_: 75.0)
+        found = CliRunner().invoke(app, ["rank", str(scores), "--resamples", "3"])
+    assert found.stderr == "gnomon: 3 algorithms, 3 resamples, about 75 s\n"
 
 
 def test_rank_prints_ranks_and_tie_groups(scores):

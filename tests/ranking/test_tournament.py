@@ -85,8 +85,10 @@ def test_blocks_do_not_change_the_draws(monkeypatch):
     contest = Contest(("a", "b"), ("r",), ((rng.normal(size=9), rng.normal(size=7)),))
     whole = np.concatenate([f for f, _, _ in Edges(contest).resampled(20, np.uint64(5))])
     monkeypatch.setattr("gnomon.ranking.ranks.resampled_ratings.BLOCK", 3)
-    parts = np.concatenate([f for f, _, _ in Edges(contest).resampled(20, np.uint64(5))])
-    assert np.array_equal(whole, parts)
+    for n_threads in (1, 2, 4):
+        edges = Edges(contest, n_threads=n_threads)
+        parts = np.concatenate([f for f, _, _ in edges.resampled(20, np.uint64(5))])
+        assert np.array_equal(whole, parts)
 
 
 @given(contests())

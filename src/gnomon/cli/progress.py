@@ -69,9 +69,13 @@ def announce(
             continue  # The procedure says why it cannot.
         n_subsets, seconds = expected_seconds(data, size, candidates=candidates, **options)
         seconds *= n_searches * (n_searches if name == "auto" else 1)
-        if seconds > _SHORT_S:
-            text = f"{name}: {n_subsets:,} subsets a search, {_duration(seconds)} in all at most"
-            print(f"gnomon: {text}", file=sys.stderr)
+        announce_seconds(f"{name}: {n_subsets:,} subsets a search", seconds, "in all at most")
+
+
+def announce_seconds(what: str, seconds: float, bound: str = "about") -> None:
+    """Say how long some work takes, before it begins, if that is long."""
+    if seconds > _SHORT_S:
+        print(f"gnomon: {what}, {bound} {_duration(seconds)}", file=sys.stderr)
 
 
 def _duration(seconds: float) -> str:

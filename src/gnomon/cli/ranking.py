@@ -19,7 +19,7 @@ from gnomon.cli.options import (
     ShowOptions,
     with_groups,
 )
-from gnomon.cli.progress import waiting
+from gnomon.cli.progress import announce_seconds, waiting
 from gnomon.cli.sources import Sources, places_of, single_place
 from gnomon.errors import GnomonError
 
@@ -75,6 +75,7 @@ def rank(
     ] = None,
     level: Level = 0.95,
     resamples: Resamples = 1000,
+    threads: Annotated[int, typer.Option(min=1, help="Threads that resample.")] = 1,
     seed: Seed = 0,
     *,
     scores: NormalizedScores,
@@ -86,8 +87,10 @@ def rank(
     from gnomon.ranking import rank as ranked
 
     with answering("rank", as_json=as_json) as answer:
+        table = _table(answer, source, scores, reading, by)
+        _announce(table, resamples, by)
         found = ranked(
-            _table(answer, source, scores, reading, by),
+            table,
             method,
             by=by,
             level=level,
@@ -95,9 +98,22 @@ def rank(
             n_resamples=resamples,
             marginal=marginal,
             best_of=best_of,
+            n_threads=threads,
             rng=seed,
         )
         answer.show(found, **vars(showing))
+
+
+def _announce(table: ScoreTable, n_resamples: int, by: str) -> None:
+    """Say about how long a ranking takes, if that is long."""
+    from gnomon.ranking.ranks.resampled_ratings import expected_seconds
+
+    if table.units == "items" and by == "algorithm":
+        return  # In closed form.
+    cells = len(table.algorithms), len(table.tasks)
+    n, n_grounds = cells if by == "algorithm" else cells[::-1]
+    seconds = expected_seconds(n, n_grounds, len(table) / (n * n_grounds), n_resamples)
+    announce_seconds(f"{n:,} {by}s, {n_resamples:,} resamples", seconds)
 
 
 @with_groups

@@ -23,7 +23,7 @@ from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import GnomonError
 from gnomon.experiments.folder.journal import TrialRecord
 from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.scoring.trial_scores import episode_errors
+from gnomon.experiments.scoring.episodes import run_episodes
 from gnomon.game.outcomes import IN_PROGRESS
 
 #: Those of a tidy score file: the score is the number of all errors so far.
@@ -91,10 +91,8 @@ def write_event_files(folder: RunFolder, out: Path) -> list[Path]:
 
 def _trials(folder: RunFolder) -> Iterator[tuple[TrialRecord, Iterable[tuple[int, ...]]]]:
     """Yield each trial that is done, with errors, errors so far, and 1 for finished, by episode."""
-    for record, trial in folder.outcomes():
-        errors = episode_errors(trial)
-        finished = (trial.finish != IN_PROGRESS).astype(int)
-        columns = (errors, np.cumsum(errors), finished)
+    for record, (errors, finish) in run_episodes(folder).items():
+        columns = (errors, np.cumsum(errors), (finish != IN_PROGRESS).astype(int))
         yield record, zip(*(column.tolist() for column in columns), strict=True)
 
 

@@ -182,6 +182,7 @@ def play(trial: Trial, *, asking: Asking | None = None) -> Played:
 
 def encode(played: Played) -> Encoded:
     """Make the shard of a trial, with the chances of a random player, unless they tell."""
+    from gnomon.experiments.scoring.episodes import episode_bytes
     from gnomon.experiments.shard import shard_bytes
 
     trial, log = played.trial, played.log
@@ -198,6 +199,7 @@ def encode(played: Played) -> Encoded:
         cpu_time_s=played.cpu_time_s,
         shard=f"{trial.key}.parquet",
         sha256=hashlib.sha256(data).hexdigest(),
+        episodes=episode_bytes(log),
     )
     return Encoded(record, data)
 

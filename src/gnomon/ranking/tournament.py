@@ -102,11 +102,8 @@ class Tournament:
             if not number > 0.0:
                 raise ValueError(f"expected {name} above 0, found {number}")
         check_weights(contest, weights)
-        # Ground by ground: of a thousand contestants on a hundred grounds all pairs take a gigabyte
-        # for each of a dozen steps.
         total, pooled, chance, spread = np.zeros((4, *[len(contest.names)] * 2))
-        for ground in range(len(contest.grounds)):
-            here = contest.restricted([ground])
+        for here in contest.by_ground():
             odds, variance = ground_edges(here, smoothing, cap)
             w = ground_weights(here, weights, variance)[0]
             total += w
@@ -147,6 +144,11 @@ class Tournament:
         """
         return connected_components(self.weights > 0.0)
 
+    @cached_property
+    def laplacian_inverse(self) -> FloatArray:
+        """Pseudoinverse of the Laplacian of the weights, (n, n): from won edges to ratings."""
+        return laplacian_inverse(self.weights)
+
     def without(self, name: str) -> Tournament:
         """Return the graph of the others; no edge between them changes."""
         at = self.names.index(name)
@@ -170,6 +172,13 @@ def connected_components(linked: npt.NDArray[np.bool_]) -> tuple[tuple[int, ...]
     n_parts, part = csgraph.connected_components(linked, directed=False)
     members = [tuple(np.flatnonzero(part == k).tolist()) for k in range(n_parts)]
     return tuple(sorted(members, key=lambda part: (-len(part), part[0])))
+
+
+def laplacian_inverse(weights: FloatArray) -> FloatArray:
+    """Return the pseudoinverses of weighted graph Laplacians, (..., n, n)."""
+    w = weights * (1.0 - np.eye(weights.shape[-1]))
+    laplacian = w.sum(axis=-1)[..., None] * np.eye(w.shape[-1]) - w
+    return np.asarray(np.linalg.pinv(laplacian, hermitian=True))
 
 
 def ground_edges(contest: Contest, smoothing: float, cap: float) -> tuple[FloatArray, FloatArray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import json
 import math
@@ -11,12 +12,15 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
 
+from gnomon import verify
 from gnomon.errors import RunFolderError
 from gnomon.experiments import ExperimentConfig, RunFolder, forecast, repair, run, score, status
+from gnomon.experiments.folder.journal import create_journal
 from gnomon.experiments.folder.repair import _Repair
 from gnomon.experiments.shard import shard_bytes
 
@@ -280,3 +284,53 @@ def test_the_log_of_a_killed_run_is_not_mixed_into_the_new_journal(tmp_path):
     done = status(tmp_path / "run")[0].done
     assert whole - 40 <= done <= whole  # what was being written is not whole
     assert list(repair(tmp_path / "run")) == []
+
+
+def rewritten(folder: Path, change) -> None:
+    """Write a journal of the same trials, each as `change` has it, with whole checksums."""
+    records = [change(record) for record in RunFolder.open(folder).trials()]
+    (folder / "journal.sqlite").unlink()
+    create_journal(folder / "journal.sqlite", records)
+
+
+def test_scores_read_no_attempt_unless_the_journal_is_older(folder, monkeypatch):
+    def scores():
+        ways = [("tce", True), ("tce", False), ("learned", True), ("errors_per_episode", True)]
+        return [score(folder, metric, count_empty=empty).to_records() for metric, empty in ways]
+
+    found = scores()
+    with monkeypatch.context() as patch:
+        patch.delattr(RunFolder, "_shard")
+        assert scores() == found
+
+    rewritten(folder, lambda record: dataclasses.replace(record, episodes=None))
+    edit(folder, "ALTER TABLE trials DROP COLUMN episodes")
+    assert scores() == found
+    assert verify(folder).ok
+    assert run(CONFIG, folder).skipped == N
+    [damage] = repair(folder)
+    assert damage.found == f"{N} rows without the errors of each episode"
+    assert scores() == found
+    assert not repair(folder)
+
+
+@pytest.mark.parametrize("data", [b"", b"no episodes", zlib.compress(b"\0" * 48)])
+def test_episodes_of_other_attempts_are_found_and_mended(folder, data):
+    scores = score(folder).to_records()
+    rewritten(folder, lambda record: dataclasses.replace(record, episodes=data))
+    assert {verdict.reason for verdict in verify(folder)} == {
+        "the journal's errors of each episode are not those of its attempts"
+    }
+    with contextlib.suppress(RunFolderError):
+        assert score(folder).to_records() != scores
+    [damage] = repair(folder)
+    assert damage.remedy == "taken from the shards"
+    assert score(folder).to_records() == scores
+    assert verify(folder).ok
+
+
+def test_episodes_that_are_none_are_refused_in_one_line(folder):
+    for data in (b"no episodes", zlib.compress(b"\0" * 5), zlib.compress(b"\0" * 4)):
+        rewritten(folder, lambda record, data=data: dataclasses.replace(record, episodes=data))
+        with pytest.raises(RunFolderError, match=r"gnomon repair .* takes them from its attempts"):
+            score(folder)

@@ -11,7 +11,7 @@ import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -41,6 +41,9 @@ class TrialRecord:
         File name of the attempts, and the hash of its bytes; None for a failed trial.
     error, traceback : str or None
         What went wrong, on one line and as Python tells it; None for a trial that is done.
+    episodes : bytes or None
+        The errors and the end of each episode, as :mod:`~gnomon.experiments.scoring.episodes` has
+        them; None for a failed trial, and in journals of earlier versions.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class TrialRecord:
     sha256: str | None = None
     error: str | None = None
     traceback: str | None = None
+    episodes: bytes | None = field(default=None, repr=False)
 
 
 class JournalRows(NamedTuple):
@@ -84,9 +88,11 @@ _SCHEMA = """
 CREATE TABLE trials (
     key TEXT PRIMARY KEY, learner TEXT NOT NULL, rule TEXT NOT NULL, trial INTEGER NOT NULL,
     status TEXT NOT NULL, n_attempts INTEGER NOT NULL, wall_time_s REAL, cpu_time_s REAL,
-    shard TEXT, sha256 TEXT, error TEXT, traceback TEXT, checksum TEXT
+    shard TEXT, sha256 TEXT, error TEXT, traceback TEXT, episodes BLOB, checksum TEXT
 ) STRICT
 """
+#: Columns that journals did not have at first.
+_LATER = {"checksum": "TEXT", "episodes": "BLOB"}
 _LONGEST = 200
 #: What a damaged file can raise: SQLite quotes it, and Python reads what it quotes as text.
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)
@@ -121,7 +127,7 @@ class Journal:
             # disk at each row; at the end it is folded in, so that one file remains.
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            _add_checksums(connection)
+            _add_columns(connection)
             _check(connection, path)
             try:
                 yield cls(connection)
@@ -245,16 +251,14 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise RunFolderError(f"{path}: damaged: {what}; {remedy(path.parent)}")
 
 
-def _has_checksums(connection: sqlite3.Connection) -> bool:
-    """Return whether the rows have checksums, which journals did not have at first."""
-    return any(
-        column[1] == "checksum" for column in connection.execute("PRAGMA table_info(trials)")
-    )
+def _missing_columns(connection: sqlite3.Connection) -> set[str]:
+    """Return the columns that an earlier version did not make."""
+    return _LATER.keys() - {c[1] for c in connection.execute("PRAGMA table_info(trials)")}
 
 
-def _add_checksums(connection: sqlite3.Connection) -> None:
-    if not _has_checksums(connection):
-        connection.execute("ALTER TABLE trials ADD COLUMN checksum TEXT")
+def _add_columns(connection: sqlite3.Connection) -> None:
+    for name in sorted(_missing_columns(connection)):
+        connection.execute(f"ALTER TABLE trials ADD COLUMN {name} {_LATER[name]}")
 
 
 def _rows(connection: sqlite3.Connection) -> JournalRows:
@@ -267,9 +271,10 @@ def _read_rows(connection: sqlite3.Connection, rows: JournalRows, *, trusting: b
     """Add the rows of a journal; without ``trusting``, one without a checksum is damaged."""
     # What is no text any more damages its row alone.
     connection.text_factory = lambda data: data.decode(errors="replace")
-    checksum = "checksum" if _has_checksums(connection) else "NULL"
+    missing = _missing_columns(connection)
+    columns = ("NULL" if name in missing else name for name in ("checksum", *_FIELDS))
     for number, told, *values in connection.execute(
-        f"SELECT rowid, {checksum}, {_COLUMNS} FROM trials"
+        f"SELECT rowid, {', '.join(columns)} FROM trials"
     ):
         whole = trusting if told is None else told == _checksum(values)
         (rows.records if whole else rows.damaged)[number] = _record(values)
@@ -289,5 +294,10 @@ def _row(record: TrialRecord) -> tuple[Any, ...]:
 
 
 def _checksum(values: Sequence[Any]) -> str:
-    """Return the checksum of a row: of what Python's literals of its values are."""
+    """Return the checksum of a row: of what Python's literals of its values are.
+
+    Episodes stand last, and what is not there does not count: rows without them have the checksum
+    that they had before there were any.
+    """
+    values = values if values[-1] is not None else values[:-1]
     return hashlib.sha256(repr(tuple(values)).encode(errors="replace")).hexdigest()[:16]

@@ -13,7 +13,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ from gnomon.experiments.folder.manifest import (
     read_json,
 )
 from gnomon.experiments.folder.run_folder import JOURNAL, SHARDS, RunFolder
-from gnomon.experiments.shard import is_whole, shard_frame
+from gnomon.experiments.scoring.episodes import are_episodes_of, episode_bytes
+from gnomon.experiments.shard import is_whole, shard_frame, trial_outcomes
 from gnomon.experiments.trial import Trial, trials_of
 from gnomon.results import FieldRecord, Results
 
@@ -166,6 +167,8 @@ class _Repair:
     path: Path
     dry_run: bool
     found: list[Damage] = field(default_factory=list)
+    #: Rows that tell of a whole shard, but not of its episodes.
+    n_without_episodes: int = 0
 
     def experiment(self) -> RunFolder:
         """Return the run; see first that manifest and config tell of its experiment."""
@@ -220,6 +223,9 @@ class _Repair:
             self.found.append(Damage(JOURNAL, f"{counted(n, 'row')} damaged", "rebuilt"))
         kept = [self._trial(folder, trial, known.get(key)) for key, trial in folder.planned.items()]
         records = [record for record in kept if record is not None]
+        if self.n_without_episodes:
+            what = f"{counted(self.n_without_episodes, 'row')} without the errors of each episode"
+            self.found.append(Damage(JOURNAL, what, "taken from the shards"))
         if len(self.found) > damage and not self.dry_run:
             self._rebuild(journal, records)
 
@@ -238,7 +244,7 @@ class _Repair:
             return None
         sha256 = hashlib.sha256(data).hexdigest()
         if row is not None and row.sha256 == sha256:
-            return row
+            return self._with_episodes(row, data)
         if is_whole(data, trial.key):
             self._tell(trial, path, "whole, and not in the journal", "recorded")
             return _record_of(trial, data, sha256)
@@ -247,6 +253,14 @@ class _Repair:
         self._tell(trial, path, found, f"moved to {ASIDE}/; {_AGAIN}")
         self._put_aside(path)
         return None
+
+    def _with_episodes(self, row: TrialRecord, data: bytes) -> TrialRecord:
+        """Return a row with the episodes of its shard."""
+        (outcomes,) = trial_outcomes([data])
+        if are_episodes_of(outcomes, row.episodes):
+            return row
+        self.n_without_episodes += 1
+        return replace(row, episodes=episode_bytes(outcomes))
 
     def _tell(self, trial: Trial, path: Path, found: str, remedy: str) -> None:
         file = f"{SHARDS}/{path.name}"
@@ -304,6 +318,7 @@ def _config_of(record: Any) -> ExperimentConfig | None:
 
 def _record_of(trial: Trial, data: bytes, sha256: str) -> TrialRecord:
     """Return the row of a trial whose shard is whole."""
+    (outcomes,) = trial_outcomes([data])
     return TrialRecord(
         trial.key,
         trial.learner.name,
@@ -315,4 +330,5 @@ def _record_of(trial: Trial, data: bytes, sha256: str) -> TrialRecord:
         cpu_time_s=float("nan"),
         shard=f"{trial.key}.parquet",
         sha256=sha256,
+        episodes=episode_bytes(outcomes),
     )

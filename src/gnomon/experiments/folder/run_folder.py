@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -311,20 +311,20 @@ class RunFolder:
 
         return shard_frame(self._shard(trial))
 
-    def outcomes(self, *, chances: bool = False) -> Iterator[tuple[TrialRecord, TrialOutcomes]]:
-        """Yield every trial that is done, in the order of the experiment, with its outcomes.
+    def outcomes(
+        self, trials: Sequence[TrialRecord], *, chances: bool = False
+    ) -> Iterator[tuple[TrialRecord, TrialOutcomes]]:
+        """Yield trials that are done with their outcomes.
 
-        One pass over all attempts, in memory for some trials at a time; errors as :meth:`frame`.
-        With ``chances``, p0 is read too, and trials on hidden rules, which have none, are left out.
+        One pass over their attempts, in memory for some trials at a time; errors as :meth:`frame`.
+        With ``chances``, p0 is read too, which trials on hidden rules do not have.
         """
         from gnomon.experiments.shard import trial_outcomes
 
-        without = {rule.name for rule in self.config.rules if chances and rule.hidden}
-        done = [x for x in self.trials() if x.status == "done" and x.rule not in without]
-        for first in range(0, len(done), _TOGETHER):
-            trials = done[first : first + _TOGETHER]
-            found = trial_outcomes([*map(self._shard, trials)], chances=chances)
-            yield from zip(trials, found, strict=True)
+        for first in range(0, len(trials), _TOGETHER):
+            together = trials[first : first + _TOGETHER]
+            found = trial_outcomes([*map(self._shard, together)], chances=chances)
+            yield from zip(together, found, strict=True)
 
     def log(self, trial: TrialRecord) -> TrialLog:
         """Return every attempt of a trial that is done; errors as :meth:`frame`."""

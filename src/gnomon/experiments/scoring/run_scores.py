@@ -6,13 +6,14 @@ import math
 import os
 from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.experiments.scoring.attempt_scores import AttemptMetric, RecordedAttempts, TrialAttempts
-from gnomon.experiments.scoring.trial_scores import Errors, Finish, episode_errors, metric_named
+from gnomon.experiments.scoring.episodes import RunEpisodes, run_episodes
+from gnomon.experiments.scoring.trial_scores import metric_named
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,30 +21,6 @@ if TYPE_CHECKING:
     from gnomon.experiments.folder.journal import TrialRecord
     from gnomon.experiments.folder.run_folder import RunFolder
     from gnomon.scores.table import ScoreTable
-
-
-class Episodes(NamedTuple):
-    """The errors in each episode of a trial, and how each ended; both of shape (episodes,)."""
-
-    errors: Errors
-    finish: Finish
-
-
-#: The episodes of each trial that is done, in the order of the experiment.
-RunEpisodes = Mapping["TrialRecord", Episodes]
-
-
-def run_episodes(run_folder: RunFolder, *, count_empty: bool = True) -> RunEpisodes:
-    """Return the episodes of every trial that is done, from one pass over the attempts of a run.
-
-    Ten bytes an episode, however many attempts were made in it.
-
-    Raises RunFolderError if the attempts of a trial cannot be read.
-    """
-    return {
-        record: Episodes(episode_errors(outcomes, count_empty=count_empty), outcomes.finish.copy())
-        for record, outcomes in run_folder.outcomes()
-    }
 
 
 def score(
@@ -137,13 +114,15 @@ def _attempt_scores(
 
     Shards have the chances, save of a hidden rule, whose trials are replayed.
     """
+    done = [record for record in run_folder.trials() if record.status == "done"]
+    hidden = {rule.name: rule.rule_set for rule in run_folder.config.rules if rule.hidden}
+    recorded = [record for record in done if record.rule not in hidden]
     scores = {
         record: metric.compute(RecordedAttempts.of(trial, count_empty=count_empty))
-        for record, trial in run_folder.outcomes(chances=True)
+        for record, trial in run_folder.outcomes(recorded, chances=True)
     }
-    hidden = {rule.name: rule.rule_set for rule in run_folder.config.rules if rule.hidden}
-    for record in run_folder.trials() if hidden else ():
-        if record.status == "done" and record.rule in hidden:
+    for record in done:
+        if record.rule in hidden:
             log, board = run_folder.log(record), run_folder.config.board
             attempts = TrialAttempts(log, hidden[record.rule], board, count_empty)
             scores[record] = metric.compute(attempts)

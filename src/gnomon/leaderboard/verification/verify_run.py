@@ -20,6 +20,7 @@ from gnomon.errors import GnomonError, LeaderboardError, visible
 from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry
 from gnomon.experiments.folder.journal import TrialRecord, read_journal
 from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.scoring.episodes import are_episodes_of
 from gnomon.experiments.scoring.trial_scores import score_trial
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.verification.attempt_rows import Fault, attempt_rows, check_columns
@@ -170,7 +171,14 @@ def _verify_record(
     except GnomonError as error:
         return Verdict(*key, ok=False, reason=str(error).removeprefix(f"{run.path}: "))
     totals = {"n_attempts": record.n_attempts}
-    return verify_trial(frame, played, key, rule=rule, totals=totals)
+    verdict = verify_trial(frame, played, key, rule=rule, totals=totals)
+    # Journals of earlier versions do not tell of episodes.
+    if record.episodes is None or verdict.log is None:
+        return verdict
+    if not are_episodes_of(verdict.log, record.episodes):
+        reason = "the journal's errors of each episode are not those of its attempts"
+        return Verdict(*key, ok=False, reason=reason)
+    return verdict
 
 
 def _shard_frame(run: RunFolder, record: TrialRecord) -> pl.DataFrame:

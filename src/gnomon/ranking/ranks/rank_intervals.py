@@ -55,6 +55,7 @@ def rank(
     cap: float = math.inf,
     marginal: bool = False,
     best_of: str | Mapping[str, int] | None = None,
+    n_threads: int = 1,
     rng: np.random.Generator | int | None = None,
 ) -> Ranking:
     """Rank algorithms by strength, or tasks by difficulty, and say which ranks are certain.
@@ -98,6 +99,8 @@ def rank(
         Of how many candidates each algorithm is the best, 1 where it is not named, or the column
         of the table that says so: settings that were tried, attempts that were begun. Ranks are
         then corrected for the choice, by Bonferroni.
+    n_threads : int
+        Threads that resample; the result is the same for any number.
     rng : numpy.random.Generator or int, optional
         Source of all draws, or its seed; 0 if none is given.
 
@@ -143,7 +146,7 @@ def rank(
         return _best_of_several(
             scores, method, best_of, level, rng, marginal=marginal, units=units, cluster=cluster,
             by=by, resampling=resampling, n_resamples=n_resamples, smoothing=smoothing,
-            weights=weights, cap=cap,
+            weights=weights, cap=cap, n_threads=n_threads,
         )  # fmt: skip
     if isinstance(scores, ScoreTable):
         scores = counted_as(scores, units, cluster)
@@ -159,7 +162,7 @@ def rank(
         tournament = Tournament.of(contest, smoothing=smoothing, weights=weights, cap=cap)
         _check_components(tournament, how)
         drawn = _resampling(contest, resampling)
-        edges = Edges(contest, smoothing, weights, cap, drawn == "runs_and_tasks")
+        edges = Edges(contest, smoothing, weights, cap, drawn == "runs_and_tasks", n_threads)
         numbers, replicates, decisions = _rated(
             edges, tournament, how, level, n_resamples, generator(rng)
         )

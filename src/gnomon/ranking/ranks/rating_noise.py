@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -124,8 +124,7 @@ def rating_noise(
     spread = varying * stretched
     still = np.full(spread.shape, not tournament.log_odds.any())
     if least_edge_noise and not edges.draw_grounds:
-        w = tournament.weights
-        inverse = np.asarray(np.linalg.pinv(np.diag(w.sum(axis=1)) - w, hermitian=True))
+        inverse = tournament.laplacian_inverse
         deviation = np.maximum(deviation, _least_difference_noise(edges, inverse))
         spread = np.hypot(spread, _bound_noise(edges, inverse))
     still |= spread <= VARIES
@@ -216,16 +215,17 @@ def _largest_differences(
     return deviation, critical, np.maximum(marginal, least)
 
 
-def _own_noise(edges: Edges) -> FloatArray:
-    """Return what i's runs add to its edge to j on each ground, were they alike, (grounds, n, n).
+def _own_noise(edges: Edges) -> Iterator[FloatArray]:
+    """Yield what i's runs add to its edge to j, were they alike, (n, n), ground by ground.
 
     A standard deviation: 1 / 12 m of the variance of P is that of m runs, and 1 / 12 m n of both.
     """
-    m, pairs = edges.contest.sizes[:, :, None], edges.contest.pairs
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = 4.0 * pairs / (pairs + 2.0 * edges.smoothing)
-        noise = slope * np.sqrt((1.0 + 0.5 * m / pairs) / (12.0 * m))
-    return np.where(edges.contest.met, noise, 0.0)
+    for here in edges.contest.by_ground():
+        m, pairs = here.sizes[0][:, None], here.pairs[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = 4.0 * pairs / (pairs + 2.0 * edges.smoothing)
+            noise = slope * np.sqrt((1.0 + 0.5 * m / pairs) / (12.0 * m))
+        yield np.where(here.met[0], noise, 0.0)
 
 
 def _least_difference_noise(edges: Edges, inverse: FloatArray) -> FloatArray:
@@ -235,10 +235,11 @@ def _least_difference_noise(edges: Edges, inverse: FloatArray) -> FloatArray:
     resistance of the graph between the two; `inverse` is that of its Laplacian.
     """
     leverage = np.diag(inverse)[:, None] + np.diag(inverse)[None, :] - 2.0 * inverse
-    own = _own_noise(edges)
-    variance = own**2 + np.swapaxes(own, 1, 2) ** 2
+    variance = np.zeros_like(inverse)
+    for own, weights in zip(_own_noise(edges), edges.ground_weights, strict=True):
+        variance += weights**2 * (own**2 + own.T**2)
     # Weighted sums of edges, times leverage: the weights' own sum cancels.
-    alone = leverage * np.sqrt((edges.ground_weights**2 * variance).sum(axis=0))
+    alone = leverage * np.sqrt(variance)
     # Few runs have heavier tails than normal ones: four of one that win against four of another
     # are seen once in 35 times, which is no rare event among many pairs.
     n_runs = edges.contest.sizes.sum(axis=0)
@@ -255,11 +256,13 @@ def _bound_noise(edges: Edges, inverse: FloatArray) -> FloatArray:
     95 % intervals of ratings near the bound, of equal numbers of runs, from holding 86 % to 96 %.
     The runs of one on one ground move all its edges there together.
     """
-    contest = edges.contest
-    at_bound = contest.met & ((contest.probability == 0.0) | (contest.probability == 1.0))
-    variance = np.zeros(len(contest.names))
-    for own, weights, bound in zip(_own_noise(edges), edges.ground_weights, at_bound, strict=True):
-        moved = np.where(bound, 0.75 * weights * own, 0.0)
-        # Column k: what k's runs add to the sums of everybody's weighted edges.
-        variance += ((inverse @ (np.diag(moved.sum(axis=1)) - moved.T)) ** 2).sum(axis=1)
-    return np.sqrt(variance)
+    squares = np.zeros_like(inverse)
+    grounds = zip(_own_noise(edges), edges.ground_weights, edges.contest.by_ground(), strict=True)
+    for own, weights, here in grounds:
+        chance = here.probability[0]
+        moved = np.where((chance == 0.0) | (chance == 1.0), 0.75 * weights * own, 0.0)
+        # Row k: what k's runs add to the sums of everybody's weighted edges.
+        added = np.diag(moved.sum(axis=1)) - moved
+        squares += added.T @ added
+    variance = ((inverse @ squares) * inverse).sum(axis=1)
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))

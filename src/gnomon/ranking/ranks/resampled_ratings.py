@@ -42,6 +42,8 @@ class Edges:
         As in :meth:`Tournament.of`. Weights by precision are those of the data in every resample.
     draw_grounds : bool
         Whether grounds are drawn too, for a statement about grounds not tried.
+    n_threads : int
+        Threads that draw; for any number the same bits, as each replicate has draws of its own.
     """
 
     contest: Contest
@@ -49,16 +51,23 @@ class Edges:
     weights: Weights = "equal"
     cap: float = math.inf
     draw_grounds: bool = False
+    n_threads: int = 1
 
     @cached_property
     def ground_weights(self) -> FloatArray:
-        """Weight of each pair on each ground, shape (grounds, n, n)."""
+        """Weight of each pair that met on each ground, (grounds, n, n), or (grounds, 1, 1)."""
         check_weights(self.contest, self.weights)
-        if self.weights != "precision":
-            return ground_weights(self.contest, self.weights, np.empty(0))
-        return ground_weights(
-            self.contest, "precision", ground_edges(self.contest, self.smoothing, self.cap)[1]
-        )
+        if not isinstance(self.weights, str):
+            each = [self.weights.get(name, 1.0) for name in self.contest.grounds]
+            return np.array(each, dtype=np.float64)[:, None, None]
+        n_grounds, n = self.contest.sizes.shape
+        if self.weights == "equal":
+            return np.ones((n_grounds, 1, 1))
+        found = np.empty((n_grounds, n, n))
+        for ground, here in enumerate(self.contest.by_ground()):
+            variance = ground_edges(here, self.smoothing, self.cap)[1]
+            found[ground] = ground_weights(here, "precision", variance)[0]
+        return found
 
     @cached_property
     def _logs(self) -> FloatArray:
@@ -67,7 +76,7 @@ class Edges:
         return np.log(np.arange(2 * most + 1) / 2.0 + self.smoothing)
 
     def resampled(
-        self, n_resamples: int, key: np.uint64, *, permuted: bool = False
+        self, n_resamples: int, key: np.uint64, *, permuted: bool = False, chances: bool = True
     ) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
         """Yield log-odds, probabilities and weights, each (some replicates, n, n).
 
@@ -79,21 +88,30 @@ class Edges:
         permuted : bool
             Whether to deal the runs of a ground out to its contestants at random, as if none of
             them were better than another.
+        chances : bool
+            Whether probabilities are wanted: if not, there are none, shape (0, n, n).
         """
+        from gnomon.execution.threads import in_order
         from gnomon.ranking.ranks.resampling_kernel import resample_edges
 
         n = len(self.contest.names)
         logs = self._logs
         block = max(1, min(BLOCK, BLOCK_NUMBERS // n**2))
-        for first in range(0, n_resamples, block):
-            shape = (min(block, n_resamples - first), n, n)
-            odds, chances, total = np.empty(shape), np.empty(shape), np.empty(shape)
-            draw_grounds = self.draw_grounds and not permuted
+        draw_grounds = self.draw_grounds and not permuted
+
+        def drawn(first: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+            size = min(block, n_resamples - first)
+            odds = np.empty((size, n, n))
+            chance = np.empty((size if chances else 0, n, n))
+            # Without drawn grounds all replicates have the same weights.
+            total = np.empty((size if draw_grounds else 1, n, n))
             resample_edges(
                 key, first, permuted, draw_grounds, *self.contest.sorted_runs,
-                self.ground_weights, logs, self.cap, odds, chances, total,
+                self.ground_weights, logs, self.cap, odds, chance, total,
             )  # fmt: skip
-            yield odds, chances, total
+            return odds, chance, np.broadcast_to(total, odds.shape)
+
+        return in_order(drawn, range(0, n_resamples, block), self.n_threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +156,15 @@ class ResampledRatings:
             torn = (self.parts[:, members] != self.parts[:, members[:1]]).any(axis=1)
             rated[np.ix_(torn, members)] = np.nan
         return rated
+
+
+def expected_seconds(n: int, n_grounds: int, n_runs: float, n_resamples: int) -> float:
+    """Return about how long the ratings of resamples take on one processor core of 2023.
+
+    Every two of `n` meet on every ground in every resample, each with some runs.
+    """
+    pairs = float(n) ** 2 * (n_resamples + N_DEALINGS)
+    return pairs * (n_grounds * (4e-10 + 5e-11 * n_runs) + 3e-8)
 
 
 def resampled_ratings(
@@ -185,10 +212,13 @@ def _rated(
             drawn = edges.contest.resampled(draw_grounds=edges.draw_grounds, rng=rng)
             yield method.rate(tournament, drawn)[None], drawn.met.sum(axis=0)[None]
         return
-    for odds, chances, weights in edges.resampled(n_resamples, draw_key(rng)):
-        if method.name == "hodge":
-            # Without drawn grounds all replicates have the weights of the data.
-            ratings = hodge_ratings(odds, weights if edges.draw_grounds else weights[0])
+    hodge = method.name == "hodge"
+    for odds, chances, weights in edges.resampled(n_resamples, draw_key(rng), chances=not hodge):
+        if hodge and edges.draw_grounds:
+            ratings = hodge_ratings(odds, weights)
+        elif hodge:
+            inverse = tournament.laplacian_inverse
+            ratings = hodge_ratings(odds, tournament.weights, inverse=inverse)
         else:
             graphs = (
                 replace(tournament, log_odds=f, weights=w, probability=p)
@@ -228,10 +258,12 @@ def spread_p_value(
     float
         From 1/200, or ``1 - level`` if that is less, to 1.
     """
-    w = tournament.weights
+    w, inverse = tournament.weights, tournament.laplacian_inverse
     n_dealings = max(N_DEALINGS, math.ceil(1.0 / (1.0 - level)))
-    dealt = [hodge_ratings(f, w) for f, _, _ in edges.resampled(n_dealings, key, permuted=True)]
-    ratings = np.concatenate([hodge_ratings(tournament.log_odds, w)[None, :], *dealt])
+    drawn = edges.resampled(n_dealings, key, permuted=True, chances=False)
+    dealt = [hodge_ratings(f, w, inverse=inverse) for f, _, _ in drawn]
+    own = hodge_ratings(tournament.log_odds, w, inverse=inverse)
+    ratings = np.concatenate([own[None, :], *dealt])
     widest = np.zeros(len(ratings))
     for part in tournament.components:
         for i in part:

@@ -47,12 +47,13 @@ def resample_edges(
     """Resample or permute edges: fill `odds`, `chances` and `total`, (replicates, n, n).
 
     From replicate `first` on. They are the weighted means over grounds of the log-odds and of P(i
-    better than j), and the sums of the weights. `permute` deals the runs of a ground out to its
-    contestants at random instead of drawing each one's own with replacement; `draw_grounds` draws
-    the grounds too. `weights` is (grounds, n, n), zero where two did not meet; ``logs[k]`` is that
-    of k/2 won pairs, smoothed.
+    better than j), and the sums of the weights. Chances are left out if there is no place for them;
+    of weights that no drawn ground changes there is one sum for all replicates. `permute` deals the
+    runs of a ground out to its contestants at random instead of drawing each one's own with
+    replacement; `draw_grounds` draws the grounds too. `weights` is (grounds, n, n), or (grounds, 1,
+    1) of all pairs that met; ``logs[k]`` is that of k/2 won pairs, smoothed.
     """
-    n_grounds, n = weights.shape[0], weights.shape[1]
+    n_grounds, n = weights.shape[0], odds.shape[1]
     n_runs_most = np.diff(ground_starts).max()
     times = np.empty(n_runs_most, np.int32)
     who = np.empty(n_runs_most, np.int32)
@@ -75,11 +76,13 @@ def resample_edges(
     n_of = np.zeros(n, np.int64)
     for b in range(odds.shape[0]):
         state = mix(key + np.uint64(first + b + 1) * STRIDE)
-        for i in range(n):
-            for j in range(n):
-                odds[b, i, j] = 0.0
-                chances[b, i, j] = 0.0
-                total[b, i, j] = 0.0
+        odds[b, :, :] = 0.0
+        chance = chances[b : b + 1]
+        chance[:, :, :] = 0.0
+        sums = total[b : b + 1] if draw_grounds else total[:1]
+        weigh = draw_grounds or b == 0
+        if weigh:
+            sums[:, :, :] = 0.0
         for slot in range(n_grounds):
             g = np.int64(slot)
             if draw_grounds:
@@ -107,13 +110,16 @@ def resample_edges(
             else:
                 _count_tied(drawn[:n_drawn], who, times, tie_end[begin:], lower, wins)
             if alike[g]:
-                _add_alike(wins, worth[g], odds[b], chances[b])
-                _add_weight(weights[g, 0, 1], total[b])
+                _add_worth(wins, worth[g, 0], odds[b])
+                for one in chance:
+                    _add_worth(wins, worth[g, 1], one)
+                if weigh:
+                    _add_weight(weights[g, 0, -1], sums[0])
                 continue
             for i in range(n):
                 n_of[i] = cell_starts[g * n + i + 1] - cell_starts[g * n + i]
-            _add_edges(wins, n_of, weights[g], logs, cap, odds[b], chances[b], total[b])
-        _finish(odds[b], chances[b], total[b])
+            _add_edges(wins, n_of, weights[g], logs, cap, odds[b], chance, sums[0], weigh)
+        _finish(odds[b], chance, sums[0])
 
 
 @njit(cache=True, nogil=True)
@@ -145,31 +151,27 @@ def _look_up(weights: F64, cells: I64, logs: F64, cap: float, worth: F64) -> boo
 
     If so, `worth` gets the weighted log-odds and chance of each number of won pairs.
     """
-    n, n_runs = weights.shape[0], cells[1] - cells[0]
+    n_runs, weight = cells[1] - cells[0], weights[0, -1]
     both = 2 * n_runs * n_runs
-    if n < 2 or not 0 < both < worth.shape[1] or not weights[0, 1] > 0.0:
+    if not 0 < both < worth.shape[1] or not weight > 0.0 or np.any(np.diff(cells) != n_runs):
         return False
-    for i in range(n):
-        if cells[i + 1] - cells[i] != n_runs:
-            return False
-        for j in range(n):
-            if i != j and weights[i, j] != weights[0, 1]:
+    for i in range(len(weights)):
+        for j in range(i):
+            if weights[i, j] != weight:
                 return False
     for won in range(both + 1):
         edge = min(max(logs[won] - logs[both - won], -cap), cap)
-        worth[0, won] = weights[0, 1] * edge
-        worth[1, won] = weights[0, 1] * won / both
+        worth[0, won] = weight * edge
+        worth[1, won] = weight * won / both
     return True
 
 
 @njit(cache=True, nogil=True)
-def _add_alike(wins: I32, worth: F64, odds: F64, chances: F64) -> None:
+def _add_worth(wins: I32, worth: F64, sums: F64) -> None:
     """Do what :func:`_add_edges` does, to the bit, where all pairs are alike; thrice as fast."""
-    for i in range(1, len(odds)):
+    for i in range(1, len(sums)):
         for j in range(i):
-            won = np.uint64(wins[i, j])
-            odds[i, j] += worth[0, won]
-            chances[i, j] += worth[1, won]
+            sums[i, j] += worth[np.uint64(wins[i, j])]
 
 
 @njit(cache=True, nogil=True)
@@ -181,42 +183,54 @@ def _add_weight(weight: float, total: F64) -> None:
 
 @njit(cache=True, nogil=True)
 def _add_edges(
-    wins: I32, n_of: I64, weights: F64, logs: F64, cap: float, odds: F64, chances: F64, total: F64
+    wins: I32,
+    n_of: I64,
+    weights: F64,
+    logs: F64,
+    cap: float,
+    odds: F64,
+    chance: F64,
+    total: F64,
+    weigh: bool,
 ) -> None:
     """Add a ground's weighted log-odds and chances of all pairs, below the diagonal."""
+    each = len(weights) > 1
     for i in range(1, n_of.size):
         for j in range(i):
-            weight = weights[i, j]
-            if weight > 0.0:
-                both = 2 * n_of[i] * n_of[j]
+            both = 2 * n_of[i] * n_of[j]
+            weight = weights[i, j] if each else weights[0, 0]
+            if both > 0 and weight > 0.0:
                 won = wins[i, j]
                 edge = logs[np.uint64(won)] - logs[np.uint64(both - won)]
                 edge = min(max(edge, -cap), cap)
                 odds[i, j] += weight * edge
-                chances[i, j] += weight * won / both
-                total[i, j] += weight
+                for one in chance:
+                    one[i, j] += weight * won / both
+                if weigh:
+                    total[i, j] += weight
 
 
 @njit(cache=True, nogil=True)
-def _finish(odds: F64, chances: F64, total: F64) -> None:
+def _finish(odds: F64, chance: F64, total: F64) -> None:
     """Make means of the sums over grounds, and fill in the other half."""
     for i in range(len(odds)):
-        chances[i, i] = 0.5
         for j in range(i):
             weight = total[i, j]
             total[j, i] = weight
-            if weight > 0.0:
-                odds[i, j] /= weight
-                chances[i, j] /= weight
-                # As in the graph of the data, what is even but for rounding is even.
-                if abs(odds[i, j]) <= EVEN:
-                    odds[i, j] = 0.0
-                if abs(chances[i, j] - 0.5) <= EVEN:
-                    chances[i, j] = 0.5
-            else:
-                chances[i, j] = np.nan
+            # As in the graph of the data, what is even but for rounding is even.
+            odds[i, j] = _mean(odds[i, j], weight, 0.0) if weight > 0.0 else 0.0
             odds[j, i] = -odds[i, j]
-            chances[j, i] = 1.0 - chances[i, j]
+            for one in chance:
+                one[i, j] = _mean(one[i, j], weight, 0.5) if weight > 0.0 else np.nan
+                one[j, i] = 1.0 - one[i, j]
+        for one in chance:
+            one[i, i] = 0.5
+
+
+@njit(cache=True, nogil=True)
+def _mean(total: float, weight: float, even: float) -> float:
+    mean = total / weight
+    return even if abs(mean - even) <= EVEN else mean
 
 
 @njit(cache=True, nogil=True)

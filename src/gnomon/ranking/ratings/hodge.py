@@ -10,11 +10,13 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.ranking.tournament import Tournament, connected_components
+from gnomon.ranking.tournament import Tournament, connected_components, laplacian_inverse
 from gnomon.scores.table import FloatArray
 
 
-def hodge_ratings(log_odds: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
+def hodge_ratings(
+    log_odds: npt.ArrayLike, weights: npt.ArrayLike, *, inverse: FloatArray | None = None
+) -> FloatArray:
     r"""Rate by weighted least squares: differences of ratings come nearest to the edges.
 
     The ratings minimise :math:`\sum w_{ij} (f_{ij} - (r_i - r_j))^2` and sum to 0 in every
@@ -27,6 +29,8 @@ def hodge_ratings(log_odds: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray
         Antisymmetric edges; several graphs at once.
     weights : array_like of float, shape (n, n) or (..., n, n)
         0 where there is no edge. Symmetric.
+    inverse : ndarray of float, shape (n, n), optional
+        Pseudoinverse of the Laplacian of these weights, where it is known already.
 
     Returns
     -------
@@ -48,10 +52,8 @@ def hodge_ratings(log_odds: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray
     f = np.asarray(log_odds, dtype=np.float64)
     w = np.asarray(weights, dtype=np.float64) * (1.0 - np.eye(f.shape[-1]))
     won = (w * f).sum(axis=-1)
-    laplacian = w.sum(axis=-1)[..., None] * np.eye(f.shape[-1]) - w
-    if w.ndim == 2:
-        return np.asarray(won @ np.linalg.pinv(laplacian, hermitian=True))
-    return np.asarray((np.linalg.pinv(laplacian, hermitian=True) @ won[..., None])[..., 0])
+    inverse = laplacian_inverse(w) if inverse is None else inverse
+    return np.asarray(won @ inverse if w.ndim == 2 else (inverse @ won[..., None])[..., 0])
 
 
 def intransitivity(

@@ -72,10 +72,11 @@ def measure() -> Iterator[Measurement]:
 def about() -> str:
     """Return the seed, and what is counted."""
     return (
-        f"Seed {SEED}. A run of {CONFIG.n_trials} trials, read by `status`, `score` and the table "
-        f"of trials after each flip; after each {RUN_AFTER}th `run` goes on with it, where it "
-        "refuses after `repair`, and all shards are compared. Kills at random moments of a run of "
-        f"{LONG.n_trials} trials on two processes, which is then gone on with."
+        f"Seed {SEED}. A run of {CONFIG.n_trials} trials, read by `status`, the table of trials "
+        "and `score`, from the journal and from the shards, after each flip; after each "
+        f"{RUN_AFTER}th `run` goes on with it, where it refuses after `repair`, and all shards are "
+        f"compared. Kills at random moments of a run of {LONG.n_trials} trials on two processes, "
+        "which is then gone on with."
     )
 
 
@@ -155,7 +156,8 @@ def _read(folder: Path) -> tuple[Any, ...]:
     # What took how long is lost with a row, and told as unknown.
     trials = [(t.key, t.learner, t.rule, t.trial, t.status, t.n_attempts, t.sha256)
               for t in RunFolder.open(folder).trials()]  # fmt: skip
-    return counts, trials, score(folder).to_records()
+    # The errors of episodes stand in the journal; streaks are found in the shards.
+    return counts, trials, score(folder).to_records(), score(folder, "m_star").to_records()
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

@@ -25,6 +25,6 @@ EXPOSE 8080
 
 # Without a proxy, whatever the environment says: the server is in this container.
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
-    CMD ["python", "-c", "from urllib.request import ProxyHandler, build_opener; build_opener(ProxyHandler({})).open('http://127.0.0.1:8080/api/health', timeout=8)"]
+    CMD ["python", "-c", "from urllib.request import ProxyHandler, build_opener; build_opener(ProxyHandler({})).open('http://127.0.0.1:8080/healthz', timeout=8)"]
 
 ENTRYPOINT ["gnomon", "serve", "--host", "0.0.0.0", "--port", "8080", "--data", "/data"]

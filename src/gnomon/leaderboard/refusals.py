@@ -10,7 +10,14 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 Kind = Literal[
-    "invalid", "unauthenticated", "not allowed", "missing", "conflict", "too large", "too many"
+    "invalid",
+    "unauthenticated",
+    "not allowed",
+    "missing",
+    "conflict",
+    "too large",
+    "too many",
+    "no room",
 ]
 
 
@@ -42,6 +49,12 @@ class TooLarge(Refusal):
     """More bytes than are taken."""
 
     kind = "too large"
+
+
+class NoRoom(Refusal):
+    """Something for which the server's disk has no room."""
+
+    kind = "no room"
 
 
 class TooMany(Refusal):

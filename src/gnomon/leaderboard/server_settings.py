@@ -63,6 +63,8 @@ class ServerSettings:
         Mebibytes of logs that one account may send, each log at least one.
     idle_websocket_s : float
         A websocket over which nobody has moved for so long is closed.
+    min_free_mib : int
+        Below so many free mebibytes of its disk the server is not healthy, and takes no logs.
     slow_client_s : float
         A connection that takes about so long for the head of a request is closed, and one that says
         nothing for so long within a body is refused.
@@ -99,6 +101,7 @@ class ServerSettings:
     websockets_at_once: int = 32
     upload_mib_per_hour: int = 8192
     idle_websocket_s: float = 900.0
+    min_free_mib: int = 256
     slow_client_s: float = 20.0
 
     def __post_init__(self) -> None:

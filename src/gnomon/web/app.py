@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,17 +22,17 @@ from starlette.routing import BaseRoute
 from gnomon._version import __version__
 from gnomon.database.engine import Database
 from gnomon.errors import GnomonError
-from gnomon.leaderboard.refusals import TooMany
+from gnomon.leaderboard.refusals import NoRoom, TooMany
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web import pages
-from gnomon.web.api import administration, hidden_play, seasons, submissions
+from gnomon.web.api import administration, hidden_play, monitoring, seasons, submissions
 from gnomon.web.api.records import Problem, status_of
 from gnomon.web.client_limits import Intake
 from gnomon.web.middleware import HEADERS, Gate
 
 #: In the order in which their paths are tried.
 _ROUTERS = (
-    administration.health_router,
+    monitoring.router,
     seasons.router,
     seasons.entries_router,
     submissions.router,
@@ -77,13 +78,14 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
         redoc_url=None,
     )
     app.state.settings, app.state.database = settings, opened
-    app.state.intake = Intake(settings)
-    app.add_middleware(Gate, settings=settings)
+    app.state.intake, app.state.figures = Intake(settings), monitoring.Figures()
+    app.add_middleware(Gate, settings=settings, told=app.state.figures.told)
     app.add_exception_handler(GnomonError, _refused)
     app.add_exception_handler(AnyHTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _refused)
     app.add_exception_handler(IntegrityError, _collided)
     app.add_exception_handler(OperationalError, _away)
+    app.add_exception_handler(OSError, _disk)
     app.add_exception_handler(Exception, _failed)
     app.router.routes.extend(_routes())
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
@@ -122,8 +124,23 @@ def _collided(request: Request, error: Exception) -> Response:
 
 def _away(request: Request, error: Exception) -> Response:
     """Answer while the database does not: it is being restarted, or there was no end of waiting."""
+    if "is full" in str(error) or "No space left" in str(error):
+        return _full(request)
     _log.error("the database does not answer: %s", type(error).__name__)
     return _told(request, 503, "the database does not answer; ask again", {"Retry-After": "2"})
+
+
+def _disk(request: Request, error: Exception) -> Response:
+    """Answer where the disk has no room; another fault of the system is a mistake of ours."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _full(request)
+    _log.exception("answering %s", request.url.path, exc_info=error)
+    return _failed(request, error)
+
+
+def _full(request: Request) -> Response:
+    _log.error("the disk is full")
+    return _refused(request, NoRoom("the server's disk is full: nothing was kept of this"))
 
 
 def _failed(request: Request, error: Exception) -> Response:

@@ -39,6 +39,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+_METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 #: Paths that take a log: by a program, and by the form of a page.
 _UPLOADS = re.compile(r"^/api/submissions/\d+/log$|/submit$")
 _MANIFESTS = re.compile(r"^/api/entries/\d+/attempts/\d+/submission$")
@@ -47,8 +48,10 @@ _MANIFESTS = re.compile(r"^/api/entries/\d+/attempts/\d+/submission$")
 class Gate:
     """Middleware that checks hosts, sizes and rates of requests, and sets headers of answers."""
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
-        self._app, self._settings = app, settings
+    def __init__(
+        self, app: ASGIApp, settings: ServerSettings, told: Callable[[str, int, float], None]
+    ) -> None:
+        self._app, self._settings, self._told = app, settings, told
         self._limit = ReadLimit(settings.requests_per_minute)
         self._uploads = AtOnce(settings.uploads_at_once)
 
@@ -63,6 +66,10 @@ class Gate:
             await self._websocket(refusal, scope, receive, send)
             return
         sending = _with_headers(send, secure=self._settings.secure_cookies)
+        sending = self._counted_answer(scope["method"], sending)
+        if scope["method"] == "HEAD":
+            # Answered as GET would be, without the body; the pages need not know.
+            scope, sending = {**scope, "method": "GET"}, _without_body(sending)
         if refusal is not None:
             await refusal(scope, receive, sending)
             return
@@ -77,6 +84,18 @@ class Gate:
                 await self._app(scope, counted, sending)
         except TooMany as error:
             await _answer(429, str(error), error.retry_after_s)(scope, receive, sending)
+
+    def _counted_answer(self, method: str, send: Send) -> Send:
+        """Return a sender that tells how an answer begins, and after how long."""
+        began = time.perf_counter()
+        method = method if method in _METHODS else "other"
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._told(method, message["status"], time.perf_counter() - began)
+            await send(message)
+
+        return sending
 
     async def _websocket(
         self, refusal: JSONResponse | None, scope: Scope, receive: Receive, send: Send
@@ -210,6 +229,15 @@ def _with_headers(send: Send, *, secure: bool) -> Send:
             if secure:
                 headers.setdefault("Strict-Transport-Security", "max-age=31536000")
             headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return sending
+
+
+def _without_body(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
         await send(message)
 
     return sending

@@ -6,6 +6,7 @@ is served. It is text or Parquet, and may be packed with gzip; archives are not 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import tempfile
@@ -19,8 +20,9 @@ from typing import IO, Literal, get_args
 from gnomon._io.atomic_file import write_atomically
 from gnomon._io.child_process import ProcessFailure, run_limited
 from gnomon.database.engine import Database
-from gnomon.leaderboard.refusals import Refusal, TooLarge
-from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.leaderboard.refusals import NoRoom, Refusal, TooLarge
+from gnomon.leaderboard.server_health import free_bytes
+from gnomon.leaderboard.server_settings import MIB, ServerSettings
 from gnomon.leaderboard.submissions.submission import announced_sha256, find_submission, log_arrived
 
 LogFormat = Literal["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"]
@@ -55,7 +57,12 @@ class Incoming:
 
 @contextmanager
 def receiving(settings: ServerSettings) -> Iterator[Incoming]:
-    """Open a file for a log that comes; whatever happens, it is gone in the end unless kept."""
+    """Open a file for a log that comes; whatever happens, it is gone in the end unless kept.
+
+    Raises NoRoom: the disk is nearly full, and what is left of it is for the rest of the board.
+    """
+    if free_bytes(settings) < settings.min_free_mib * MIB:
+        raise NoRoom("the server's disk is nearly full: no log is taken now")
     settings.incoming.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=settings.incoming, suffix=".part")
     path = Path(name)
@@ -95,7 +102,8 @@ def read_log(
     ``check`` is called now and then meanwhile; what it raises ends the reading. Returns the number
     of rows.
 
-    Raises Refusal: it is not a log, or is too large once unpacked, or reading it took too much.
+    Raises Refusal: it is not a log, or is too large once unpacked, or reading it took too much; as
+    NoRoom, if the disk is full.
     """
     request = {
         "log": str(incoming.path),
@@ -117,6 +125,8 @@ def read_log(
                 tick_s=_LOOK_S,
             )
     except ProcessFailure as failure:
+        if os.strerror(errno.ENOSPC) in str(failure):
+            raise NoRoom("the server's disk is full: the log was not kept") from None
         raise Refusal(f"log: reading it was given up: {failure}") from None
     if "refused" in answer:
         raise Refusal(f"log: {answer['refused']}")

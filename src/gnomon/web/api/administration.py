@@ -1,4 +1,4 @@
-"""JSON API of administration: accounts, tokens, moderation, the audit log, server health."""
+"""JSON API of administration: accounts, tokens, moderation, the audit log."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
-from gnomon._version import __version__
-from gnomon.database.schema import AuditRecord, Job, Token
+from gnomon.database.schema import AuditRecord, Token
 from gnomon.leaderboard.accounts.accounts import (
     close_account,
     erase_account,
@@ -129,31 +128,9 @@ def _issue(session: WriteSession, account_id: int, wanted: NewToken, who: Caller
     return IssuedToken(**TokenRecord.of(token).model_dump(), token=text)
 
 
-health_router = APIRouter(prefix="/api", tags=["server"])
 moderation_router = APIRouter(prefix="/api", tags=["moderation"])
 
 Moderator = Annotated[Caller, Depends(caller("moderate"))]
-
-
-class Health(BaseModel):
-    """The version, and how much waits."""
-
-    gnomon: str
-    queued: int
-    running: int
-
-
-@health_router.get("/health")
-def health(session: ReadSession) -> Health:
-    """Tell that the server and its database answer, and how long the queue is."""
-    counts = dict(
-        session.execute(
-            select(Job.state, func.count()).where(Job.finished_at.is_(None)).group_by(Job.state)
-        ).all()
-    )
-    return Health(
-        gnomon=__version__, queued=counts.get("queued", 0), running=counts.get("running", 0)
-    )
 
 
 @moderation_router.post("/submissions/{submission}/refuse")

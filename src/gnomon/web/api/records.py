@@ -32,6 +32,7 @@ _STATUSES: Mapping[Kind, int] = MappingProxyType(
         "conflict": 409,
         "too large": 413,
         "too many": 429,
+        "no room": 507,
     }
 )
 

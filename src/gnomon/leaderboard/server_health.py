@@ -1,0 +1,45 @@
+"""Health of a server: what is wrong with its disk and its worker, and figures to watch."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from gnomon.database.columns import now
+from gnomon.database.schema import Job
+from gnomon.leaderboard.server_settings import MIB, ServerSettings
+
+
+def free_bytes(settings: ServerSettings) -> int:
+    """Return how many bytes are free where the data folder is."""
+    return shutil.disk_usage(settings.data).free
+
+
+def jobs_by_state(session: Session) -> dict[str, int]:
+    """Return how many jobs wait (``queued``) and how many are done now (``running``)."""
+    pending = select(Job.state, func.count()).where(Job.finished_at.is_(None)).group_by(Job.state)
+    return {"queued": 0, "running": 0} | {str(state): n for state, n in session.execute(pending)}
+
+
+def faults(session: Session, settings: ServerSettings) -> list[str]:
+    """Return what is wrong with the server, one line each; nothing if it is well.
+
+    The disk has less than ``min_free_mib`` left; or a job has waited for longer than one may take,
+    and no worker has said within a lease that it does another.
+    """
+    found = []
+    free = free_bytes(settings) // MIB
+    if free < settings.min_free_mib:
+        found.append(f"the disk has {free} MiB left, less than {settings.min_free_mib}")
+    moment = now()
+    patience = datetime.timedelta(seconds=settings.verify_timeout_s + settings.lease_s)
+    oldest = session.scalar(select(func.min(Job.created_at)).where(Job.state == "queued"))
+    at_work = session.scalar(
+        select(func.count()).where(Job.state == "running", Job.lease_until >= moment)
+    )
+    if oldest is not None and oldest < moment - patience and not at_work:
+        found.append(f"no worker does what has waited since {oldest:%Y-%m-%d %H:%M} UTC")
+    return found

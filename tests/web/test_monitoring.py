@@ -1,0 +1,112 @@
+"""What whoever runs a server looks at: health, figures, a disk without room."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from app_client import AppClient
+from gnomon.database.columns import now
+from gnomon.database.schema import Job
+from gnomon.web.app import create_app
+from serving import serving
+from submitted import play_entry, register, send
+
+ALL_THE_DISK = 1 << 30  # MiB
+
+
+def test_a_server_that_is_well(client):
+    assert (client.get("/healthz").status_code, client.get("/healthz").json()) == (
+        200,
+        {"faults": []},
+    )
+
+
+def test_a_worker_that_is_stuck(client, database, settings, season, token, tmp_path):
+    register(client, token, "Uniform")
+    send(client, token, 1, play_entry(client, 1, tmp_path))
+    assert client.get("/healthz").status_code == 200
+    long_ago = now() - datetime.timedelta(seconds=settings.verify_timeout_s + settings.lease_s + 1)
+    with database.writing() as session:
+        job = session.get_one(Job, 1)
+        job.created_at = long_ago
+    answer = client.get("/healthz")
+    assert answer.status_code == 503
+    [fault] = answer.json()["faults"]
+    assert fault == f"no worker does what has waited since {long_ago:%Y-%m-%d %H:%M} UTC"
+    with database.writing() as session:
+        session.get_one(Job, 1).state = "running"  # somebody does it
+        session.get_one(Job, 1).lease_until = now() + datetime.timedelta(seconds=9)
+    assert client.get("/healthz").status_code == 200
+
+
+def test_a_disk_that_is_nearly_full_takes_no_log(settings, database, season, token, tmp_path):
+    with AppClient(create_app(replace(settings, min_free_mib=ALL_THE_DISK), database)) as client:
+        answer = client.get("/healthz")
+        assert answer.status_code == 503
+        assert answer.json()["faults"][0].startswith("the disk has ")
+        register(client, token, "Uniform")
+        answer = send(client, token, 1, play_entry(client, 1, tmp_path))
+        assert answer.status_code == 507
+        assert answer.json()["detail"] == "the server's disk is nearly full: no log is taken now"
+        assert client.get("/").status_code == 200
+    with AppClient(create_app(settings, database)) as client:
+        assert client.get("/api/submissions/1").json()["state"] == "uploading"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_full_disk_is_told_and_loses_nothing(
+    settings, database, season, token, small_disk, tmp_path
+):
+    """The logs' disk is full, in the middle of one; then there is room again."""
+    on_it = replace(settings, data=small_disk, database_url=database.url, min_free_mib=1e-9)
+    filler = small_disk / "filler"
+    with AppClient(create_app(on_it, database)) as client:
+        register(client, token, "Uniform")
+        packed = play_entry(client, 1, tmp_path)
+        room = shutil.disk_usage(small_disk).free
+        filler.write_bytes(bytes(room - 4096))  # that is little, and not nothing
+        answer = send(client, token, 1, packed)
+        assert answer.status_code == 507, answer.text
+        assert answer.json()["detail"].startswith("the server's disk is ")
+        assert client.get("/api/submissions/1").json()["state"] == "uploading"
+        filler.unlink()
+        assert send(client, token, 1, packed).status_code == 202
+
+
+def test_figures_are_for_programs_of_this_machine(client, settings, database):
+    client.get("/")
+    text = client.get("/metrics").text
+    assert 'gnomon_requests_total{method="GET",status="200"} 1.0' in text
+    assert 'gnomon_jobs{state="queued"} 0.0' in text
+    assert "gnomon_disk_free_bytes " in text
+    assert "gnomon_request_seconds_bucket" in text
+    behind = replace(settings, trusted_proxies=("127.0.0.1",))
+    with AppClient(create_app(behind, database)) as proxied:
+        answer = proxied.get("/metrics", headers={"X-Forwarded-For": "192.0.2.7"})
+        assert answer.status_code == 403
+
+
+PATHS = ["/", "/rules", "/api/health", "/api/seasons", "/static/board.css", "/nothing"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_head_is_get_without_the_body(client, path):
+    asked = {"Accept": "text/html"}
+    got, head = client.get(path, headers=asked), client.head(path, headers=asked)
+    assert (head.status_code, head.content) == (got.status_code, b"")
+    assert head.headers["content-type"] == got.headers["content-type"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_real_server_answers_head(settings, database):
+    with serving(settings, worker=False) as server, httpx.Client(base_url=server.url) as client:
+        for path in PATHS:
+            got, head = client.get(path), client.head(path)
+            assert (head.status_code, head.content) == (got.status_code, b"")

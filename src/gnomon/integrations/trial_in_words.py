@@ -1,0 +1,77 @@
+"""A trial in words: what a model is told, its answers taken as attempts, and the log of them."""
+
+from __future__ import annotations
+
+from typing import final
+
+from gnomon.learners.base import Transition, TrialLog
+from gnomon.learners.language_model.dialogue import Dialogue
+from gnomon.learners.language_model.endpoint import Turn
+from gnomon.learners.trial import TrialInPlay
+
+
+@final
+class TrialInWords:
+    """A trial that a model plays by answering texts; the caller asks it.
+
+    Parameters
+    ----------
+    trial : TrialInPlay
+    dialogue : Dialogue
+        Of the board spec of the trial.
+    max_unreadable : int
+        Answers without a move, one after another and each asked for twice, after which the trial is
+        given up.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> import numpy as np
+    >>> from gnomon.learners.trial import trial_in_play
+    >>> spec = gn.BoardSpec(pieces=1, shapes=0, colors=0)
+    >>> boards = gn.draw_boards(1, spec, rng=np.random.default_rng(0))
+    >>> trial = TrialInWords(trial_in_play(gn.load_rule("clockwise"), boards), Dialogue())
+    >>> print(trial.turns()[-1].text)
+    Attempts so far: none yet.
+    <BLANKLINE>
+    Board 1 holds now:
+    column 2, row 5: blue circle
+    Your move?
+    >>> trial.take("MOVE 2 5 0").outcome, trial.over
+    (0, True)
+    """
+
+    def __init__(self, trial: TrialInPlay, dialogue: Dialogue, *, max_unreadable: int = 5) -> None:
+        self._trial, self.dialogue, self._max_unreadable = trial, dialogue, max_unreadable
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the model could not be understood: the trial is over, and not complete."""
+        return self.dialogue.n_in_vain >= self._max_unreadable
+
+    @property
+    def over(self) -> bool:
+        """Whether all boards are played, or the trial is given up."""
+        return self._trial.over or self.given_up
+
+    def turns(self) -> list[Turn]:
+        """Return the next request."""
+        return self.dialogue.turns(self._trial.observation.board)
+
+    def take(self, said: str, *, answered: bool = True) -> Transition | None:
+        """Make the attempt of an answer; None if it must be asked for again.
+
+        With ``answered`` false the answer was refused or cut off, and holds no attempt.
+        """
+        action = self.dialogue.take(said, self._trial.observation.board, answered=answered)
+        if action is None:
+            return None
+        made = self._trial.attempt(action)
+        self.dialogue.observe(made)
+        if made.terminated or made.truncated:
+            self.dialogue.next_board()
+        return made
+
+    def log(self) -> TrialLog:
+        """Return every attempt on the boards that are over."""
+        return self._trial.log()

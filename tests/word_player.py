@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 
-from gnomon.game.board import Board, BoardSpec, Piece
+from gnomon.game import Board, BoardSpec, Piece
 from gnomon.game.instructions import REPLIES
-from gnomon.learners.base import Learner, Observation, Transition
+from gnomon.learners import Learner, Observation, Transition
 
 _PIECE = re.compile(r"^column (\d), row (\d): (\w+) (\w+)$", re.MULTILINE)
 _BOARD = re.compile(r"^Board (\d+) holds now:$", re.MULTILINE)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import gnomon as gn
-from gnomon.experiments.scoring.trial_scores import score_trial
-from gnomon.experiments.trial import trials_of
+from gnomon.experiments import score_trial, trials_of
 from gnomon.game import BoardSpec
 
 pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")

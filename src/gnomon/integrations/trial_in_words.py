@@ -35,9 +35,9 @@ class TrialInWords:
     Attempts so far: none yet.
     <BLANKLINE>
     Board 1 holds now:
-    column 2, row 5: blue circle
+    column 1, row 1: yellow triangle
     Your move?
-    >>> trial.take("MOVE 2 5 0").outcome, trial.over
+    >>> trial.take("MOVE 1 1 0").outcome, trial.over
     (0, True)
     """
 

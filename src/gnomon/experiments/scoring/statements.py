@@ -294,8 +294,8 @@ def read_statement(said: str) -> tuple[RuleSet | None, str | None]:
 
     Examples
     --------
-    >>> str(read_statement("```\n(*,*,*,*,0)\n```")[0])
-    '(*,*,*,*,0)'
+    >>> print(read_statement("```\n(*,*,*,*,0)\n```")[0])
+    (*, *, *, *, 0)
     """
     try:
         return parse(stated_text(said)), None

@@ -116,15 +116,23 @@ class Dialogue:
         """
         action = self.read(said, codes) if answered else None
         if action is not None:
-            if self._mode == "conversation":
-                self._history.say(self.shown(codes), Turn("assistant", said))
-            self._again, self.n_in_vain = [], 0
+            self._answered(said, codes)
         elif self._again:
             self._again, self.n_in_vain = [], self.n_in_vain + 1
             self.n_unreadable += 1
         else:
             self._again = [Turn("assistant", said or "(no answer)"), Turn("user", _AGAIN)]
         return action
+
+    def _answered(self, said: str, codes: npt.NDArray[np.uint8]) -> None:
+        if self._mode == "conversation":
+            self._history.say(self.shown(codes), Turn("assistant", said))
+        self._again, self.n_in_vain = [], 0
+
+    def say(self, action: int, codes: npt.NDArray[np.uint8]) -> None:
+        """Take an attempt as if the model had answered with it."""
+        cell, bucket = divmod(action, N_BUCKETS)
+        self._answered(f"MOVE {cell % 6 + 1} {cell // 6 + 1} {bucket}", codes)
 
     def observe(self, transition: Transition) -> None:
         """Write down what came of the attempt."""

@@ -145,7 +145,7 @@ class LanguageModel(Learner):
             max_sends=self.max_sends,
         )
         self._stated_after = _boards("state_after", self.state_after)
-        self._dialogue = Dialogue(
+        self.dialogue = Dialogue(
             self.board_spec,
             mode=self.mode,
             observation=self.observation,
@@ -168,11 +168,11 @@ class LanguageModel(Learner):
 
     def act(self, observation: Observation) -> int:
         """Ask until a move can be read."""
-        while self._dialogue.n_in_vain < self.max_unreadable:
-            found = self._ask(self._dialogue.turns(observation.board), observation.board)
+        while self.dialogue.n_in_vain < self.max_unreadable:
+            found = self._ask(self.dialogue.turns(observation.board), observation.board)
             said = found.reply.text
-            action = self._dialogue.take(said, observation.board, answered=found.kind == "move")
-            self._dialogue.shorten(found.reply.tokens_in, found.reply.tokens_out)
+            action = self.dialogue.take(said, observation.board, answered=found.kind == "move")
+            self.dialogue.shorten(found.reply.tokens_in, found.reply.tokens_out)
             if action is not None:
                 return action
         raise GnomonError(
@@ -182,15 +182,15 @@ class LanguageModel(Learner):
 
     def observe(self, transition: Transition) -> None:
         """Write down what came of the attempt; ask for the rule after the chosen boards."""
-        self._dialogue.observe(transition)
+        self.dialogue.observe(transition)
         if not (transition.terminated or transition.truncated):
             return
-        n = self._dialogue.n_boards
+        n = self.dialogue.n_boards
         if self.state_rule != "never" and (not self._stated_after or n in self._stated_after):
             # The exchange is kept, and is no turn of the conversation.
-            found = self._ask(self._dialogue.statement_turns(self.state_rule), None)
-            self._dialogue.shorten(found.reply.tokens_in, found.reply.tokens_out)
-        self._dialogue.next_board()
+            found = self._ask(self.dialogue.statement_turns(self.state_rule), None)
+            self.dialogue.shorten(found.reply.tokens_in, found.reply.tokens_out)
+        self.dialogue.next_board()
 
     def _fields(self) -> dict[str, Any]:
         """Return the fields of a request that are set, those of ``extra`` last."""
@@ -207,7 +207,7 @@ class LanguageModel(Learner):
         if self._n_requests == self.max_requests:
             raise GnomonError(
                 f"learner 'language_model': all {self.max_requests:,} requests of max_requests "
-                f"are made, on board {self._dialogue.n_boards}"
+                f"are made, on board {self.dialogue.n_boards}"
             )
         self._n_requests += 1
         body = self._endpoint.body(turns, statement=codes is None)
@@ -220,8 +220,8 @@ class LanguageModel(Learner):
             self._endpoint.send,
             self._endpoint.read,
             lambda reply: self._kind(reply, codes),
-            episode=self._dialogue.n_boards - 1,
-            attempt=self._dialogue.n_attempts + 1,
+            episode=self.dialogue.n_boards - 1,
+            attempt=self.dialogue.n_attempts + 1,
         )
 
     def _kind(self, reply: Reply, codes: npt.NDArray[np.uint8] | None) -> Kind:
@@ -229,7 +229,7 @@ class LanguageModel(Learner):
             return reply.finish
         if codes is None:
             return "statement"
-        return "unreadable" if self._dialogue.read(reply.text, codes) is None else "move"
+        return "unreadable" if self.dialogue.read(reply.text, codes) is None else "move"
 
 
 def _json_table(name: str, text: str, *, texts: bool = False) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from gnomon.game.instructions import REPLIES
 from gnomon.learners import Learner, Observation, Transition
 
 _PIECE = re.compile(r"^column (\d), row (\d): (\w+) (\w+)$", re.MULTILINE)
-_BOARD = re.compile(r"^Board (\d+) holds now:$", re.MULTILINE)
+_BOARD = re.compile(r"Board (\d+) holds now:$", re.MULTILINE)
 _REPLY = re.compile(r"→ bucket \d: (.+)$", re.MULTILINE)
 _OUTCOMES = {words: outcome for outcome, words in REPLIES.items()}
 

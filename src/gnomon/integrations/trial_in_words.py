@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import final
 
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.game.board import DEFAULT_SPEC, N_CELLS, BoardSpec
+from gnomon.game.outcomes import ACCEPTED
 from gnomon.learners.base import Transition, TrialLog
 from gnomon.learners.language_model.dialogue import Dialogue
 from gnomon.learners.language_model.endpoint import Turn
-from gnomon.learners.trial import TrialInPlay
+from gnomon.learners.trial import TrialInPlay, trial_in_play
+from gnomon.rules.syntax import RuleSet
 
 
 @final
@@ -22,6 +28,11 @@ class TrialInWords:
     max_unreadable : int
         Answers without a move, one after another and each asked for twice, after which the trial is
         given up.
+
+    Attributes
+    ----------
+    n_attempts, n_errors : int
+        Attempts so far, and those that were not accepted.
 
     Examples
     --------
@@ -43,6 +54,7 @@ class TrialInWords:
 
     def __init__(self, trial: TrialInPlay, dialogue: Dialogue, *, max_unreadable: int = 5) -> None:
         self._trial, self.dialogue, self._max_unreadable = trial, dialogue, max_unreadable
+        self.n_attempts, self.n_errors = 0, 0
 
     @property
     def given_up(self) -> bool:
@@ -68,10 +80,62 @@ class TrialInWords:
             return None
         made = self._trial.attempt(action)
         self.dialogue.observe(made)
+        self.n_attempts += 1
+        self.n_errors += made.outcome != ACCEPTED
         if made.terminated or made.truncated:
             self.dialogue.next_board()
         return made
 
+    def reward(self) -> float:
+        """Return the share of the attempts that were accepted, 0 if there was none.
+
+        An answer without a move counts as an attempt that was not.
+        """
+        n = self.n_attempts + self.dialogue.n_unreadable
+        return (self.n_attempts - self.n_errors) / n if n else 0.0
+
     def log(self) -> TrialLog:
         """Return every attempt on the boards that are over."""
         return self._trial.log()
+
+
+def seeded_boards(
+    n: int, *, seed: int | None, board_spec: BoardSpec = DEFAULT_SPEC
+) -> npt.NDArray[np.uint8]:
+    """Return the boards that a Gymnasium environment deals from a seed, shape (n, 36).
+
+    Examples
+    --------
+    >>> import gymnasium, gnomon
+    >>> env = gymnasium.make("gnomon/HiddenRules-v0")
+    >>> (env.reset(seed=5)[0]["board"] == seeded_boards(2, seed=5)[0]).all()
+    np.True_
+    """
+    from gnomon.game import HiddenRulesEnv
+
+    env, boards = HiddenRulesEnv("anything-goes", board_spec), np.empty((n, N_CELLS), np.uint8)
+    for k in range(n):
+        boards[k] = env.reset(seed=None if k else seed)[0]["board"]
+    return boards
+
+
+def conversation(
+    rule: RuleSet,
+    *,
+    boards: int,
+    horizon: int,
+    seed: int | None,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+) -> TrialInWords:
+    """Return a trial as a conversation that grows, on the boards of a seed.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> trial = conversation(gn.load_rule("clockwise"), boards=1, horizon=100, seed=0)
+    >>> [turn.role for turn in trial.turns()]
+    ['system', 'user']
+    """
+    dealt = seeded_boards(boards, seed=seed, board_spec=board_spec)
+    game = trial_in_play(rule, dealt, horizon=horizon, board_spec=board_spec)
+    return TrialInWords(game, Dialogue(board_spec, mode="conversation"))

@@ -7,9 +7,9 @@ import random
 import gymnasium
 import numpy as np
 import pytest
-from word_player import WordPlayer
 
 import gnomon as gn
+from word_player import WordPlayer
 
 ta = pytest.importorskip("textarena", reason="textarena is not installed")
 

@@ -46,9 +46,7 @@ class HiddenRulesEnv(ta.Env):
 
     def reset(self, num_players: int, seed: int | None = None) -> None:
         """Deal the first board."""
-        self.game = conversation(
-            self._rule, boards=self._boards, horizon=self._horizon, seed=seed
-        )
+        self.game = conversation(self._rule, boards=self._boards, horizon=self._horizon, seed=seed)
         self.state = ta.SinglePlayerState(num_players, seed, error_allowance=self._error_allowance)
         self.state.reset(game_state={}, player_prompt_function=self._prompt)
         self._show_board()

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gnomon.game.board import DEFAULT_SPEC, N_CELLS, BoardSpec
 from gnomon.game.outcomes import ACCEPTED
-from gnomon.learners.base import Transition, TrialLog
+from gnomon.learners.base import Observation, Transition, TrialLog
 from gnomon.learners.language_model.dialogue import Dialogue
 from gnomon.learners.language_model.endpoint import Turn
 from gnomon.learners.trial import TrialInPlay, trial_in_play
@@ -66,18 +66,30 @@ class TrialInWords:
         """Whether all boards are played, or the trial is given up."""
         return self._trial.over or self.given_up
 
+    @property
+    def observation(self) -> Observation:
+        """What is seen before the next attempt."""
+        return self._trial.observation
+
     def turns(self) -> list[Turn]:
         """Return the next request."""
-        return self.dialogue.turns(self._trial.observation.board)
+        return self.dialogue.turns(self.observation.board)
 
     def take(self, said: str, *, answered: bool = True) -> Transition | None:
         """Make the attempt of an answer; None if it must be asked for again.
 
         With ``answered`` false the answer was refused or cut off, and holds no attempt.
         """
-        action = self.dialogue.take(said, self._trial.observation.board, answered=answered)
-        if action is None:
-            return None
+        codes = self.observation.board
+        action = self.dialogue.take(said, codes, answered=answered)
+        return None if action is None else self._make(action)
+
+    def attempt(self, action: int) -> Transition:
+        """Make an attempt as if the model had said it."""
+        self.dialogue.say(action, self.observation.board)
+        return self._make(action)
+
+    def _make(self, action: int) -> Transition:
         made = self._trial.attempt(action)
         self.dialogue.observe(made)
         self.n_attempts += 1

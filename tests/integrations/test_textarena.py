@@ -11,7 +11,9 @@ import pytest
 import gnomon as gn
 from word_player import WordPlayer
 
-ta = pytest.importorskip("textarena", reason="textarena is not installed")
+pytest.importorskip("textarena", reason="textarena is not installed")
+
+import textarena as ta
 
 from gnomon.integrations.textarena import ENV_ID
 

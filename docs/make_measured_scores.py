@@ -1,10 +1,12 @@
 """Pack the scores of a run into the package: ``python docs/make_measured_scores.py NAME FOLDER``.
 
 The data sets are made by these commands; the first takes some twenty minutes of two cores, the
-others, which need the extra ``rl``, half an hour each::
+second five minutes of one, the others, which need the extra ``rl``, half an hour each::
 
     gnomon run gohr-full-results --out full --workers 2
     python docs/make_measured_scores.py gohr-full full
+    gnomon run gohr-induction-results --out induction
+    python docs/make_measured_scores.py gohr-induction induction
     gnomon run gohr-core-sb3 --out sb3 --workers 2
     python docs/make_measured_scores.py gohr-core-sb3 sb3
     gnomon run gohr-core-sb3-unmasked --out unmasked --workers 2

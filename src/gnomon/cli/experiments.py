@@ -18,6 +18,7 @@ from gnomon.errors import ConfigError, ScoreDataError, counted
 if TYPE_CHECKING:
     from gnomon.experiments.config.experiment_config import ExperimentConfig
     from gnomon.experiments.runner import RunSummary
+    from gnomon.experiments.token_forecast import TokenForecast
     from gnomon.report.findings import Findings, Performance
     from gnomon.stats.comparisons.rank_tests import DifficultyOrder
 
@@ -50,6 +51,10 @@ def run(
         typer.Option(help="Another run's folder: language models answer as there.", readable=False),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost.")] = False,
+    report: Annotated[
+        bool | None,
+        typer.Option(help="Write the page of the run; of a ladder by default, with its table."),
+    ] = None,
     server: Annotated[
         str | None,
         typer.Option(help="Play a hidden season of the leaderboard at http://HOST:PORT."),
@@ -75,6 +80,7 @@ def run(
             or workers != 1
             or scheduler
             or dry_run
+            or report
             or from_transcript
         ):
             raise ConfigError("--server: the season says what is played, and keeps the log")
@@ -98,7 +104,35 @@ def run(
             experiment, out, workers, answer, scheduler=scheduler, transcript=from_transcript
         )
         answer.results(status_of(summary).as_records())
+        suite = _ladder_of(config)
+        if suite is not None:
+            _show_ladder(summary, suite, answer)
+        if suite is not None if report is None else report:
+            from gnomon.report.findings import findings_of
+            from gnomon.report.reports import write_report
+
+            answer.say(f"report: {write_report(findings_of(summary.folder), out / 'report')}")
     raise typer.Exit(1 if summary.failed else 0)
+
+
+def _ladder_of(config: str) -> str | None:
+    """Return the suite that was asked for by name, if it has rungs."""
+    from gnomon.experiments import available_suites, load_suite
+
+    suite = config.partition("@")[0]
+    return suite if suite in available_suites() and load_suite(suite).rungs else None
+
+
+def _show_ladder(summary: RunSummary, suite: str, answer: Answer) -> None:
+    """Print the mean skill of each learner on each rung."""
+    from gnomon.experiments import ladder, score
+
+    found = ladder(score(summary, "skill"), suite)
+    for held_out in (False, True):
+        rows = found.by_algorithm(held_out=held_out)
+        if rows:
+            rules = "held-out variants" if held_out else "published rules"
+            answer.table(rows, list(rows[0]), title=f"Mean skill, {rules}")
 
 
 def play(
@@ -183,10 +217,26 @@ def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer)
         f"about {_duration(costs.wall_time_s)} with {workers} "
         f"{'process' if workers == 1 else 'processes'}, {costs.disk_bytes / 1e6:.3g} MB"
     )
+    for cost in costs.learners:
+        if cost.asking is not None:
+            answer.say(_asking(cost.learner, cost.n_to_play, cost.asking))
     there = next(folder for folder in [out, *out.absolute().parents] if folder.is_dir())
     free = shutil.disk_usage(there).free
     if costs.disk_bytes > free:
         answer.warn(f"the disk of {out} has room for {free / 1e6:.3g} MB only")
+
+
+def _asking(learner: str, n_trials: int, each: TokenForecast) -> str:
+    """Return what asking a model would take in all, from an ideal learner to none."""
+    what = {"requests": each.requests, "tokens in": each.tokens_in, "tokens out": each.tokens_out}
+    if each.money is not None:
+        what["of money"] = each.money
+    taken = [
+        f"{low * n_trials:,.3g} to {high * n_trials:,.3g} {name}"
+        for name, (low, high) in what.items()
+    ]
+    priced = "" if each.money is not None else "; no price of it is given"
+    return f"{learner}: {', '.join(taken)}{priced}"
 
 
 def _duration(seconds: float) -> str:

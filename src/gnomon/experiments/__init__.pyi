@@ -3,6 +3,7 @@ from .config.config_entries import RuleEntry as RuleEntry
 from .config.experiment_config import ExperimentConfig as ExperimentConfig
 from .config.experiment_config import available_experiments as available_experiments
 from .config.experiment_config import load_experiment as load_experiment
+from .config.held_out import held_out_rules as held_out_rules
 from .config.predefined_boards import PredefinedBoards as PredefinedBoards
 from .config.suites import Suite as Suite
 from .config.suites import available_suites as available_suites
@@ -26,6 +27,10 @@ from .scoring.attempt_scores import AttemptMetric as AttemptMetric
 from .scoring.attempt_scores import TrialAttempts as TrialAttempts
 from .scoring.attempt_scores import aai_curves as aai_curves
 from .scoring.attempt_scores import corrected_success as corrected_success
+from .scoring.ladder import Ladder as Ladder
+from .scoring.ladder import RungScore as RungScore
+from .scoring.ladder import contamination as contamination
+from .scoring.ladder import ladder as ladder
 from .scoring.learning_curve import LearningCurve as LearningCurve
 from .scoring.learning_curve import fit_learning_curve as fit_learning_curve
 from .scoring.mastery import MasteryDistribution as MasteryDistribution
@@ -52,6 +57,7 @@ __all__ = [
     "Damage",
     "ExperimentConfig",
     "Forecast",
+    "Ladder",
     "LearnerEntry",
     "LearningCurve",
     "MasteryDistribution",
@@ -64,6 +70,7 @@ __all__ = [
     "RunFolder",
     "RunStatus",
     "RunSummary",
+    "RungScore",
     "Statement",
     "Statements",
     "Suite",
@@ -75,11 +82,14 @@ __all__ = [
     "attempts_to_master",
     "available_experiments",
     "available_suites",
+    "contamination",
     "corrected_success",
     "description_length",
     "episode_errors",
     "fit_learning_curve",
     "forecast",
+    "held_out_rules",
+    "ladder",
     "load_experiment",
     "load_suite",
     "mastery_distribution",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -18,6 +18,7 @@ from typing import Any, Literal
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.folder.journal import TrialRecord
 from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.token_forecast import TokenForecast, token_forecast
 from gnomon.experiments.trial import Trial, play_and_encode, trials_of
 
 #: Seconds that the pilot of a learner may take, and on how many rules it plays at most.
@@ -41,6 +42,8 @@ class LearnerCost:
     source : {"pilot", "folder", "not asked"}
         Whether it was timed for this, or comes from the trials in the folder; a language model is
         not asked for a forecast, and its time is 0 until a trial is in the folder.
+    asking : TokenForecast, optional
+        Of a language model that is not asked: the requests, tokens and price of a trial.
     """
 
     learner: str
@@ -48,6 +51,7 @@ class LearnerCost:
     trial_time_s: float
     trial_bytes: float
     source: Literal["pilot", "folder", "not asked"]
+    asking: TokenForecast | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,7 @@ def forecast(config: ExperimentConfig, out: str | Path, *, workers: int = 1) -> 
     for learner in config.learners:
         to_play = [trial for trial in missing if trial.learner == learner]
         records = [record for record in done if record.learner == learner.name]
-        costs.append(_cost(learner.name, to_play, records, folder))
+        costs.append(_cost(learner.name, to_play, records, folder, config.prices))
     busy = max(1, min(workers, len(os.sched_getaffinity(0)), len(missing)))
     seconds = sum(cost.n_to_play * cost.trial_time_s for cost in costs)
     n_bytes = sum(cost.n_to_play * cost.trial_bytes for cost in costs)
@@ -131,7 +135,11 @@ def forecast(config: ExperimentConfig, out: str | Path, *, workers: int = 1) -> 
 
 
 def _cost(
-    learner: str, to_play: Sequence[Trial], records: Sequence[TrialRecord], folder: RunFolder | None
+    learner: str,
+    to_play: Sequence[Trial],
+    records: Sequence[TrialRecord],
+    folder: RunFolder | None,
+    prices: Sequence[Mapping[str, Any]],
 ) -> LearnerCost:
     """Take the cost from the folder if there is any trial, else from a pilot."""
     if not to_play:
@@ -145,7 +153,8 @@ def _cost(
         room = fmean(map(_room, sizes)) if sizes else 0.0
         return LearnerCost(learner, len(to_play), seconds, room, "folder")
     if to_play[0].learner.asks_a_model:
-        return LearnerCost(learner, len(to_play), 0.0, 0.0, "not asked")
+        asking = token_forecast(to_play, prices)
+        return LearnerCost(learner, len(to_play), 0.0, 0.0, "not asked", asking)
     seconds, room = _pilot(to_play)
     return LearnerCost(learner, len(to_play), seconds, room, "pilot")
 

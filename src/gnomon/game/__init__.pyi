@@ -17,6 +17,7 @@ from .environments.vector_env import HiddenRulesVectorEnv as HiddenRulesVectorEn
 from .environments.wrappers import FullHistory as FullHistory
 from .environments.wrappers import HistoryStack as HistoryStack
 from .environments.wrappers import LastSuccess as LastSuccess
+from .environments.wrappers import TextObservation as TextObservation
 from .equivalence import Equivalence as Equivalence
 from .equivalence import equivalent as equivalent
 from .reference import AcceptedMove as AcceptedMove
@@ -47,6 +48,7 @@ __all__ = [
     "Piece",
     "ReferenceGame",
     "StalemateSearch",
+    "TextObservation",
     "board_pixels",
     "board_text",
     "check_rule",

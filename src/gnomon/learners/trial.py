@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from operator import index
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex, final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
 from gnomon.game.board_views import ACTION
 from gnomon.game.engine.compiler import CompiledRule, compile_rule
 from gnomon.game.interpreted_boards import InterpretedBoards
-from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, RESET, Autoreset
+from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS, RESET, Autoreset
 from gnomon.learners.base import FusedLearner, Learner, Observation, Transition, TrialLog
 from gnomon.rules.syntax import RuleSet
 
@@ -101,37 +101,10 @@ def _play(
     horizon: int,
 ) -> TrialLog:
     """Play each board until it is over, or the horizon is reached."""
-    table = _Table(in_play)
-    actions: list[int] = []
-    outcomes: list[int] = []
-    n_attempts: list[int] = []
-    finish: list[int] = []
-    for board in boards:
-        table.deal(board)
-        before = len(actions)
-        seen = table.observation(reveal=learner.reveal)
-        over = table.finish != 0
-        while not over:
-            action = _action(learner.act(seen))
-            outcome = table.attempt(action)
-            actions.append(action)
-            outcomes.append(outcome)
-            terminated = table.finish != 0 and not learner.plays_on
-            truncated = len(actions) - before >= horizon
-            after = table.observation(reveal=learner.reveal)
-            reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
-            learner.observe(Transition(seen, action, reward, outcome, after, terminated, truncated))
-            seen = after
-            over = terminated or truncated
-        n_attempts.append(len(actions) - before)
-        finish.append(table.finish)
-    return TrialLog(
-        boards,
-        np.array(n_attempts, dtype=np.int64),
-        np.array(actions, dtype=np.uint8),
-        np.array(outcomes, dtype=np.int8),
-        np.array(finish, dtype=np.int8),
-    )
+    trial = TrialInPlay(in_play, boards, horizon, reveal=learner.reveal, plays_on=learner.plays_on)
+    while not trial.over:
+        learner.observe(trial.attempt(_action(learner.act(trial.observation))))
+    return trial.log()
 
 
 def _action(chosen: object) -> int:
@@ -146,30 +119,131 @@ def _action(chosen: object) -> int:
     return action
 
 
-class _Table:
-    """One board in play, whichever interpreter plays it."""
+@final
+class TrialInPlay:
+    """A trial that is being played: what is seen, an attempt taken, and a log of all.
 
-    def __init__(self, boards: Boards | InterpretedBoards) -> None:
-        self._boards = boards
+    The caller has the loop, as frameworks need that call the game for each attempt.
+
+    Parameters
+    ----------
+    in_play : Boards or InterpretedBoards
+        One board of the rule, in an engine.
+    boards, horizon
+        As in :func:`play_trial`.
+    reveal, plays_on : bool
+        As the learner declares.
+
+    Attributes
+    ----------
+    over : bool
+        Whether all boards are played.
+    observation : Observation
+        What is seen before the next attempt.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> boards = gn.draw_boards(2, rng=np.random.default_rng(0))
+    >>> trial = trial_in_play(gn.load_rule("anything-goes"), boards)
+    >>> while not trial.over:
+    ...     done = trial.attempt(int(trial.observation.action_mask.argmax()))
+    >>> trial.log().n_attempts
+    array([9, 9])
+    """
+
+    def __init__(
+        self,
+        in_play: Boards | InterpretedBoards,
+        boards: npt.NDArray[np.uint8],
+        horizon: int,
+        *,
+        reveal: bool = False,
+        plays_on: bool = False,
+    ) -> None:
+        self._in_play, self._boards, self._horizon = in_play, boards, horizon
+        self._reveal, self._plays_on = reveal, plays_on
         self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
+        self._actions: list[int] = []
+        self._outcomes: list[int] = []
+        self._n_attempts: list[int] = []
+        self._finish: list[int] = []
+        self.over, self._before = False, 0
+        self.observation: Observation
+        self._deal()
 
-    def deal(self, board: npt.NDArray[np.uint8]) -> None:
-        self._deck[0] = board
-        self.attempt(RESET)
+    def attempt(self, action: int) -> Transition:
+        """Make an attempt; if its board is over then, deal the next."""
+        seen = self.observation
+        outcome = self._advance(action)
+        self._actions.append(action)
+        self._outcomes.append(outcome)
+        terminated = self._standing != IN_PROGRESS and not self._plays_on
+        truncated = len(self._actions) - self._before >= self._horizon
+        self.observation = self._seen()
+        reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
+        made = Transition(seen, action, reward, outcome, self.observation, terminated, truncated)
+        if terminated or truncated:
+            self._end_board()
+            self._deal()
+        return made
+
+    def log(self) -> TrialLog:
+        """Return every attempt so far on the boards that are over."""
+        n = len(self._n_attempts)
+        return TrialLog(
+            self._boards[:n],
+            np.array(self._n_attempts, dtype=np.int64),
+            np.array(self._actions[: self._before], dtype=np.uint8),
+            np.array(self._outcomes[: self._before], dtype=np.int8),
+            np.array(self._finish, dtype=np.int8),
+        )
 
     @property
-    def finish(self) -> int:
-        return int(self._boards.finish[0])
+    def _standing(self) -> int:
+        return int(self._in_play.finish[0])
 
-    def attempt(self, action: int) -> int:
-        self._boards.replies[ACTION] = action
-        self._boards.advance(self._deck, 0, 0, Autoreset.DISABLED)
-        return int(self._boards.outcome[0])
+    def _deal(self) -> None:
+        """Deal the next board, past those that are stuck as they are dealt."""
+        while len(self._finish) < len(self._boards):
+            self._deck[0] = self._boards[len(self._finish)]
+            self._advance(RESET)
+            self.observation = self._seen()
+            if self._standing == IN_PROGRESS:
+                return
+            self._end_board()
+        self.over = True
 
-    def observation(self, *, reveal: bool) -> Observation:
-        boards = self._boards
-        permitted = boards.permitted()[0] if reveal else None
+    def _end_board(self) -> None:
+        self._n_attempts.append(len(self._actions) - self._before)
+        self._before = len(self._actions)
+        self._finish.append(self._standing)
+
+    def _advance(self, action: int) -> int:
+        self._in_play.replies[ACTION] = action
+        self._in_play.advance(self._deck, 0, 0, Autoreset.DISABLED)
+        return int(self._in_play.outcome[0])
+
+    def _seen(self) -> Observation:
+        boards = self._in_play
+        permitted = boards.permitted()[0] if self._reveal else None
         shape, color, bucket = boards.last[:, 0].tolist()
         return Observation(
             boards.codes[0].copy(), shape, color, bucket, boards.occupied[0].copy(), permitted
         )
+
+
+def trial_in_play(
+    rule_set: RuleSet,
+    boards: npt.NDArray[np.uint8],
+    *,
+    horizon: int = 100,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+) -> TrialInPlay:
+    """Return a trial on a rule, whichever interpreter plays it; see :class:`TrialInPlay`."""
+    from gnomon.game.engine.boards_in_play import Boards
+
+    rule = compiled(rule_set, board_spec)
+    if rule is None:
+        return TrialInPlay(InterpretedBoards(rule_set, board_spec, 1), boards, horizon)
+    return TrialInPlay(Boards.empty(rule, 1), boards, horizon)

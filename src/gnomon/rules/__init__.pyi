@@ -18,6 +18,7 @@ from .syntax import RuleLine as RuleLine
 from .syntax import RuleSet as RuleSet
 from .templates import GeneratedRule as GeneratedRule
 from .templates import available_templates as available_templates
+from .templates import draw_rule as draw_rule
 from .templates import generate as generate
 from .templates import load_template as load_template
 from .templates import rule_family as rule_family
@@ -35,6 +36,7 @@ __all__ = [
     "RuleSet",
     "available_rules",
     "available_templates",
+    "draw_rule",
     "explain",
     "generate",
     "lint",

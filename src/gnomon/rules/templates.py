@@ -23,12 +23,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon._io.text_file import read_text
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
 from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.parser import parse
+
+if TYPE_CHECKING:
+    import numpy as np
 
 #: Lists of values that have a name.
 _NAMED_VALUES: Mapping[str, tuple[str, ...]] = {
@@ -39,6 +43,7 @@ _NAMED_VALUES: Mapping[str, tuple[str, ...]] = {
 }
 #: A template that makes more rules than this is surely not meant.
 _MAX_RULES = 10_000
+_MOST_DRAWS = 10_000
 
 _GAP = re.compile(r"\{([A-Za-z_]\w*)\}")
 _VARY = re.compile(r"#\s*vary\s+([A-Za-z_]\w*)\s*:(.*)")
@@ -143,6 +148,75 @@ def generate(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
     >>> [rule.name for rule in generate(template)][:4]
     ['0-then-1', '0-then-2', '0-then-3', '1-then-0']
     """
+    read = _read_template(template)
+    if (n_rules := math.prod(map(len, read.gaps.values()))) > _MAX_RULES:
+        raise GnomonError(f"expected at most {_MAX_RULES} rules, found {n_rules}")
+    number = 0
+    seen: set[str] = set()
+    for chosen in itertools.product(*read.gaps.values()):
+        values = dict(zip(read.gaps, chosen, strict=True))
+        if not read.allows(values):
+            continue
+        number += 1
+        rule_name = _fill(read.pattern, values) or f"{name}-{number}"
+        if rule_name in seen:
+            raise GnomonError(
+                f"expected a name for each rule, found '{rule_name}' twice; "
+                "use all gaps that vary in '# name:'"
+            )
+        seen.add(rule_name)
+        yield GeneratedRule(rule_name, _parsed(_fill(read.body, values), rule_name), values)
+
+
+def draw_rule(template: str, *, rng: np.random.Generator, name: str = "rule") -> GeneratedRule:
+    """Fill the gaps of a template at random: each way that it allows is as probable as any other.
+
+    Parameters
+    ----------
+    template : str
+        As of :func:`generate`; it may make any number of rules.
+    rng : numpy.random.Generator
+    name : str, optional
+        For a rule of a template that does not name them.
+
+    Returns
+    -------
+    GeneratedRule
+
+    Raises
+    ------
+    GnomonError, RuleSyntaxError
+        As :func:`generate`; and if ten thousand fillings are not distinct where they must be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draw_rule(load_template("cycle-of-two"), rng=np.random.default_rng(0)).name
+    'b3-then-b2'
+    """
+    read = _read_template(template)
+    for _ in range(_MOST_DRAWS):
+        values = {gap: options[rng.integers(len(options))] for gap, options in read.gaps.items()}
+        if read.allows(values):
+            rule_name = _fill(read.pattern, values) or name
+            return GeneratedRule(rule_name, _parsed(_fill(read.body, values), rule_name), values)
+    raise GnomonError(f"expected distinct values of {read.distinct}, found none in {_MOST_DRAWS}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """The values of each gap, those that must differ, the text, and how rules are named."""
+
+    gaps: Mapping[str, tuple[str, ...]]
+    distinct: list[tuple[str, ...]]
+    body: str
+    pattern: str
+
+    def allows(self, values: Mapping[str, str]) -> bool:
+        return all(len({values[gap] for gap in group}) == len(group) for group in self.distinct)
+
+
+def _read_template(template: str) -> _Template:
     gaps = {gap: _values(gap, listed) for gap, listed in _heads(template, _VARY)}
     distinct = [
         tuple(name.strip() for name in listed.split(","))
@@ -151,21 +225,7 @@ def generate(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
     pattern = next((line.strip() for (line,) in _heads(template, _NAME)), "")
     body = "\n".join(line for line in template.split("\n") if not _is_instruction(line))
     _check_gaps(gaps, body, pattern, distinct)
-    number = 0
-    seen: set[str] = set()
-    for chosen in itertools.product(*gaps.values()):
-        values = dict(zip(gaps, chosen, strict=True))
-        if any(len({values[gap] for gap in group}) < len(group) for group in distinct):
-            continue
-        number += 1
-        rule_name = _fill(pattern, values) or f"{name}-{number}"
-        if rule_name in seen:
-            raise GnomonError(
-                f"expected a name for each rule, found '{rule_name}' twice; "
-                "use all gaps that vary in '# name:'"
-            )
-        seen.add(rule_name)
-        yield GeneratedRule(rule_name, _parsed(_fill(body, values), rule_name), values)
+    return _Template(gaps, distinct, body, pattern)
 
 
 def _heads(template: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, ...]]:
@@ -205,9 +265,6 @@ def _check_gaps(
     for gap in gaps:
         if gap not in used:
             raise GnomonError(f"expected a gap {{{gap}}} in the rule, found none for these values")
-    n_rules = math.prod(map(len, gaps.values()))
-    if n_rules > _MAX_RULES:
-        raise GnomonError(f"expected at most {_MAX_RULES} rules, found {n_rules}")
 
 
 def _fill(text: str, values: Mapping[str, str]) -> str:

@@ -78,6 +78,8 @@ DATASETS: Mapping[str, Dataset] = {_ATARI5.name: _ATARI5}
 #: This project's own measurements, each with what is in it.
 MEASURED = {
     "gohr-full": "42 learners on the 90 rules of gohr-full-v1, 20 trials each",
+    "gohr-induction": "six learners on the 24 rules of gohr-induction-v1 and as many variants, "
+    "10 trials each",
     "gohr-core-sb3": "MaskablePPO on the 15 rules of gohr-core-v1, 3 trials",
     "gohr-core-sb3-unmasked": "A2C and DQN, which take no masks, on the same 15 rules, 3 trials",
 }
@@ -89,7 +91,7 @@ def available_datasets() -> dict[str, str]:
     Examples
     --------
     >>> list(available_datasets())
-    ['atari5', 'gohr-full', 'gohr-core-sb3', 'gohr-core-sb3-unmasked']
+    ['atari5', 'gohr-full', 'gohr-induction', 'gohr-core-sb3', 'gohr-core-sb3-unmasked']
     """
     return {name: about.holds for name, about in DATASETS.items()} | MEASURED
 
@@ -102,7 +104,7 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
     title is blank) and ``year`` (ours where theirs is blank). Four scores were collected twice:
     they are runs 0 and 1.
 
-    ``gohr-full``, ``gohr-core-sb3`` and ``gohr-core-sb3-unmasked`` are this project's own
+    ``gohr-full``, ``gohr-induction`` and the two ``gohr-core-sb3`` are this project's own
     measurements: learners as algorithms, rules as tasks, with the attribute ``kind`` of the
     learner. Each trial has the scores ``tce`` (the one if none is named), ``errors_to_learn`` and
     ``skill``, as :mod:`gnomon.experiments.scoring` defines them; a skill that does not

@@ -21,6 +21,7 @@ from gnomon.game import (
     LastSuccess,
     Piece,
     ReferenceGame,
+    TextObservation,
     board_pixels,
 )
 from gnomon.rules import parse
@@ -231,7 +232,9 @@ def test_a_picture_shows_what_the_names_say_whatever_their_order() -> None:
     assert len(set(cells)) == 5
 
 
-@pytest.mark.parametrize("wrap", [LastSuccess, lambda e: HistoryStack(e, 4), FullHistory])
+@pytest.mark.parametrize(
+    "wrap", [LastSuccess, TextObservation, lambda e: HistoryStack(e, 4), FullHistory]
+)
 def test_wrappers_keep_the_contract(wrap) -> None:
     env = wrap(gymnasium.make("gnomon/Clockwise-v0"))
     observation, info = env.reset(seed=0)

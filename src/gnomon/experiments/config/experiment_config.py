@@ -21,6 +21,7 @@ from gnomon.experiments.config.config_entries import (
     content_hash,
     learner_table,
 )
+from gnomon.experiments.config.held_out import named_variants
 from gnomon.experiments.config.predefined_boards import PredefinedBoards
 from gnomon.experiments.config.suites import available_suites, load_suite
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
@@ -300,7 +301,8 @@ def _predefined(board: BoardFields, spec: BoardSpec, base: Path) -> PredefinedBo
 
 def _board_of_suites(rules: Sequence[RuleFields]) -> BoardSpec:
     """Return the boards of the suites among the rules, or the default ones."""
-    suites = [load_suite(r.name) for r in rules if r.text is None and r.name in available_suites()]
+    named = [rule.name.partition("@")[0] for rule in rules if rule.text is None]
+    suites = [load_suite(name) for name in named if name in available_suites()]
     if len({suite.board for suite in suites}) > 1:
         names = " and ".join(suite.name for suite in suites)
         raise ConfigError(f"field 'rules': {names} are played on different boards; give a [board]")
@@ -312,7 +314,10 @@ def _rules_of(rules: Sequence[RuleFields], base: Path) -> list[RuleEntry]:
     entries: list[RuleEntry] = []
     of_suites: set[RuleEntry] = set()
     for fields in rules:
-        if fields.text is None and fields.name in available_suites():
+        variants = named_variants(fields.name) if fields.text is None else None
+        if variants is not None:
+            listed = list(variants)
+        elif fields.text is None and fields.name in available_suites():
             listed = [RuleEntry.named(name) for name in load_suite(fields.name).rules]
             of_suites.update(listed)
         else:
@@ -380,7 +385,8 @@ def load_experiment(name_or_path: str | Path, **changes: Any) -> ExperimentConfi
         return ExperimentConfig.from_toml_text(text, file=name, changes=changes)
     if Path(name).is_file() and Path(name).suffix == ".toml":
         return ExperimentConfig.from_toml(name, changes=changes)
-    if name in (*available_suites(), *available_rules()) or Path(name).is_file():
+    suite = name.partition("@")[0]  # what follows is the seed of its variants
+    if name in available_rules() or suite in available_suites() or Path(name).is_file():
         if "learners" not in changes:
             raise ConfigError(f"{name!r} says what is played, not by whom: name the learners")
         return ExperimentConfig.from_record({"name": name, "rules": [name]} | changes)

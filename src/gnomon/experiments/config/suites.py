@@ -8,8 +8,8 @@ its rules mean: a rule that changes needs a new version of every suite that it i
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
@@ -37,6 +37,9 @@ class Suite:
         Names in the catalogue.
     board : BoardSpec
         The boards that belong to it.
+    rungs : mapping of str to mapping
+        Of a ladder: what each rung asks for, the easiest first, and the template of the variants of
+        each of its rules. No other suite has held-out variants.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class Suite:
     sentence: str
     rules: tuple[str, ...]
     board: BoardSpec
+    rungs: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
 
     @property
     def full_name(self) -> str:
@@ -111,4 +115,6 @@ def _suites() -> MappingProxyType[str, Suite]:
 def _suite(record: dict[str, Any]) -> Suite:
     board = BoardSpec(**record["board"])
     text = " ".join(record["sentence"].split())
-    return Suite(record["name"], record["version"], text, tuple(record["rules"]), board)
+    rungs = record.get("rungs", {})
+    rules = record.get("rules") or [name for rung in rungs.values() for name in rung]
+    return Suite(record["name"], record["version"], text, tuple(rules), board, rungs)

@@ -265,7 +265,9 @@ def _scored(
     at_random = play_trial(player, rule, boards, horizon=config.horizon, board_spec=config.board)
     errors = np.cumsum(episode_errors(log))
     for episode, text in said.items():
-        stated, error = _read(text) if learner.params["state_rule"] == "language" else (None, None)
+        stated, error = (
+            read_statement(text) if learner.params["state_rule"] == "language" else (None, None)
+        )
         same = None if stated is None else equivalent(rule, stated, config.board)
         own, random = (
             math.nan if stated is None else agreement(stated, x, board_spec=config.board)
@@ -287,8 +289,14 @@ def _scored(
         )
 
 
-def _read(said: str) -> tuple[RuleSet | None, str | None]:
-    """Return the rule that was said, or why it is none."""
+def read_statement(said: str) -> tuple[RuleSet | None, str | None]:
+    r"""Return the rule that a player said, or why it is none.
+
+    Examples
+    --------
+    >>> print(read_statement("```\n(*,*,*,*,0)\n```")[0])
+    (*, *, *, *, 0)
+    """
     try:
         return parse(stated_text(said)), None
     except RuleSyntaxError as error:

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from gnomon.game.board import N_BUCKETS, N_CELLS
+from gnomon.game.board import N_BUCKETS, N_CELLS, BoardSpec
+from gnomon.game.drawing import board_text
 from gnomon.game.outcomes import ACCEPTED
 
 _Env: TypeAlias = gymnasium.Env[dict[str, Any], Any]
@@ -22,6 +23,8 @@ _Env: TypeAlias = gymnasium.Env[dict[str, Any], Any]
 #: An attempt in a history: 1 + cell, 1 + bucket, shape and colour of the piece (0 for an empty
 #: cell), and whether it was accepted. A row of zeros is no attempt.
 _WIDTH = 5
+#: More letters than a board and a line below it have.
+_LONGEST = 4096
 
 
 class LastSuccess(
@@ -54,6 +57,38 @@ class LastSuccess(
         """Lay one observation out flat."""
         last = [observation["shape"], observation["color"], observation["bucket"]]
         return np.concatenate([observation["board"], last]).astype(np.int64)
+
+
+class TextObservation(
+    gymnasium.ObservationWrapper[str, Any, dict[str, Any]],
+    gymnasium.utils.RecordConstructorArgs,
+):
+    """The board and the last accepted attempt as text, for agents that read.
+
+    Examples
+    --------
+    >>> import gymnasium, gnomon
+    >>> env = TextObservation(gymnasium.make("gnomon/Clockwise-v0"))
+    >>> env.reset(seed=0)[0].splitlines()[-1]
+    'last accepted: none'
+    """
+
+    def __init__(self, env: _Env) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self)
+        gymnasium.ObservationWrapper.__init__(self, env)
+        self._spec: BoardSpec = env.get_wrapper_attr("board_spec")
+        letters = frozenset("\n■★●▲") | {chr(code) for code in range(32, 127)}
+        letters |= set("".join((*self._spec.shape_palette, *self._spec.color_palette)).lower())
+        self.observation_space = spaces.Text(max_length=_LONGEST, charset=letters)
+
+    def observation(self, observation: dict[str, Any]) -> str:
+        """Draw the board, with a line of what was accepted last."""
+        last = "none"
+        if observation["bucket"]:
+            color = self._spec.color_palette[observation["color"] - 1]
+            shape = self._spec.shape_palette[observation["shape"] - 1]
+            last = f"{color} {shape}, bucket {observation['bucket'] - 1}".lower()
+        return f"{board_text(observation['board'], self._spec)}\nlast accepted: {last}"
 
 
 class HistoryStack(

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError
-from gnomon.game.board import N_BUCKETS
 from gnomon.learners.base import Learner, Observation, Transition
+from gnomon.learners.language_model.dialogue import Dialogue
 from gnomon.learners.language_model.endpoint import Endpoint, Reply, Turn
 from gnomon.learners.language_model.exchanges import Answered, Asking, Exchanges, Kind
-from gnomon.learners.language_model.prompt import (
-    attempt_words,
-    board_png,
-    board_words,
-    instructions,
-    piece_at,
-    read_move,
-    statement_words,
-)
+from gnomon.learners.language_model.prompt import instructions
 from gnomon.learners.settings import LONGEST_S, Range
 
 _MOST = 1_000_000_000
-_AGAIN = (
-    "I could not read a move of a piece on the board in that. Answer again, in the form asked for."
-)
 
 
 @final
@@ -156,8 +145,15 @@ class LanguageModel(Learner):
             max_sends=self.max_sends,
         )
         self._stated_after = _boards("state_after", self.state_after)
-        self._history = _History(self.max_history)
-        self._n_requests, self._n_unreadable, self._attempt = 0, 0, 0
+        self.dialogue = Dialogue(
+            self.board_spec,
+            mode=self.mode,
+            observation=self.observation,
+            answer=self.answer,
+            max_history=self.max_history,
+            context_tokens=self.context_tokens,
+        )
+        self._n_requests = 0
         self._exchanges: Exchanges | None = None
 
     @property
@@ -172,20 +168,13 @@ class LanguageModel(Learner):
 
     def act(self, observation: Observation) -> int:
         """Ask until a move can be read."""
-        asked = shown = self._shown(observation.board)
-        for _ in range(self.max_unreadable):
-            turns = [*self._before(), shown]
-            for again in (False, True):
-                found = self._ask(turns, observation.board)
-                if found.kind == "move":
-                    self._say(shown, Turn("assistant", found.reply.text))
-                    return self._move(found.reply, observation.board)
-                if not again:
-                    said = found.reply.text or "(no answer)"
-                    turns += [Turn("assistant", said), Turn("user", _AGAIN)]
-            self._n_unreadable += 1
-            told = f"{self._n_unreadable} of your answers could not be read. {asked.text}"
-            shown = Turn("user", told, shown.picture)
+        while self.dialogue.n_in_vain < self.max_unreadable:
+            found = self._ask(self.dialogue.turns(observation.board), observation.board)
+            said = found.reply.text
+            action = self.dialogue.take(said, observation.board, answered=found.kind == "move")
+            self.dialogue.shorten(found.reply.tokens_in, found.reply.tokens_out)
+            if action is not None:
+                return action
         raise GnomonError(
             f"learner 'language_model': expected a move, found none in {self.max_unreadable} "
             f"answers and as many asked for again; the last was {found.kind}"
@@ -193,18 +182,15 @@ class LanguageModel(Learner):
 
     def observe(self, transition: Transition) -> None:
         """Write down what came of the attempt; ask for the rule after the chosen boards."""
-        cell, bucket = divmod(transition.action, N_BUCKETS)
-        piece = piece_at(transition.observation.board, cell, self.board_spec)
-        assert piece is not None
-        self._attempt += 1
-        self._history.add(attempt_words(self._attempt, piece, bucket, transition.outcome))
+        self.dialogue.observe(transition)
         if not (transition.terminated or transition.truncated):
             return
-        n = self._history.n_boards
+        n = self.dialogue.n_boards
         if self.state_rule != "never" and (not self._stated_after or n in self._stated_after):
-            self._state_rule()
-        self._history.next_board()
-        self._attempt = 0
+            # The exchange is kept, and is no turn of the conversation.
+            found = self._ask(self.dialogue.statement_turns(self.state_rule), None)
+            self.dialogue.shorten(found.reply.tokens_in, found.reply.tokens_out)
+        self.dialogue.next_board()
 
     def _fields(self) -> dict[str, Any]:
         """Return the fields of a request that are set, those of ``extra`` last."""
@@ -216,31 +202,12 @@ class LanguageModel(Learner):
         given = {name: value for name, value in (fields | effort).items() if value is not None}
         return given | _json_table("extra", self.extra)
 
-    def _shown(self, codes: npt.NDArray[np.uint8]) -> Turn:
-        """Return the turn that shows the board, behind the memory or the last reply."""
-        board = board_words(codes, self.board_spec, self.observation)
-        picture = board_png(codes, self.board_spec) if self.observation == "picture" else None
-        before = self._history.last if self.mode == "conversation" else self._history.told()
-        holds = f"Board {self._history.n_boards} holds now:\n{board}\nYour move?"
-        return Turn("user", "\n\n".join(part for part in (before, holds) if part), picture)
-
-    def _before(self) -> list[Turn]:
-        """Return the turns before the one that shows the board."""
-        opening = [Turn("system", self.told)]
-        if self.mode == "memory":
-            return opening
-        return [*opening, *self._history.turns()]
-
-    def _say(self, *turns: Turn) -> None:
-        if self.mode == "conversation":
-            self._history.say(*turns)
-
     def _ask(self, turns: list[Turn], codes: npt.NDArray[np.uint8] | None) -> Answered:
         """Ask for the next turn; without a board, for the rule."""
         if self._n_requests == self.max_requests:
             raise GnomonError(
                 f"learner 'language_model': all {self.max_requests:,} requests of max_requests "
-                f"are made, on board {self._history.n_boards}"
+                f"are made, on board {self.dialogue.n_boards}"
             )
         self._n_requests += 1
         body = self._endpoint.body(turns, statement=codes is None)
@@ -248,111 +215,21 @@ class LanguageModel(Learner):
             body["seed"] = int(self.rng.integers(2**31))
         if self._exchanges is None:
             self._exchanges = Exchanges(Asking(), "", self.model)
-        found = self._exchanges.ask(
+        return self._exchanges.ask(
             body,
             self._endpoint.send,
             self._endpoint.read,
             lambda reply: self._kind(reply, codes),
-            episode=self._history.n_boards - 1,
-            attempt=self._attempt + 1,
+            episode=self.dialogue.n_boards - 1,
+            attempt=self.dialogue.n_attempts + 1,
         )
-        self._history.shorten(found.reply, self.context_tokens)
-        return found
 
     def _kind(self, reply: Reply, codes: npt.NDArray[np.uint8] | None) -> Kind:
         if reply.finish != "answered":
             return reply.finish
         if codes is None:
             return "statement"
-        action = read_move(reply.text, self.answer)
-        return "unreadable" if action is None or not codes[action // N_BUCKETS] else "move"
-
-    def _move(self, reply: Reply, codes: npt.NDArray[np.uint8]) -> int:
-        action = read_move(reply.text, self.answer)
-        assert action is not None
-        return action
-
-    def _state_rule(self) -> None:
-        """Ask for the rule; the exchange is kept, and no turn of the conversation."""
-        memory = self._history.told() if self.mode == "memory" else self._history.last
-        question = f"{memory}\n\nThis board is over. {statement_words(self.state_rule)}"
-        self._ask([*self._before(), Turn("user", question)], None)
-
-
-@dataclass
-class _History:
-    """What was attempted, board by board, as memory and as turns of a conversation."""
-
-    most: int
-    boards: list[list[str]] = field(default_factory=lambda: [[]])
-    #: The turns of each board; None once it is told by its attempts alone.
-    said: list[list[Turn] | None] = field(default_factory=lambda: [[]])
-
-    @property
-    def n_boards(self) -> int:
-        """Number of the present board, from 1."""
-        return len(self.boards)
-
-    @property
-    def last(self) -> str:
-        """What came of the last attempt; nothing before the first."""
-        board = self.boards[-1] or (self.boards[-2] if len(self.boards) > 1 else [])
-        over = "" if self.boards[-1] else "\nThat board is over."
-        return f"{board[-1]}{over}" if board else ""
-
-    def add(self, attempt: str) -> None:
-        self.boards[-1].append(attempt)
-
-    def say(self, *turns: Turn) -> None:
-        said = self.said[-1]
-        assert said is not None
-        said += turns
-
-    def next_board(self) -> None:
-        self.boards.append([])
-        self.said.append([])
-
-    def told(self) -> str:
-        """Return the latest attempts, board by board."""
-        return _told(range(len(self.boards)), self.boards, self.most)
-
-    def turns(self) -> list[Turn]:
-        """Return the conversation; the boards that are told in short come first."""
-        short = [k for k, said in enumerate(self.said) if said is None]
-        memory = _told(short, self.boards, self.most)
-        opening = [Turn("user", memory), Turn("assistant", "I remember.")] if short else []
-        return opening + [turn for said in self.said if said is not None for turn in said]
-
-    def shorten(self, reply: Reply, context_tokens: int) -> None:
-        """Tell the oldest boards in short if the last exchange took more than the context.
-
-        What the turns of a board take is reckoned by their share of the letters.
-        """
-        took = (reply.tokens_in or 0) + (reply.tokens_out or 0)
-        if took <= context_tokens:
-            return
-        sizes = [sum(len(turn.text) for turn in said or ()) for said in self.said]
-        left, wanted = sum(sizes), sum(sizes) * context_tokens / max(2 * took, 1)
-        for k in range(len(self.said) - 1):
-            if left <= wanted:
-                return
-            left -= sizes[k]
-            self.said[k] = None
-
-
-def _told(which: Any, boards: list[list[str]], most: int) -> str:
-    """Return the last attempts of some boards as text."""
-    lines = [(k, line) for k in which for line in boards[k]]
-    chosen = lines[max(len(lines) - most, 0) :] if most else []
-    if not chosen:
-        return "Attempts so far: none yet."
-    told, board = ["Attempts so far:"], -1
-    for k, line in chosen:
-        if k != board:
-            told.append(f"Board {k + 1}")
-        told.append(line)
-        board = k
-    return "\n".join(told)
+        return "unreadable" if self.dialogue.read(reply.text, codes) is None else "move"
 
 
 def _json_table(name: str, text: str, *, texts: bool = False) -> dict[str, Any]:

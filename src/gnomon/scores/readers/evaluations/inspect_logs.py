@@ -81,6 +81,7 @@ def _log(path: Path) -> Log:
         frame=columns.frame(),
         unreadable=columns.unreadable,
         settings=_settings(about, mapping_at(head, "plan")),
+        lower_is_better=frozenset(mapping_at(about, "metadata").get("lower_is_better") or ()),
     )
 
 

@@ -280,6 +280,8 @@ def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: 
     if rows.is_empty():
         raise ScoreDataError(f"{source}: expected samples, found none")
     check_inputs(rows, str(source))
+    if rows["score"].is_infinite().any():  # a trial that never got there
+        rows = rows.with_columns(censored=pl.col("score").is_infinite().fill_null(False))
     frame = tidy_frame(rows, Origin(str(source)), wanted.where)
     directions = {of_log in log.lower_is_better for log, of_log in chosen}
     if len(directions) > 1:

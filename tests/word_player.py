@@ -1,0 +1,89 @@
+"""A learner that plays by words alone: it reads the board and the reply, and says its move."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from gnomon.game import Board, BoardSpec, Piece
+from gnomon.game.instructions import REPLIES
+from gnomon.learners import Learner, Observation, Transition, make_learner
+
+_PIECE = re.compile(r"^column (\d), row (\d): (\w+) (\w+)$", re.MULTILINE)
+_BOARD = re.compile(r"Board (\d+) holds now:$", re.MULTILINE)
+_REPLY = re.compile(r"→ bucket \d: (.+)$", re.MULTILINE)
+_ATTEMPT = re.compile(r"(\w+) (\w+) \(column (\d), row (\d)\) → bucket (\d): (.+)$", re.MULTILINE)
+_OUTCOMES = {words: outcome for outcome, words in REPLIES.items()}
+
+
+class WordPlayer:
+    """Stands between a learner and a text: it knows no more than is said."""
+
+    def __init__(self, learner: Learner, spec: BoardSpec, horizon: int = 100) -> None:
+        self.learner, self.spec, self.horizon = learner, spec, horizon
+        self.before: tuple[int, Observation, int] | None = None
+        self.n_on_board = 0
+
+    def answer(self, told: str) -> str:
+        """Return the next move, in the form of a line."""
+        seen = self.observation(told)
+        number = int(_BOARD.findall(told)[-1])
+        if self.before is not None:
+            before, observation, action = self.before
+            outcome = _OUTCOMES[_REPLY.findall(told)[-1]]
+            over = number != before
+            at_end = self.n_on_board == self.horizon
+            self.learner.observe(
+                Transition(
+                    observation,
+                    action,
+                    0.0 if outcome == 0 else -1.0,
+                    outcome,
+                    seen,
+                    over and not at_end,
+                    over and at_end,
+                )
+            )
+            self.n_on_board = 0 if over else self.n_on_board
+        action = int(self.learner.act(seen))
+        self.before, self.n_on_board = (number, seen, action), self.n_on_board + 1
+        cell, bucket = divmod(action, 4)
+        return f"MOVE {cell % 6 + 1} {cell // 6 + 1} {bucket}"
+
+    def observation(self, told: str) -> Observation:
+        shown = told[_list_begins(told) :]
+        pieces = [
+            Piece(k, 6 * (int(y) - 1) + int(x), shape.upper(), color.upper())
+            for k, (x, y, color, shape) in enumerate(_PIECE.findall(shown))
+        ]
+        codes = Board(tuple(pieces)).codes(self.spec)
+        return Observation(codes, 0, 0, 0, np.repeat(codes > 0, 4).astype(np.int8))
+
+
+def _list_begins(told: str) -> int:
+    return [found.end() for found in _BOARD.finditer(told)][-1]
+
+
+def replayed_ideal(told: str) -> np.ndarray:
+    """Return how probable the ideal learner thinks it that each attempt is accepted, from a log.
+
+    What lay on a board is what was moved from it: all boards of the log are cleared.
+    """
+    spec = BoardSpec()
+    belief = make_learner("ideal", spec, rng=np.random.default_rng(0)).belief
+    history, shown = told.split("holds now:")
+    for part in re.split(r"^Board \d+$", history, flags=re.MULTILINE)[1:]:
+        attempts = [
+            (6 * (int(y) - 1) + int(x), shape.upper(), color.upper(), int(b), _OUTCOMES[reply])
+            for color, shape, x, y, b, reply in _ATTEMPT.findall(part)
+        ]
+        moved = [a for a in attempts if a[4] == 0]
+        pieces = tuple(Piece(k, pos, s, c) for k, (pos, s, c, _, _) in enumerate(moved))
+        belief.begin(Board(pieces).codes(spec))
+        for k, (pos, _, _, bucket, outcome) in enumerate(attempts):
+            over = k == len(attempts) - 1
+            belief.update(action=4 * (pos - 1) + bucket, outcome=outcome, over=over)
+    begun = WordPlayer(None, spec).observation(f"Board 1 holds now:{shown}")
+    belief.begin(begun.board)
+    return belief.forecast().accepted

@@ -22,7 +22,12 @@ from gnomon.distill.forecasts.pairs import (
     compare_forecasts,
     comparison_of,
 )
-from gnomon.distill.forecasts.prediction import known_scores, references_for, run_counts
+from gnomon.distill.forecasts.prediction import (
+    assumed_noise,
+    known_scores,
+    references_for,
+    run_counts,
+)
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation.preparation import PreparationOptions
 from gnomon.distill.preparation.prepared import PreparedScores, References
@@ -115,7 +120,8 @@ def compare(
             pair.append(model.forecast(known, runs=counts))
     found = comparison_of(pair[0], pair[1], (a, b), scale=model.scale, level=level)
     settings = {"tasks": list(model.tasks), "level": level, "transform": model.transform}
-    return SubsetComparisons((found,), settings, tuple(notes))
+    told = (*notes, *assumed_noise(model, table, runs))
+    return SubsetComparisons((found,), settings, told)
 
 
 @dataclass(frozen=True)

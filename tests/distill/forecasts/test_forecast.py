@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from gnomon.distill import FactorProcedure, SubsetModel, nested_error, prepare
-from gnomon.distill.forecasts.forecast import student_quantile
+from gnomon.distill.forecasts.forecast import Forecast, student_quantile
+from gnomon.distill.forecasts.pairs import compare_forecasts
+from gnomon.distill.validation.cross_validation import nested_splits
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
 
@@ -94,9 +96,37 @@ def test_fewer_runs_than_the_trainings_widen_it():
     assert np.mean(data.run_noise.variances) == pytest.approx(0.04, rel=0.15)
     model = PROCEDURE.with_spread(data, PROCEDURE.fit(data, PROCEDURE.choose(data, 3)[0]))
     row = data.x[0, data.columns(model.tasks)]
-    spreads = [model.forecaster.forecast(row, np.full(3, n)).spread for n in (1.0, 2.0, 5.0, 9.0)]
-    assert spreads[0] > spreads[1] > spreads[2] == spreads[3]
-    assert model.forecaster.forecast(row).spread == spreads[2]
+    told = [model.forecaster.forecast(row, np.full(3, n)) for n in (1.0, 2.0, 5.0, 9.0)]
+    ends = [one.interval(0.9) for one in (*told, model.forecaster.forecast(row))]
+    widths = [high - low for low, high in ends]
+    assert widths[0] > widths[1] > widths[2] == widths[3] == widths[4]
+
+
+def test_no_scale_widens_the_noise_of_runs():
+    ours, theirs = Forecast(2.0, 0.01, 0.0, noise=0.02), Forecast(1.0, 0.01, 0.0)
+    low, high = ours.interval(0.9, 2.0)
+    q = student_quantile(0.9)
+    assert (high - 2.0, 2.0 - low) == pytest.approx([q * np.sqrt(4 * 0.01 + 0.02)] * 2)
+    assert compare_forecasts(ours, theirs, scale=2.0)[1] == pytest.approx(np.sqrt(0.08 + 0.02))
+
+
+@pytest.mark.full
+def test_single_runs_are_covered_as_means_of_runs_are():
+    inside = []
+    for seed in range(3):
+        data = suite_of(runs=5, seed=seed, summary="median")
+        rng = np.random.default_rng(seed)
+        scale = nested_error(data, PROCEDURE, 4, spread=True, rng=rng).scale
+        for _, held, kept in nested_splits(data, "folds", rng=rng)[1]:
+            train = data.rows(kept)
+            tasks = PROCEDURE.choose(train, 4)[0]
+            model = PROCEDURE.with_spread(train, PROCEDURE.fit(train, tasks)).forecaster
+            # A single run differs from the mean of five by 4/5 of the variance between runs.
+            for i in np.flatnonzero(held):
+                x = data.x[i, data.columns(tasks)] + rng.normal(0, 0.2 * np.sqrt(0.8), 4)
+                low, high = model.forecast(x, np.ones(4)).interval(0.9, scale)
+                inside.append(low <= data.target[i] <= high)
+    assert 0.86 <= np.mean(inside) <= 0.98
 
 
 def test_intervals_cover_inside_and_in_time():

@@ -51,6 +51,9 @@ class Forecast:
     own, shared : float
         Variance of an algorithm's own error; of the error of extrapolating, which algorithms
         beyond the training have in common.
+    noise : float
+        Variance that fewer runs than the training's add. No scale widens it: the validation that
+        the scale comes from predicts from as many runs as the training has.
     rise : float
         What the upper end has more, as variance: scores that exceed all training tell of more.
     outside : float
@@ -64,6 +67,7 @@ class Forecast:
     center: float
     own: float
     shared: float
+    noise: float = 0.0
     rise: float = 0.0
     outside: float = 0.0
     shift: float = 0.0
@@ -71,7 +75,7 @@ class Forecast:
 
     @property
     def spread(self) -> float:
-        """Standard deviation before any scale."""
+        """Standard deviation before any scale, from as many runs as the training has."""
         return sqrt(self.own + self.shared)
 
     def interval(self, level: float, scale: float = 1.0) -> tuple[float, float]:
@@ -83,9 +87,10 @@ class Forecast:
         >>> round(low, 3), round(high, 3)
         (1.806, 2.194)
         """
-        q = student_quantile(level) * scale
-        v = self.own + self.shared
-        return self.center - q * sqrt(v), self.center + q * sqrt(v + self.rise)
+        q = student_quantile(level)
+        below = scale**2 * (self.own + self.shared) + self.noise
+        above = below + scale**2 * self.rise
+        return self.center - q * sqrt(below), self.center + q * sqrt(above)
 
     def verdict(self, *, scale: float, unit: float, n_training: int) -> str:
         """Return why a forecast is to be doubted, or refused; empty if nothing speaks against it.
@@ -224,13 +229,12 @@ class Forecaster:
         shift = simulated - line
         more = 1.0 + 0.8 * min(1.0, max(0, k - _FEW) / (_MANY - _FEW))
         own = _SUITES * more * deviation**2 + _PAPERS * fade * papers
-        own += self._run_noise(w, seen, runs)
         capped = min(outside, FARTHEST)
         shared = _OUTSIDE * (capped * deviation) ** 2 + _SHIFT * fade * shift**2
         position = (x - np.array(self.moments.mean[:-1])) / np.array(self.spread)
-        return Forecast(
-            center, own, shared, _RISE * rise**2, outside, shift, tuple(position.tolist())
-        )
+        noise = self._run_noise(w, seen, runs)
+        further = noise, _RISE * rise**2, outside, shift, tuple(position.tolist())
+        return Forecast(center, own, shared, *further)
 
     def _simulated(self, seen: npt.NDArray[np.bool_], x: FloatArray) -> tuple[float, float]:
         """Return mean and standard deviation of the summaries of suites, some scores given."""

@@ -63,7 +63,7 @@ def compare_forecasts(a: Forecast, b: Forecast, *, scale: float = 1.0) -> tuple[
     own = a.own + b.own - 2.0 * together * sqrt(a.own * b.own)
     far_a, far_b = sqrt(a.shared), sqrt(b.shared)
     shared = (far_a - far_b) ** 2 + _NOT_SHARED * min(far_a, far_b) ** 2
-    spread = scale * sqrt(own + shared)
+    spread = sqrt(scale**2 * (own + shared) + a.noise + b.noise)
     difference = a.center - b.center
     if spread == 0.0:
         return (0.5 if difference == 0 else float(difference > 0)), 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gnomon.distill.models import SubsetModel
@@ -124,7 +125,16 @@ def predict(
     if len(lacking) == len(found):
         raise ScoreDataError(f"expected scores on {', '.join(fitted.tasks)}; nobody has all")
     settings = {"tasks": list(fitted.tasks), "level": level, "source": fitted.source}
-    return Predictions(tuple(found), settings, (*lacking, *notes))
+    return Predictions(
+        tuple(found), settings, (*lacking, *notes, *assumed_noise(fitted, table, runs))
+    )
+
+
+def assumed_noise(model: SubsetModel, table: ScoreTable, runs: int | None) -> Iterator[str]:
+    """Yield that the variance between runs is assumed, if it counts and the training has none."""
+    counted = any(run_counts(table, name, model, runs) for name in table.algorithms)
+    if counted and model.forecaster is not None and model.forecaster.runs is None:
+        yield "the training has no runs: the variance between them is assumed"
 
 
 def references_for(

@@ -93,16 +93,17 @@ def doubts(
     """
     lines = []
     for doubt in _doubts(data):
-        with_it, without = (_said(one, data) for one in (held, held_of(doubt.without)))
-        lines.append(f"{doubt.text}: the nested {with_it}, without {without}")
+        word, found = _said(held, data)
+        without = _said(held_of(doubt.without), data)[1]
+        lines.append(f"{doubt.text}: the nested {word} is {found}, and {without} without")
     return lines
 
 
-def _said(held: HeldOut, data: PreparedScores) -> str:
-    """Return the error in words; R2 where a relative error may mean nothing."""
+def _said(held: HeldOut, data: PreparedScores) -> tuple[str, str]:
+    """Return what tells how good the predictions are; R2 where a relative error may mean little."""
     if data.transform.log_base is None:
-        return f"R2 is {held.r2:.3f}"
-    return f"error is {held.relative_error:.1%}"
+        return "R2", f"{held.r2:.3f}"
+    return "error", f"{held.relative_error:.1%}"
 
 
 def _doubts(data: PreparedScores) -> list[_Doubt]:

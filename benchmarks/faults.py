@@ -155,7 +155,10 @@ def _read(folder: Path) -> tuple[Any, ...]:
     # What took how long is lost with a row, and told as unknown.
     trials = [(t.key, t.learner, t.rule, t.trial, t.status, t.n_attempts, t.sha256)
               for t in RunFolder.open(folder).trials()]  # fmt: skip
-    return counts, trials, score(folder).to_records()
+    # The score is in the journal; whoever wants attempts reads the shards.
+    opened = RunFolder.open(folder)
+    attempts = [opened.frame(record).height for record in opened.trials()]
+    return counts, trials, attempts, score(folder).to_records()
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

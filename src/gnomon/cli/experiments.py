@@ -311,7 +311,8 @@ def score(
             if not out.parent.is_dir():
                 raise ScoreDataError(f"{out.parent}: expected a folder to write to; there is none")
             write_scores(table, out)
-            answer.results(table.to_records())
+            if as_json:  # Ten million rows would be three gigabytes that nobody asked for.
+                answer.results(table.to_records())
             answer.say(f"{table.describe()}\n{origin}\nwritten to {out}")
         else:
             answer.say(f"{table.scale}; {origin}")

@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -283,6 +283,13 @@ class RunFolder:
         except OSError:
             return False
         return hashlib.sha256(data).hexdigest() == trial.sha256
+
+    def require_shards(self, trials: Iterable[TrialRecord]) -> None:
+        """Refuse trials that are done whose shards are gone, without reading the others."""
+        there = set(os.listdir(self.shards)) if self.shards.is_dir() else set()
+        for trial in trials:
+            if trial.shard not in there:
+                self._shard(trial)
 
     def _shard(self, trial: TrialRecord) -> bytes:
         """Return the bytes of a trial's shard, which are those that the journal tells of."""

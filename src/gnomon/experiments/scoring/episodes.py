@@ -78,9 +78,10 @@ def run_episodes(run_folder: RunFolder, *, count_empty: bool = True) -> RunEpiso
     From the journal, or where that is older and has them not, from one pass over the attempts. Ten
     bytes an episode, however many attempts were made in it.
 
-    Raises RunFolderError if the journal, or the attempts of a trial, cannot be read.
+    Raises RunFolderError if the journal, or the attempts of a trial, cannot be read or are gone.
     """
     done = [record for record in run_folder.trials() if record.status == "done"]
+    run_folder.require_shards(done)
     found = dict(_of_shards(run_folder, done, count_empty))
     for record in done:
         if record.episodes is not None:

@@ -106,6 +106,7 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
             )
         where["metric"] = wanted.metric
     frame = tidy_frame(raw, origin, where)
+    del raw, renamed  # Texts of ten million rows are half a gigabyte beside what follows.
     if frame.is_empty():
         raise origin.error("expected rows of scores, found none")
     about, frame = _about(frame, origin)

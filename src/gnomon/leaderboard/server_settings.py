@@ -58,7 +58,7 @@ class ServerSettings:
     connections_per_address : int
         Open at once; those of a trusted proxy are for the proxy to limit.
     uploads_at_once, websockets_at_once : int
-        Of one account, and of one address. Of the logs of one account one is read at a time.
+        Of one account, and of one address. Of the logs of each, one is read at a time.
     upload_mib_per_hour : int
         Mebibytes of logs that one account may send, each log at least one.
     idle_websocket_s : float

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any, Protocol
 from weakref import WeakSet, WeakValueDictionary
 
@@ -95,14 +95,18 @@ class Intake:
     def __init__(self, settings: ServerSettings) -> None:
         self.uploads = AtOnce(settings.uploads_at_once)
         self.websockets = AtOnce(settings.websockets_at_once)
-        self._readings: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+        self._readings: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
 
     async def read(
-        self, request: Request, who: Caller, work: Callable[[Callable[[], None]], None]
+        self,
+        request: Request,
+        clients: Sequence[Hashable],
+        work: Callable[[Callable[[], None]], None],
     ) -> None:
-        """Do what an upload asks for in a thread, one of an account at a time.
+        """Do what an upload asks for in a thread, one of each client at a time.
 
-        ``work`` gets a function that raises Refusal once the client has left.
+        ``clients`` are the account and the address, always in this order: an address may have many
+        accounts. ``work`` gets a function that raises Refusal once the client has left.
         """
         left = threading.Event()
 
@@ -117,7 +121,10 @@ class Intake:
 
         watching = asyncio.create_task(watch())
         try:
-            async with self._readings.setdefault(who.account_id, asyncio.Lock()):
+            async with AsyncExitStack() as turns:
+                for client in clients:
+                    turn = self._readings.setdefault(client, asyncio.Lock())
+                    await turns.enter_async_context(turn)
                 await run_in_threadpool(work, check)
         finally:
             watching.cancel()

@@ -123,6 +123,8 @@ def serve(
             # The gate decides whom to believe.
             proxy_headers=False,
             ws_max_size=settings.max_body_bytes,
+            # Messages that wait in memory, of each websocket; a player waits for each answer.
+            ws_max_queue=2,
             limit_concurrency=AT_ONCE,
             timeout_graceful_shutdown=5,
         )

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, WebSocket, WebSocketDisconnect
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
 from gnomon.database.engine import Database
@@ -40,8 +41,8 @@ Submitter = Annotated[Caller, Depends(caller("submit"))]
 
 #: How long a websocket goes on without its token being looked at again, in seconds.
 _TRUST_S = 10.0
-#: The close codes of a connection that breaks the server's rules, and of one too many.
-_POLICY, _TRY_LATER = 1008, 1013
+#: The close code of a connection that breaks the server's rules.
+_POLICY = 1008
 
 
 def _live(connection: Request | WebSocket) -> RemoteGameCache:
@@ -115,8 +116,11 @@ async def play(websocket: WebSocket, database: DatabaseOf, settings: CurrentSett
         with intake.websockets.held(who.account_id, address_of(websocket.scope)):
             await websocket.accept()
             await _play(websocket, database, settings, secret, who)
-    except TooMany:
-        await websocket.close(_TRY_LATER)
+    except TooMany as error:
+        # Before it is accepted; told as HTTP, so that a player comes again instead of giving up.
+        headers = {"Retry-After": str(error.retry_after_s)}
+        refusal = JSONResponse({"detail": str(error)}, 429, headers)
+        await websocket.send_denial_response(refusal)
     except TimeoutError:
         await websocket.close()
 

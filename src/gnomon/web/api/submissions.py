@@ -47,6 +47,7 @@ from gnomon.web.api.dependencies import (
 from gnomon.web.api.records import Reason, SubmissionRecord, TrialRecord
 from gnomon.web.api.seasons import check_owner
 from gnomon.web.client_limits import Intake, count_upload
+from gnomon.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["submissions"])
 
@@ -111,7 +112,7 @@ async def send_log(
         with receiving(settings) as incoming:
             await receive(request.stream(), incoming, most)
             take = partial(take_in, database, settings, submission, incoming)
-            await intake.read(request, who, take)
+            await intake.read(request, (who.account_id, address_of(request.scope)), take)
     return await run_in_threadpool(_told, database, submission)
 
 

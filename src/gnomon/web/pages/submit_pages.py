@@ -42,6 +42,7 @@ from gnomon.web.api.dependencies import (
 )
 from gnomon.web.api.seasons import check_owner
 from gnomon.web.client_limits import Intake, count_upload
+from gnomon.web.middleware import address_of
 from gnomon.web.pages.templating import html_response
 
 router = APIRouter(tags=["pages"])
@@ -180,7 +181,7 @@ async def send_form(
             _announced, database, settings, who, entry_id, number, told, learner, facts
         )
         take = partial(take_in, database, settings, number_of, incoming)
-        await intake.read(request, who, take)
+        await intake.read(request, (who.account_id, address_of(request.scope)), take)
     return RedirectResponse(f"/submissions/{number_of}", 303)
 
 

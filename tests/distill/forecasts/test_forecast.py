@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gnomon.distill import FactorProcedure, SubsetModel, nested_error, prepare
-from gnomon.distill.forecasts.forecast import Forecast, student_quantile
+from gnomon.distill import FactorProcedure, Forecast, SubsetModel, nested_error, prepare
+from gnomon.distill.forecasts.forecast import student_quantile
 from gnomon.distill.forecasts.pairs import compare_forecasts
 from gnomon.distill.validation.cross_validation import nested_splits
 from gnomon.errors import ScoreDataError

@@ -47,6 +47,7 @@ def test_the_paper_is_told_honestly(papers_choice):
     assert papers_choice.nested_relative_error == pytest.approx(0.189, abs=5e-4)
 
 
+@pytest.mark.full
 def test_language_models():
     names = ["factor", "irt-1", "irt-2"]
     found = distill(language_models(), procedure=names, transform="logit", summary="mean")

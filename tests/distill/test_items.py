@@ -145,6 +145,7 @@ def test_a_saved_list_predicts_with_an_interval(tmp_path):
     assert "fewer than 10 items" in model.estimate({"task_1": 1.0}).verdict
 
 
+@pytest.mark.full
 def test_the_smallest_set_tells_the_gap_that_it_says():
     table = table_of(answers(100, 300, 1))
     found = item_sizes(table, 0.15)
@@ -171,6 +172,7 @@ def test_the_smallest_set_tells_the_gap_that_it_says():
         item_sizes(table, 0.1, method="best")
 
 
+@pytest.mark.full
 def test_items_are_asked_until_the_interval_is_narrow():
     x = answers(120, 300, 2)
     names = [f"task_{j}" for j in range(300)]

@@ -73,6 +73,7 @@ def test_every_trial_has_a_key_of_its_own():
     assert len(set(keys)) == len(keys) == config.n_trials == 20
 
 
+@pytest.mark.full
 def test_each_kernel_is_compiled_for_one_signature(tmp_path):
     # A constant handed from one kernel to another has a type of its own, and with it a kernel.
     code = (

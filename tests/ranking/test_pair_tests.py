@@ -194,6 +194,7 @@ def test_normal_p_values_are_scipys():
         assert test.p_value == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.full
 def test_pooled_tests_hold_their_level():
     """Identical learners on rules of different difficulty: 5 % of p-values are below 0.05."""
     rng = np.random.default_rng(2)

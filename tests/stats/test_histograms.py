@@ -52,6 +52,7 @@ def test_a_panel_a_task_and_given_axes_take_one():
     assert found.where(task="u").plot(ax) is ax
 
 
+@pytest.mark.full
 def test_of_many_tasks_the_first_are_drawn():
     for n_algorithms, n_tasks, drawn in ((1, 70, 60), (2, 57, 57), (8, 57, 24), (20, 57, 12)):
         x = np.random.default_rng(0).normal(size=(n_algorithms, 2, n_tasks))

@@ -65,6 +65,7 @@ def test_scaling_for_few_runs():
     assert found.high - found.low == pytest.approx(ratio * (plain.high - plain.low))
 
 
+@pytest.mark.full
 def test_with_many_scores_the_closed_forms_are_taken_and_end_where_resamples_do():
     rng = np.random.default_rng(0)
     scores = rng.gamma(2.0, size=(1200, 45)) * rng.uniform(0.5, 1.5, size=45)

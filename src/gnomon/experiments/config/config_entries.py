@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from gnomon.learners.base import Learner
 
 _MOST_LEARNERS = 10_000
+#: Made once: a run has thousands of keys.
+_CONTENT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def content_hash(value: Any) -> str:
@@ -35,7 +37,7 @@ def content_hash(value: Any) -> str:
 
 def content_text(value: Any) -> str:
     """Return a value as JSON, which is the same text for the same value."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _CONTENT.encode(value)
 
 
 @dataclass(frozen=True)

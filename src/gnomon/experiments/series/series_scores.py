@@ -117,10 +117,15 @@ def score_series(
 
     Examples
     --------
-    >>> score_series([PlayedSeries("p1", "clockwise", 0, ())])
-    Traceback (most recent call last):
-    ...
-    gnomon.errors.ScoreDataError: expected a series with an attempt; found none
+    >>> from gnomon.experiments.series.played_series import PlayedEpisode
+    >>> from gnomon.experiments.series.transcript_files import RecordedAttempt
+    >>> made = [
+    ...     RecordedAttempt("p1", "e1", number, "", 0, None, 8, 2, code, "a.csv", {})
+    ...     for number, code in enumerate([4, 4, 0, 0])
+    ... ]
+    >>> series = PlayedSeries("p1", "clockwise", 0, (PlayedEpisode("e1", tuple(made)),))
+    >>> score_series([series], target_streak=2).runs("p1", "clockwise")
+    array([2.])
     """
     from gnomon.scores.table import ScoreTable
 
@@ -139,7 +144,9 @@ def score_series(
         and rule in (None, one.series.rule)
     ]
     if not chosen:
-        raise ScoreDataError(_none_left(precedence, rule, any_there=len(all_measured) > 0))
+        raise ScoreDataError(
+            _none_left(precedence, rule, any_there=any(x.accepted.size for x in all_measured))
+        )
     if as_reference:
         chosen = [_limited(one) for one in chosen]
     means = _mean_m_star(chosen if as_reference else all_measured)

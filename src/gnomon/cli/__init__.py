@@ -33,7 +33,7 @@ _VERBS = {
     "status": "experiments.status",
     "repair": "experiments.repair",
     "export": "experiments.export",
-    "score": "experiments.score",
+    "score": "scoring.score",
     "estimate": "statistics.estimate",
     "compare": "statistics.compare",
     "profile": "statistics.profile",

@@ -1,4 +1,4 @@
-"""The verbs of runs: ``demo, run, status, repair, export, score, verify``."""
+"""The verbs of runs: ``demo, run, status, repair, export, verify``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.cli.options import Normalize, ReadOptions, Source, normalized, scores_of, with_groups
-from gnomon.errors import ConfigError, ScoreDataError, counted
+from gnomon.errors import ConfigError, counted
 
 if TYPE_CHECKING:
     from gnomon.experiments.config.experiment_config import ExperimentConfig
@@ -285,38 +284,6 @@ def export(
         paths = write_curves(RunFolder.open(folder), out)
         answer.results([{"path": str(path)} for path in paths])
         answer.say(f"{len(paths)} {'file' if len(paths) == 1 else 'files'} written to {out}")
-
-
-@with_groups
-def score(
-    source: Source,
-    metric: Annotated[
-        str | None,
-        typer.Option("--metric", "--score", help="Which score; tce of a run, if none is named."),
-    ] = None,
-    normalize: Normalize = None,
-    out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
-    *,
-    reading: ReadOptions,
-    as_json: JsonOption = False,
-) -> None:
-    """Turn the attempts of a run into scores, one for each trial."""
-    with answering("score", as_json=as_json) as answer:
-        table = normalized(scores_of(source, metric, reading), normalize)
-        # Whether attempts on empty cells are errors stands here, for a table of errors.
-        origin = "; ".join(table.provenance)
-        if out is not None:
-            from gnomon.scores.readers.tidy_files import write_scores
-
-            if not out.parent.is_dir():
-                raise ScoreDataError(f"{out.parent}: expected a folder to write to; there is none")
-            write_scores(table, out)
-            if as_json:  # Ten million rows would be three gigabytes that nobody asked for.
-                answer.results(table.to_records())
-            answer.say(f"{table.describe()}\n{origin}\nwritten to {out}")
-        else:
-            answer.say(f"{table.scale}; {origin}")
-            answer.records(table.to_records())
 
 
 def verify(

@@ -47,6 +47,9 @@ from .scoring.trial_scores import METRICS as METRICS
 from .scoring.trial_scores import Metric as Metric
 from .scoring.trial_scores import episode_errors as episode_errors
 from .scoring.trial_scores import score_trial as score_trial
+from .series.played_series import PlayedSeries as PlayedSeries
+from .series.played_series import read_series as read_series
+from .series.series_scores import score_series as score_series
 from .trial import Trial as Trial
 from .trial import trials_of as trials_of
 
@@ -63,6 +66,7 @@ __all__ = [
     "MasteryDistribution",
     "Metric",
     "PairStatus",
+    "PlayedSeries",
     "PredefinedBoards",
     "Progress",
     "Repairs",
@@ -93,9 +97,11 @@ __all__ = [
     "load_experiment",
     "load_suite",
     "mastery_distribution",
+    "read_series",
     "repair",
     "run",
     "score",
+    "score_series",
     "score_table",
     "score_trial",
     "statements",

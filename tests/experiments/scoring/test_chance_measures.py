@@ -25,6 +25,7 @@ def written_out(good, p0, mu, episode) -> dict[str, float]:
     m = len(good)
     expected = sum(1 - p for p in p0)
     boards = [i for i in range(m) if i == 0 or good[i - 1] or episode[i] != episode[i - 1]]
+    first = [max(b for b in boards if b <= i) for i in range(m)]
     omega = 0.0
     for a, b in zip(boards, [*boards[1:], m], strict=True):
         failed = sum(not g for g in good[a:b])
@@ -43,8 +44,9 @@ def written_out(good, p0, mu, episode) -> dict[str, float]:
         "aaid": aaid,
         "aaie": aaie,
         "aaig": w / sum(mu[i] - 1 for i in boards) * q,
-        "aaih": sum(1 / (mu[i] - 1) for i in range(m) if not good[i] and mu[i] > 1),
+        "aaih": sum(1 / (mu[first[i]] - 1) for i in range(m) if not good[i] and mu[first[i]] > 1),
         "omega": omega,
+        "omega_by_attempt": sum(p / (1 - p) for p, g in zip(p0, good, strict=True) if not g),
     }
 
 

@@ -27,6 +27,19 @@ def test_as_counted_by_hand(accepted, target):
     assert attempts_to_master(accepted, target=target) == by_hand(accepted, target)
 
 
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([1.0, 2.0, 4.0]))), st.integers(1, 8))
+def test_by_likelihood_as_counted_by_hand(attempts, target):
+    accepted, ratios = [good for good, _ in attempts], [ratio for _, ratio in attempts]
+    expected, streak, product = math.inf, 0, 1.0
+    for made, (good, ratio) in enumerate(attempts, start=1):
+        streak, product = (streak + 1, product * ratio) if good else (0, 1.0)
+        if good and (streak >= target or product >= 32) and expected == math.inf:
+            expected = float(made - streak)
+    assert attempts_to_master(accepted, target=target, ratios=ratios, target_r=32) == expected
+    alone = attempts_to_master(accepted, target=None, ratios=ratios, target_r=32)
+    assert alone >= expected
+
+
 @given(st.lists(st.integers(0, 20) | st.just(math.inf), min_size=1, max_size=30))
 def test_the_distribution_counts_all_trials(values):
     d = mastery_distribution(values)
@@ -39,6 +52,8 @@ def test_the_distribution_counts_all_trials(values):
 def test_what_is_refused():
     with pytest.raises(ValueError, match="target: expected at least 1, found 0"):
         attempts_to_master([1], target=0)
+    with pytest.raises(ValueError, match="ratios: expected 1 numbers, found 2"):
+        attempts_to_master([1], ratios=[1, 1], target_r=9)
     for wrong in ([], [math.nan], [[1.0]]):
         with pytest.raises(ValueError, match="expected at least one m"):
             mastery_distribution(wrong)

@@ -37,8 +37,10 @@ AAI_FAMILY: Mapping[str, str] = {
     "aaid": "W / (sum of 1 - p0 at errors) * q, which changes at errors only",
     "aaie": "AAI * q, which changes at errors only",
     "aaig": "W / (sum of mu - 1 over boards) * q",
-    "aaih": "sum of 1 / (mu - 1) at errors, where mu > 1; drawn over pieces removed where mu > 1",
+    "aaih": "sum of 1 / (mu - 1) at errors, mu of the board's first attempt, where that is > 1; "
+    "drawn over pieces removed where mu > 1",
     "omega": "over boards, the sum of W * sum(p0) / sum(1 - p0) on that board; about q for chance",
+    "omega_by_attempt": "the sum of p0 / (1 - p0) at errors",
 }
 
 
@@ -77,6 +79,7 @@ def aai_curves(
     mu: npt.ArrayLike,
     *,
     episode: npt.ArrayLike | None = None,
+    as_reference: bool = False,
 ) -> dict[str, _Floats]:
     """Return each measure of the AAI family after each attempt of a series.
 
@@ -90,11 +93,15 @@ def aai_curves(
         Attempts that such a player needs to remove a piece, at least 1.
     episode : array_like of int, shape (n_attempts,), optional
         Which episode each attempt was made in; one episode if not given.
+    as_reference : bool
+        Where chance could not have failed, put in what the reference system does: 0 in place of
+        AAI, and for an error there, in OMEGA, ½ for the sum of 1 - p0.
 
     Returns
     -------
     dict from str to numpy.ndarray of float, shape (n_attempts,)
-        By the names of `AAI_FAMILY`. NaN as long as chance could not have failed.
+        By the names of `AAI_FAMILY`. NaN as long as chance could not have failed; OMEGA leaves out
+        errors on boards where it could not.
 
     Raises
     ------
@@ -120,13 +127,14 @@ def aai_curves(
     if mu.shape != good.shape:
         raise ValueError(f"mu: expected {good.size} numbers, found {mu.size}")
     errors, removed = np.cumsum(~good), np.cumsum(good)
-    aai = _ratio(errors, np.cumsum(1 - p0))
+    aai = _ratio(errors, np.cumsum(1 - p0), 0.0 if as_reference else np.nan)
     of_episode = np.zeros(good.size) if episode is None else np.asarray(episode)
     # A board lies as it does until a piece is removed, or another is dealt.
     changed = good[:-1] | (of_episode[1:] != of_episode[:-1])
     begins = np.append(True, changed)[: good.size]
     board = np.cumsum(begins)
-    hard = mu > 1
+    first_mu = mu[np.flatnonzero(begins)][board - 1]
+    hard = (first_mu > 1) & ~good
     return {
         "aai": aai,
         "aaib": aai * np.arange(1, good.size + 1),
@@ -134,18 +142,25 @@ def aai_curves(
         "aaid": _held(_ratio(errors, np.cumsum(np.where(good, 0.0, 1 - p0))) * removed, ~good),
         "aaie": _held(aai * removed, ~good),
         "aaig": _ratio(errors, np.cumsum(np.where(begins, mu - 1, 0.0))) * removed,
-        "aaih": np.cumsum(np.divide(1, mu - 1, out=np.zeros(good.size), where=hard & ~good)),
-        "omega": _omega(good, p0, board),
+        "aaih": np.cumsum(np.divide(1, first_mu - 1, out=np.zeros(good.size), where=hard)),
+        "omega": _omega(good, p0, board, 0.5 if as_reference else np.inf),
+        "omega_by_attempt": _omega(good, p0, np.arange(good.size), 0.5 if as_reference else np.inf),
     }
 
 
-def _omega(good: npt.NDArray[np.bool_], p0: _Floats, board: npt.NDArray[np.int_]) -> _Floats:
-    """Sum over boards the errors there, each by the odds of success."""
+def _omega(
+    good: npt.NDArray[np.bool_], p0: _Floats, board: npt.NDArray[np.int_], never_fails: float
+) -> _Floats:
+    """Sum over boards the errors there, each by the odds of success.
+
+    ``never_fails`` stands for the sum of 1 - p0 where that is 0.
+    """
     total = np.zeros(good.size)
     before = 0.0
     for at in np.split(np.arange(good.size), np.flatnonzero(np.diff(board)) + 1):
         failed = np.cumsum(~good[at])
-        odds = _ratio(np.cumsum(p0[at]), np.cumsum(1 - p0[at]), none=0.0)
+        fails = np.cumsum(1 - p0[at])
+        odds = np.cumsum(p0[at]) / np.where(fails > 0, fails, never_fails)
         total[at] = before + failed * odds
         before = total[at[-1]] if at.size else before
     return total

@@ -19,29 +19,42 @@ import numpy.typing as npt
 TARGET_STREAK = 10
 
 
-def attempts_to_master(accepted: npt.ArrayLike, *, target: int = TARGET_STREAK) -> float:
+def attempts_to_master(
+    accepted: npt.ArrayLike,
+    *,
+    target: int | None = TARGET_STREAK,
+    ratios: npt.ArrayLike | None = None,
+    target_r: float = math.inf,
+) -> float:
     """Return m*: how many attempts were made before the first streak of successes.
 
     Parameters
     ----------
     accepted : array_like of bool, shape (n_attempts,)
         Whether each attempt of a trial was a success.
-    target : int
-        Length of the streak, at least 1.
+    target : int or None
+        Length of the streak, at least 1; None if only `target_r` counts.
+    ratios : array_like of float, shape (n_attempts,), optional
+        By how much each attempt, if it is a success, speaks for one who knows the rule against one
+        who tries at random.
+    target_r : float
+        A streak counts, too, if the product of its ratios gets so high.
 
     Returns
     -------
     float
-        A whole number, or infinity if there was no such streak.
+        A whole number, or infinity if there was no such streak. It counts to where the streak
+        began, whichever criterion it met.
 
     Raises
     ------
     ValueError
-        If the target is below 1.
+        If the target is below 1, or the lengths differ.
 
     References
     ----------
-    The reference system's ``MakeMwSeries`` with ``targetStreak``, as it counts since version 8.056.
+    The reference system's ``MakeMwSeries`` with ``targetStreak`` and ``targetR``, as it counts
+    since version 8.056.
 
     Examples
     --------
@@ -49,15 +62,23 @@ def attempts_to_master(accepted: npt.ArrayLike, *, target: int = TARGET_STREAK) 
     4.0
     >>> attempts_to_master([0, 1, 1, 0], target=3)
     inf
+    >>> attempts_to_master([0, 1, 1, 0], target=3, ratios=[4.0, 4.0, 4.0, 4.0], target_r=16)
+    1.0
     """
-    if target < 1:
+    if target is not None and target < 1:
         raise ValueError(f"target: expected at least 1, found {target}")
     good = np.asarray(accepted, dtype=np.bool_)
+    weights = np.ones(good.size) if ratios is None else np.asarray(ratios, dtype=np.float64)
+    if weights.shape != good.shape:
+        raise ValueError(f"ratios: expected {good.size} numbers, found {weights.size}")
     # A streak ends at a failure or with the trial; it begins after the failure before.
     ends = np.append(np.flatnonzero(~good), good.size)
     begins = np.append(0, ends[:-1] + 1)
-    long_enough = np.flatnonzero(ends - begins >= target)
-    return float(begins[long_enough[0]]) if long_enough.size else math.inf
+    enough = ends - begins >= (math.inf if target is None else target)
+    if ratios is not None:
+        reached = [weights[a:b].cumprod().max(initial=0) for a, b in zip(begins, ends, strict=True)]
+        enough |= np.array(reached) >= target_r
+    return float(begins[enough][0]) if enough.any() else math.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)

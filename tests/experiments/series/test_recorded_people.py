@@ -1,0 +1,182 @@
+"""Series of people against what the reference system's analysis made of the same files."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from gnomon.errors import ScoreDataError
+from gnomon.experiments import aai_curves, read_series, score_series
+from gnomon.experiments.series.attempt_chances import attempt_chances
+from gnomon.experiments.series.transcript_files import read_attempts, read_initial_boards
+from gnomon.game.formats.trial_lists import read_trial_list
+from gnomon.rules import parse
+from recorded_people import recorded, write_player
+
+MODES = {"Naive": "naive", "Every": "every", "EveryCond": "every-cond", "Ignore": "ignore"}
+
+
+@pytest.fixture(scope="module")
+def players():
+    return recorded("players")
+
+
+def series_of(folder, record, *, detailed=False):
+    write_player(folder, record, detailed=detailed)
+    return read_series([folder], trial_lists=folder / "lists")
+
+
+def scores_of(folder, series, options, metric):
+    table = score_series(
+        series,
+        metric,
+        rules=folder / "rules",
+        target_streak=options.get("targetStreak"),
+        target_r=options.get("targetR"),
+        precedence=MODES[options["precMode"]],
+        p0=options.get("p0", "random"),
+        rule=options.get("target"),
+        as_reference=True,
+    )
+    return table.to_records()
+
+
+def as_the_reference_writes(row, dagger, options):
+    limit = float(options.get("defaultMStar", 300))
+    learned, m_dagger = row["learned"], dagger["score"]
+    return {
+        "ruleSetName": row["rule"],
+        "precedingRules": row["preceding"] or "",
+        "seriesNo": row["series"],
+        "playerId": row["algorithm"],
+        "learned": learned,
+        "total_moves": row["attempts"],
+        "total_errors": row["errors"],
+        "mStar": row["score"] if learned else limit,
+        "mDagger": math.nan
+        if m_dagger is None
+        else m_dagger
+        if learned
+        else m_dagger + limit - 300,
+    }
+
+
+@pytest.mark.parametrize("detailed", [False, pytest.param(True, marks=pytest.mark.full)])
+def test_series_scores_agree_in_every_option_set(players, tmp_path, detailed):
+    """m*, m-dagger, totals and preceding rules: 39 players, transcripts of all versions."""
+    n = 0
+    for record in players:
+        if "error" in record or "note" in record:
+            continue
+        if detailed and record["experimentPlan"].startswith("adve."):
+            continue  # only the table of players names the partner
+        series = series_of(folder := tmp_path / record["playerId"], record, detailed=detailed)
+        for name, expected in record["expected"].items():
+            options, where = expected["options"], (record["playerId"], name)
+            if not expected["series"]:
+                with pytest.raises(ScoreDataError, match=r"expected a series on .* found none"):
+                    scores_of(folder, series, options, "m_star")
+                continue
+            stars = scores_of(folder, series, options, "m_star")
+            daggers = scores_of(folder, series, options, "m_dagger")
+            assert len(stars) == len(expected["series"]), where
+            for row, dagger, theirs in zip(stars, daggers, expected["series"], strict=True):
+                ours = as_the_reference_writes(row, dagger, options)
+                theirs = {key: theirs[key] for key in ours}
+                for key in ("mStar", "mDagger"):
+                    assert ours.pop(key) == pytest.approx(
+                        float(theirs.pop(key)), abs=1e-12, nan_ok=True
+                    ), (where, key)
+                assert ours == theirs, where
+                n += 1
+    assert n > 600
+
+
+@pytest.mark.full
+def test_aai_measures_agree_with_the_recorded_chances(players, tmp_path):
+    """AAI of our replay equals AAI of the recorded p0 and mu of each attempt."""
+    for record in players:
+        if "error" in record or "note" in record:
+            continue
+        series = series_of(folder := tmp_path / record["playerId"], record)
+        for name in ("ignore-s10", "ignore-s10-mcp1"):
+            expected = record["expected"][name]
+            for metric in ("aai", "aaig"):
+                found = scores_of(folder, series, expected["options"], metric)
+                for row, theirs in zip(found, expected["series"], strict=True):
+                    accepted, p0, mu = np.array(theirs["moveInfo"], dtype=float).T
+                    curves = aai_curves(accepted == 1, p0, mu, as_reference=True)
+                    assert row["score"] == pytest.approx(curves[metric][-1], rel=1e-12)
+
+
+def test_players_whom_the_reference_gives_up_are_read(players, tmp_path):
+    given_up = [r for r in players if "error" in r or "note" in r]
+    assert len(given_up) > 3
+    for record in given_up:
+        series = series_of(folder := tmp_path / record["playerId"], record)
+        table = score_series(series, "aai", rules=folder / "rules", precedence="ignore")
+        assert np.isfinite(table.frame["score"].to_numpy()).all(), record["playerId"]
+
+
+def test_chances_agree_at_every_attempt(players, tmp_path):
+    """p0 of 39 players' attempts, accepted picks included, of both players who know nothing."""
+    expected = defaultdict(dict)
+    for record in recorded("p0"):
+        rows = {(episode, number): p0 for episode, number, p0 in record["rows"]}
+        expected[record["playerId"]].setdefault(record["p0_model"], {}).update(rows)
+    n = 0
+    for record in players:
+        folder = write_player(tmp_path / record["playerId"], record)
+        parameters = read_trial_list(next((folder / "lists").rglob("*.csv")))
+        number_of = {e["episodeId"]: e["seriesNo"] for e in record["episodes"]}
+        boards = read_initial_boards(sorted((folder / "boards").iterdir()))
+        for episode, attempts in read_attempts(sorted((folder / "transcripts").iterdir())).items():
+            row = parameters[number_of[episode]]
+            fixed = row.others["feedback_switches"] == "fixed"
+            rule = parse(record["rules"][row.rule_id])
+            chances = attempt_chances(rule, boards[episode], attempts, only_movable=fixed)
+            for model, theirs in expected[record["playerId"]].items():
+                for attempt, ours in zip(attempts, chances, strict=True):
+                    key = episode, attempt.number
+                    if key in theirs:
+                        assert ours.of(model)[0] == pytest.approx(theirs[key], abs=1e-12), key
+                        n += 1
+    assert n > 4000
+
+
+def test_curves_agree():
+    """The AAI family after each attempt and each removal; the records have eight decimals."""
+    inputs = {
+        (r["p0_model"], r["key"], r["playerId"], r["seriesNo"]): np.array(r["moveInfo"]).T
+        for r in recorded("curves_input")
+    }
+    n = 0
+    for record in recorded("curves"):
+        for curve in record["curves"]:
+            key = record["p0_model"], record["key"], curve["playerId"], curve["seriesNo"]
+            accepted, p0, mu = inputs[key]
+            theirs = np.array(curve["y"], dtype=float)[: curve["start_extra"] + 1]
+            ours = drawn(record["mode"], record["arg"], accepted == 1, p0, mu)
+            np.testing.assert_allclose(
+                ours[: len(theirs)],
+                theirs,
+                rtol=0,
+                atol=5.001e-9,
+                err_msg=str((record["mode"], key)),
+            )
+            n += 1
+    assert n > 500
+
+
+def drawn(mode, axis, good, p0, mu):
+    """Return a curve over attempts (M), or over pieces removed (C)."""
+    name = "omega_by_attempt" if (mode, axis) == ("OMEGA", "M") else mode.lower()
+    curves = aai_curves(good, p0, mu, as_reference=True) | {"w": np.cumsum(~good)}
+    at = good.copy() if axis == "C" else np.ones(good.size, dtype=bool)
+    if (mode, axis) == ("AAIH", "C"):
+        begins = np.append(True, good[:-1])
+        at &= mu[begins][np.cumsum(begins) - 1] > 1
+    return np.append(0, curves[name][at])

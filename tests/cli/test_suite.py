@@ -327,6 +327,16 @@ def test_the_page_of_a_distillation_says_beside_what(suite, tmp_path, gnomon):
     page = (tmp_path / "page.html").read_text()
     assert "anchor points" in page
     assert "Beside what" in page
+    assert "How the error falls with the number of tasks" in page
+    assert "What less error costs" not in page
+    costs = "\n".join(["task,cost", *(f"t{j},{1 + j}" for j in range(8))])
+    (tmp_path / "costs.csv").write_text(costs)
+    goal = ("--costs", "costs.csv", "--budget", "6", "--page", "page.html", "--folds", "3")
+    assert gnomon("distill", "suite.csv", "--transform", "identity", *goal)[0] == 0
+    assert "What less error costs" in (tmp_path / "page.html").read_text()
+    had = ("--have", "t1,t2", "--page", "page.html", "--folds", "3")
+    assert gnomon("distill", "suite.csv", "--transform", "identity", *had)[0] == 0
+    assert "already run" in (tmp_path / "page.html").read_text()
 
 
 def test_few_algorithms_are_told_what_they_do_to_the_error(gnomon, tmp_path):

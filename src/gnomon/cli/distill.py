@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -253,9 +253,23 @@ def distill(
             from gnomon.report import distillation_report
 
             with search.begun("page") as doing:
+                doing |= {"sets": _sets_beside(scores.source, options), "costs": options["costs"]}
                 told = distillation_report(found, Path(scores.source).name, **doing)
             told.save_alone(page)
             answer.say(f"written to {page}")
+
+
+def _sets_beside(source: str, options: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    """Return the sets that a page judges beside the chosen one: what was run, and a published."""
+    sets: dict[str, Sequence[str]] = {"already run": options["have"]} if options["have"] else {}
+    return sets | (published_set(options["size"] or 5) if source == "atari5" else {})
+
+
+def published_set(size: int) -> dict[str, tuple[str, ...]]:
+    """Return the published set of so many games, by its name; nothing if there is none."""
+    from gnomon.distill import atari
+
+    return {one.name: one.games for one in atari.models() if one.name == f"Atari-{size}"}
 
 
 def say_items(answer: Answer, items: Sequence[str]) -> None:

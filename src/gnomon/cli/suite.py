@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.distill import Names, Picture, SuiteScores, costs_of, say_items
+from gnomon.cli.distill import Names, Picture, SuiteScores, costs_of, published_set, say_items
 from gnomon.cli.options import ReadOptions, Score, Seed, Source, scores_of, with_groups
 from gnomon.cli.progress import SearchOptions, announce, progress_bar
 from gnomon.errors import ScoreDataError
@@ -231,9 +231,7 @@ def baselines(
     with answering("suite baselines", as_json=as_json) as answer:
         sets = dict(map(_named_set, subset or ()))
         if scores.source == "atari5":
-            from gnomon.distill import atari
-
-            sets |= {one.name: one.games for one in atari.models() if one.name == f"Atari-{size}"}
+            sets |= published_set(size)
         data = scores.prepared()
         found = judged(data, size=size, sets=sets, nested=nested, folds=folds, rng=seed)
         answer.show(found, figure=figure)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from gnomon.distill import ItemChoice, baselines, sizes
+from gnomon.distill import ItemChoice, baselines, pareto, sizes
 from gnomon.distill.work import Progress
 from gnomon.execution.executor import Executor
 from gnomon.plot.style import default_settings
@@ -21,6 +22,8 @@ def distillation_report(
     found: Results[Any],
     title: str,
     *,
+    sets: Mapping[str, Sequence[str]] | None = None,
+    costs: Mapping[str, float] | None = None,
     rng: np.random.Generator | int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -33,6 +36,10 @@ def distillation_report(
         From :func:`gnomon.distill.distill`.
     title : str
         What was distilled.
+    sets : mapping from name to tasks, optional
+        Fixed sets to judge beside it, published ones or what was run already.
+    costs : mapping from task to float, optional
+        Of one run of each task: the page then has the least error for each cost, nested.
     rng, executor, progress
         Of the sets of each smaller size, as :func:`gnomon.distill.sizes` takes them.
 
@@ -51,7 +58,8 @@ def distillation_report(
     if isinstance(found, ItemChoice):
         words, sections = _of_items(found)
     else:
-        words, sections = _of_tasks(found, rng=rng, executor=executor, progress=progress)
+        doing = {"rng": rng, "executor": executor, "progress": progress}
+        words, sections = _of_tasks(found, sets, costs, **doing)
     settings = {k: v for k, v in found.settings.items() if isinstance(v, int | float | str)}
     return Report(
         title=title,
@@ -64,14 +72,23 @@ def distillation_report(
     )
 
 
-def _of_tasks(found: Any, **doing: Any) -> tuple[str, tuple[Section, ...]]:
+def _of_tasks(
+    found: Any,
+    sets: Mapping[str, Sequence[str]] | None,
+    costs: Mapping[str, float] | None,
+    **doing: Any,
+) -> tuple[str, tuple[Section, ...]]:
     size, folds = len(found.model.tasks), found.settings["folds"]
-    others = baselines(found.data, size=size, folds=folds)
+    others = baselines(found.data, size=size, folds=folds, sets=sets)
     grown = sizes(found.data, most=size, folds=folds, others=True, **doing)
     chosen = _section("chosen", "The tasks", found)
     beside = _section("beside", "Beside what", others, others.notes)
     curve = _section("sizes", "How the error falls with the number of tasks", grown, grown.notes)
-    return "the table of scores", (chosen, curve, beside)
+    sections = [chosen, curve, beside]
+    if costs is not None:
+        priced = pareto(found.data, costs, most=size, folds=folds, progress=doing["progress"])
+        sections.insert(2, _section("costs", "What less error costs", priced, priced.notes))
+    return "the table of scores", tuple(sections)
 
 
 def _of_items(found: ItemChoice) -> tuple[str, tuple[Section, ...]]:

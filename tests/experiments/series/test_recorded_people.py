@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.experiments import aai_curves, read_series, score_series
+from gnomon.experiments import aai_curves, fit_learning_curve, read_series, score_series
 from gnomon.experiments.series.attempt_chances import attempt_chances
 from gnomon.experiments.series.transcript_files import read_attempts, read_initial_boards
 from gnomon.game.formats.trial_lists import read_trial_list
@@ -145,6 +145,18 @@ def test_chances_agree_at_every_attempt(players, tmp_path):
                         assert ours.of(model)[0] == pytest.approx(theirs[key], abs=1e-12), key
                         n += 1
     assert n > 4000
+
+
+@pytest.mark.full
+def test_fitted_curves_are_no_less_likely():
+    """Where its skills are probabilities; the reference's penalty lets them leave 0 to 1."""
+    n = 0
+    for record in recorded("fits"):
+        if 0 <= record["B"] <= 1 and 0 <= record["C"] <= 1:
+            ours = fit_learning_curve(record["y"], record["p0"]).log_likelihood
+            assert ours / record["n"] > record["L_over_n"] - 1e-4, record["playerId"]
+            n += 1
+    assert n > 5
 
 
 def test_curves_agree():

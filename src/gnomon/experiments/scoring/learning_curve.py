@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ _Floats = npt.NDArray[np.float64]
 
 #: Below this probability the logarithm is continued by its tangent, so that it has an end.
 _LEAST = 1e-6
-#: Starting points of the search for the time of learning, and bounds of the steepness.
-_STARTS, _STEEPEST = 24, 1e3
+#: Starting points of the search: times of learning, and at each a gradual and a sudden one.
+_STARTS, _SLOPES = 16, (10.0, 200.0)
+_STEEPEST = 1e3
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +124,13 @@ def _best(t: _Floats, good: _Floats, chance: _Floats) -> LearningCurve:
     bounds = [(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, _STEEPEST)]
     n_starts = min(_STARTS, t.size)
     results = []
-    for inflection in (np.arange(n_starts) + 0.5) / n_starts:
+    places = (np.arange(n_starts) + 0.5) / n_starts
+    for inflection, steepness in itertools.product(places, _SLOPES):
         before = t <= inflection * scale
         start = good[before].mean() if before.any() else good.mean()
         end = good[~before].mean() if (~before).any() else good.mean()
         # Off the bounds, where there is no slope to follow.
-        guess = [*np.clip([start, end], 0.05, 0.95), inflection, 10.0]
+        guess = [*np.clip([start, end], 0.05, 0.95), inflection, steepness]
         results.append(
             minimize(
                 _loss, guess, (t / scale, good, chance), jac=True, method="L-BFGS-B", bounds=bounds

@@ -60,7 +60,7 @@ class ServerSettings:
     uploads_at_once, websockets_at_once : int
         Of one account, and of one address. Of the logs of each, one is read at a time.
     upload_mib_per_hour : int
-        Mebibytes of logs that one account may send, each log at least one.
+        Mebibytes of logs that one account, and one address, may send, each log at least one.
     idle_websocket_s : float
         A websocket over which nobody has moved for so long is closed.
     min_free_mib : int

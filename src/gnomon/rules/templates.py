@@ -23,16 +23,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol, SupportsIndex
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon._io.text_file import read_text
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError
 from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.parser import parse
-
-if TYPE_CHECKING:
-    import numpy as np
 
 #: Lists of values that have a name.
 _NAMED_VALUES: Mapping[str, tuple[str, ...]] = {
@@ -168,7 +165,14 @@ def generate(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
         yield GeneratedRule(rule_name, _parsed(_fill(read.body, values), rule_name), values)
 
 
-def draw_rule(template: str, *, rng: np.random.Generator, name: str = "rule") -> GeneratedRule:
+class Draws(Protocol):
+    """Source of random whole numbers, such as ``numpy.random.Generator``."""
+
+    def integers(self, low: int, /) -> SupportsIndex:
+        """Return one from 0 up to, and without, a number."""
+
+
+def draw_rule(template: str, *, rng: Draws, name: str = "rule") -> GeneratedRule:
     """Fill the gaps of a template at random: each way that it allows is as probable as any other.
 
     Parameters

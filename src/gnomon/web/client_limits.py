@@ -130,8 +130,11 @@ class Intake:
             watching.cancel()
 
 
-def count_upload(database: Database, settings: ServerSettings, who: Caller, n_bytes: int) -> None:
-    """Count the bytes of a log that an account sends; raises TooMany above the limit."""
-    with database.writing() as session:
-        key, most = f"MiB {who.account_id}", settings.upload_mib_per_hour
-        count_or_refuse(session, key, most, HOUR_S, amount=-(-n_bytes // MIB))
+def count_upload(
+    database: Database, settings: ServerSettings, who: Caller, address: str, n_bytes: int
+) -> None:
+    """Count the bytes of a log that an account sends from an address; TooMany above the limit."""
+    for client in (str(who.account_id), address):
+        with database.writing() as session:
+            most, amount = settings.upload_mib_per_hour, -(-n_bytes // MIB)
+            count_or_refuse(session, f"MiB {client}", most, HOUR_S, amount=amount)

@@ -39,6 +39,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+#: Bytes a second that a body comes by at least, besides the seconds that it may be silent.
+_LEAST_RATE = 2000
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 #: Paths that take a log: by a program, and by the form of a page.
 _UPLOADS = re.compile(r"^/api/submissions/\d+/log$|/submit$")
@@ -200,9 +202,9 @@ def _most_bytes(path: str, settings: ServerSettings) -> int:
 def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
     """Return a receiver that stops at the first byte that is too much, whatever was announced.
 
-    It does not wait for ever for a body that does not come.
+    It does not wait for ever for a body that does not come, or comes byte by byte.
     """
-    received, complete = 0, False
+    received, complete, began = 0, False, time.monotonic()
 
     async def counting() -> Message:
         nonlocal received, complete
@@ -215,6 +217,9 @@ def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
             received += len(message.get("body", b""))
             if received > most:
                 raise HTTPException(413, "too many bytes in this request")
+            slow = time.monotonic() - began > patience_s + received / _LEAST_RATE
+            if slow and not complete:
+                raise HTTPException(408, "this request comes too slowly")
         return message
 
     return counting

@@ -108,7 +108,8 @@ async def send_log(
     """Send the log of a submission. It is queued once it is whole, and a log."""
     intake: Intake = request.app.state.intake
     with intake.uploads.held(who.account_id):
-        most = await run_in_threadpool(_may_send, database, settings, submission, who)
+        address = address_of(request.scope)
+        most = await run_in_threadpool(_may_send, database, settings, submission, who, address)
         with receiving(settings) as incoming:
             await receive(request.stream(), incoming, most)
             take = partial(take_in, database, settings, submission, incoming)
@@ -168,7 +169,9 @@ def withdraw_submission(
     return SubmissionRecord.of(found, session)
 
 
-def _may_send(database: Database, settings: ServerSettings, submission_id: int, who: Caller) -> int:
+def _may_send(
+    database: Database, settings: ServerSettings, submission_id: int, who: Caller, address: str
+) -> int:
     """Refuse what is not the caller's, or too often; return how many bytes there may be."""
     with database.writing() as session:
         key = f"send {who.account_id}"
@@ -177,7 +180,7 @@ def _may_send(database: Database, settings: ServerSettings, submission_id: int, 
         submission = find_submission(session, submission_id)
         check_owner(submission.attempt.entry, who)
         announced = submission.log_bytes
-    count_upload(database, settings, who, announced)
+    count_upload(database, settings, who, address, announced)
     return min(announced + _MORE, settings.max_upload_bytes)
 
 

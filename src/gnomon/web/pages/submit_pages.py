@@ -171,7 +171,8 @@ async def send_form(
     intake: Intake = request.app.state.intake
     with intake.uploads.held(who.account_id), receiving(settings) as incoming:
         await receive(_parts(log), incoming, settings.max_upload_bytes)
-        await run_in_threadpool(count_upload, database, settings, who, incoming.n_bytes)
+        sent = who, address_of(request.scope), incoming.n_bytes
+        await run_in_threadpool(count_upload, database, settings, *sent)
         facts = {
             "log_format": log_format,
             "log_sha256": incoming.sha256,

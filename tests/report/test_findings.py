@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.experiments import ExperimentConfig, RunFolder, run, score_table
-from gnomon.experiments.scoring.episodes import run_episodes
+from gnomon.experiments.scoring.run_episodes import run_episodes
 from gnomon.experiments.scoring.run_scores import cumulated_errors
 from gnomon.report import findings_of
 from gnomon.report.findings import Duel

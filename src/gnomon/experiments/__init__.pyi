@@ -36,11 +36,11 @@ from .scoring.learning_curve import fit_learning_curve as fit_learning_curve
 from .scoring.mastery import MasteryDistribution as MasteryDistribution
 from .scoring.mastery import attempts_to_master as attempts_to_master
 from .scoring.mastery import mastery_distribution as mastery_distribution
+from .scoring.rule_agreement import agreement as agreement
 from .scoring.run_scores import score as score
 from .scoring.run_scores import score_table as score_table
 from .scoring.statements import Statement as Statement
 from .scoring.statements import Statements as Statements
-from .scoring.statements import agreement as agreement
 from .scoring.statements import description_length as description_length
 from .scoring.statements import statements as statements
 from .scoring.trial_scores import METRICS as METRICS

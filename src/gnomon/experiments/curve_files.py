@@ -23,7 +23,7 @@ from gnomon._io.atomic_file import write_atomically
 from gnomon.errors import GnomonError
 from gnomon.experiments.folder.journal import TrialRecord
 from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.scoring.episodes import run_episodes
+from gnomon.experiments.scoring.run_episodes import run_episodes
 from gnomon.game.outcomes import IN_PROGRESS
 
 #: Those of a tidy score file: the score is the number of all errors so far.

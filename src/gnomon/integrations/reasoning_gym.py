@@ -15,7 +15,8 @@ from reasoning_gym.coaching.attributes import ScalarAttributeDefinition
 from reasoning_gym.coaching.base_curriculum import BaseCurriculum
 from reasoning_gym.factory import DATASETS, ProceduralDataset, register_dataset
 
-from gnomon.experiments.scoring.statements import agreement, read_statement
+from gnomon.experiments.scoring.rule_agreement import agreement
+from gnomon.experiments.scoring.statements import read_statement
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, draw_boards
 from gnomon.game.engine.boards_in_play import Boards
 from gnomon.game.equivalence import equivalent

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.folder.card import read_card
 from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.scoring.episodes import RunEpisodes, run_episodes
+from gnomon.experiments.scoring.run_episodes import RunEpisodes, run_episodes
 from gnomon.experiments.scoring.run_scores import cumulated_errors, score_table
 from gnomon.plot.curves import MedianCurve
 from gnomon.results import noted

@@ -18,7 +18,7 @@ from gnomon.experiments import (
     score_trial,
 )
 from gnomon.experiments.folder.journal import Journal
-from gnomon.experiments.scoring.episodes import run_episodes
+from gnomon.experiments.scoring.run_episodes import run_episodes
 from gnomon.experiments.scoring.run_scores import cumulated_errors
 from gnomon.experiments.scoring.trial_scores import STREAK
 from gnomon.learners import TrialLog

@@ -94,7 +94,7 @@ def _is_new(rule: RuleSet, known: list[RuleSet], board: BoardSpec) -> bool:
 
     A rule that differs and yet foretells all counts as known: that errs on the safe side.
     """
-    from gnomon.experiments.scoring.statements import agreement
+    from gnomon.experiments.scoring.rule_agreement import agreement
 
     log = _random_trial(rule, board)
     return all(agreement(other, log, board_spec=board) < 1.0 for other in known)

@@ -7,18 +7,14 @@ episode, and no attempt need be read for them.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import RunFolderError
 from gnomon.experiments.scoring.trial_scores import Errors, Finish, episode_errors
 
 if TYPE_CHECKING:
-    from gnomon.experiments.folder.journal import TrialRecord
-    from gnomon.experiments.folder.run_folder import RunFolder
     from gnomon.experiments.shard import TrialOutcomes
     from gnomon.learners.base import TrialLog
 
@@ -30,10 +26,6 @@ class Episodes(NamedTuple):
 
     errors: Errors
     finish: Finish
-
-
-#: The episodes of each trial that is done, in the order of the experiment.
-RunEpisodes = Mapping["TrialRecord", Episodes]
 
 
 def episode_bytes(trial: TrialLog | TrialOutcomes) -> bytes:
@@ -70,36 +62,3 @@ def stored_episodes(data: bytes, *, count_empty: bool = True) -> Episodes:
     errors, errors_on_pieces, finish = rows.reshape(3, -1)
     counted = errors if count_empty else errors_on_pieces
     return Episodes(counted.astype(np.int64), finish.astype(np.int8))
-
-
-def run_episodes(run_folder: RunFolder, *, count_empty: bool = True) -> RunEpisodes:
-    """Return the episodes of every trial that is done.
-
-    From the journal, or where that is older and has them not, from one pass over the attempts. Ten
-    bytes an episode, however many attempts were made in it.
-
-    Raises RunFolderError if the journal, or the attempts of a trial, cannot be read or are gone.
-    """
-    done = [record for record in run_folder.trials() if record.status == "done"]
-    run_folder.require_shards(done)
-    found = dict(_of_shards(run_folder, done, count_empty))
-    for record in done:
-        if record.episodes is not None:
-            try:
-                found[record] = stored_episodes(record.episodes, count_empty=count_empty)
-            except ValueError as error:
-                where = f"{record.trial} of {record.learner} on {record.rule}"
-                raise RunFolderError(
-                    f"{run_folder.path}: trial {where}: its episodes in the journal are damaged: "
-                    f"{error}; gnomon repair {run_folder.path} takes them from its attempts"
-                ) from None
-    return {record: found[record] for record in done}
-
-
-def _of_shards(
-    run_folder: RunFolder, done: Iterable[TrialRecord], count_empty: bool
-) -> Iterable[tuple[TrialRecord, Episodes]]:
-    untold = [record for record in done if record.episodes is None]
-    for record, outcomes in run_folder.outcomes(untold):
-        errors = episode_errors(outcomes, count_empty=count_empty)
-        yield record, Episodes(errors, outcomes.finish.copy())

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.experiments.scoring.attempt_scores import AttemptMetric, RecordedAttempts, TrialAttempts
-from gnomon.experiments.scoring.episodes import RunEpisodes, run_episodes
+from gnomon.experiments.scoring.run_episodes import RunEpisodes, run_episodes
 from gnomon.experiments.scoring.trial_scores import metric_named
 
 if TYPE_CHECKING:

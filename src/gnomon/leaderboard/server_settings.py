@@ -57,6 +57,8 @@ class ServerSettings:
         New play sessions of one address.
     connections_per_address : int
         Open at once; those of a trusted proxy are for the proxy to limit.
+    answers_at_once : int
+        Requests of one address that are answered at once; its others wait their turn.
     uploads_at_once, websockets_at_once : int
         Of one account, and of one address. Of the logs of each, one is read at a time.
     upload_mib_per_hour : int
@@ -97,6 +99,7 @@ class ServerSettings:
     submissions_per_hour: int = 60
     max_play_sessions_per_hour: int = 120
     connections_per_address: int = 100
+    answers_at_once: int = 4
     uploads_at_once: int = 8
     websockets_at_once: int = 32
     upload_mib_per_hour: int = 8192

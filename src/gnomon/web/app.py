@@ -79,7 +79,9 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
     )
     app.state.settings, app.state.database = settings, opened
     app.state.intake, app.state.figures = Intake(settings), monitoring.Figures()
-    app.add_middleware(Gate, settings=settings, told=app.state.figures.told)
+    app.add_middleware(
+        Gate, settings=settings, turns=app.state.intake.turns, told=app.state.figures.told
+    )
     app.add_exception_handler(GnomonError, _refused)
     app.add_exception_handler(AnyHTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _refused)

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse
 from gnomon.leaderboard.accounts.rate_limits import MINUTE_S
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.web.client_limits import AtOnce
+from gnomon.web.client_limits import AtOnce, Turns
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -51,9 +51,13 @@ class Gate:
     """Middleware that checks hosts, sizes and rates of requests, and sets headers of answers."""
 
     def __init__(
-        self, app: ASGIApp, settings: ServerSettings, told: Callable[[str, int, float], None]
+        self,
+        app: ASGIApp,
+        settings: ServerSettings,
+        turns: Turns,
+        told: Callable[[str, int, float], None],
     ) -> None:
-        self._app, self._settings, self._told = app, settings, told
+        self._app, self._settings, self._turns, self._told = app, settings, turns, told
         self._limit = ReadLimit(settings.requests_per_minute)
         self._uploads = AtOnce(settings.uploads_at_once)
 
@@ -78,7 +82,7 @@ class Gate:
         most = _most_bytes(scope["path"], self._settings)
         counted = _counted(receive, most, self._settings.slow_client_s)
         if not (_UPLOADS.search(scope["path"]) and scope["method"] in ("PUT", "POST")):
-            await self._app(scope, counted, sending)
+            await self._in_turn(scope, counted, sending)
             return
         try:
             # A form is read whole before anybody knows whose it is.
@@ -86,6 +90,31 @@ class Gate:
                 await self._app(scope, counted, sending)
         except TooMany as error:
             await _answer(429, str(error), error.retry_after_s)(scope, receive, sending)
+
+    async def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request when its address has a turn, which ends as the answer begins.
+
+        How fast the client takes the answer is its own affair: a download holds no turn.
+        """
+        turn = self._turns.of(scope["gnomon.address"])
+        await turn.acquire()
+        held = True
+
+        def end() -> None:
+            nonlocal held
+            if held:
+                turn.release()
+            held = False
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                end()
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        finally:
+            end()
 
     def _counted_answer(self, method: str, send: Send) -> Send:
         """Return a sender that tells how an answer begins, and after how long."""

@@ -133,8 +133,8 @@ async def ask():
     while True:
         writer.write(message)
         head = await reader.readuntil(b"\\r\\n\\r\\n")
-        lines = dict(line.split(b": ", 1) for line in head.lower().split(b"\\r\\n") if b": " in line)
-        await reader.readexactly(int(lines[b"content-length"]))
+        length = head.lower().partition(b"content-length: ")[2].partition(b"\\r\\n")[0]
+        await reader.readexactly(int(length))
 
 async def main():
     asking = [asyncio.create_task(ask()) for _ in range(90)]

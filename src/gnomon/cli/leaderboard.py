@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -69,6 +69,10 @@ def serve(
         bool, typer.Option("--https", help="Behind a proxy that speaks HTTPS: secure cookies.")
     ] = False,
     worker: Annotated[bool, typer.Option(help="Verify submissions here too.")] = True,
+    log_format: Annotated[
+        Literal["text", "json"],
+        typer.Option(help="Of the log on stderr; as json it holds every request."),
+    ] = "text",
     as_json: JsonOption = False,
 ) -> None:
     """Serve a leaderboard, with human play, to this machine or through a proxy to the world."""
@@ -89,7 +93,9 @@ def serve(
                     answer.say(f"First admin token, shown only now: {started.first_token}")
             print(end="", flush=True)  # whoever started the server may read through a pipe
 
-        serve_until_stopped(settings, host, port, worker=worker, on_start=tell)
+        serve_until_stopped(
+            *(settings, host, port), worker=worker, log_format=log_format, on_start=tell
+        )
 
 
 def register(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,6 +69,10 @@ def serve(
     https: Annotated[
         bool, typer.Option("--https", help="Behind a proxy that speaks HTTPS: secure cookies.")
     ] = False,
+    openid_issuer: Annotated[
+        str, typer.Option(help="A sign-in provider, by OpenID Connect: https://...")
+    ] = "",
+    openid_client: Annotated[str, typer.Option(help="As whom it knows this server.")] = "",
     worker: Annotated[bool, typer.Option(help="Verify submissions here too.")] = True,
     log_format: Annotated[
         Literal["text", "json"],
@@ -83,6 +88,9 @@ def serve(
         changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
         hosts = (*ServerSettings.allowed_hosts, *(allowed_host or ()))
         changes |= {"allowed_hosts": hosts, "trusted_proxies": tuple(trusted_proxy or ())}
+        changes |= {"openid_issuer": openid_issuer, "openid_client": openid_client}
+        # Not by an option: everybody on the machine can read a command line.
+        changes["openid_secret"] = os.environ.get("GNOMON_OPENID_SECRET", "")
         settings = ServerSettings(data, database, **changes)
 
         def tell(started: Started) -> None:

@@ -17,6 +17,7 @@ from gnomon.database.schema import (
     SeasonRule,
     Submission,
     Token,
+    TokenRequest,
     VerifiedTrial,
 )
 from gnomon.leaderboard.refusals import Kind, Refusal
@@ -241,6 +242,22 @@ class IssuedToken(TokenRecord):
     """A new API token. ``token`` is told here and never again."""
 
     token: str
+
+
+class TokenRequestRecord(_RowRecord):
+    """Somebody who asks for a token; how to reach them, and why, only while it waits."""
+
+    id: int
+    name: str
+    contact: str
+    reason: str
+    state: str
+    created_at: _Moment
+
+    @classmethod
+    def of(cls, request: TokenRequest) -> TokenRequestRecord:
+        """Return a request."""
+        return cls._of_row(request)
 
 
 class AuditLine(_RowRecord):

@@ -8,6 +8,7 @@ from gnomon.web.pages import (
     account_pages,
     game_pages,
     learner_page,
+    registration_pages,
     rule_page,
     season_pages,
     study_pages,
@@ -27,6 +28,7 @@ for _part in (
     learner_page,
     submit_pages,
     account_pages,
+    registration_pages,
     game_pages,
     study_pages,
 ):

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, joinedload
 from gnomon.database.schema import AuditRecord, Season, Submission, VerifiedTrial
 from gnomon.game.board import Board, BoardSpec
 from gnomon.game.outcomes import EMPTY_CELL
+from gnomon.leaderboard.accounts.registration import Registration, registration, waiting_requests
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.hidden.begun_attempts import accounts_of_one_address
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
@@ -38,7 +39,7 @@ from gnomon.web.api.dependencies import (
     WriteSession,
     caller,
 )
-from gnomon.web.api.records import AuditLine, SubmissionRecord, TrialRecord
+from gnomon.web.api.records import AuditLine, SubmissionRecord, TokenRequestRecord, TrialRecord
 from gnomon.web.api.seasons import check_owner
 from gnomon.web.pages.templating import html_response, twin
 
@@ -311,7 +312,8 @@ class ModerationPage:
     """The newest entries of the log, a hundred at a time, and the submissions that wait.
 
     ``everything`` says whether the reader sees what is not for everybody; ``one_address`` then has
-    the accounts that began attempts of a season from one address.
+    the accounts that began attempts of a season from one address, ``requests`` the requests for a
+    token that wait, and ``registration`` is the switch.
     """
 
     lines: list[AuditLine]
@@ -319,6 +321,8 @@ class ModerationPage:
     everything: bool
     older_before: int | None
     one_address: list[SharedAddress]
+    requests: list[TokenRequestRecord]
+    registration: Registration
 
 
 @twin(router, "/moderation", "board/moderation.html")
@@ -342,6 +346,8 @@ def moderation_json(
         everything,
         found[_PAGE - 1].id if len(found) > _PAGE else None,
         _of_one_address(session) if everything else [],
+        [TokenRequestRecord.of(e) for e in waiting_requests(session)] if everything else [],
+        registration(session),
     )
 
 

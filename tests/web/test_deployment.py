@@ -1,6 +1,6 @@
 """What is shipped to run a board for years: the composition of containers, linted, and the proxy.
 
-A Docker engine is not everywhere; the proxy's configuration is tried with the nginx of this machine.
+A Docker engine is not everywhere; the proxy's configuration is tried with the nginx that is here.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-all lint types contract docs wheel bench clean clean-cache
+.PHONY: demo test test-all lint types contract docs wheel bench soak clean clean-cache
 
 demo: $(VENV)/.runtime $(VENV)/.kernels
 	$(BIN)/gnomon demo
@@ -43,6 +43,10 @@ bench: $(VENV)/.dev $(VENV)/.kernels
 $(VENV)/.kernels: $(wildcard src/gnomon/*/*.py src/gnomon/*/*/*.py src/gnomon/*/*/*/*.py) | $(VENV)/bin/python
 	find src -name '*.nb[ic]' -delete
 	touch $@
+
+# An hour of a steady load on a board; the full tier has half a minute of it.
+soak: $(VENV)/.dev $(VENV)/.kernels
+	GNOMON_SOAK_S=3600 $(BIN)/python -m pytest -m full tests/web/test_soak.py
 
 clean-cache:
 	find src -name '*.nb[ic]' -delete

@@ -20,6 +20,8 @@ from gnomon.plot.style import INK, LONGEST, MOST_IN_COLUMN, MUTED, SIZE, drawing
 MOST_INSIDE = 7
 #: Letters in one line of a legend.
 _WIDEST = 32
+#: Letters across a drawing of the full width.
+_LETTERS = 112
 
 
 Corner = Literal["upper right", "lower right", "upper left", "lower left"]
@@ -236,6 +238,11 @@ def name_rows(ax: Axes, names: Sequence[str], *, top: float = 0.6, size: float =
 def name_panel(ax: Axes, name: str) -> None:
     """Write what a panel shows above its left end."""
     ax.set_title(name, loc="left", fontsize=SIZE + 1, color=INK)
+
+
+def name_scale(ax: Axes, name: str, n_columns: int) -> None:
+    """Write what is measured below a panel of so many side by side, in lines no wider than it."""
+    ax.set_xlabel(in_lines(name, _LETTERS // n_columns))
 
 
 def write_in_row(ax: Axes, row: float, text: str = "not estimable") -> None:

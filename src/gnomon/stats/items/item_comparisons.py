@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from gnomon._io.tables import p_value as p_in_words
 from gnomon.errors import ScoreDataError, counted
 from gnomon.results import Row, made_by, recorded
 from gnomon.scores.table import ScoreTable
@@ -110,7 +111,12 @@ class ItemComparisons(Comparisons):
     def notes(self) -> tuple[str, ...]:
         """What stands beside the difference, and which p-values were corrected together."""
         first = [one for one in self if one.task is None][:1]
-        notes = [_unpaired(one) for one in first if isinstance(one, ItemComparison)]
+        notes = [
+            text
+            for one in first
+            if isinstance(one, ItemComparison)
+            for text in (_unpaired(one), *_counts(one))
+        ]
         told = "detectable: the smallest difference that so many items tell with power 0.8"
         tests = {
             "tango": "p_value: McNemar's mid-p",
@@ -148,6 +154,16 @@ def _unpaired(one: ItemComparison) -> str:
         f"{ends}; pairing makes the interval {one.width_ratio:.2f} times as wide, as "
         f"{one.width_ratio**-2:.2g} times as many items would."
     )
+
+
+def _counts(one: ItemComparison) -> list[str]:
+    """Return the items that decide, and the exact test of them, of scores that are 0 and 1."""
+    if one.method != "tango":
+        return []
+    return [
+        f"{one.a} alone is right on {one.only_a} items, {one.b} alone on {one.only_b}: McNemar's "
+        f"exact p {p_in_words(one.p_exact, '= ')}."
+    ]
 
 
 def item_metrics(metrics: Metrics | None) -> list[ItemMetric]:

@@ -182,15 +182,11 @@ def _further_means(folder: Path, data: PreparedScores) -> Iterator[dict[str, flo
     ends = load_references("atari5")
     table = pl.read_csv(folder / "machado2018_mean_std.csv")
     game = pl.col("task").str.to_lowercase().str.replace_all("[^a-z]", "")
-    for _, rows in table.with_columns(game=game).group_by(
-        "algorithm", "frames", maintain_order=True
-    ):
-        pairs = zip(rows["game"], rows["mean"], strict=True)
-        yield {
-            g: 100 * (x - ends[g][0]) / (ends[g][1] - ends[g][0])
-            for g, x in pairs
-            if g in data.tasks
-        }
+    groups = table.with_columns(game=game).group_by("algorithm", "frames", maintain_order=True)
+    for _, rows in groups:
+        named = dict(zip(rows["game"], rows["mean"], strict=True))
+        known = {task: (named[task], *ends[task]) for task in data.tasks if task in named}
+        yield {task: 100 * (x - low) / (high - low) for task, (x, low, high) in known.items()}
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,8 @@ class AtariScores(Results[AtariScore]):
             *published,
             f"{head} gnomon distill atari5 chooses:",
             *others,
-            f"intervals: {HINDSIGHT:g} times what the sets err by on the data that they were chosen "
-            "by; they hold 0.86 to 1.00 of the 22",
+            f"intervals: {HINDSIGHT:g} times what the sets err by on the data that they were "
+            "chosen by; they hold 0.86 to 1.00 of the 22",
             *_ADVICE,
         )
 

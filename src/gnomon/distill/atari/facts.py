@@ -144,8 +144,8 @@ def published_models() -> Mapping[str, SubsetModel]:
     return {name: _published_model(pairs, measured[name]) for name, pairs in games.items()}
 
 
-#: The games were chosen on the algorithms that the residuals are of. So much wider, intervals of the
-#: six models hold 0.86 to 1.00 of 22 algorithms that are not in the data, where 0.90 is meant.
+#: The games were chosen on the algorithms that the residuals are of. So much wider, intervals of
+#: the six models hold 0.86 to 1.00 of 22 algorithms not in the data, where 0.90 is meant.
 HINDSIGHT = 1.4
 
 

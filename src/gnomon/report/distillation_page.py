@@ -16,6 +16,8 @@ from gnomon.results import Results
 
 #: An evaluation may have thousands of items: the page names so many.
 _MOST_NAMED = 500
+#: The curve by size goes on for so many tasks, so that a reader sees what more of them bring.
+_SIZES_BEYOND = 3
 
 
 def distillation_report(
@@ -80,7 +82,8 @@ def _of_tasks(
 ) -> tuple[str, tuple[Section, ...]]:
     size, folds = len(found.model.tasks), found.settings["folds"]
     others = baselines(found.data, size=size, folds=folds, sets=sets)
-    grown = sizes(found.data, most=size, folds=folds, others=True, **doing)
+    most = max(size, min(size + _SIZES_BEYOND, len(found.data.candidates) - 1))
+    grown = sizes(found.data, most=most, folds=folds, others=True, **doing)
     chosen = _section("chosen", "The tasks", found)
     beside = _section("beside", "Beside what", others, others.notes)
     curve = _section("sizes", "How the error falls with the number of tasks", grown, grown.notes)

@@ -165,7 +165,7 @@ def item_sizes(
     for kept, held in splits_of(x, folds)["folds"]:
         training = Training(x[kept], draws)
         for n in sizes:
-            ((_, said, deviation, _),) = training.estimates(x[held], n, [name])
+            ((_, said, deviation, *_),) = training.estimates(x[held], n, [name])
             parts[n].append((said, deviation, truth[held]))
     steps = NormalDist().inv_cdf(1 - _ERROR / 2), NormalDist().inv_cdf(power)
     found = [

@@ -10,6 +10,7 @@ from gnomon.web.pages import (
     learner_page,
     rule_page,
     season_pages,
+    standings_page,
     study_pages,
     submission_pages,
     submit_pages,
@@ -22,6 +23,7 @@ router = APIRouter()
 #: In the order in which their paths are tried.
 for _part in (
     season_pages,
+    standings_page,
     submission_pages,
     rule_page,
     learner_page,

@@ -76,18 +76,10 @@ def _counts(session: Session, query: Select[int, int]) -> dict[int, int]:
 Seasons = Annotated[SeasonsPage, Depends(seasons_page)]
 
 
-@router.get("/index.json")
 @router.get("/seasons.json")
 def seasons_json(page: Seasons) -> SeasonsPage:
     """List the seasons."""
     return page
-
-
-@router.get("/", include_in_schema=False)
-def home(request: Request, page: Seasons, board: CurrentBoard) -> Response:
-    """Show what this is, and the seasons."""
-    kept = board.pages.get(("home", page_key(page)), lambda: rendered("board/home.html", "/", page))
-    return cached_response(request, kept)
 
 
 @router.get("/seasons", include_in_schema=False)

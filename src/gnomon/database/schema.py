@@ -159,7 +159,7 @@ class SeasonRule(Base):
 
 
 class Entry(Base):
-    """A learner that an account has registered in a season."""
+    """A learner that an account has registered in a season; ``card`` is what it says of itself."""
 
     __tablename__ = "entries"
     __table_args__ = (UniqueConstraint("season_id", "name_key"),)
@@ -170,6 +170,7 @@ class Entry(Base):
     name_key: Mapped[Name]
     description: Mapped[str] = mapped_column(default="")
     link: Mapped[str] = mapped_column(default="")
+    card: Mapped[dict[str, Any]] = mapped_column(default=dict)
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     withdrawn_at: Mapped[datetime.datetime | None]
     withdrawn_reason: Mapped[str] = mapped_column(default="")

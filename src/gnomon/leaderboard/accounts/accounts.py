@@ -70,6 +70,7 @@ def erase_account(session: Session, account: Account) -> None:
         request.name = account.name
     for entry in session.scalars(select(Entry).where(Entry.account_id == account.id)):
         entry.description = entry.link = ""
+        entry.card = {}
         entry.name = f"erased-{entry.id}"
         entry.name_key = name_key(entry.name) + secrets.token_hex(4)
         session.get_one(Season, entry.season_id).touch()

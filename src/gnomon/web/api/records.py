@@ -21,6 +21,7 @@ from gnomon.database.schema import (
     VerifiedTrial,
 )
 from gnomon.leaderboard.refusals import Kind, Refusal
+from gnomon.leaderboard.seasons.learner_card import LearnerCard, card_of
 from gnomon.leaderboard.submissions.job_queue import place_in_queue
 
 _Moment = datetime.datetime
@@ -135,6 +136,7 @@ class EntryRecord(_RowRecord):
     name: str
     description: str
     link: str
+    card: LearnerCard
     created_at: _Moment
     withdrawn_at: _Moment | None
     withdrawn_reason: str
@@ -149,6 +151,7 @@ class EntryRecord(_RowRecord):
             entry,
             season=entry.season.name,
             account=entry.account.name,
+            card=card_of(entry),
             attempts=[
                 AttemptRecord._of_row(each, seed=each.seed if seeds else None)
                 for each in entry.attempts

@@ -7,10 +7,13 @@ from fastapi import APIRouter
 from gnomon.web.pages import (
     account_pages,
     game_pages,
+    home_page,
     learner_page,
     registration_pages,
+    replay_page,
     rule_page,
     season_pages,
+    standings_page,
     study_pages,
     submission_pages,
     submit_pages,
@@ -22,8 +25,11 @@ __all__ = ["error_page", "router"]
 router = APIRouter()
 #: In the order in which their paths are tried.
 for _part in (
+    home_page,
     season_pages,
+    standings_page,
     submission_pages,
+    replay_page,
     rule_page,
     learner_page,
     submit_pages,

@@ -16,7 +16,7 @@ from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
 from gnomon.leaderboard.seasons.entry_registration import find_entry
 from gnomon.leaderboard.standing_records import LEVEL, Contender, Number, Standing
-from gnomon.leaderboard.standing_snapshots import COUNTED, board_of
+from gnomon.leaderboard.standing_snapshots import COUNTED, board_of_some
 from gnomon.leaderboard.standings import score_table
 from gnomon.stats.bootstrap.medians import median_curve
 from gnomon.web.api.dependencies import ReadSession, RowId
@@ -106,7 +106,7 @@ def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPa
 
 def _unfinished(session: Session, entry: Entry) -> list[Unfinished]:
     """Return the attempts of an entry that were begun and left, as they stand now."""
-    return [u for u in unfinished_attempts(session, entry.season_id) if u.entry_id == entry.id]
+    return unfinished_attempts(session, entry.season_id, entry.id)
 
 
 def _submissions(session: Session, entry: Entry) -> list[Submission]:
@@ -151,12 +151,12 @@ def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[in
     """Return where each rule stands for this learner, if that can be told."""
     from gnomon.ranking import rank
 
-    board = board_of(session, season)
+    own = [Contender(entry.id, entry.name)]
     rng = np.random.default_rng(season.id)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
         try:
-            table = score_table(board, [Contender(entry.id, entry.name)])
+            table = score_table(board_of_some(session, season, own), own)
             ranking = rank(table, by="task", level=LEVEL, n_resamples=200, rng=rng)
         except GnomonError:
             return {}
@@ -185,7 +185,8 @@ def _profiles(
         return []
     others = [each for each in ranked if each.entry_id != entry.id][:_MOST_OTHERS]
     own = [each for each in ranked if each.entry_id == entry.id]
-    table = score_table(board_of(session, season), [*own, *others])
+    shown = [*own, *others]
+    table = score_table(board_of_some(session, season, shown), shown)
     rng = np.random.default_rng(season.id)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)

@@ -167,6 +167,7 @@ def _environment() -> Environment:
         "letter": letter,
         "lines": lines,
         "paragraphs": paragraphs,
+        "zip": zip,
     }
     environment.globals |= {
         "version": __version__,
@@ -186,14 +187,23 @@ def _static(name: str) -> str:
 
 
 def rendered(
-    template: str, path: str, page: Any, *, csrf: str = "", json: bool = True, **more: Any
+    template: str,
+    path: str,
+    page: Any,
+    *,
+    csrf: str = "",
+    json: bool = True,
+    twin: str | None = None,
+    **more: Any,
 ) -> str:
     """Return a page as text.
 
     ``page`` is what it tells and ``more`` what only its drawing needs; ``csrf`` is what its forms
-    send back, and ``json`` tells whether the page has a twin for programs.
+    send back, and ``json`` tells whether the page has a twin for programs: ``twin``, or the path
+    with ``.json``.
     """
-    twin = ("/index.json" if path == "/" else f"{path}.json") if json else ""
+    if twin is None:
+        twin = ("/index.json" if path == "/" else f"{path}.json") if json else ""
     found = _environment().get_template(template)
     return found.render(page=page, path=path, csrf=csrf, twin=twin, **more)
 

@@ -48,6 +48,8 @@ _VERBS = {
     "orders-by-method": "ranking.orders_by_method",
     "critical-difference": "ranking.critical_difference",
     "difficulty-classes": "ranking.difficulty_classes",
+    "mastery": "people.mastery",
+    "series-curves": "people.series_curves",
     "audit": "ranking.audit",
     "distill": "distill.distill",
     "suite": "smaller_suite.app",

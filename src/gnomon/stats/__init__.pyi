@@ -94,6 +94,8 @@ from .planning.sequential import sequential_levels as sequential_levels
 from .planning.subsampling import Subsamples as Subsamples
 from .planning.subsampling import subsample_table as subsample_table
 from .planning.subsampling import subsampled as subsampled
+from .product_limit import CensoredTimes as CensoredTimes
+from .product_limit import censored_times as censored_times
 from .profiles.bands import average_score_profile as average_score_profile
 from .profiles.bands import run_score_profile as run_score_profile
 from .profiles.bands import simultaneous_band as simultaneous_band
@@ -138,6 +140,7 @@ from .strata import Strata as Strata
 
 __all__ = [
     "METRICS",
+    "CensoredTimes",
     "ClaimCheck",
     "ClaimChecks",
     "ClusterError",
@@ -192,6 +195,7 @@ __all__ = [
     "bias_corrected",
     "bias_corrected_accelerated",
     "bonett_price",
+    "censored_times",
     "check_claim",
     "cliffs_delta",
     "clopper_pearson",

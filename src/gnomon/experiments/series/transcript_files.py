@@ -180,20 +180,30 @@ def _cells(where: str, line: str, names: list[str]) -> dict[str, str]:
     return {name: value.strip() for name, value in zip(names, values, strict=False)}
 
 
-def read_attempts(paths: Iterable[Path]) -> dict[str, list[RecordedAttempt]]:
+def read_attempts(
+    paths: Iterable[Path], *, as_reference: bool = False
+) -> dict[str, list[RecordedAttempt]]:
     """Read the attempts of each episode, in their order, each once.
 
     Lines written twice are known by episode and number, wherever in the file they stand; attempts
     on empty cells (code 3, in older files) are dropped. Of an attempt that several files tell, the
-    columns are put together.
+    columns are put together. The reference system takes an episode of which more lines come after
+    those of another one for a further episode: ``as_reference`` does so, too, under the name
+    ``EPISODE 2``.
 
     Raises ScoreDataError: a field is not what it should be; the message names file, row and field.
     """
     found: dict[str, dict[int, RecordedAttempt]] = {}
     for path in paths:
+        stretches: dict[str, int] = {}
+        before_it = ""
         for row in transcript_rows(path):
             attempt = _attempt(row)
-            of_episode = found.setdefault(attempt.episode, {})
+            if attempt.episode != before_it:
+                stretches[attempt.episode] = stretches.get(attempt.episode, 0) + 1
+            before_it, n = attempt.episode, stretches[attempt.episode]
+            again = as_reference and n > 1
+            of_episode = found.setdefault(f"{before_it} {n}" if again else before_it, {})
             before = of_episode.setdefault(attempt.number, attempt)
             if before is not attempt:
                 of_episode[attempt.number] = _merged(before, attempt)

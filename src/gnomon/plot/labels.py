@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.cbook import STEP_LOOKUP_MAP
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.textpath import TextPath
 
 from gnomon.errors import shortened
@@ -80,7 +80,7 @@ def _free_corner(ax: Axes, names: Sequence[str], first: Corner) -> Corner | None
 
 
 def _covered(ax: Axes, n: int = 24) -> npt.NDArray[np.float64]:
-    """Return points of the lines that have names, and of the bands, as shares of the axes."""
+    """Return points of named lines, of error bars and of bands, as shares of the axes."""
     to_axes = ax.transData - ax.transAxes
     parts = []
     for line in ax.get_lines():
@@ -89,7 +89,9 @@ def _covered(ax: Axes, n: int = 24) -> npt.NDArray[np.float64]:
             xy = np.column_stack(steps(*np.asarray(line.get_data(), dtype=np.float64)))
             parts.append(_between(to_axes.transform(xy), n))
     for band in ax.collections:
-        if isinstance(band, PolyCollection):
+        if isinstance(band, LineCollection):
+            parts += [_between(to_axes.transform(path.vertices), n) for path in band.get_paths()]
+        elif isinstance(band, PolyCollection):
             for path in band.get_paths():
                 edge = to_axes.transform(path.vertices)
                 parts.append(_between(edge, n))

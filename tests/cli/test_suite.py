@@ -307,7 +307,9 @@ def test_items_are_chosen(gnomon, tmp_path):
     options = ("--size", "12", "--model", "m.json", "--page", "p.html", "--figure", "f.svg")
     again = records(gnomon("distill", *many, *options, "--json"))
     assert again == found
-    assert "<h2" in (tmp_path / "p.html").read_text()
+    page = (tmp_path / "p.html").read_text()
+    assert "How the error falls with the number of items" in page
+    assert "error, chosen for each model" in page
     first, *_ = records(gnomon("distill", "predict", "m.json", "items.csv", "--json"))
     assert (first["n_items"], first["value"]) == (40, pytest.approx(x[0].mean()))
     asked = records(gnomon("distill", "next", *many, "--model", "m.json", "--json"))

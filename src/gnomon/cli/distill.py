@@ -254,6 +254,7 @@ def distill(
 
             with search.begun("page") as doing:
                 doing |= {"sets": _sets_beside(scores.source, options), "costs": options["costs"]}
+                doing["scores"] = table
                 told = distillation_report(found, Path(scores.source).name, **doing)
             told.save_alone(page)
             answer.say(f"written to {page}")

@@ -26,6 +26,8 @@ Mask = npt.NDArray[np.bool_]
 
 #: Folds inside the training; every so manieth model of it validates the response model.
 _N_INNER, _VALIDATED = 5, 5
+#: So many items tell the error of the response model: more would not change it and take long.
+_MOST_VALIDATED = 2000
 #: Models in order of what they solve are cut here: what is above is predicted from what is below.
 _CUTS = (1 / 2, 2 / 3)
 #: Penalties of the ridge, over the mean square of the items.
@@ -190,8 +192,9 @@ class Training:
 
         The bias that Maia Polo and others weigh against the variance of a mean.
         """
-        held = np.arange(len(self.x)) % _VALIDATED == 0
-        model, new = fit_items(self.x[~held]), self.x[held]
+        held, n_all = np.arange(len(self.x)) % _VALIDATED == 0, self.x.shape[1]
+        some = np.linspace(0, n_all - 1, min(n_all, _MOST_VALIDATED)).astype(np.int64)
+        model, new = fit_items(self.x[~held][:, some]), self.x[held][:, some]
         even, odd = np.arange(0, new.shape[1], 2), np.arange(1, new.shape[1], 2)
         said = model.abilities(even, new[:, even]) @ model.probabilities()[odd].T
         said, seen = said.mean(axis=1), np.nanmean(new[:, odd], axis=1)

@@ -22,8 +22,9 @@ from gnomon.results import FieldRecord, Results
 from gnomon.scores.table import FloatArray, ScoreTable
 
 _FORMAT = "gnomon item suite"
-#: Fewer answers were not measured.
-LEAST_ITEMS = 10
+#: Fewer answers were not measured. Learned from fewer models, intervals for better ones held as few
+#: as one in five.
+LEAST_ITEMS, _FEW_TO_GO_BEYOND = 10, 26
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,8 @@ class ItemSuite:
             low = high = math.nan
         best = max((one.best for one in self.scales.values()), default=1.0)
         verdict = "may be better than all models of the training" if high > best else ""
+        if verdict and 0 < self.n_models < _FEW_TO_GO_BEYOND:
+            verdict += f", which are {self.n_models}: too few to trust the interval"
         if above and top[0]:
             verdict = "at least the lower end: too much solved to tell how much more"
         if len(seen) < LEAST_ITEMS:

@@ -6,6 +6,8 @@ from fastapi import APIRouter
 
 from gnomon.web.pages import (
     account_pages,
+    card_page,
+    compare_page,
     game_pages,
     home_page,
     learner_page,
@@ -32,6 +34,8 @@ for _part in (
     replay_page,
     rule_page,
     learner_page,
+    card_page,
+    compare_page,
     submit_pages,
     account_pages,
     registration_pages,

@@ -16,6 +16,7 @@ from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
 from gnomon.leaderboard.seasons.entry_registration import find_entry
 from gnomon.leaderboard.standing_records import LEVEL, Contender, Number, Standing
+from gnomon.leaderboard.standing_selection import PER_PAGE
 from gnomon.leaderboard.standing_snapshots import COUNTED, board_of_some
 from gnomon.leaderboard.standings import score_table
 from gnomon.stats.bootstrap.medians import median_curve
@@ -70,7 +71,11 @@ class ProfileRecord:
 
 @dataclass(frozen=True)
 class LearnerPage:
-    """An entry with everything that is known of it."""
+    """An entry with everything that is known of it.
+
+    ``page`` is the page of the standings on which it stands, 0 without a rank; ``beside`` the first
+    of the standings and those next to it.
+    """
 
     entry: EntryRecord
     season_title: str
@@ -81,6 +86,8 @@ class LearnerPage:
     curves: list[CurveRecord]
     profiles: list[ProfileRecord]
     unfinished: list[Unfinished]
+    page: int
+    beside: list[Contender]
     level: float = LEVEL
 
 
@@ -90,7 +97,7 @@ def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPa
     snapshot = board.standings.get(season.id, season.version)
     lines = (*snapshot.standings.ranked, *snapshot.standings.unranked) if snapshot else ()
     standing = next((line for line in lines if line.contender.entry_id == entry.id), None)
-    trials = _trials(session, entry)
+    trials = trials_of_entry(session, entry)
     return LearnerPage(
         EntryRecord.of(entry),
         season.title,
@@ -98,10 +105,19 @@ def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPa
         standing,
         [SubmissionRecord.of(each) for each in _submissions(session, entry)],
         _rules(session, season, entry, trials),
-        _curves(season, trials),
+        median_curves(season, trials),
         _profiles(session, season, entry, [line.contender for line in lines if line.rank_low]),
         _unfinished(session, entry),
+        *_place(entry, [line.contender for line in snapshot.standings.ranked] if snapshot else []),
     )
+
+
+def _place(entry: Entry, ranked: list[Contender]) -> tuple[int, list[Contender]]:
+    """Return the page of the standings on which an entry is, and whom it may be held against."""
+    at = next((i for i, each in enumerate(ranked) if each.entry_id == entry.id), None)
+    places = [0, 1, 2] if at is None else sorted({0, at - 1, at + 1, 1 if at == 0 else 0})
+    beside = [ranked[i] for i in places if 0 <= i < len(ranked) and i != at]
+    return (0 if at is None else 1 + at // PER_PAGE), beside
 
 
 def _unfinished(session: Session, entry: Entry) -> list[Unfinished]:
@@ -114,7 +130,7 @@ def _submissions(session: Session, entry: Entry) -> list[Submission]:
     return list(session.scalars(query.order_by(EntryAttempt.number)))
 
 
-def _trials(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
+def trials_of_entry(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
     """Return the trials of an entry that count, by rule."""
     query = (
         select(VerifiedTrial)
@@ -163,7 +179,8 @@ def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[in
     return {r["name"]: (r["rank_low"], r["rank_high"]) for r in ranking.as_records()}
 
 
-def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[CurveRecord]:
+def median_curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[CurveRecord]:
+    """Return the median curve of each rule of which whole curves are known."""
     found = []
     for rule, of_rule in trials.items():
         curves = [trial.curve for trial in of_rule if len(trial.curve) == season.episodes]

@@ -215,6 +215,7 @@ def compare_items(
     found: list[ItemComparison] = []
     wanted = item_metrics(metrics)
     with recorded() as notes:
+        pairs.warn_of_unscored(pair or scores.algorithms)
         for metric in wanted:
             chosen = [pair] if pair is not None else list(combinations(scores.algorithms, 2))
             pairs.warn_of_lacking(pair or scores.algorithms, metric)

@@ -155,6 +155,7 @@ def estimate_items(
     """
     pairs = ItemPairs(scores)
     with recorded() as notes:
+        pairs.warn_of_unscored(pairs.scores.models)
         found = list(_of_models(pairs, metrics, level, method))
         for name, at in pairs.groups(by).items() if by is not None else ():
             found += _of_models(pairs.inside(by), metrics, level, method, name, at)
@@ -184,7 +185,7 @@ def _of_models(
     """Yield the estimates of all models, over all items or a group of them."""
     for metric in item_metrics(metrics):
         if task is None:
-            pairs.warn_of_lacking(pairs.scores.models, metric)
+            pairs.warn_of_lacking(pairs.scores.models, metric, "its mean is over those it has")
             known = [pairs.values(model, metric).known for model in pairs.scores.models]
             pairs.warn_of_few(np.logical_or.reduce(known), metric.name)
     for model in pairs.scores.models:

@@ -122,8 +122,8 @@ def _of_items(table: ScoreTable) -> str:
     if table.normalization:
         direction += f", normalised by {table.normalization.name}"
     scale = ", ".join(filter(None, [table.metric, table.unit, direction]))
-    absent = without_score(table.frame)
-    lines = [f"{size}, {_epochs(counts)}{absent and f'; {absent}'}"]
+    unscored = without_score(table.frame)
+    lines = [f"{size}, {_epochs(counts)}{unscored and f'; {unscored}'}"]
     lines.append(f"{counted(len(table), 'sample')} ({scale}){_with_status(table.frame)}")
     for name, n in zip(scores.models, counts, strict=True):
         absent = [scores.items[i] for i in np.flatnonzero(n == 0)]

@@ -185,7 +185,7 @@ def _of_models(
     """Yield the estimates of all models, over all items or a group of them."""
     for metric in item_metrics(metrics):
         if task is None:
-            pairs.warn_of_lacking(pairs.scores.models, metric, "its mean is over those it has")
+            pairs.warn_of_lacking(pairs.scores.models, metric)
             known = [pairs.values(model, metric).known for model in pairs.scores.models]
             pairs.warn_of_few(np.logical_or.reduce(known), metric.name)
     for model in pairs.scores.models:

@@ -142,13 +142,8 @@ class ItemPairs:
         if found := without_score(own):
             warn(f"{found}; values are of the others, and the audit says what that may change")
 
-    def warn_of_lacking(
-        self,
-        models: Iterable[str],
-        metric: ItemMetric,
-        then: str = "it is compared on those that the other has too",
-    ) -> None:
-        """Say which items each model lacks that another has, and what follows."""
+    def warn_of_lacking(self, models: Iterable[str], metric: ItemMetric) -> None:
+        """Say which items each model lacks that another has."""
         known = {model: self.values(model, metric).known for model in models}
         anywhere = np.any(list(known.values()), axis=0)
         for model, there in known.items():
@@ -157,7 +152,7 @@ class ItemPairs:
                 named = listed([self.scores.items[i] for i in lacking])
                 warn(
                     f"{model} lacks {lacking.size} of {counted(int(anywhere.sum()), 'item')} "
-                    f"({named}); {then}"
+                    f"({named}); its mean is over its own, comparisons over those that both have"
                 )
 
     def warn_of_few(self, there: Mask, where: str) -> None:

@@ -81,6 +81,7 @@ def _free_corner(ax: Axes, names: Sequence[str], first: Corner) -> Corner | None
 
 def _covered(ax: Axes, n: int = 24) -> npt.NDArray[np.float64]:
     """Return points of named lines, of error bars and of bands, as shares of the axes."""
+    ax.autoscale_view()  # limits are computed when they are asked for, not when lines are added
     to_axes = ax.transData - ax.transAxes
     parts = []
     for line in ax.get_lines():

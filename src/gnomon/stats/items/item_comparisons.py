@@ -110,13 +110,9 @@ class ItemComparisons(Comparisons):
     @property
     def notes(self) -> tuple[str, ...]:
         """What stands beside the difference, and which p-values were corrected together."""
-        first = [one for one in self if one.task is None][:1]
-        notes = [
-            text
-            for one in first
-            if isinstance(one, ItemComparison)
-            for text in (_unpaired(one), *_counts(one))
-        ]
+        whole = [one for one in self if one.task is None and isinstance(one, ItemComparison)]
+        notes = [_unpaired(one) for one in whole[:1]]
+        notes += _counts(whole[0]) if len(whole) == 1 else []
         told = "detectable: the smallest difference that so many items tell with power 0.8"
         tests = {
             "tango": "p_value: McNemar's mid-p",
@@ -215,6 +211,7 @@ def compare_items(
     found: list[ItemComparison] = []
     wanted = item_metrics(metrics)
     with recorded() as notes:
+        pairs.warn_of_unscored(pair or scores.algorithms)
         for metric in wanted:
             chosen = [pair] if pair is not None else list(combinations(scores.algorithms, 2))
             pairs.warn_of_lacking(pair or scores.algorithms, metric)

@@ -19,6 +19,7 @@ from gnomon.web.pages import (
     submission_pages,
     submit_pages,
 )
+from gnomon.web.pages.sharing import citation_page, feed, pictures
 from gnomon.web.pages.templating import error_page
 
 __all__ = ["error_page", "router"]
@@ -39,5 +40,8 @@ for _part in (
     account_pages,
     game_pages,
     study_pages,
+    citation_page,
+    feed,
+    pictures,
 ):
     router.include_router(_part.router)

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 
 #: What needs a server: signing in, playing, programs.
 _NEEDS_SERVER = re.compile(
-    r"^/(api|account|sign-in|sign-out|submit|play|study|studies|openapi\.json)(/|$)"
+    r"^/(api|account|sign-in|sign-out|submit|play|study|studies|compare|openapi\.json)(/|$)"
+    r"|^/.*(/card|feed\.atom)$"
 )
 #: The same page in another order or with another summary of the errors; and its other pages.
 _VIEWS = re.compile(

@@ -20,6 +20,7 @@ from gnomon.web.pages import (
     submission_pages,
     submit_pages,
 )
+from gnomon.web.pages.sharing import citation_page, feed, pictures
 from gnomon.web.pages.templating import error_page
 
 __all__ = ["error_page", "router"]
@@ -41,5 +42,8 @@ for _part in (
     registration_pages,
     game_pages,
     study_pages,
+    citation_page,
+    feed,
+    pictures,
 ):
     router.include_router(_part.router)

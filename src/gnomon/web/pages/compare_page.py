@@ -112,7 +112,9 @@ def compare_html(
 
     def make() -> str:
         page = compare_page(session, board, one, other)
-        return rendered("board/compare.html", f"/compare/{a}/{b}", page, **_drawn(page))
+        return rendered(
+            "board/compare.html", f"/compare/{a}/{b}", page, site=board.site, **_drawn(page)
+        )
 
     return cached_response(request, board.page(one.season, ("compare", a, b), make, HTML))
 

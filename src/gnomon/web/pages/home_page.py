@@ -186,7 +186,7 @@ def _kept(
 
     def make() -> str:
         page = home_page(session, settings, season, snapshot, seasons)
-        return json_text(page) if as_json else _html(page)
+        return json_text(page) if as_json else _html(page, board.site)
 
     kind = "application/json" if as_json else HTML
     if season is None:
@@ -194,8 +194,8 @@ def _kept(
     return board.page(season, ("home", key, _is_open(season), now().date()), make, kind)
 
 
-def _html(page: HomePage) -> str:
+def _html(page: HomePage, site: str) -> str:
     nothing = Number(None, None, None)
     numbers = [line.rating or nothing for line in page.current.top] if page.current else []
     drawn = odds_intervals([(x.value, x.low, x.high) for x in numbers], width=220)
-    return rendered("board/home.html", "/", page, drawn=drawn)
+    return rendered("board/home.html", "/", page, drawn=drawn, site=site)

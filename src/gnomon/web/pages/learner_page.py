@@ -236,7 +236,9 @@ def learner_html(
 
     def make() -> str:
         page = learner_page(session, board, entry)
-        return rendered("board/learner.html", f"/entries/{entry_id}", page, **_drawn(page))
+        return rendered(
+            "board/learner.html", f"/entries/{entry_id}", page, site=board.site, **_drawn(page)
+        )
 
     return cached_response(
         request, board.page(entry.season, ("entry", entry.id, *_unfinished(session, entry)), make)

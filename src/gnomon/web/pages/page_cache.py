@@ -115,11 +115,12 @@ def _takes_gzip(accepted: str) -> bool:
 
 @dataclass(frozen=True)
 class BoardState:
-    """Standings, pages and games of one application."""
+    """Standings, pages and games of one application; and how the world sees it, if it does."""
 
     standings: StandingsCache
     pages: PageCache
     games: PlayedGameCache
+    site: str
 
     def page(
         self,
@@ -141,7 +142,9 @@ async def board_state(connection: HTTPConnection) -> BoardState:
     if not hasattr(app.state, "board"):
         folder = app.state.settings.snapshots
         standings = StandingsCache(app.state.database, folder)
-        app.state.board = BoardState(standings, PageCache(), PlayedGameCache())
+        app.state.board = BoardState(
+            standings, PageCache(), PlayedGameCache(), app.state.settings.public_url.rstrip("/")
+        )
     found: BoardState = app.state.board
     return found
 

@@ -157,7 +157,9 @@ def rule_html(
         path = f"/seasons/{told.season}/rules/{quote(told.rule.name)}"
         links = PageLinks(path, {"page": page}, {"page": 1})
         drawn = _drawn(told)
-        return rendered("board/rule.html", path, told, twin=links.twin, links=links, **drawn)
+        return rendered(
+            "board/rule.html", path, told, twin=links.twin, links=links, site=board.site, **drawn
+        )
 
     return cached_response(request, board.page(found, ("rule", rule.id, page), make))
 

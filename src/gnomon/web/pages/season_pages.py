@@ -86,7 +86,9 @@ def seasons_json(page: Seasons) -> SeasonsPage:
 def seasons_html(request: Request, page: Seasons, board: CurrentBoard) -> Response:
     """Show the seasons."""
     key = ("seasons", page_key(page))
-    kept = board.pages.get(key, lambda: rendered("board/seasons.html", "/seasons", page))
+    kept = board.pages.get(
+        key, lambda: rendered("board/seasons.html", "/seasons", page, site=board.site)
+    )
     return cached_response(request, kept)
 
 
@@ -97,7 +99,17 @@ def page_key(page: SeasonsPage) -> tuple[Any, ...]:
 
 #: What every row says of the whole table, so that who reads it need not be told.
 _ABOUT = {"metric": "tce", "unit": "errors", "direction": "lower"}
-_COLUMNS = ("algorithm", "task", "run", "score", "ranked", "hidden", "account", "begun", *_ABOUT)
+SCORE_COLUMNS = (
+    "algorithm",
+    "task",
+    "run",
+    "score",
+    "ranked",
+    "hidden",
+    "account",
+    "begun",
+    *_ABOUT,
+)
 
 
 @router.get("/seasons/{name}/scores.csv", response_class=PlainTextResponse)
@@ -110,7 +122,7 @@ def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name
     season = find_season(session, name)
 
     def make() -> str:
-        return csv_text(_rows(session, board, season), _COLUMNS)
+        return csv_text(score_rows(session, board, season), SCORE_COLUMNS)
 
     kept = board.page(season, ("scores",), make, "text/csv; charset=utf-8")
     answer = cached_response(request, kept)
@@ -118,7 +130,8 @@ def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name
     return answer
 
 
-def _rows(session: Session, board: BoardState, season: Season) -> Iterator[Mapping[str, Any]]:
+def score_rows(session: Session, board: BoardState, season: Season) -> Iterator[Mapping[str, Any]]:
+    """Return the rows of the table of scores, in the order in which the standings are made."""
     snapshot = board.standings.get(season.id, season.version)
     ranked = {line.contender.name for line in snapshot.standings.ranked} if snapshot else set()
     scores = board_of(session, season)

@@ -222,7 +222,7 @@ def standings_html(
         drawn = _drawn(page)
         return rendered(
             "board/standings.html", links.path, page, twin=links.twin, links=links,
-            drawn=drawn, seed=season.id,
+            drawn=drawn, seed=season.id, site=board.site,
         )  # fmt: skip
 
     return cached_response(request, _kept(session, board, season, asked, HTML, text))

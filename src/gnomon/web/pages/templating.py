@@ -203,20 +203,22 @@ def rendered(
     csrf: str = "",
     json: bool = True,
     twin: str | None = None,
+    site: str = "",
     **more: Any,
 ) -> str:
     """Return a page as text.
 
     ``page`` is what it tells and ``more`` what only its drawing needs; ``csrf`` is what its forms
     send back, and ``json`` tells whether the page has a twin for programs: ``twin``, or the path
-    with ``.json``.
+    with ``.json``. ``site`` is how the world sees the server, if it does: then the page tells what
+    a link to it should look like (OpenGraph).
     """
     if twin is None:
         twin = ("/index.json" if path == "/" else f"{path}.json") if json else ""
     more.setdefault("t", texts("en"))
     more.setdefault("language", "en")
     found = _environment().get_template(template)
-    return found.render(page=page, path=path, csrf=csrf, twin=twin, **more)
+    return found.render(page=page, path=path, csrf=csrf, twin=twin, site=site, **more)
 
 
 def html_response(
@@ -231,7 +233,8 @@ def html_response(
     """Return a rendered page as a response that is not cached: it may hold a form."""
     cookie = request.cookies.get(COOKIE)
     csrf = csrf_token(cookie) if cookie else ""
-    text = rendered(template, request.url.path, page, csrf=csrf, json=json, **more)
+    site = request.app.state.settings.public_url.rstrip("/")
+    text = rendered(template, request.url.path, page, csrf=csrf, json=json, site=site, **more)
     return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
 
 

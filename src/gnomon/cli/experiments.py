@@ -95,6 +95,8 @@ def run(
     with answering("run", as_json=as_json) as answer:
         changes = {name: value for name, value in given.items() if value is not None}
         experiment = load_experiment(config, **changes)
+        for doubt in experiment.doubts:
+            answer.warn(doubt)
         out = out or Path(f"{Path(experiment.name).name}-run")
         if dry_run:
             _forecast(experiment, out, workers, answer)

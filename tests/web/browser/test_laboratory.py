@@ -127,8 +127,7 @@ def guess(page, text):
 
 
 @pytest.mark.parametrize(
-    ("look", "width", "language"),
-    [("dark", 1200, "en"), ("phone", 390, "en"), ("light", 1200, "de")],
+    ("look", "width", "language"), [("dark", 1200, "en"), ("phone", 390, "de")]
 )
 def test_a_study_of_a_trial_list_is_played_to_its_code(
     open_page, laboratory, screenshots, tmp_path, look, width, language

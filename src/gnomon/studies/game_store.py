@@ -75,7 +75,7 @@ def begin_game(
         "episodes": puzzle.episodes,
         "horizon": puzzle.horizon,
         "gave_up": False,
-        "terms": puzzle.terms.model_dump(mode="json", exclude_defaults=True),
+        "terms": puzzle.terms.model_dump(mode="json"),
         **more,
     }
     session.add(

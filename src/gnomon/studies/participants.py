@@ -31,6 +31,7 @@ from gnomon.errors import UnknownNameError
 from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal
 from gnomon.studies.game_store import begin_game, end_study
+from gnomon.studies.languages import texts
 from gnomon.studies.plan.balancing import PlayerCount, next_list
 from gnomon.studies.plan.questionnaire import checked_answers
 from gnomon.studies.plan.series_plan import SeriesPlan
@@ -335,7 +336,7 @@ def puzzle_for(session: Session, plan: StudyPlan, series: SeriesPlan, number: in
     known = _rule_of(session, plan, series.rule)
     return replace(
         known,
-        shown=f"Puzzle {number}",
+        shown=texts(plan.language)["puzzle"].format(n=number),
         episodes=series.episodes,
         horizon=series.horizon,
         board=series.spec(),

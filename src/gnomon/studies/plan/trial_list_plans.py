@@ -263,12 +263,12 @@ def _boards(row: ParameterSet, data: DataFolder) -> dict[str, Any]:
     if row.pieces is None:
         raise ConfigError(f"{row.where}, field 'min_objects': expected a number, found nothing")
     board: dict[str, Any] = {
-        "pieces": row.pieces,
-        "shapes": row.shapes or (0, 0),
-        "colors": row.colors or (0, 0),
+        "pieces": list(row.pieces),
+        "shapes": list(row.shapes or (0, 0)),
+        "colors": list(row.colors or (0, 0)),
     }
-    board |= {"shape_palette": row.shape_palette} if row.shape_palette else {}
-    board |= {"color_palette": row.color_palette} if row.color_palette else {}
+    board |= {"shape_palette": list(row.shape_palette)} if row.shape_palette else {}
+    board |= {"color_palette": list(row.color_palette)} if row.color_palette else {}
     conditions = {"train": row.cond_train, "test": row.cond_test}
     texts = {k: read_text(data.find(v, "cond", ".txt")) for k, v in conditions.items() if v}
     return {"board": board, **texts}

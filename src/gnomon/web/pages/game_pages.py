@@ -284,15 +284,17 @@ def _done(
     database: Database,
     key: str,
     do: Callable[[PlaySession], Attempt | None],
+    *,
+    after_guess: bool = True,
 ) -> GamePage:
-    """Do something in a game, unless a guess is waited for.
+    """Do something in a game; what comes after a guess waits for it.
 
     The game is found and played in one session, and what came of it is put down in another: while
     it writes nobody else can, and to write takes a fraction of the time.
     """
     with database.reading() as session:
         game = board.games.take(session, key)
-    if game.guess_due:
+    if after_guess and game.guess_due:
         raise Conflict("expected a guess at the rule first")
     before = game.session.progress
     made = do(game.session)
@@ -327,7 +329,7 @@ def attempt_json(
     board: CurrentBoard, database: DatabaseOf, key: Key, form: AttemptForm, _: Checked
 ) -> Response:
     """Try to move a piece into a bucket; the answer tells what came of it."""
-    page = _done(board, database, key, _attempted(form))
+    page = _done(board, database, key, _attempted(form), after_guess=False)
     # Somebody waits for this, so the record is not checked against its own type once more.
     return JSONResponse(_record(page))
 

@@ -87,7 +87,7 @@
   const row = (cell) => Math.floor((cell - 1) / 6) + 1;
   const spot = (cell) => `x${column(cell)} y${row(cell)}`;
   const named = (name) => texts[name] || name.toLowerCase();
-  const words = (piece) => [piece.color, piece.shape].filter(Boolean).map(named).join(" ") || "–";
+  const words = (piece) => (piece.shape ? say("piece_name", { color: named(piece.color), shape: named(piece.shape) }) : "–");
   const picture = (piece, className = "") => {
     const template = document.getElementById("shape-" + piece.shape) || document.getElementById("shape-OTHER");
     const svg = template.content.firstElementChild.cloneNode(true);

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from gnomon.game.board import Board, Piece
-from gnomon.game.reference import ReferenceGame
+from gnomon.game import Board, Piece, ReferenceGame
 from gnomon.rules import load_rule
 from gnomon.studies.play_records import OUTCOME_WORDS
 from gnomon.web.pages.replay_page import demonstration

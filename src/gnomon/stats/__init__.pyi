@@ -37,6 +37,8 @@ from .comparisons.rank_tests import difficulty_order as difficulty_order
 from .comparisons.rank_tests import holm as holm
 from .comparisons.rank_tests import mann_whitney as mann_whitney
 from .comparisons.rank_tests import mann_whitney_table as mann_whitney_table
+from .contrasts import Contrast as Contrast
+from .contrasts import contrast as contrast
 from .estimate_records import Estimate as Estimate
 from .estimate_records import Estimates as Estimates
 from .estimates import estimate as estimate
@@ -137,6 +139,9 @@ from .small_samples.small_sample import delta_error as delta_error
 from .small_samples.small_sample import delta_interval as delta_interval
 from .small_samples.summary_statistics import stand_in_runs as stand_in_runs
 from .strata import Strata as Strata
+from .transfer_effects import TransferEffect as TransferEffect
+from .transfer_effects import TransferEffects as TransferEffects
+from .transfer_effects import transfer_effects as transfer_effects
 
 __all__ = [
     "METRICS",
@@ -148,6 +153,7 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "ConfidenceSequence",
+    "Contrast",
     "CostFront",
     "Curve",
     "Curves",
@@ -186,6 +192,8 @@ __all__ = [
     "Subsamples",
     "Tolerance",
     "Tolerances",
+    "TransferEffect",
+    "TransferEffects",
     "VarianceComponents",
     "WeightedComparison",
     "WeightedComparisons",
@@ -203,6 +211,7 @@ __all__ = [
     "compare",
     "compare_all",
     "compare_weighted",
+    "contrast",
     "cost_front",
     "curves",
     "delta_error",
@@ -272,6 +281,7 @@ __all__ = [
     "thresholds",
     "tolerance",
     "tolerance_ranks",
+    "transfer_effects",
     "trimmed_mean",
     "turning_share",
     "variance_components",

@@ -43,7 +43,7 @@ def transfer(
 ) -> None:
     """Estimate what a task saves on the next; an experiment with phases is played first."""
     from gnomon.scores.readers.tidy_files import write_scores
-    from gnomon.stats.transfer_effects import transfer_effects
+    from gnomon.stats.transfer import transfer_effects
 
     check_writable(out)
     with answering("transfer", as_json=as_json) as answer:

@@ -19,7 +19,7 @@ from gnomon.plot.style import (
     mark_numbers,
     series_style,
 )
-from gnomon.stats.transfer_effects import TransferEffect, TransferEffects
+from gnomon.stats.transfer import TransferEffect, TransferEffects
 
 #: More rows than this do not fit on a page; the height of one in inches.
 MOST_ROWS, ROW = 40, 0.3
@@ -74,6 +74,6 @@ def _names(rows: Sequence[TransferEffect], *, with_algorithm: bool) -> list[str]
         arrow = f"{row.before} → {row.rule}"
         text = arrow if row.effect == "pair" else row.effect
         if row.effect == "order":
-            text = f"{arrow}, less {row.rule} → {row.before}"
+            text = f"order: {row.before} first"
         texts.append(shortened(f"{row.algorithm}: {text}" if with_algorithm else text, LONGEST))
     return texts

@@ -12,6 +12,8 @@ from .bootstrap.quantiles import percentile_interval as percentile_interval
 from .bootstrap.quantiles import quantiles as quantiles
 from .bootstrap.resamples import Resamples as Resamples
 from .bootstrap.resamples import draw_key as draw_key
+from .clustered_contrasts import Contrast as Contrast
+from .clustered_contrasts import contrast as contrast
 from .comparisons.all_pairs import compare_all as compare_all
 from .comparisons.claims import ClaimCheck as ClaimCheck
 from .comparisons.claims import ClaimChecks as ClaimChecks
@@ -37,8 +39,6 @@ from .comparisons.rank_tests import difficulty_order as difficulty_order
 from .comparisons.rank_tests import holm as holm
 from .comparisons.rank_tests import mann_whitney as mann_whitney
 from .comparisons.rank_tests import mann_whitney_table as mann_whitney_table
-from .contrasts import Contrast as Contrast
-from .contrasts import contrast as contrast
 from .estimate_records import Estimate as Estimate
 from .estimate_records import Estimates as Estimates
 from .estimates import estimate as estimate
@@ -139,9 +139,9 @@ from .small_samples.small_sample import delta_error as delta_error
 from .small_samples.small_sample import delta_interval as delta_interval
 from .small_samples.summary_statistics import stand_in_runs as stand_in_runs
 from .strata import Strata as Strata
-from .transfer_effects import TransferEffect as TransferEffect
-from .transfer_effects import TransferEffects as TransferEffects
-from .transfer_effects import transfer_effects as transfer_effects
+from .transfer import TransferEffect as TransferEffect
+from .transfer import TransferEffects as TransferEffects
+from .transfer import transfer_effects as transfer_effects
 
 __all__ = [
     "METRICS",

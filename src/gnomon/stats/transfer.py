@@ -14,8 +14,8 @@ import numpy as np
 from gnomon.errors import ScoreDataError, listed
 from gnomon.results import FieldRecord, Results
 from gnomon.scores.table import ScoreTable
+from gnomon.stats.clustered_contrasts import Contrast, contrast
 from gnomon.stats.comparisons.rank_tests import holm
-from gnomon.stats.contrasts import Contrast, contrast
 
 _Groups = Mapping[str, Mapping[str, float]]
 

@@ -57,7 +57,8 @@ def play(client: httpx.Client, invitation: str) -> None:
     while view["state"] == "playing":
         body = {"cell": view["pieces"][0]["cell"], "bucket": 0}
         view = client.post(f"{game}/attempts.json", json=body).json()["view"]
-    assert "Thank you" in client.post(f"{game}/continue").text
+    end = client.post(f"{game}/continue").headers["location"]
+    assert "Thank you" in client.get(end).text
 
 
 def test_a_study_from_its_plan_to_its_files(gnomon, data, tmp_path):
@@ -79,7 +80,8 @@ def test_a_study_from_its_plan_to_its_files(gnomon, data, tmp_path):
     }
     status, paths, _ = gnomon("export", "pilot", tmp_path / "out")
     assert status == 0
-    transcript, scores = (Path(each["path"]) for each in paths)
+    found = {Path(each["path"]).name: Path(each["path"]) for each in paths}
+    transcript, scores = found["pilot-transcript.csv"], found["pilot-scores.csv"]
     assert read_game_log(transcript).algorithms == ("pilot-0001",)
     assert read_scores(scores).runs("pilot-0001", "anything-goes").tolist() == [0.0]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -68,7 +69,15 @@ def serve(
     https: Annotated[
         bool, typer.Option("--https", help="Behind a proxy that speaks HTTPS: secure cookies.")
     ] = False,
+    openid_issuer: Annotated[
+        str, typer.Option(help="A sign-in provider, by OpenID Connect: https://...")
+    ] = "",
+    openid_client: Annotated[str, typer.Option(help="As whom it knows this server.")] = "",
     worker: Annotated[bool, typer.Option(help="Verify submissions here too.")] = True,
+    log_format: Annotated[
+        Literal["text", "json"],
+        typer.Option(help="Of the log on stderr; as json it holds every request."),
+    ] = "text",
     as_json: JsonOption = False,
 ) -> None:
     """Serve a leaderboard, with human play, to this machine or through a proxy to the world."""
@@ -79,6 +88,9 @@ def serve(
         changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
         hosts = (*ServerSettings.allowed_hosts, *(allowed_host or ()))
         changes |= {"allowed_hosts": hosts, "trusted_proxies": tuple(trusted_proxy or ())}
+        changes |= {"openid_issuer": openid_issuer, "openid_client": openid_client}
+        # Not by an option: everybody on the machine can read a command line.
+        changes["openid_secret"] = os.environ.get("GNOMON_OPENID_SECRET", "")
         settings = ServerSettings(data, database, **changes)
 
         def tell(started: Started) -> None:
@@ -89,7 +101,9 @@ def serve(
                     answer.say(f"First admin token, shown only now: {started.first_token}")
             print(end="", flush=True)  # whoever started the server may read through a pipe
 
-        serve_until_stopped(settings, host, port, worker=worker, on_start=tell)
+        serve_until_stopped(
+            *(settings, host, port), worker=worker, log_format=log_format, on_start=tell
+        )
 
 
 def register(

@@ -17,9 +17,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import polars as pl
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from gnomon._io.atomic_file import write_atomically
@@ -37,7 +38,7 @@ _MANY_MORE = 3
 #: Entries times rules that are computed at once, in less time than a reader minds.
 _SMALL = 150
 #: How a snapshot is written; another number makes old files worthless.
-_FORMAT = 4
+SNAPSHOT_FORMAT = 5
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class StandingsCache:
 
     def _keep(self, season_id: int, standings: Standings) -> Standings:
         self._known[season_id] = standings
-        record = {"format": _FORMAT, "standings": standings.as_record()}
+        record = {"format": SNAPSHOT_FORMAT, "standings": standings.as_record()}
         self._folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self._path(season_id), json.dumps(record, allow_nan=False).encode())
         return standings
@@ -130,7 +131,7 @@ class StandingsCache:
         """
         try:
             record = json.loads(self._path(season_id).read_bytes())
-            if record["format"] != _FORMAT:
+            if record["format"] != SNAPSHOT_FORMAT:
                 return None
             found = Standings.from_record(record["standings"])
             if found.version > version:
@@ -153,13 +154,29 @@ def _compute(board: Board, connection: Connection) -> None:
 def board_of(session: Session, season: Season) -> Board:
     """Return all scores of a season, as the database has them."""
     contenders = _contenders(session, season)
+    notes = _of_many(session, season, contenders)
+    return _board(season, contenders, _scores(session, season), notes)
+
+
+def board_of_some(session: Session, season: Season, contenders: Sequence[Contender]) -> Board:
+    """Return the scores of some entries of a season, without reading those of all others."""
+    only = VerifiedTrial.submission_id.in_(
+        select(Submission.id)
+        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
+        .where(EntryAttempt.entry_id.in_([each.entry_id for each in contenders]))
+    )
+    return _board(season, contenders, _scores(session, season, only), ())
+
+
+def _scores(session: Session, season: Season, *only: ColumnElement[bool]) -> pl.DataFrame:
+    """Return a row for each trial that counts: entry, rule, run, score."""
     columns = (Entry.id, VerifiedTrial.rule_id, EntryAttempt.number, VerifiedTrial.number)
     rows = session.execute(
         select(*columns, VerifiedTrial.tce)
         .join(Submission, VerifiedTrial.submission_id == Submission.id)
         .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
         .join(Entry, EntryAttempt.entry_id == Entry.id)
-        .where(Submission.season_id == season.id, Submission.state.in_(COUNTED))
+        .where(Submission.season_id == season.id, Submission.state.in_(COUNTED), *only)
     ).all()
     names = {rule.id: rule.name for rule in season.rules}
     kinds = {
@@ -170,12 +187,17 @@ def board_of(session: Session, season: Season) -> Board:
         "score": pl.Float64,
     }
     frame = pl.DataFrame([tuple(row) for row in rows], schema=kinds, orient="row")
-    scores = frame.select(
+    return frame.select(
         "entry",
         pl.col("rule_id").replace_strict(names, return_dtype=pl.String).alias("rule"),
         ((pl.col("attempt") - 1) * season.trials + pl.col("number")).alias("run"),
         "score",
     )
+
+
+def _board(
+    season: Season, contenders: Sequence[Contender], scores: pl.DataFrame, notes: tuple[str, ...]
+) -> Board:
     return Board(
         season.name,
         {rule.name: rule.visibility == "hidden" for rule in season.rules},
@@ -184,7 +206,7 @@ def board_of(session: Session, season: Season) -> Board:
         scores,
         season.version,
         season.id,
-        _of_many(session, season, contenders),
+        notes,
     )
 
 
@@ -209,12 +231,15 @@ def _of_many(session: Session, season: Season, shown: Sequence[Contender]) -> tu
 def _contenders(session: Session, season: Season) -> list[Contender]:
     """Return the entries of which something was verified, with all their attempts counted."""
     entries = session.execute(
-        select(Entry.id, Entry.name, Account.name)
+        select(Entry.id, Entry.name, Account.name, Entry.card)
         .join(Account, Entry.account_id == Account.id)
         .where(Entry.season_id == season.id, Entry.withdrawn_at.is_(None))
         .order_by(Entry.id)
     ).all()
-    found = {entry: Contender(entry, name, account, 0, 0, 0) for entry, name, account in entries}
+    found = {
+        entry: replace(Contender(entry, name, account, 0, 0, 0), **_of_card(card))
+        for entry, name, account, card in entries
+    }
     counts = session.execute(
         select(
             EntryAttempt.entry_id,
@@ -244,15 +269,26 @@ def _contenders(session: Session, season: Season) -> list[Contender]:
             )
     seen = [c for c in found.values() if c.n_verified or c.n_withdrawn or c.n_unfinished]
     begun = begun_entries(session, season.id)
-    return [_beside_others(contender, begun) for contender in seen]
+    by_account: dict[int, dict[int, BegunEntry]] = {}
+    for entry, each in begun.items():
+        by_account.setdefault(each.account_id, {})[entry] = each
+    return [
+        _beside_others(c, by_account[begun[c.entry_id].account_id]) if c.entry_id in begun else c
+        for c in seen
+    ]
 
 
-def _beside_others(contender: Contender, begun: Mapping[int, BegunEntry]) -> Contender:
+def _of_card(card: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the standings tell of a card."""
+    return {
+        name: card[name]
+        for name in ("kind", "organisation", "parameters", "compute_hours")
+        if name in card
+    }
+
+
+def _beside_others(contender: Contender, of_account: Mapping[int, BegunEntry]) -> Contender:
     """Say what else the account of an entry has begun."""
-    own = begun.get(contender.entry_id)
-    if own is None:
-        return contender
-    of_account = {e: b for e, b in begun.items() if b.account_id == own.account_id}
     return replace(
         contender,
         n_begun_of_account=sum(each.n_attempts for each in of_account.values()),

@@ -201,6 +201,8 @@ def item_size_figure(found: ItemSizes, ax: Axes | None = None) -> Figure | Axes:
         "half width of the interval": [one.half_width for one in found],
         "error": [one.error for one in found],
     }
+    words = {"adaptive": "error, chosen for each model", "random": "error, random items"}
+    lines |= {words[name]: list(errors) for name, errors in found.others.items()}
     with default_settings():
         drawn = axes_for(ax, HALF_WIDTH * 1.15, HEIGHT, grid="y")
         for k, (name, values) in enumerate(lines.items()):
@@ -224,7 +226,7 @@ def item_size_figure(found: ItemSizes, ax: Axes | None = None) -> Figure | Axes:
         "item-sizes",
         "What so many items tell",
         f"Models held out; a gap told with power {found.settings['power']:g}.",
-        f"Three curves that fall from {sizes[0]} to {sizes[-1]} items",
+        f"{len(lines)} curves that fall from {sizes[0]} to {sizes[-1]} items",
         drawing_of(drawn),
         tuple(found.as_records()),
     )

@@ -24,7 +24,7 @@ from gnomon.plot.intervals import (
     interval_rows,
 )
 from gnomon.plot.items import item_plan_curves, item_plan_figure
-from gnomon.plot.labels import better_end, in_lines
+from gnomon.plot.labels import better_end, in_lines, name_scale
 from gnomon.plot.planning import power_curves, subsample_distributions, width_curves
 from gnomon.plot.profiles import profile_curves
 from gnomon.plot.record import Figure
@@ -377,20 +377,24 @@ def subsample_figure(
     order = sorted(names, key=lambda name: -first[name] if rises else first[name])
     subsamples = sorted(subsamples, key=lambda one: order.index(one.algorithm))
     metrics = list(dict.fromkeys(one.metric for one in subsamples))
-    n_rows = len(subsamples) // len(metrics)
+    n_sizes = -(-len(subsamples) // (len(metrics) * len(names)))
+    drawn = order[: max(MOST_ROWS // n_sizes, 1)]
+    some = f" The best {len(drawn)} of {len(names)} algorithms are drawn."
     with default_settings():
         width = FULL_WIDTH * (0.65 if len(metrics) == 1 else 1.0)
-        drawing = new_drawing(width, 1.0 + 0.36 * n_rows)
+        drawing = new_drawing(width, 1.0 + 0.36 * n_sizes * len(drawn))
         axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         for ax, metric in zip(axes, metrics, strict=True):
-            own = [one for one in subsamples if one.metric == metric]
+            own = [one for one in subsamples if one.metric == metric and one.algorithm in drawn]
             better = higher_is_better and metric != "optimality_gap"
             xlabel = better_end(_measured(metric, scale), better)
-            subsample_distributions(own, xlabel=xlabel, series=series, ax=ax)
+            subsample_distributions(own, series=series, ax=ax)
+            name_scale(ax, xlabel, max(len(metrics), 2))
     return Figure(
         "subsamples",
         "Fewer runs",
-        "What a metric would have been with fewer runs; the line is that of all runs.",
+        "What a metric would have been with fewer runs; the line is that of all runs."
+        + (some if len(drawn) < len(names) else ""),
         f"Distributions of {', '.join(metrics)} over draws of fewer runs",
         drawing,
         tuple(one.as_record() for one in subsamples),

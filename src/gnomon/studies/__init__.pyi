@@ -1,10 +1,10 @@
 from .baselines import baseline_curves as baseline_curves
+from .plan.study_plan import StudyPlan as StudyPlan
 from .play_records import Attempt as Attempt
 from .play_records import Game as Game
 from .play_records import PlayError as PlayError
 from .play_records import PlayView as PlayView
 from .play_session import PlaySession as PlaySession
-from .study_plan import StudyPlan as StudyPlan
 from .transcript import PlayedGame as PlayedGame
 from .transcript import play_scores as play_scores
 from .transcript import transcript_text as transcript_text

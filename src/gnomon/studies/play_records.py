@@ -17,6 +17,8 @@ from gnomon.game.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
+from gnomon.studies.plan.series_plan import DEFAULT_TERMS, SeriesTerms
+from gnomon.studies.rewards import BoardEnd
 
 #: What people are told of an attempt, and of how an episode ended.
 OUTCOME_WORDS = {
@@ -26,9 +28,15 @@ OUTCOME_WORDS = {
     IMMOVABLE: "immovable",
     EPISODE_OVER: "after the end",
 }
-END_WORDS = {IN_PROGRESS: "cut off", CLEARED: "cleared", STALEMATE: "stalemate"}
+END_WORDS: dict[int, BoardEnd] = {
+    IN_PROGRESS: "cut off",
+    CLEARED: "cleared",
+    STALEMATE: "stalemate",
+}
 
 State = Literal["playing", "board over", "ended"]
+#: What a player may do besides moving pieces.
+Action = Literal["next", "bonus", "give up", "pick"]
 
 
 class PlayError(GnomonError):
@@ -62,6 +70,8 @@ class Game:
         Number of attempts after which a board is cut off.
     board : BoardSpec
         How boards are drawn.
+    terms : SeriesTerms
+        What is given, told and paid; by default as in a game outside of studies.
 
     Examples
     --------
@@ -76,6 +86,28 @@ class Game:
     episodes: int = 20
     horizon: int = 100
     board: BoardSpec = DEFAULT_SPEC
+    terms: SeriesTerms = DEFAULT_TERMS
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTimes:
+    """What the player's own clock measured, in milliseconds.
+
+    Parameters
+    ----------
+    touch_ms, action_ms : int
+        From the moment the board, or the reply before, was on the screen to the first touch of a
+        piece, and to the attempt; 0 for what was done before the reply was there.
+    away_ms : int
+        How long of that the page was not in front.
+    animation_ms : int
+        How long of that a piece flew.
+    """
+
+    touch_ms: int
+    action_ms: int
+    away_ms: int = 0
+    animation_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +120,10 @@ class Attempt:
         From 0.
     number : int
         From 1 within its episode.
-    cell, bucket : int
-        1 to 36, 0 to 3.
+    cell : int
+        1 to 36.
+    bucket : int or None
+        0 to 3; None for a pick, which names a piece only.
     outcome : int
         The game's code: 0 accepted, 3 empty cell, 4 denied, 7 immovable.
     finish : int
@@ -98,6 +132,8 @@ class Attempt:
         Seconds since the player saw the board or the reply before.
     at : float
         When, in seconds since 1970, UTC.
+    client : ClientTimes, optional
+        The player's own clock; a page without a script has none.
 
     Examples
     --------
@@ -110,16 +146,53 @@ class Attempt:
     episode: int
     number: int
     cell: int
-    bucket: int
+    bucket: int | None
     outcome: int
     finish: int
     reaction_s: float
     at: float
+    client: ClientTimes | None = None
 
     @property
     def accepted(self) -> bool:
-        """Whether the piece left the board."""
+        """Whether the piece left the board, or could have for a pick."""
         return self.outcome == ACCEPTED
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a success or an error; an accepted pick is neither."""
+        return not (self.bucket is None and self.accepted)
+
+
+@dataclass(frozen=True, slots=True)
+class RewardView:
+    """What a player sees of points.
+
+    Parameters
+    ----------
+    points : int or None
+        Of the series so far, multiplied; None where only mastery counts.
+    factor, promised : int
+        By which the points count, and will count if this board is finished.
+    streak, ratio : int, float or None
+        The ratio is None where it does not count.
+    board_least, board_most : int or None
+        What this board can still earn.
+    budget : float or None
+        What may still be spent on a bonus board.
+    smiles : tuple of bool
+        Of each attempt of the series that counts, whether it was a success.
+    """
+
+    points: int | None
+    factor: int
+    promised: int
+    streak: int
+    ratio: float | None
+    board_least: int | None
+    board_most: int | None
+    budget: float | None
+    smiles: tuple[bool, ...]
 
 
 # Its docstring is the description in the schema of the interface: an example is at PlaySession.
@@ -136,14 +209,14 @@ class PlayView:
         The name or alias.
     state : {"playing", "board over", "ended"}
     end : str
-        How this board ended: ``cleared``, ``stalemate``, ``cut off``, ``given up``; empty while it
-        goes on.
+        How this board ended: ``cleared``, ``stalemate``, ``cut off``, ``given up``, ``mastered``,
+        or ``lost`` for a bonus; empty while it goes on.
     episode, episodes : int
         Which board, from 1, and of how many.
     attempts_left : int
         Before the board is cut off.
     pieces : tuple of mappings
-        ``cell, shape, color`` of the pieces that are left.
+        ``cell, shape, color`` of the pieces that are left; with fixed feedback also ``movable``.
     removed : tuple of mappings
         ``cell, shape, color, bucket, order`` of those that are gone: the memory aid.
     attempts : tuple of mappings
@@ -154,6 +227,10 @@ class PlayView:
         Accepted attempts in a row, up to now.
     mastered : bool
         Whether there were ten in a row at any time.
+    may : tuple of {"next", "bonus", "give up", "pick"}
+        What else can be done now.
+    reward : RewardView or None
+        What is earned, where the plan pays or ends at mastery.
     """
 
     rule: str
@@ -170,6 +247,8 @@ class PlayView:
     moves: int
     streak: int
     mastered: bool
+    may: tuple[Action, ...] = ()
+    reward: RewardView | None = None
 
     def as_record(self) -> dict[str, Any]:
         """Return the view as JSON can hold it."""

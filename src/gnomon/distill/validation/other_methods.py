@@ -1,15 +1,17 @@
 """Baselines: what other ways to take a few tasks of a suite err by, on the same folds.
 
 Random tasks, no task at all, the best single correlates, anchor points (Vivek and others 2024),
-item response models, a coarse look at all and a fine one at the better half (as Flash-HELM does),
-a choice one by one for each algorithm, and a fixed set of one's own. All but the item response
-models, which bring their own estimate, are given the same predictor.
+item response models, their estimates p-IRT and gp-IRT from anchor points (Maia Polo and others
+2024), a coarse look at all and a fine one at the better half (as Flash-HELM does), a choice one by
+one for each algorithm, and a fixed set of one's own. All but the item response models, which bring
+their own estimate, are given the same predictor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -17,7 +19,7 @@ import numpy as np
 from gnomon.distill.preparation.preparation import PreparationOptions, prepare
 from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.factor import FactorProcedure
-from gnomon.distill.procedures.irt import ItemResponseProcedure
+from gnomon.distill.procedures.irt import ItemResponseProcedure, expected_scores, fit_item_response
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.validation.cross_validation import Outer, held_out, nested_error, nested_splits
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
@@ -27,6 +29,8 @@ from gnomon.scores.table import FloatArray, ScoreTable
 _Predicted = Callable[[PreparedScores, PreparedScores], tuple[FloatArray, float]]
 #: So many random sets; anchor points are exchanged so often at most.
 _N_RANDOM, _N_EXCHANGES = 6, 20
+#: Every so manieth row of a training tells the error of its response model.
+_VALIDATED = 5
 
 
 @dataclass(frozen=True)
@@ -94,11 +98,16 @@ class _Anchors(FactorProcedure):
     """Anchor points: medoids of the tasks at distance 1 - correlation."""
 
     def choose(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Subsets:
-        names, every = self.covariance(data)
-        scale = np.sqrt(np.diag(every.covariance))[:-1]
-        distance = 1.0 - every.covariance[:-1, :-1] / np.outer(scale, scale)
+        names, distance = _distances(self, data)
         fixed = [names.index(task) for task in ChoiceSettings(**options).forced]
         return (tuple(names[j] for j in _medoids(distance, size, fixed)),)
+
+
+def _distances(base: FactorProcedure, data: PreparedScores) -> tuple[tuple[str, ...], FloatArray]:
+    """Return the candidates, and 1 minus the correlation of each two."""
+    names, every = base.covariance(data)
+    scale = np.sqrt(np.diag(every.covariance))[:-1]
+    return names, 1.0 - every.covariance[:-1, :-1] / np.outer(scale, scale)
 
 
 def _medoids(distance: FloatArray, size: int, fixed: Sequence[int]) -> list[int]:
@@ -178,7 +187,7 @@ def baselines(
         found = [judge.null(), judge.random()]
         for name, procedure in _PROCEDURES.items():
             found.append(judge.procedure(name, procedure))
-        found += [judge.adaptive(), judge.coarse_to_fine()]
+        found += [judge.adaptive(), judge.coarse_to_fine(), *judge.item_response()]
         for name, tasks in (sets or {}).items():
             found.append(judge.fixed(name, tuple(tasks)))
     random = next(one.error for one in found if one.method == "random")
@@ -207,6 +216,37 @@ _PROCEDURES: Mapping[str, Procedure] = {
     "irt-1": ItemResponseProcedure(n_parameters=1),
     "irt-2": ItemResponseProcedure(n_parameters=2),
 }
+
+
+class _ItemResponse:
+    """A two-parameter response model of all tasks, and the anchor points among them."""
+
+    def __init__(self, base: FactorProcedure, train: PreparedScores, size: int) -> None:
+        self.base, self.train, self.size = base, train, size
+        self.suite = base.suite(train)
+        self.fitted = fit_item_response(train.x[:, train.columns(self.suite.tasks)])
+        names, distance = _distances(base, train)
+        chosen = _medoids(distance, size, ())
+        self.anchors = [self.suite.tasks.index(names[j]) for j in chosen]
+        # A task that is no candidate has no distance: it goes with the first.
+        nearest = dict(zip(names, np.argmin(distance[:, chosen], axis=1), strict=True))
+        self.nearest = np.array([nearest.get(task, 0) for task in self.suite.tasks])
+
+    def estimates(self, new: PreparedScores) -> tuple[FloatArray, FloatArray]:
+        """Return summaries by the expectations of the model, and by the nearest anchors."""
+        x = new.x[:, new.columns(self.suite.tasks)][:, self.anchors]
+        said = expected_scores(self.fitted, x, self.anchors)
+        nearest = said[:, self.anchors][:, self.nearest]
+        return self.suite.summarized(said), self.suite.summarized(nearest)
+
+    def share_of_anchors(self) -> float:
+        """Return the share of the anchors' estimate: b^2 / (b^2 + v / 4n)."""
+        held = np.arange(len(self.train.target)) % _VALIDATED == 0
+        new = self.train.rows(held)
+        inner = _ItemResponse(self.base, self.train.rows(~held), self.size)
+        bias = float(np.nanmean(np.abs(inner.estimates(new)[0] - new.target)))
+        spread = float(np.nanvar(self.train.x, axis=1).mean()) / (4 * self.size)
+        return bias**2 / (bias**2 + spread) if bias else 0.0
 
 
 @dataclass(frozen=True)
@@ -285,6 +325,25 @@ class _Judge:
             return float("nan")
         model = self.base.fit(train, [suite.tasks[j] for j in chosen])
         return float(model.predict(scores[chosen]))
+
+    def item_response(self) -> tuple[Baseline, Baseline]:
+        """Return the errors of p-IRT and of gp-IRT from anchor points.
+
+        They are defined for the mean of items. Here a suite is completed, and summarised as any:
+        by the expectations of the response model, or by the score of each task's nearest anchor,
+        which for a mean is the mean of anchors weighted by their clusters.
+        """
+
+        def predicted(
+            train: PreparedScores, new: PreparedScores, *, mixed: bool
+        ) -> tuple[FloatArray, float]:
+            response = _ItemResponse(self.base, train, self.size)
+            share = response.share_of_anchors() if mixed else 0.0
+            by_model, by_anchors = response.estimates(new)
+            return share * by_anchors + (1 - share) * by_model, float(self.size)
+
+        p_irt = self._of_rows("anchors, p-IRT", partial(predicted, mixed=False))
+        return p_irt, self._of_rows("anchors, gp-IRT", partial(predicted, mixed=True))
 
     def coarse_to_fine(self) -> Baseline:
         """Return the error of few tasks for all, and more for those in the better half."""

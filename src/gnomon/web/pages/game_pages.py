@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Path, Request, Response
@@ -25,13 +25,22 @@ from gnomon.leaderboard.refusals import Conflict, Missing
 from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.studies.baselines import Yardstick, baseline_curves
-from gnomon.studies.game_store import StoredGame, begin_game, find_game, store_changes
-from gnomon.studies.play_records import Attempt, PlayView
+from gnomon.studies.game_store import StoredGame, begin_game, find_game, store_changes, store_guess
+from gnomon.studies.languages import texts
+from gnomon.studies.plan.series_plan import MemoryAids
+from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.play_records import Attempt, ClientTimes, PlayView
 from gnomon.studies.play_session import PlaySession
 from gnomon.studies.playable_rules import Puzzle, puzzle_named, puzzle_of, puzzles
-from gnomon.studies.study_plan import StudyPlan
 from gnomon.studies.verified_learners import verified_learners
-from gnomon.web.api.dependencies import CsrfChecked, CurrentSettings, DatabaseOf, ReadSession, Slug
+from gnomon.web.api.dependencies import (
+    CsrfChecked,
+    CurrentSettings,
+    DatabaseOf,
+    ReadSession,
+    Slug,
+    WriteSession,
+)
 from gnomon.web.middleware import address_of
 from gnomon.web.pages.charts import Curve, line_chart
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
@@ -45,12 +54,47 @@ RuleName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 Checked = Annotated[None, CsrfChecked]
 
 
+_Milliseconds = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+class ClientForm(BaseModel):
+    """What the player's own clock measured, in ms since the last reply was on the screen."""
+
+    model_config = ConfigDict(extra="forbid")
+    touch_ms: _Milliseconds
+    action_ms: _Milliseconds
+    away_ms: _Milliseconds = 0
+    animation_ms: _Milliseconds = 0
+
+
 class AttemptForm(BaseModel):
-    """A piece, by its cell, and a bucket."""
+    """A piece, by its cell, and a bucket; null for a pick.
+
+    ``episode`` and ``number``, both from 1, say which attempt it is: one that was made already, and
+    is asked for again since the answer was lost, is answered and not made twice.
+    """
 
     model_config = ConfigDict(extra="forbid")
     cell: Annotated[int, Field(ge=1, le=36)]
-    bucket: Annotated[int, Field(ge=0, le=3)]
+    bucket: Annotated[int, Field(ge=0, le=3)] | None
+    episode: Annotated[int, Field(ge=1, le=2000)] | None = None
+    number: Annotated[int, Field(ge=1, le=2000)] | None = None
+    client: ClientForm | None = None
+
+
+class BoardForm(BaseModel):
+    """Which board, from 1, something is asked for after; asked for twice, it happens once."""
+
+    model_config = ConfigDict(extra="forbid")
+    episode: Annotated[int, Field(ge=1, le=2000)] | None = None
+
+
+class GuessForm(BaseModel):
+    """What a player thinks that the rule is, with a confidence from 1 to 5."""
+
+    model_config = ConfigDict(extra="forbid")
+    guess: Annotated[str, Field(min_length=1, max_length=2000)]
+    confidence: Annotated[int, Field(ge=1, le=5)]
 
 
 @dataclass(frozen=True)
@@ -78,12 +122,21 @@ class PuzzlesPage:
 class GamePage:
     """A game as its player may see it.
 
-    ``memory_aid``: whether what was moved may be shown. ``study``: whether it is part of one.
+    ``memory``: what of that which was moved may be shown. ``study``: whether it is part of one.
+    ``first_board``: how many boards came before, in a series that this one continues.
+    ``guess_due``: whether the player is asked now what the rule is.
     """
 
     view: PlayView
-    memory_aid: bool
+    memory: MemoryAids
     study: bool
+    first_board: int
+    guess_due: bool
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether there is anything to show, and to hide."""
+        return self.memory != MemoryAids.none()
 
 
 # -- before the game -------------------------------------------------------------------------------
@@ -188,7 +241,27 @@ def begin_season(
 
 
 def _page(game: StoredGame) -> GamePage:
-    return GamePage(game.session.view(), game.memory_aid, game.row.assignment_id is not None)
+    played = game.session
+    return GamePage(
+        played.view(),
+        played.game.terms.memory,
+        game.row.assignment_id is not None,
+        game.row.settings.get("offset", 0),
+        game.guess_due,
+    )
+
+
+def _record(page: GamePage) -> dict[str, Any]:
+    """Return a page as JSON can hold it."""
+    record = {field.name: getattr(page, field.name) for field in fields(page)}
+    return record | {"view": page.view.as_record(), "memory": page.memory.model_dump()}
+
+
+def language_of(game: StoredGame) -> dict[str, Any]:
+    """Return what a template needs to speak the language of a game's study."""
+    player = game.row.assignment
+    language = "en" if player is None else player.study.plan.get("language", "en")
+    return {"language": language, "t": dict(texts(language))}
 
 
 @router.get("/play/games/{key}.json")
@@ -201,7 +274,9 @@ def game_json(session: ReadSession, key: Key) -> GamePage:
 def game_html(request: Request, session: ReadSession, key: Key) -> Response:
     """Show a game."""
     game = find_game(session, key)
-    return html_response(request, "play/game.html", _page(game), key=key)
+    page = _page(game)
+    shown = {"key": key, "record": _record(page), **language_of(game)}
+    return html_response(request, "play/game.html", page, **shown)
 
 
 def _done(
@@ -209,15 +284,23 @@ def _done(
     database: Database,
     key: str,
     do: Callable[[PlaySession], Attempt | None],
+    *,
+    after_guess: bool = True,
 ) -> GamePage:
-    """Do something in a game.
+    """Do something in a game; what comes after a guess waits for it.
 
     The game is found and played in one session, and what came of it is put down in another: while
     it writes nobody else can, and to write takes a fraction of the time.
     """
     with database.reading() as session:
         game = board.games.take(session, key)
+    if after_guess and game.guess_due:
+        raise Conflict("expected a guess at the rule first")
+    before = game.session.progress
     made = do(game.session)
+    if game.session.progress == before:
+        board.games.put_back(game, game.row.changed_at)
+        return _page(game)
     with database.noting() as session:
         changed_at = store_changes(session, game, made)
     page = _page(game)
@@ -225,14 +308,30 @@ def _done(
     return page
 
 
+def _attempted(form: AttemptForm) -> Callable[[PlaySession], Attempt | None]:
+    """Return what makes an attempt, unless it was made already."""
+
+    def attempt(played: PlaySession) -> Attempt | None:
+        if form.episode is not None and form.number is not None:
+            known = played.made(form.episode - 1, form.number)
+            if known is not None and (known.cell, known.bucket) == (form.cell, form.bucket):
+                return None
+            if known is not None or (form.episode, form.number) != played.next_attempt:
+                raise Conflict("this game has gone on meanwhile")
+        client = None if form.client is None else ClientTimes(**form.client.model_dump())
+        return played.attempt(form.cell, form.bucket, client=client)
+
+    return attempt
+
+
 @router.post("/play/games/{key}/attempts.json", response_model=GamePage)
 def attempt_json(
     board: CurrentBoard, database: DatabaseOf, key: Key, form: AttemptForm, _: Checked
 ) -> Response:
     """Try to move a piece into a bucket; the answer tells what came of it."""
-    page = _done(board, database, key, lambda played: played.attempt(form.cell, form.bucket))
+    page = _done(board, database, key, _attempted(form), after_guess=False)
     # Somebody waits for this, so the record is not checked against its own type once more.
-    return JSONResponse(asdict(page))
+    return JSONResponse(_record(page))
 
 
 @router.post("/play/games/{key}/attempts", include_in_schema=False)
@@ -249,16 +348,74 @@ def attempt_form(
     return RedirectResponse(f"/play/games/{key}", 303)
 
 
+def _after(
+    form: BoardForm | None, do: Callable[[PlaySession], None]
+) -> Callable[[PlaySession], None]:
+    """Return what does something after a board, unless the game has gone on from it already."""
+
+    def once(played: PlaySession) -> None:
+        if form is None or form.episode is None or form.episode == played.n_boards:
+            do(played)
+
+    return once
+
+
 @router.post("/play/games/{key}/next.json")
-def next_json(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> GamePage:
+def next_json(
+    board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked, form: BoardForm | None = None
+) -> GamePage:
     """Deal the next board."""
-    return _done(board, database, key, lambda played: played.next_board())
+    return _done(board, database, key, _after(form, lambda played: played.next_board()))
 
 
 @router.post("/play/games/{key}/next", include_in_schema=False)
 def next_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Response:
     """Deal the next board, and show it."""
     next_json(board, database, key, None)
+    return RedirectResponse(f"/play/games/{key}", 303)
+
+
+@router.post("/play/games/{key}/bonus.json")
+def bonus_json(
+    board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked, form: BoardForm | None = None
+) -> GamePage:
+    """Begin the bonus, with this board or the next."""
+
+    def begin(played: PlaySession) -> None:
+        if form is None or form.episode is None or played.bonus_from is None:
+            played.begin_bonus()
+
+    return _done(board, database, key, begin)
+
+
+@router.post("/play/games/{key}/bonus", include_in_schema=False)
+def bonus_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Response:
+    """Begin the bonus, and show it."""
+    bonus_json(board, database, key, None)
+    return RedirectResponse(f"/play/games/{key}", 303)
+
+
+@router.post("/play/games/{key}/guess.json")
+def guess_json(session: WriteSession, key: Key, form: GuessForm, _: Checked) -> GamePage:
+    """Keep what a player thinks that the rule is; sent twice, it is kept once."""
+    game = find_game(session, key)
+    if game.has_guessed:
+        return _page(game)
+    store_guess(session, game, form.guess, form.confidence)
+    session.flush()
+    return _page(find_game(session, key))
+
+
+@router.post("/play/games/{key}/guess", include_in_schema=False)
+def guess_form(
+    session: WriteSession,
+    key: Key,
+    _: Checked,
+    guess: Annotated[str, Form(min_length=1, max_length=2000)],
+    confidence: Annotated[int, Form(ge=1, le=5)],
+) -> Response:
+    """Keep it, and show the game again."""
+    guess_json(session, key, GuessForm(guess=guess, confidence=confidence), None)
     return RedirectResponse(f"/play/games/{key}", 303)
 
 
@@ -271,7 +428,8 @@ def give_up_json(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked
 @router.post("/play/games/{key}/give-up", include_in_schema=False)
 def give_up_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Response:
     """End the game, and show what it was worth."""
-    give_up_json(board, database, key, None)
+    if give_up_json(board, database, key, None).guess_due:
+        return RedirectResponse(f"/play/games/{key}", 303)
     return RedirectResponse(f"/play/games/{key}/result", 303)
 
 
@@ -304,6 +462,9 @@ class ResultPage:
     cleared: int
     left_off: bool
     mastered_after: int | None
+    points: int | None
+    factor: int
+    language: str
     learners: list[Yardstick]
 
 
@@ -311,7 +472,11 @@ def _chart(page: ResultPage) -> dict[str, Any]:
     """Lay out the errors of the person beside those of learners."""
     curves = [Curve("you", page.cumulated, you=True)]
     curves += [Curve(each.name, each.median, each.low, each.high) for each in page.learners]
-    return {"chart": line_chart(curves, x_label="board", y_label="errors so far", log=True)}
+    language = {"t": dict(texts(page.language)), "language": page.language}
+    return {
+        **language,
+        "chart": line_chart(curves, x_label="board", y_label="errors so far", log=True),
+    }
 
 
 @twin(router, "/play/games/{key}/result", "play/result.html", drawn=_chart)
@@ -322,17 +487,20 @@ def result_json(session: ReadSession, key: Key) -> ResultPage:
         raise Conflict("expected a game that is over; this one is in progress")
     played = game.session
     errors = played.errors_by_board()[: played.n_played]
-    mastered = attempts_to_master([attempt.accepted for attempt in played.attempts])
+    mastered = attempts_to_master([made.accepted for made in played.attempts if made.counts])
     return ResultPage(
         played.game.rule_name,
         game.row.assignment_id is not None,
         errors,
         list(itertools.accumulate(errors)),
         len(played.attempts),
-        sum(attempt.accepted for attempt in played.attempts),
+        sum(made.accepted and made.counts for made in played.attempts),
         int((played.log().finish == CLEARED).sum()),
         played.left_off,
         int(mastered) if mastered < float("inf") else None,
+        played.reward().total if played.game.terms.points is not None else None,
+        played.reward().factor,
+        language_of(game)["language"],
         _learners(session, game, len(errors)),
     )
 

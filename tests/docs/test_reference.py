@@ -188,6 +188,7 @@ NOT_CALLED = {
     "gnomon reproduce": "tests/report/test_case_studies.py has its records",
     "gnomon demo": "its own test runs it, and a minute is enough",
     "gnomon series-curves": "tests/cli/test_people.py has its records",
+    "gnomon transfer": "tests/experiments/test_phases.py has its records",
     "gnomon suite compare": "tests/cli/test_suite.py has its records",
     "gnomon suite items": "tests/cli/test_suite.py has its records",
     "gnomon atari5 score": "a test below has its games",

@@ -50,6 +50,7 @@ _VERBS = {
     "difficulty-classes": "ranking.difficulty_classes",
     "mastery": "people.mastery",
     "series-curves": "people.series_curves",
+    "transfer": "transfer.transfer",
     "audit": "ranking.audit",
     "distill": "distill.distill",
     "suite": "smaller_suite.app",

@@ -19,6 +19,11 @@ from .folder.run_folder import RunFolder as RunFolder
 from .folder.run_status import PairStatus as PairStatus
 from .folder.run_status import RunStatus as RunStatus
 from .folder.run_status import status as status
+from .phases import Phase as Phase
+from .phases import PhaseExperiment as PhaseExperiment
+from .phases import phase_experiment as phase_experiment
+from .phases import play_phases as play_phases
+from .phases import read_phase_experiment as read_phase_experiment
 from .runner import Progress as Progress
 from .runner import RunSummary as RunSummary
 from .runner import run as run
@@ -76,6 +81,8 @@ __all__ = [
     "MedianPoint",
     "Metric",
     "PairStatus",
+    "Phase",
+    "PhaseExperiment",
     "PlayedSeries",
     "PredefinedBoards",
     "Progress",
@@ -110,6 +117,9 @@ __all__ = [
     "load_suite",
     "mastery_distribution",
     "measure_series",
+    "phase_experiment",
+    "play_phases",
+    "read_phase_experiment",
     "read_series",
     "read_series_table",
     "repair",

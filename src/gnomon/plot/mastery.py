@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from gnomon.experiments.series.series_curves import SeriesCurves
 from gnomon.plot.labels import name_series
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (
@@ -23,6 +22,7 @@ from gnomon.plot.style import (
     size_for,
 )
 from gnomon.ranking.task_mastery import TaskMasteries
+from gnomon.results import Results
 
 #: More curves than this in one panel cannot be told apart; bands of more than this hide them.
 MOST_TASKS, MOST_BANDS = 12, 2
@@ -101,7 +101,7 @@ def mastery_rows(found: TaskMasteries) -> tuple[Mapping[str, Any], ...]:
     )
 
 
-def draw_series_curves(found: SeriesCurves, ax: Axes | None = None) -> Figure | Axes:
+def draw_series_curves(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     """Draw the median curve of each rule."""
     if ax is not None:
         return median_series_curves(found, ax=ax)
@@ -117,7 +117,7 @@ def draw_series_curves(found: SeriesCurves, ax: Axes | None = None) -> Figure | 
     )
 
 
-def median_series_curves(found: SeriesCurves, *, ax: Axes | None = None) -> Axes:
+def median_series_curves(found: Results[Any], *, ax: Axes | None = None) -> Axes:
     """Draw them into axes, each as far as nobody has stopped."""
     rules = list(dict.fromkeys(point.rule for point in found))[:MOST_TASKS]
     ax = axes_for(ax, *size_for(len(rules)), grid="both")

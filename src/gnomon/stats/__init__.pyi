@@ -12,6 +12,8 @@ from .bootstrap.quantiles import percentile_interval as percentile_interval
 from .bootstrap.quantiles import quantiles as quantiles
 from .bootstrap.resamples import Resamples as Resamples
 from .bootstrap.resamples import draw_key as draw_key
+from .clustered_contrasts import Contrast as Contrast
+from .clustered_contrasts import contrast as contrast
 from .comparisons.all_pairs import compare_all as compare_all
 from .comparisons.claims import ClaimCheck as ClaimCheck
 from .comparisons.claims import ClaimChecks as ClaimChecks
@@ -137,6 +139,9 @@ from .small_samples.small_sample import delta_error as delta_error
 from .small_samples.small_sample import delta_interval as delta_interval
 from .small_samples.summary_statistics import stand_in_runs as stand_in_runs
 from .strata import Strata as Strata
+from .transfer import TransferEffect as TransferEffect
+from .transfer import TransferEffects as TransferEffects
+from .transfer import transfer_effects as transfer_effects
 
 __all__ = [
     "METRICS",
@@ -148,6 +153,7 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "ConfidenceSequence",
+    "Contrast",
     "CostFront",
     "Curve",
     "Curves",
@@ -186,6 +192,8 @@ __all__ = [
     "Subsamples",
     "Tolerance",
     "Tolerances",
+    "TransferEffect",
+    "TransferEffects",
     "VarianceComponents",
     "WeightedComparison",
     "WeightedComparisons",
@@ -203,6 +211,7 @@ __all__ = [
     "compare",
     "compare_all",
     "compare_weighted",
+    "contrast",
     "cost_front",
     "curves",
     "delta_error",
@@ -272,6 +281,7 @@ __all__ = [
     "thresholds",
     "tolerance",
     "tolerance_ranks",
+    "transfer_effects",
     "trimmed_mean",
     "turning_share",
     "variance_components",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SERIES_METRICS = {
     "m_star": "attempts",
     "m_dagger": "attempts",
+    "errors": "errors",
     "skill": "fraction",
     **dict.fromkeys(AAI_FAMILY),
     "aai": "ratio",
@@ -55,10 +56,11 @@ def score_series(
         Those of a player in the order of play.
     metric : str
         ``m_star``, the attempts before mastery; ``m_dagger``, that less the mean of the player's
-        mastered series; ``skill``; or one of the AAI family, at the end of the series.
+        mastered series; ``errors`` before mastery, or in all without it; ``skill``; or one of the
+        AAI family, at the end of the series.
     rules : Path, optional
         A folder of rule texts, ``NAME.txt``; without it, rules of the catalogue. Needed for
-        `target_r` and all but the first two metrics, which play the boards again.
+        `target_r` and all but the first three metrics, which play the boards again.
     target_streak : int, optional
         Mastery is so many successes in a row; 10 if no criterion is given.
     target_r : float, optional
@@ -121,7 +123,7 @@ def score_series(
         target_r=target_r,
         precedence=precedence,
         rule=rule,
-        with_chances=metric not in ("m_star", "m_dagger"),
+        with_chances=metric not in ("m_star", "m_dagger", "errors"),
         as_reference=as_reference,
     )
     criterion = criterion_text(target_streak, target_r)
@@ -207,6 +209,9 @@ def _score(one: MeasuredSeries, metric: str, p0: NaivePlayer, *, as_reference: b
         return one.m_star
     if metric == "m_dagger":
         return one.m_dagger
+    if metric == "errors":
+        until = int(one.m_star) if one.is_learned else one.accepted.size
+        return float((~one.accepted[:until]).sum())
     if one.chances is None:
         return math.nan
     if metric == "skill":

@@ -298,7 +298,8 @@ def _comparison_panel(
     ((a, b),) = pairs if len(pairs) == 1 else (("first", "second"),)
     a, b = in_lines(a, 30, 1), in_lines(b, 30, 1)
     if part[0].metric == IMPROVEMENT:
-        improvement_bars(part, xlabel=f"probability that a run of {a} is better", ax=ax)
+        whose = a if len(pairs) == 1 else "the first"
+        improvement_bars(part, xlabel=f"probability that a run of {whose} is better", ax=ax)
         return
     xlabel = f"{a} minus {b} ({scale})"
     # Of gaps to a target the smaller one is better, whatever the scores.

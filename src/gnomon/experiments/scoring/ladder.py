@@ -186,6 +186,9 @@ def contamination(scores: ScoreTable, **settings: Any) -> Comparisons:
     thinks each rule of the library likelier than any variant, and its difference shows what that
     is worth.
 
+    ⚠ An interval is of the given rules and variants: it holds what more trials of them would give,
+    and leaves 0 out for variants of one seed that are a little harder in themselves.
+
     Parameters
     ----------
     scores : ScoreTable

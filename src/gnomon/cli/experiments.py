@@ -139,12 +139,13 @@ def _ladder_of(config: str) -> str | None:
 
 def _skills_of(people: Path) -> ScoreTable:
     """Read what people scored: from transcripts, or from a file of scores."""
-    from gnomon.cli.scoring import SeriesOptions
+    from gnomon.cli.people import SeriesOptions
     from gnomon.experiments.series.transcript_files import hold_attempts
     from gnomon.scores import read_scores
 
     if hold_attempts([people]):
-        return SeriesOptions(prec_mode="ignore").scores([people], "skill")
+        reading = SeriesOptions(prec_mode="ignore")
+        return reading.scores(reading.series([people]), "skill")
     scores = read_scores(people)
     if scores.metric != "skill":
         raise ScoreDataError(

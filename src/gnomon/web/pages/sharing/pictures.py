@@ -161,7 +161,7 @@ def _drawn(title: str, about: str, lines: Sequence[Standing], you: int) -> bytes
 
         say(70, 118, _short(title, 34), 38, _INK, weight="bold")
         say(70, 172, _short(about, 74), 19, _MUTED)
-        most = max((abs(x) for line in lines for x in _ends(line)), default=1.0) or 1.0
+        most = max((abs(x) for line in lines for x in _ends(line)), default=1.0) * 1.03 or 1.0
         for i, line in enumerate(lines):
             y = 255 + 66 * i
             color = _YOU if line.contender.entry_id == you else _INK
@@ -176,7 +176,7 @@ def _drawn(title: str, about: str, lines: Sequence[Standing], you: int) -> bytes
                 axes.plot([low, high], [y, y], color=own, linewidth=5, alpha=0.5)
                 axes.plot([value, value], [y - 11, y + 11], color=own, linewidth=6)
         say(70, 596, "Gnomon", 19, _YOU, weight="bold")
-        say(190, 596, "pairs of trials won, with intervals" if lines else "", 17, _MUTED)
+        say(215, 596, "pairs of trials won, with intervals" if lines else "", 17, _MUTED)
         out = io.BytesIO()
         figure.savefig(out, format="png", metadata={"Software": None})
     return out.getvalue()

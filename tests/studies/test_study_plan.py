@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gnomon.errors import ConfigError, GnomonError
-from gnomon.studies import StudyPlan
-from gnomon.studies.plan.study_plan import read_plan
+from gnomon.studies import StudyPlan, read_plan
 
 PLAN = """
 name = "pilot"

@@ -180,6 +180,11 @@ def read_plan(
         There is no such file, or it is no text.
     ConfigError
         A field is misspelt, missing, or of the wrong kind.
+
+    Examples
+    --------
+    >>> read_plan(None, {"lists": {"a": ["clockwise"]}}, name="pilot").series("a")[0].rule
+    'clockwise'
     """
     if path is None:
         record: dict[str, Any] = {"name": name, "title": name, "consent": _CONSENT}

@@ -8,6 +8,7 @@ from gnomon.web.pages import (
     account_pages,
     game_pages,
     learner_page,
+    result_page,
     rule_page,
     season_pages,
     study_pages,
@@ -28,6 +29,7 @@ for _part in (
     submit_pages,
     account_pages,
     game_pages,
+    result_page,
     study_pages,
 ):
     router.include_router(_part.router)

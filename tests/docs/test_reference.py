@@ -196,6 +196,8 @@ NOT_CALLED = {
     "gnomon leaderboard season reveal": "tests/cli/test_season.py has its records",
     "gnomon leaderboard check-reveal": "tests/cli/test_season.py has its records",
     "gnomon leaderboard study new": "tests/cli/test_study.py has its records",
+    "gnomon leaderboard study check": "tests/cli/test_study.py has its records",
+    "gnomon leaderboard study links": "tests/cli/test_study.py has its records",
     "gnomon leaderboard study list": "tests/cli/test_study.py has its records",
     "gnomon leaderboard study export": "tests/cli/test_study.py has its records",
     "gnomon leaderboard study invite": "tests/cli/test_study.py has its records",

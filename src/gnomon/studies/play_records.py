@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from gnomon.errors import GnomonError
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.game.board import DEFAULT_SPEC, BoardSpec, Piece
 from gnomon.game.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -102,6 +103,11 @@ class ClientTimes:
         How long of that the page was not in front.
     animation_ms : int
         How long of that a piece flew.
+
+    Examples
+    --------
+    >>> ClientTimes(touch_ms=400, action_ms=950).away_ms
+    0
     """
 
     touch_ms: int
@@ -182,6 +188,18 @@ class RewardView:
         What may still be spent on a bonus board.
     smiles : tuple of bool
         Of each attempt of the series that counts, whether it was a success.
+
+    Examples
+    --------
+    >>> from gnomon.studies import PlaySession
+    >>> terms = SeriesTerms(points={}, incentive={"kind": "doubling", "x2": 3, "x4": 6})
+    >>> game = Game("any", "(*,*,*,*,*)", seed=1, terms=terms)
+    >>> session = PlaySession(game)
+    >>> for piece in session.view().pieces[:4]:
+    ...     _ = session.attempt(piece["cell"], 0)
+    >>> reward = session.view().reward
+    >>> reward.promised, reward.factor, reward.board_most
+    (2, 1, 10)
     """
 
     points: int | None
@@ -253,3 +271,21 @@ class PlayView:
     def as_record(self) -> dict[str, Any]:
         """Return the view as JSON can hold it."""
         return asdict(self)
+
+
+def shown_piece(cell: int, shape: str | None, color: str | None) -> dict[str, Any]:
+    """Return a piece as its player sees it."""
+    return {"cell": cell, "shape": shape, "color": color}
+
+
+def told_attempt(attempt: Attempt, piece: Piece | None) -> dict[str, Any]:
+    """Return what the player is told of an attempt on a piece, or on an empty cell."""
+    look = (None, None) if piece is None else (piece.shape, piece.color)
+    outcome = OUTCOME_WORDS[attempt.outcome] if attempt.counts else "movable"
+    shown = shown_piece(attempt.cell, *look)
+    return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}
+
+
+def streak_at_end(good: Sequence[bool]) -> int:
+    """Return the number of successes in a row at the end."""
+    return next((i for i, each in enumerate(reversed(good)) if not each), len(good))

@@ -13,21 +13,19 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from gnomon.experiments.scoring.mastery import attempts_to_master
 from gnomon.game.board import N_BUCKETS, N_CELLS, Board
 from gnomon.game.outcomes import IN_PROGRESS
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.parser import parse
-from gnomon.studies.board_dealing import deal_boards
+from gnomon.studies.board_dealing import boards_of
 from gnomon.studies.plan.series_plan import Bonus
 from gnomon.studies.play_records import (
     END_WORDS,
-    OUTCOME_WORDS,
     Action,
     Attempt,
     ClientTimes,
@@ -36,6 +34,9 @@ from gnomon.studies.play_records import (
     PlayView,
     RewardView,
     State,
+    shown_piece,
+    streak_at_end,
+    told_attempt,
 )
 from gnomon.studies.play_rewards import movable_cells, rated_boards, reward_view, success_ratio
 from gnomon.studies.rewards import BoardEnd, PlayedBoard, SeriesReward, is_lost, reward_of
@@ -43,12 +44,6 @@ from gnomon.studies.rewards import BoardEnd, PlayedBoard, SeriesReward, is_lost,
 if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
     from gnomon.rules.syntax import RuleSet
-
-
-def boards_of(game: Game) -> npt.NDArray[np.uint8]:
-    """Return the boards of a game, shape (episodes, 36), and those of a bonus after them."""
-    n_boards = game.episodes + game.terms.bonus_boards
-    return deal_boards(game.board, game.terms, n_boards, seed=game.seed, rule=game.rule_text)
 
 
 @lru_cache(maxsize=512)
@@ -302,20 +297,20 @@ class PlaySession:
             self._n_boards_to_come(),
             self.game.horizon - len(here),
             tuple(
-                self._shown(p.pos, p.shape, p.color)
+                shown_piece(p.pos, p.shape, p.color)
                 | ({} if movable is None else {"movable": p.pos in movable})
                 for p in self._table.pieces
             ),
             tuple(
-                self._shown(m.piece.pos, m.piece.shape, m.piece.color)
+                shown_piece(m.piece.pos, m.piece.shape, m.piece.color)
                 | {"bucket": m.bucket, "order": order}
                 for order, m in enumerate(self._table.memory, 1)
             ),
-            tuple(self._told(attempt) for attempt in here),
+            tuple(told_attempt(each, self._cells.get(each.cell)) for each in here),
             len(good) - moves,
             sum(attempt.counts and not attempt.accepted for attempt in here),
             moves,
-            _streak(good),
+            streak_at_end(good),
             math.isfinite(attempts_to_master(good)) if good else False,
             self.may,
             self._reward_view(good),
@@ -450,21 +445,3 @@ class PlaySession:
             if attempt.episode == episode:
                 yield success_ratio(self._table, attempt.cell, only_movable=self._is_fixed)
                 self._make(attempt.cell, attempt.bucket)
-
-    def _told(self, attempt: Attempt) -> dict[str, Any]:
-        piece = self._cells.get(attempt.cell)
-        shape, color = (piece.shape, piece.color) if piece else (None, None)
-        shown = self._shown(attempt.cell, shape, color)
-        outcome = OUTCOME_WORDS[attempt.outcome]
-        if not attempt.counts:
-            outcome = "movable"
-        return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}
-
-    @staticmethod
-    def _shown(cell: int, shape: str | None, color: str | None) -> dict[str, Any]:
-        return {"cell": cell, "shape": shape, "color": color}
-
-
-def _streak(good: Sequence[bool]) -> int:
-    """Return the number of successes in a row at the end."""
-    return next((i for i, each in enumerate(reversed(good)) if not each), len(good))

@@ -18,8 +18,11 @@ from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
 from gnomon.database.schema import PlaySession, Study, StudyAnswer, StudyAssignment
 from gnomon.leaderboard.refusals import Conflict
+from gnomon.rules.catalogue import available_rules
 from gnomon.studies.game_store import rebuild_game
 from gnomon.studies.participants import player_counts
+from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.plan.trial_list_files import trial_list_files
 from gnomon.studies.play_records import OUTCOME_WORDS, Attempt, ClientTimes
 from gnomon.studies.study_store import points_of_players
 from gnomon.studies.transcript import (
@@ -270,6 +273,14 @@ def codebook_text() -> str:
     return out.getvalue()
 
 
+def _rules_and_lists(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
+    """Return what else an analysis needs: the rules, but for hidden ones of a season, and lists."""
+    known = {*plan.rule_texts, *available_rules()}
+    texts = {game.rule: game.session.game.rule_text for game in games if game.rule in known}
+    rules = {f"rules/{name}.txt": text for name, text in texts.items()}
+    return rules | trial_list_files(plan)
+
+
 def write_study(
     session: Session, study: Study, folder: Path, *, identifiers: bool = False
 ) -> list[Path]:
@@ -288,13 +299,14 @@ def write_study(
         "dataset_description.json": json.dumps(description(study), indent=1) + "\n",
         "study_plan.json": json.dumps(study.plan, indent=1, ensure_ascii=False) + "\n",
     }
+    texts |= _rules_and_lists(StudyPlan.from_record(study.plan), games)
     contents = {name: text.encode() for name, text in texts.items()}
     for name, table in tables.items():
         contents[f"data/{name}.csv"] = table.write_csv().encode()
         parquet = io.BytesIO()
         table.write_parquet(parquet)
         contents[f"data/{name}.parquet"] = parquet.getvalue()
-    (folder / "data").mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / name, content)
     return [folder / name for name in contents]

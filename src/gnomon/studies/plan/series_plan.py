@@ -207,6 +207,12 @@ class SeriesPlan(SeriesTerms):
 
     ``rule`` is a name of the library, ``season/rule``, or the name of a text of the plan.
     ``continues``: players see this series and the next one as one.
+
+    Examples
+    --------
+    >>> plan = SeriesPlan(rule="clockwise", episodes=3, board={"pieces": (4, 6), "shapes": 2})
+    >>> plan.spec().pieces, plan.spec().colors
+    ((4, 6), (4, 4))
     """
 
     rule: Annotated[str, Field(min_length=1, max_length=200)]

@@ -145,7 +145,7 @@ def page_markup(text: str, pictures: Mapping[str, str] | None = None) -> Markup:
     Examples
     --------
     >>> page_markup("Find **it**. <b>")
-    Markup('<p>Find <strong>it</strong>. &lt;b&gt;</p>\\n')
+    Markup('<p>Find <strong>it</strong>. &lt;b&gt;</p>\n')
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(text)

@@ -48,8 +48,16 @@ def draw_mastery(found: TaskMasteries, ax: Axes | None = None) -> Figure | Axes:
     )
 
 
-def mastery_curves(found: TaskMasteries, *, ax: Axes | None = None) -> Axes:
-    """Draw them into axes: attempts to the right, shares upwards."""
+def mastery_curves(
+    found: TaskMasteries,
+    *,
+    series: Mapping[str, int] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw them into axes: attempts to the right, shares upwards.
+
+    ``series`` is the number of each task's style; its place if not given.
+    """
     names = [one.task for one in found][:MOST_TASKS]
     ax = axes_for(ax, *size_for(len(names)), grid="both")
     spreads = {name: found.distributions[name] for name in names}
@@ -58,7 +66,7 @@ def mastery_curves(found: TaskMasteries, *, ax: Axes | None = None) -> Axes:
     ends += [float(one.times[-1]) for one in spreads.values() if one.times.size]
     furthest = max([*ends, 1.0])
     for i, name in enumerate(names):
-        one, style = spreads[name], series_style(i)
+        one, style = spreads[name], series_style(series[name] if series else i)
         end = max(bounds[i][np.isfinite(bounds[i])].max(initial=0.0), one.times.max(initial=0.0))
         if np.isinf(bounds[i]).any():
             end = furthest

@@ -21,6 +21,7 @@ from gnomon.game.instructions import INSTRUCTIONS
 from gnomon.leaderboard.standing_records import Why
 from gnomon.studies.languages import texts
 from gnomon.web.api.dependencies import COOKIE, csrf_token
+from gnomon.web.pages.charts import MOST_LOG_ODDS
 
 _STATIC = Path(__file__).with_name("static")
 _Handler = TypeVar("_Handler", bound=Callable[..., Any])
@@ -84,12 +85,14 @@ def odds(logarithm: float | None) -> str:
 
     Examples
     --------
-    >>> [odds(x) for x in (0.0, 1.5, -1.5, math.log(1e4), None)]
-    ['1 : 1', '4.5 : 1', '1 : 4.5', '10,000 : 1', 'not estimable']
+    >>> [odds(x) for x in (0.0, 1.5, -1.5, math.log(1e4), -99.0, None)]
+    ['1 : 1', '4.5 : 1', '1 : 4.5', '10,000 : 1', '1 : >10⁶', 'not estimable']
     """
     if logarithm is None or not math.isfinite(logarithm):
         return number(None)
-    size = math.exp(min(abs(logarithm), 700.0))
+    if abs(logarithm) > MOST_LOG_ODDS:
+        return "1 : >10⁶" if logarithm < 0 else ">10⁶ : 1"
+    size = math.exp(abs(logarithm))
     text = f"{size:,.0f}" if size >= 9.95 else f"{size:.1f}".removesuffix(".0")
     return f"1 : {text}" if logarithm < 0 and text != "1" else f"{text} : 1"
 

@@ -15,6 +15,7 @@ from gnomon.database.schema import Entry
 from gnomon.leaderboard.seasons.entry_registration import find_entry, find_season
 from gnomon.leaderboard.standing_records import Standing
 from gnomon.web.api.dependencies import ReadSession, RowId, Slug
+from gnomon.web.pages.charts import MOST_LOG_ODDS
 from gnomon.web.pages.home_page import current_season
 from gnomon.web.pages.page_cache import BoardState, CachedPage, CurrentBoard, cached_response
 from gnomon.web.pages.templating import rendered
@@ -187,4 +188,5 @@ def _ends(line: Standing) -> tuple[float, ...]:
     rating = line.rating
     if rating is None:
         return (0.0, 0.0, 0.0)
-    return tuple(x or 0.0 for x in (rating.low, rating.value, rating.high))
+    numbers = (x or 0.0 for x in (rating.low, rating.value, rating.high))
+    return tuple(max(-MOST_LOG_ODDS, min(x, MOST_LOG_ODDS)) for x in numbers)

@@ -24,6 +24,8 @@ from gnomon.scores import ScoreTable
 
 N_TABLES = 1000
 N_TRIALS = (2, 3, 5, 10)
+#: Numbers of rules and of seeds of variants.
+DRAWN = ((24, 1), (24, 2), (24, 5), (20, 1), (6, 5))
 LEARNERS = ("uniform", "frugal", "ideal", "tabular_q", "linear_dqn", "reinforce")
 Array = npt.NDArray[np.float64]
 
@@ -39,7 +41,7 @@ def measure() -> Iterator[Measurement]:
         shifts = _shifts(name)
         normal = np.random.default_rng(0).normal(0, shifts.std(ddof=1), 10_000)
         kinds = {f"normal by {shifts.std(ddof=1):.3f}": normal, "as those of seed 1": shifts}
-        for (kind, of), n_rules, seeds in product(kinds.items(), (24, 6), (1, 2, 5)):
+        for (kind, of), (n_rules, seeds) in product(kinds.items(), DRAWN):
             held = _held(recorded[name][:n_rules], 10, seeds=seeds, shifts=of)
             yield _line(f"{name}, unlike: {kind}, {n_rules} rules, seeds: {seeds}", held)
 

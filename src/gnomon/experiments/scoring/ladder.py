@@ -289,7 +289,7 @@ def contamination(scores: ScoreTable, *, level: float = 0.95) -> Comparisons:
     found, notes = [], []
     for name in scores.algorithms:
         own = differences.filter(algorithm=name)
-        of_rules, n_variants = own["score"].to_numpy(), own["n_variants"].sum()
+        of_rules, n_variants = own["score"].to_numpy(), int(own["n_variants"].sum())
         if not of_rules.size:
             continue
         low, high, p_value = math.nan, math.nan, math.nan

@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
 
+from gnomon.experiments import ExperimentConfig, run
 from gnomon.game import DEFAULT_SPEC, draw_boards
 from gnomon.learners import Ideal, hypothesis_tests, make_learner, play_trial, regret
-from gnomon.rules import load_rule, parse
+from gnomon.rules import load_rule, load_rule_text, parse
+from gnomon.studies import PlaySession
+from gnomon.studies.play_session import Game
 
 
 def played(kind, rule, n_boards=6, horizon=60, **settings):
@@ -81,6 +84,29 @@ def test_what_attempts_tested_is_counted_by_elimination():
         tests.informative[:-1][same_board[1:]].tolist()
     )
     assert not (tests.positive & tests.negative).any()
+
+
+def test_people_and_programs_are_looked_at_alike(tmp_path):
+    session = PlaySession(Game("clockwise", load_rule_text("clockwise"), seed=3, episodes=2))
+    rng = np.random.default_rng(0)
+    while session.state != "ended":
+        if session.state == "board over":
+            session.next_board()
+        else:
+            cells = [piece["cell"] for piece in session.view().pieces]
+            session.attempt(int(rng.choice(cells)), int(rng.integers(4)))
+    config = ExperimentConfig("x", ["clockwise"], ["ideal"], trials=1, episodes=2, seed=3)
+    folder = run(config, tmp_path).folder
+    person, program = session.log(), folder.log(folder.trials()[0])
+    assert (person.boards == program.boards).all()
+    for log in (person, program):
+        tests = hypothesis_tests(log)
+        assert tests.n_alive[0] > 20_000
+        assert tests.informative.sum() > 3
+        assert (tests.positive | tests.negative).any()
+    errs, knows = (hypothesis_tests(log).positive.mean() for log in (person, program))
+    assert errs < knows
+    assert regret(person).attempts.sum() > 5 * regret(program).attempts.sum()
 
 
 def test_attempts_after_the_end_and_rules_outside_the_space_are_not_tests():

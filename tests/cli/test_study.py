@@ -57,7 +57,8 @@ def play(client: httpx.Client, invitation: str) -> None:
     while view["state"] == "playing":
         body = {"cell": view["pieces"][0]["cell"], "bucket": 0}
         view = client.post(f"{game}/attempts.json", json=body).json()["view"]
-    assert "Thank you" in client.post(f"{game}/continue").text
+    end = client.post(f"{game}/continue").headers["location"]
+    assert "Thank you" in client.get(end).text
 
 
 def test_a_study_from_its_plan_to_its_files(gnomon, data, tmp_path):
@@ -79,7 +80,8 @@ def test_a_study_from_its_plan_to_its_files(gnomon, data, tmp_path):
     }
     status, paths, _ = gnomon("export", "pilot", tmp_path / "out")
     assert status == 0
-    transcript, scores = (Path(each["path"]) for each in paths)
+    found = {Path(each["path"]).name: Path(each["path"]) for each in paths}
+    transcript, scores = found["pilot-transcript.csv"], found["pilot-scores.csv"]
     assert read_game_log(transcript).algorithms == ("pilot-0001",)
     assert read_scores(scores).runs("pilot-0001", "anything-goes").tolist() == [0.0]
 
@@ -104,3 +106,33 @@ def test_what_is_not_there_is_told_in_a_line(gnomon, tmp_path):
     assert status == 2
     assert "nothing-goes" in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_plan_is_checked_without_a_server(monkeypatch, capsys, tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+
+    def check(*arguments: str | Path) -> tuple[int, list[dict]]:
+        words = ["gnomon", "leaderboard", "study", "check", *map(str, arguments), "--json"]
+        monkeypatch.setattr("sys.argv", words)
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out = capsys.readouterr().out
+        return int(stop.value.code or 0), json.loads(out)["results"] if out else []
+
+    status, records = check(tmp_path / "plan.toml")
+    assert (status, [each["kind"] for each in records]) == (0, ["consent", "series", "end"])
+    assert list(records[0]) == ["record", "rule_list", "number", "kind", "text", "most_points"]
+    (tmp_path / "odd.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
+    status, records = check(tmp_path / "odd.toml")
+    assert status == 1
+    assert list(records[-1]) == ["record", "severity", "where", "message"]
+    assert check()[0] == 2
+
+
+def test_links_are_for_one_person_each(gnomon, data, tmp_path):
+    gnomon("new", tmp_path / "plan.toml")
+    status, made, _ = gnomon("links", "pilot", "2", "--public-url", "http://b.example")
+    assert status == 0
+    assert [list(each) for each in made] == [["player", "link"]] * 2
+    assert made[0]["player"] == "pilot-0001"
+    assert made[0]["link"].startswith("http://b.example/players/")

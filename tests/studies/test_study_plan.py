@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gnomon.errors import ConfigError, GnomonError
-from gnomon.studies import StudyPlan
-from gnomon.studies.study_plan import read_plan
+from gnomon.studies import StudyPlan, read_plan
 
 PLAN = """
 name = "pilot"
@@ -39,7 +38,12 @@ def test_a_plan_is_read(tmp_path):
         ("lists = {}", "field 'lists'"),
         ('lists = {"=cmd" = ["clockwise"]}', "field 'lists': '=cmd': expected letters"),
         ("lists = {a = []}", "expected 1 to 50 rules, found 0"),
-        ('lists = {a = ["x", "x"]}', "expected different rules"),
+        ('lists = {a = [{rule = "x", epsodes = 3}]}', "did you mean 'episodes'?"),
+        ('lists = {a = [{rule = "x", continues = true}]}', "the last series cannot continue"),
+        ('lists = {a = [{rule = "x", guess = "mastery"}]}', "expected an incentive that ends"),
+        ('language = "tlh"', "expected one of de, en"),
+        ("already = {b = 2}", "there is no list 'b'"),
+        ('rule_texts = {"../x" = "(*,*,*,*,*)"}', "'../x': expected letters"),
         ("colour = 3", "field 'colour'"),
         ("board = {pieces = 99}", "pieces: expected between 1 and 36"),
     ],

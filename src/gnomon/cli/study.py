@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnomon.cli.answer import JsonOption
-from gnomon.cli.leaderboard import DatabaseOption, DataOption, board_answering
+from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.leaderboard import DatabaseOption, DataOption, board_answering, web_extra
 from gnomon.cli.leaderboard import app as leaderboard
+
+if TYPE_CHECKING:
+    from gnomon.studies.plan.study_plan import StudyPlan
 
 app = typer.Typer(
     name="study",
@@ -22,28 +25,109 @@ _DATA = Path("leaderboard-data")
 StudyArgument = Annotated[str, typer.Argument(help="The study.")]
 UrlOption = Annotated[str, typer.Option(help="How the world sees the server.")]
 _URL = "http://127.0.0.1:8080"
+PlanArgument = Annotated[
+    Path | None, typer.Argument(help="What the study is: a TOML file.", show_default=False)
+]
+TrialListOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--trial-list",
+        metavar="DIR",
+        show_default=False,
+        help="Take the lists from this folder of trial lists of the reference game server.",
+    ),
+]
+FilesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--files",
+        metavar="DIR",
+        show_default=False,
+        help="The folder with the rules, boards and conditions that the trial lists name.",
+    ),
+]
+
+
+def _read(plan: Path | None, trial_list: Path | None, files: Path | None) -> StudyPlan:
+    """Read a plan of a file, of trial lists, or the lists of these with the rest of the file."""
+    from gnomon.studies.plan.study_plan import read_plan
+    from gnomon.studies.plan.trial_list_plans import trial_list_record
+
+    if trial_list is None:
+        if plan is None:
+            raise typer.BadParameter("expected the file of a plan, or --trial-list")
+        return read_plan(plan)
+    return read_plan(plan, trial_list_record(trial_list, files), name=trial_list.resolve().name)
+
+
+@app.command()
+def check(
+    plan: PlanArgument = None,
+    trial_list: TrialListOption = None,
+    files: FilesOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell what a plan will do, screen by screen, and what is odd in it, before anybody plays.
+
+    Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
+    something cannot be read.
+    """
+    with web_extra(), answering("leaderboard study check", as_json=as_json) as answer:
+        from gnomon.studies.plan_check import check_plan
+
+        checked = check_plan(_read(plan, trial_list, files))
+        answer.results(checked.records())
+        answer.say(str(checked))
+    raise typer.Exit(0 if checked.passes else 1)
 
 
 @app.command()
 def new(
-    plan: Annotated[Path, typer.Argument(help="What the study is: a TOML file.")],
+    plan: PlanArgument = None,
+    trial_list: TrialListOption = None,
+    files: FilesOption = None,
     public_url: UrlOption = _URL,
     data: DataOption = _DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Make a study, and print its invitation, which is kept nowhere."""
+    """Make a study, and print its invitation, which is kept nowhere.
+
+    With a plan and trial lists, the lists are those of the folder, and all else is the plan's.
+    """
     with board_answering("study new", data, database, as_json) as (answer, opened):
-        from gnomon.studies.study_plan import read_plan
         from gnomon.studies.study_store import first_account, make_study
 
-        read = read_plan(plan)
+        read = _read(plan, trial_list, files)
         with opened.writing() as session:
             study, key = make_study(session, read, by=first_account(session))
             link = f"{public_url.rstrip('/')}/join/{key}"
             answer.results([{"id": study.id, "study": study.name, "invitation": link}])
         answer.say(f"study {read.name}: {len(read.lists)} lists, {len(read.rules)} rules")
         answer.say(f"invitation, shown only now: {link}")
+
+
+@app.command()
+def links(
+    name: StudyArgument,
+    number: Annotated[int, typer.Argument(min=1, max=10_000, help="How many.")],
+    public_url: UrlOption = _URL,
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Print links for one person each, with the pseudonyms; they are kept nowhere."""
+    with board_answering("study links", data, database, as_json) as (answer, opened):
+        from gnomon.studies.study_store import first_account, personal_links, study_named
+
+        with opened.writing() as session:
+            study = study_named(session, name)
+            made = personal_links(session, study, number, by=first_account(session))
+        base = public_url.rstrip("/")
+        records = [{"player": player, "link": f"{base}/players/{key}"} for player, key in made]
+        answer.results(records)
+        for record in records:
+            answer.say(f"{record['player']}  {record['link']}")
 
 
 @app.command("list")
@@ -65,17 +149,25 @@ def list_(
 @app.command()
 def export(
     name: StudyArgument,
-    out: Annotated[Path, typer.Argument(help="A folder for the two files.")],
+    out: Annotated[Path, typer.Argument(help="A folder for the files.")],
+    identifiers: Annotated[
+        bool,
+        typer.Option(
+            "--identifiers", help="Tell who is who: identifiers and completion codes, too."
+        ),
+    ] = False,
     data: DataOption = _DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Write the transcript of a study, and its scores, as CSV files."""
+    """Write transcript, boards, guesses, scores, tidy tables and a codebook of a study."""
     with board_answering("study export", data, database, as_json) as (answer, opened):
-        from gnomon.studies.study_store import study_named, write_study
+        from gnomon.studies.study_export import write_study
+        from gnomon.studies.study_store import study_named
 
         with opened.reading() as session:
-            paths = write_study(session, study_named(session, name), out)
+            study = study_named(session, name)
+            paths = write_study(session, study, out, identifiers=identifiers)
         answer.results([{"path": str(path)} for path in paths])
         for path in paths:
             answer.say(str(path))

@@ -62,6 +62,50 @@ class BrowserSession(Base):
     token: Mapped[Token] = relationship()
 
 
+class Identity(Base):
+    """Who an account's person is to a sign-in provider: ``subject``, as ``issuer`` calls it.
+
+    ``token_id`` is the token that browsers are signed in by; revoking it signs them out.
+    """
+
+    __tablename__ = "identities"
+    __table_args__ = (UniqueConstraint("issuer", "subject"),)
+    id: Mapped[Id]
+    account_id: Mapped[AccountId]
+    issuer: Mapped[str] = mapped_column(String(300))
+    subject: Mapped[str] = mapped_column(String(300))
+    token_id: Mapped[int | None] = mapped_column(ForeignKey("tokens.id"))
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    account: Mapped[Account] = relationship()
+    token: Mapped[Token | None] = relationship()
+
+
+class TokenRequest(Base):
+    """Somebody without an account who asks for a token; ``claim`` is the hash of what was given.
+
+    ``state`` is ``waiting``, ``granted``, ``refused`` or ``claimed``: the token was fetched, once.
+    """
+
+    __tablename__ = "token_requests"
+    id: Mapped[Id]
+    name: Mapped[Name]
+    contact: Mapped[str] = mapped_column(default="")
+    reason: Mapped[str] = mapped_column(default="")
+    claim: Mapped[Sha256] = mapped_column(unique=True)
+    state: Mapped[str] = mapped_column(String(8), default="waiting", index=True)
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    decided_at: Mapped[datetime.datetime | None]
+
+
+class ServerSwitch(Base):
+    """A setting that moderators change while the server runs."""
+
+    __tablename__ = "server_switches"
+    name: Mapped[Name] = mapped_column(primary_key=True)
+    value: Mapped[Name]
+
+
 class Season(Base):
     """A board of its own: which rules, on which boards, from when to when.
 
@@ -115,7 +159,7 @@ class SeasonRule(Base):
 
 
 class Entry(Base):
-    """A learner that an account has registered in a season."""
+    """A learner that an account has registered in a season; ``card`` is what it says of itself."""
 
     __tablename__ = "entries"
     __table_args__ = (UniqueConstraint("season_id", "name_key"),)
@@ -126,6 +170,7 @@ class Entry(Base):
     name_key: Mapped[Name]
     description: Mapped[str] = mapped_column(default="")
     link: Mapped[str] = mapped_column(default="")
+    card: Mapped[dict[str, Any]] = mapped_column(default=dict)
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     withdrawn_at: Mapped[datetime.datetime | None]
     withdrawn_reason: Mapped[str] = mapped_column(default="")
@@ -315,11 +360,19 @@ class Study(Base):
 class StudyAssignment(Base):
     """A player of a study, by a pseudonym, and which of the plan's lists of rules is theirs.
 
-    ``key`` is the hash of what the player's browser holds: it leads back to the study.
+    ``key`` is the hash of what the player's browser holds: it leads back to the study. Before the
+    consent there is no list: a link was made for one person. ``identity`` is a hash, too, of the
+    identifier by which a recruiter knows the player; ``identifiers`` are kept as they came, and
+    leave the database only when asked for. ``step`` counts the pages after the consent. ``ending``
+    is ``finished``, ``left`` or ``screened out``, empty before. ``end_key`` is the hash of what the
+    browser holds after the last game: it leads to the pages at the end.
     """
 
     __tablename__ = "study_assignments"
-    __table_args__ = (UniqueConstraint("study_id", "player"),)
+    __table_args__ = (
+        UniqueConstraint("study_id", "player"),
+        UniqueConstraint("study_id", "identity"),
+    )
     id: Mapped[Id]
     study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
     key: Mapped[Sha256] = mapped_column(unique=True)
@@ -329,7 +382,32 @@ class StudyAssignment(Base):
     consented_at: Mapped[datetime.datetime | None]
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     finished_at: Mapped[datetime.datetime | None]
+    identity: Mapped[Sha256 | None]
+    identifiers: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    step: Mapped[int] = mapped_column(default=0)
+    ending: Mapped[str] = mapped_column(String(16), default="")
+    completion_code: Mapped[Name] = mapped_column(default="")
+    excluded_at: Mapped[datetime.datetime | None]
+    end_key: Mapped[Sha256 | None] = mapped_column(unique=True)
     study: Mapped[Study] = relationship(back_populates="assignments")
+
+
+class StudyAnswer(Base):
+    """An answer of a player: to a quiz, to the questions at the end, or a guess at a rule.
+
+    A guess has the series and the board after which it was made, from 0, and a confidence.
+    """
+
+    __tablename__ = "study_answers"
+    id: Mapped[Id]
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("study_assignments.id"), index=True)
+    page: Mapped[str] = mapped_column(String(16))
+    name: Mapped[Name]
+    text: Mapped[str]
+    series: Mapped[int | None]
+    episode: Mapped[int | None]
+    confidence: Mapped[int | None]
+    at: Mapped[datetime.datetime] = mapped_column(default=now)
 
 
 class PlaySession(Base):
@@ -357,7 +435,10 @@ class PlaySession(Base):
 
 
 class PlayAttempt(Base):
-    """One attempt of a person; ``board`` is the episode's board, on its first attempt only."""
+    """One attempt of a person; ``board`` is the episode's board, on its first attempt only.
+
+    A pick has no bucket. The times of the ``client`` are those of the player's own clock.
+    """
 
     __tablename__ = "play_attempts"
     __table_args__ = (UniqueConstraint("session_id", "episode", "number"),)
@@ -372,4 +453,8 @@ class PlayAttempt(Base):
     board: Mapped[bytes | None] = mapped_column(LargeBinary)
     at: Mapped[datetime.datetime] = mapped_column(default=now)
     reaction_ms: Mapped[int | None]
+    client_touch_ms: Mapped[int | None]
+    client_action_ms: Mapped[int | None]
+    client_away_ms: Mapped[int | None]
+    client_animation_ms: Mapped[int | None]
     session: Mapped[PlaySession] = relationship(back_populates="attempts")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 import secrets
 from collections import OrderedDict
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
 from threading import Lock
 from typing import Any, cast
 
@@ -15,13 +15,16 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
-from gnomon.database.schema import PlayAttempt, SeasonRule, StudyAssignment
+from gnomon.database.schema import PlayAttempt, SeasonRule, StudyAnswer, StudyAssignment
 from gnomon.database.schema import PlaySession as Row
 from gnomon.game.board import BoardSpec
 from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.leaderboard.refusals import Conflict, Missing
 from gnomon.rules.catalogue import load_rule_text
-from gnomon.studies.play_records import Attempt, Game
+from gnomon.studies.plan.recruitment import Ending, completion_code
+from gnomon.studies.plan.series_plan import MemoryAids, SeriesTerms
+from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.play_records import Attempt, ClientTimes, Game
 from gnomon.studies.play_session import PlaySession
 from gnomon.studies.playable_rules import Puzzle
 
@@ -34,29 +37,46 @@ class StoredGame:
     session: PlaySession
 
     @property
-    def memory_aid(self) -> bool:
-        """Whether the player may be shown what was moved."""
-        return bool(self.row.settings["memory_aid"])
+    def guess_due(self) -> bool:
+        """Whether the player is asked now what the rule is."""
+        played = self.session
+        moment = played.game.terms.guess
+        due = {
+            "never": False,
+            "board": played.state != "playing",
+            "series": played.state == "ended",
+            "mastery": played.is_mastered,
+        }[moment]
+        return due and not self.has_guessed
+
+    @property
+    def has_guessed(self) -> bool:
+        """Whether the player has said after this board what the rule is."""
+        return self.session.episode in self.row.settings.get("guessed", [])
 
 
 def begin_game(
     session: Session,
     puzzle: Puzzle,
     *,
-    memory_aid: bool = True,
     assignment: StudyAssignment | None = None,
     series: int = 0,
     key: str = "",
+    **more: Any,
 ) -> str:
-    """Create a game, and return the key by which alone it can be found again."""
+    """Create a game, and return the key by which alone it can be found again.
+
+    ``more`` is kept with the settings of the game.
+    """
     key = key or secrets.token_urlsafe(24)
     spec = {name: list(values) for name, values in asdict(puzzle.board).items()}
     settings = {
         "shown": puzzle.shown,
         "episodes": puzzle.episodes,
         "horizon": puzzle.horizon,
-        "memory_aid": memory_aid,
         "gave_up": False,
+        "terms": puzzle.terms.model_dump(mode="json"),
+        **more,
     }
     session.add(
         Row(
@@ -120,40 +140,66 @@ class PlayedGameCache:
 
 def rebuild_game(session: Session, row: Row) -> StoredGame:
     """Return the game of a row, as far as it was played."""
-    columns = (PlayAttempt.episode, PlayAttempt.number, PlayAttempt.cell, PlayAttempt.bucket)
-    more = (PlayAttempt.outcome, PlayAttempt.finish, PlayAttempt.reaction_ms, PlayAttempt.at)
     rows = session.execute(
-        select(*columns, *more).where(PlayAttempt.session_id == row.id).order_by(PlayAttempt.id)
+        select(*_COLUMNS).where(PlayAttempt.session_id == row.id).order_by(PlayAttempt.id)
     )
+    settings = row.settings
     played = PlaySession(
         Game(
-            row.settings["shown"],
+            settings["shown"],
             _text_of(session, row),
             row.seed,
-            row.settings["episodes"],
-            row.settings["horizon"],
+            settings["episodes"],
+            settings["horizon"],
             BoardSpec(**row.board),
+            terms_of(settings),
         ),
         _attempts(rows),
         n_boards=row.n_episodes,
-        gave_up=row.settings["gave_up"],
+        gave_up=settings["gave_up"],
+        bonus_from=settings.get("bonus_from"),
         seen_at=row.changed_at.timestamp(),
     )
     return StoredGame(row, played)
 
 
+_COLUMNS = (
+    PlayAttempt.episode,
+    PlayAttempt.number,
+    PlayAttempt.cell,
+    PlayAttempt.bucket,
+    PlayAttempt.outcome,
+    PlayAttempt.finish,
+    PlayAttempt.reaction_ms,
+    PlayAttempt.at,
+    PlayAttempt.client_touch_ms,
+    PlayAttempt.client_action_ms,
+    PlayAttempt.client_away_ms,
+    PlayAttempt.client_animation_ms,
+)
+
+
 def _attempts(rows: Iterable[Any]) -> Iterable[Attempt]:
-    for episode, number, cell, bucket, outcome, finish, reaction_ms, at in rows:
+    for episode, number, cell, bucket, outcome, finish, reaction_ms, at, *times in rows:
         seconds = (reaction_ms or 0) / 1000
+        client = None if times[1] is None else ClientTimes(*times)
         yield Attempt(
-            episode, number, cell or 0, bucket or 0, outcome, finish, seconds, at.timestamp()
+            episode, number, cell, bucket, outcome, finish, seconds, at.timestamp(), client
         )
+
+
+def terms_of(settings: Mapping[str, Any]) -> SeriesTerms:
+    """Return the terms of a game; one of an older version had a memory aid or none."""
+    if "terms" in settings:
+        return SeriesTerms.model_validate(settings["terms"])
+    memory = MemoryAids() if settings.get("memory_aid", True) else MemoryAids.none()
+    return SeriesTerms(memory=memory)
 
 
 def _text_of(session: Session, row: Row) -> str:
     if row.season_rule_id is not None:
         return session.get_one(SeasonRule, row.season_rule_id).text
-    return load_rule_text(row.rule)
+    return str(row.settings.get("text") or load_rule_text(row.rule))
 
 
 _CHANGED = ("n_episodes", "changed_at", "settings", "state", "finished_at")
@@ -190,7 +236,7 @@ def store_changes(
         "this_board": row.n_episodes,
         "n_episodes": played.n_boards,
         "changed_at": changed_at,
-        "settings": {**row.settings, "gave_up": played.gave_up},
+        "settings": _changed_settings(game),
         "state": "ended" if ended else "playing",
         "finished_at": changed_at if ended else None,
     }
@@ -202,7 +248,60 @@ def store_changes(
             connection.execute(_ADD, _values_of(game, attempt))
         except IntegrityError:
             raise Conflict("this attempt was made already") from None
+    if ended and row.assignment_id is not None:
+        end_series(session.get_one(StudyAssignment, row.assignment_id), row.series)
     return changed_at
+
+
+def _changed_settings(game: StoredGame) -> dict[str, Any]:
+    played = game.session
+    changed = {**game.row.settings, "gave_up": played.gave_up}
+    if played.bonus_from is not None:
+        changed["bonus_from"] = played.bonus_from
+    if played.game.terms.points is not None:
+        changed["points"] = played.reward().total
+    return changed
+
+
+def end_series(player: StudyAssignment, series: int) -> None:
+    """Note that a player has come to the end of a series; after the last one the study is over."""
+    plan = StudyPlan.from_record(player.study.plan)
+    player.n_played = max(player.n_played, series + 1)
+    if player.n_played >= len(plan.lists[player.rule_list]) and not player.ending:
+        end_study(player, plan, "finished")
+
+
+def end_study(player: StudyAssignment, plan: StudyPlan, ending: Ending) -> None:
+    """Note how a study ended for a player, with the code for it."""
+    player.ending = ending
+    player.completion_code = completion_code(plan.recruitment.completion(ending))
+    if ending == "finished":
+        player.finished_at = now()
+
+
+def store_guess(
+    session: Session, game: StoredGame, text: str, confidence: int | None = None
+) -> None:
+    """Keep what a player thinks that the rule is.
+
+    Raises Conflict: no guess is asked for now.
+    """
+    if not game.guess_due or game.row.assignment_id is None:
+        raise Conflict("no guess is asked for now")
+    session.add(
+        StudyAnswer(
+            assignment_id=game.row.assignment_id,
+            page="guess",
+            name="guess",
+            text=text.strip()[:2000],
+            series=game.row.series,
+            episode=game.session.episode,
+            confidence=confidence,
+        )
+    )
+    guessed = [*game.row.settings.get("guessed", []), game.session.episode]
+    row = session.get_one(Row, game.row.id)
+    row.settings = {**row.settings, "guessed": guessed}
 
 
 def _values_of(game: StoredGame, attempt: Attempt) -> dict[str, Any]:
@@ -219,7 +318,14 @@ def _values_of(game: StoredGame, attempt: Attempt) -> dict[str, Any]:
         "board": None if codes is None else codes.tobytes(),
         "at": _moment(attempt.at),
         "reaction_ms": min(round(1000 * attempt.reaction_s), 2**31 - 1),
+        **{f"client_{name}": value for name, value in _times_of(attempt.client).items()},
     }
+
+
+def _times_of(client: ClientTimes | None) -> dict[str, int | None]:
+    if client is None:
+        return {field.name: None for field in fields(ClientTimes)}
+    return asdict(client)
 
 
 def _moment(seconds: float) -> datetime.datetime:

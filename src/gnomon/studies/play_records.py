@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from gnomon.errors import GnomonError
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.game.board import DEFAULT_SPEC, BoardSpec, Piece
 from gnomon.game.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -17,6 +18,8 @@ from gnomon.game.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
+from gnomon.studies.plan.series_plan import DEFAULT_TERMS, SeriesTerms
+from gnomon.studies.rewards import BoardEnd
 
 #: What people are told of an attempt, and of how an episode ended.
 OUTCOME_WORDS = {
@@ -26,9 +29,15 @@ OUTCOME_WORDS = {
     IMMOVABLE: "immovable",
     EPISODE_OVER: "after the end",
 }
-END_WORDS = {IN_PROGRESS: "cut off", CLEARED: "cleared", STALEMATE: "stalemate"}
+END_WORDS: dict[int, BoardEnd] = {
+    IN_PROGRESS: "cut off",
+    CLEARED: "cleared",
+    STALEMATE: "stalemate",
+}
 
 State = Literal["playing", "board over", "ended"]
+#: What a player may do besides moving pieces.
+Action = Literal["next", "bonus", "give up", "pick"]
 
 
 class PlayError(GnomonError):
@@ -62,6 +71,8 @@ class Game:
         Number of attempts after which a board is cut off.
     board : BoardSpec
         How boards are drawn.
+    terms : SeriesTerms
+        What is given, told and paid; by default as in a game outside of studies.
 
     Examples
     --------
@@ -76,6 +87,33 @@ class Game:
     episodes: int = 20
     horizon: int = 100
     board: BoardSpec = DEFAULT_SPEC
+    terms: SeriesTerms = DEFAULT_TERMS
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTimes:
+    """What the player's own clock measured, in milliseconds.
+
+    Parameters
+    ----------
+    touch_ms, action_ms : int
+        From the moment the board, or the reply before, was on the screen to the first touch of a
+        piece, and to the attempt; 0 for what was done before the reply was there.
+    away_ms : int
+        How long of that the page was not in front.
+    animation_ms : int
+        How long of that a piece flew.
+
+    Examples
+    --------
+    >>> ClientTimes(touch_ms=400, action_ms=950).away_ms
+    0
+    """
+
+    touch_ms: int
+    action_ms: int
+    away_ms: int = 0
+    animation_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +126,10 @@ class Attempt:
         From 0.
     number : int
         From 1 within its episode.
-    cell, bucket : int
-        1 to 36, 0 to 3.
+    cell : int
+        1 to 36.
+    bucket : int or None
+        0 to 3; None for a pick, which names a piece only.
     outcome : int
         The game's code: 0 accepted, 3 empty cell, 4 denied, 7 immovable.
     finish : int
@@ -98,6 +138,8 @@ class Attempt:
         Seconds since the player saw the board or the reply before.
     at : float
         When, in seconds since 1970, UTC.
+    client : ClientTimes, optional
+        The player's own clock; a page without a script has none.
 
     Examples
     --------
@@ -110,16 +152,65 @@ class Attempt:
     episode: int
     number: int
     cell: int
-    bucket: int
+    bucket: int | None
     outcome: int
     finish: int
     reaction_s: float
     at: float
+    client: ClientTimes | None = None
 
     @property
     def accepted(self) -> bool:
-        """Whether the piece left the board."""
+        """Whether the piece left the board, or could have for a pick."""
         return self.outcome == ACCEPTED
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a success or an error; an accepted pick is neither."""
+        return not (self.bucket is None and self.accepted)
+
+
+@dataclass(frozen=True, slots=True)
+class RewardView:
+    """What a player sees of points.
+
+    Parameters
+    ----------
+    points : int or None
+        Of the series so far, multiplied; None where only mastery counts.
+    factor, promised : int
+        By which the points count, and will count if this board is finished.
+    streak, ratio : int, float or None
+        The ratio is None where it does not count.
+    board_least, board_most : int or None
+        What this board can still earn.
+    budget : float or None
+        What may still be spent on a bonus board.
+    smiles : tuple of bool
+        Of each attempt of the series that counts, whether it was a success.
+
+    Examples
+    --------
+    >>> from gnomon.studies import PlaySession
+    >>> terms = SeriesTerms(points={}, incentive={"kind": "doubling", "x2": 3, "x4": 6})
+    >>> game = Game("any", "(*,*,*,*,*)", seed=1, terms=terms)
+    >>> session = PlaySession(game)
+    >>> for piece in session.view().pieces[:4]:
+    ...     _ = session.attempt(piece["cell"], 0)
+    >>> reward = session.view().reward
+    >>> reward.promised, reward.factor, reward.board_most
+    (2, 1, 10)
+    """
+
+    points: int | None
+    factor: int
+    promised: int
+    streak: int
+    ratio: float | None
+    board_least: int | None
+    board_most: int | None
+    budget: float | None
+    smiles: tuple[bool, ...]
 
 
 # Its docstring is the description in the schema of the interface: an example is at PlaySession.
@@ -136,14 +227,14 @@ class PlayView:
         The name or alias.
     state : {"playing", "board over", "ended"}
     end : str
-        How this board ended: ``cleared``, ``stalemate``, ``cut off``, ``given up``; empty while it
-        goes on.
+        How this board ended: ``cleared``, ``stalemate``, ``cut off``, ``given up``, ``mastered``,
+        or ``lost`` for a bonus; empty while it goes on.
     episode, episodes : int
         Which board, from 1, and of how many.
     attempts_left : int
         Before the board is cut off.
     pieces : tuple of mappings
-        ``cell, shape, color`` of the pieces that are left.
+        ``cell, shape, color`` of the pieces that are left; with fixed feedback also ``movable``.
     removed : tuple of mappings
         ``cell, shape, color, bucket, order`` of those that are gone: the memory aid.
     attempts : tuple of mappings
@@ -154,6 +245,10 @@ class PlayView:
         Accepted attempts in a row, up to now.
     mastered : bool
         Whether there were ten in a row at any time.
+    may : tuple of {"next", "bonus", "give up", "pick"}
+        What else can be done now.
+    reward : RewardView or None
+        What is earned, where the plan pays or ends at mastery.
     """
 
     rule: str
@@ -170,7 +265,27 @@ class PlayView:
     moves: int
     streak: int
     mastered: bool
+    may: tuple[Action, ...] = ()
+    reward: RewardView | None = None
 
     def as_record(self) -> dict[str, Any]:
         """Return the view as JSON can hold it."""
         return asdict(self)
+
+
+def shown_piece(cell: int, shape: str | None, color: str | None) -> dict[str, Any]:
+    """Return a piece as its player sees it."""
+    return {"cell": cell, "shape": shape, "color": color}
+
+
+def told_attempt(attempt: Attempt, piece: Piece | None) -> dict[str, Any]:
+    """Return what the player is told of an attempt on a piece, or on an empty cell."""
+    look = (None, None) if piece is None else (piece.shape, piece.color)
+    outcome = OUTCOME_WORDS[attempt.outcome] if attempt.counts else "movable"
+    shown = shown_piece(attempt.cell, *look)
+    return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}
+
+
+def streak_at_end(good: Sequence[bool]) -> int:
+    """Return the number of successes in a row at the end."""
+    return next((i for i, each in enumerate(reversed(good)) if not each), len(good))

@@ -10,41 +10,40 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from gnomon.experiments.scoring.mastery import attempts_to_master
-from gnomon.game.board import N_BUCKETS, N_CELLS, Board, draw_boards
+from gnomon.game.board import N_BUCKETS, N_CELLS, Board
 from gnomon.game.outcomes import IN_PROGRESS
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.parser import parse
+from gnomon.studies.board_dealing import boards_of
+from gnomon.studies.plan.series_plan import Bonus
 from gnomon.studies.play_records import (
     END_WORDS,
-    OUTCOME_WORDS,
+    Action,
     Attempt,
+    ClientTimes,
     Game,
     PlayError,
     PlayView,
+    RewardView,
     State,
+    shown_piece,
+    streak_at_end,
+    told_attempt,
 )
+from gnomon.studies.play_rewards import movable_cells, rated_boards, reward_view, success_ratio
+from gnomon.studies.rewards import BoardEnd, PlayedBoard, SeriesReward, is_lost, reward_of
 
 if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
     from gnomon.rules.syntax import RuleSet
-
-
-def boards_of(game: Game) -> npt.NDArray[np.uint8]:
-    """Return the boards of a game, shape (episodes, 36): those of its trial 0."""
-    from gnomon.experiments.config.config_entries import RuleEntry
-
-    # As gnomon.experiments.trial deals them, so that a learner can be given the very same boards.
-    rule = int(RuleEntry(game.rule_name, game.rule_text).hash[:32], 16)
-    rng = np.random.default_rng([game.seed, rule, 0])
-    return draw_boards(game.episodes, game.board, rng=rng)
 
 
 @lru_cache(maxsize=512)
@@ -65,6 +64,8 @@ class PlaySession:
         How many boards the player has been dealt; at least 1.
     gave_up : bool
         Whether the player has ended the game before its last board.
+    bonus_from : int, optional
+        The board, from 0, with which the player began the bonus.
     seen_at : float, optional
         When the player saw the board as it is, in seconds since 1970; now, if not given.
 
@@ -94,17 +95,23 @@ class PlaySession:
         *,
         n_boards: int = 1,
         gave_up: bool = False,
+        bonus_from: int | None = None,
         seen_at: float | None = None,
     ) -> None:
         self.game = game
         self.attempts = list(attempts)
         self.gave_up = gave_up
+        self.bonus_from = bonus_from
+        self._is_fixed = game.terms.feedback == "fixed"
         self._boards = boards_of(game)
         self._seen_at = time.time() if seen_at is None else seen_at
+        self._ratios = [1.0] * len(self.attempts)
+        if game.terms.needs_ratios:
+            self._ratios = [ratio for episode in range(n_boards) for ratio in self._replay(episode)]
         self._deal(max(1, n_boards) - 1)
         # Only the board in play is played again: no board remembers another.
         for attempt in self._here():
-            self._table.attempt_at(attempt.cell, attempt.bucket)
+            self._make(attempt.cell, attempt.bucket)
 
     @property
     def n_boards(self) -> int:
@@ -120,7 +127,9 @@ class PlaySession:
     @property
     def left_off(self) -> bool:
         """Whether the player stopped in the middle of the last board that counts."""
-        return self.gave_up and bool(self._here()) and self._goes_on()
+        cut_off = len(self._here()) >= self.game.horizon
+        going_on = self._table.finish == IN_PROGRESS and not cut_off
+        return self.gave_up and bool(self._here()) and going_on
 
     @property
     def state(self) -> State:
@@ -129,30 +138,74 @@ class PlaySession:
             return "ended"
         if self._goes_on():
             return "playing"
-        return "board over" if self.n_boards < self.game.episodes else "ended"
+        return "board over" if self._can_go_on() or self._can_begin_bonus() else "ended"
 
-    def attempt(self, cell: int, bucket: int, *, now: float | None = None) -> Attempt:
-        """Try to move the piece in a cell into a bucket.
+    @property
+    def next_attempt(self) -> tuple[int, int]:
+        """Board and number of the attempt that comes next, both from 1."""
+        return self.n_boards, len(self._here()) + 1
+
+    @property
+    def progress(self) -> tuple[object, ...]:
+        """What changes with everything that is done."""
+        return len(self.attempts), self.n_boards, self.gave_up, self.bonus_from
+
+    def made(self, episode: int, number: int) -> Attempt | None:
+        """Return the attempt of a board, from 0, with a number, from 1; None if there is none."""
+        own = (each for each in self.attempts if each.episode == episode)
+        return next((each for each in own if each.number == number), None)
+
+    @property
+    def may(self) -> tuple[Action, ...]:
+        """What the player may do besides moving pieces."""
+        state = self.state
+        if state == "ended":
+            return ()
+        found: list[Action] = []
+        if state == "board over" and self._can_go_on():
+            found.append("next")
+        if self._can_begin_bonus():
+            found.append("bonus")
+        latest = self.game.terms.give_up_at
+        is_last = "next" not in found
+        between = state == "board over" and latest is not None
+        if latest is None or (between and (is_last or self.n_boards <= latest)):
+            found.append("give up")
+        if state == "playing" and self.game.terms.pick_cost is not None:
+            found.append("pick")
+        return tuple(found)
+
+    def attempt(
+        self,
+        cell: int,
+        bucket: int | None,
+        *,
+        now: float | None = None,
+        client: ClientTimes | None = None,
+    ) -> Attempt:
+        """Try to move the piece in a cell into a bucket, or pick it.
 
         Parameters
         ----------
-        cell, bucket : int
-            1 to 36, 0 to 3.
+        cell : int
+            1 to 36.
+        bucket : int or None
+            0 to 3; None for a pick.
         now : float, optional
             Seconds since 1970.
+        client : ClientTimes, optional
+            What the player's own clock measured.
 
         Raises
         ------
         PlayError
-            The board is over, or there is no such cell or bucket.
+            The board is over, there is no such cell or bucket, or no such attempt can be made here.
         """
-        if self.state != "playing":
-            raise PlayError(f"expected a board in play, found one that is {self._end()}")
-        if not 1 <= cell <= N_CELLS:
-            raise PlayError(f"cell: expected 1 to {N_CELLS}, found {cell}")
-        if not 0 <= bucket < N_BUCKETS:
-            raise PlayError(f"bucket: expected 0 to {N_BUCKETS - 1}, found {bucket}")
-        outcome = self._table.attempt_at(cell, bucket)
+        self._check_attempt(cell, bucket)
+        ratio = 1.0
+        if self.game.terms.needs_ratios:
+            ratio = success_ratio(self._table, cell, only_movable=self._is_fixed)
+        outcome = self._make(cell, bucket)
         at = time.time() if now is None else now
         made = Attempt(
             self.episode,
@@ -163,10 +216,29 @@ class PlaySession:
             self._table.finish,
             max(0.0, at - self._seen_at),
             at,
+            client,
         )
         self.attempts.append(made)
+        self._ratios.append(ratio)
         self._seen_at = at
         return made
+
+    def _check_attempt(self, cell: int, bucket: int | None) -> None:
+        if self.state != "playing":
+            raise PlayError(f"expected a board in play, found one that is {self._end()}")
+        if not 1 <= cell <= N_CELLS:
+            raise PlayError(f"cell: expected 1 to {N_CELLS}, found {cell}")
+        if bucket is None and self.game.terms.pick_cost is None:
+            raise PlayError("expected a bucket: pieces cannot be picked here")
+        if bucket is not None and not 0 <= bucket < N_BUCKETS:
+            raise PlayError(f"bucket: expected 0 to {N_BUCKETS - 1}, found {bucket}")
+        if self._is_fixed and cell not in movable_cells(self._table):
+            raise PlayError("expected a piece that can be moved now; this one is crossed out")
+
+    def _make(self, cell: int, bucket: int | None) -> int:
+        if bucket is None:
+            return self._table.pick_at(cell)
+        return self._table.attempt_at(cell, bucket)
 
     def next_board(self, *, now: float | None = None) -> None:
         """Deal the next board.
@@ -176,59 +248,108 @@ class PlaySession:
         PlayError
             This board is not over, or it was the last.
         """
-        if self.state != "board over":
+        if "next" not in self.may:
             raise PlayError(f"expected a board that is over, and one to come; this is {self.state}")
         self._seen_at = time.time() if now is None else now
         self._deal(self.episode + 1)
 
+    def begin_bonus(self, *, now: float | None = None) -> None:
+        """Make this board a bonus board, or deal one if this board is over.
+
+        Raises
+        ------
+        PlayError
+            There is no bonus, or it cannot begin yet, or it has begun.
+        """
+        if not self._can_begin_bonus():
+            raise PlayError("expected a bonus that can be begun now")
+        over = not self._goes_on()
+        self.bonus_from = self.episode + over
+        if over:
+            self._seen_at = time.time() if now is None else now
+            self._deal(self.episode + 1)
+
     def give_up(self) -> None:
-        """End the game here."""
+        """End the game here.
+
+        Raises
+        ------
+        PlayError
+            The game has ended, or the study offers no giving up at this point.
+        """
         if self.state == "ended":
             raise PlayError("expected a game in progress; this one has ended")
+        if "give up" not in self.may:
+            raise PlayError("expected a moment at which giving up is offered; this is none")
         self.gave_up = True
 
     def view(self) -> PlayView:
         """Return all that the player may see now."""
         here = self._here()
-        good = [attempt.accepted for attempt in self.attempts]
+        good = [attempt.accepted for attempt in self.attempts if attempt.counts]
         moves = sum(good)
+        movable = movable_cells(self._table) if self._is_fixed else None
         return PlayView(
             self.game.rule_name,
             self.state,
             "" if self.state == "playing" else self._end(),
             self.n_boards,
-            self.game.episodes,
+            self._n_boards_to_come(),
             self.game.horizon - len(here),
-            tuple(self._shown(p.pos, p.shape, p.color) for p in self._table.pieces),
             tuple(
-                self._shown(m.piece.pos, m.piece.shape, m.piece.color)
+                shown_piece(p.pos, p.shape, p.color)
+                | ({} if movable is None else {"movable": p.pos in movable})
+                for p in self._table.pieces
+            ),
+            tuple(
+                shown_piece(m.piece.pos, m.piece.shape, m.piece.color)
                 | {"bucket": m.bucket, "order": order}
                 for order, m in enumerate(self._table.memory, 1)
             ),
-            tuple(self._told(attempt) for attempt in here),
+            tuple(told_attempt(each, self._cells.get(each.cell)) for each in here),
             len(good) - moves,
-            sum(not attempt.accepted for attempt in here),
+            sum(attempt.counts and not attempt.accepted for attempt in here),
             moves,
-            _streak(good),
+            streak_at_end(good),
             math.isfinite(attempts_to_master(good)) if good else False,
+            self.may,
+            self._reward_view(good),
         )
 
+    def _reward_view(self, good: Sequence[bool]) -> RewardView | None:
+        if self.game.terms.points is None and self.game.terms.incentive is None:
+            return None
+        return reward_view(self.game.terms, self.reward(), self._rated_boards()[-1], good)
+
+    def reward(self) -> SeriesReward:
+        """Return what the series has earned so far."""
+        return reward_of(self.game.terms, self.played_boards())
+
+    def played_boards(self) -> list[PlayedBoard]:
+        """Return the boards that were dealt, as far as rewards are concerned."""
+        found = self._rated_boards()
+        return [*found[:-1], replace(found[-1], end="" if self._goes_on() else self._end())]
+
     def log(self) -> TrialLog:
-        """Return what was played as the log of a trial, one episode for each board dealt."""
+        """Return what was played as the log of a trial, one episode for each board dealt.
+
+        Picks, which no learner makes, are left out.
+        """
         from gnomon.learners.base import TrialLog
 
-        n = np.bincount([a.episode for a in self.attempts], minlength=self.n_boards)
+        moves = [attempt for attempt in self.attempts if attempt.bucket is not None]
+        n = np.bincount([a.episode for a in moves], minlength=self.n_boards)
         finish = np.zeros(self.n_boards, dtype=np.int8)
         for attempt in self.attempts:
             finish[attempt.episode] = attempt.finish
         for episode in np.flatnonzero(n == 0).tolist():
             finish[episode] = self._new_table(episode).finish
-        actions = [N_BUCKETS * (a.cell - 1) + a.bucket for a in self.attempts]
+        actions = [N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in moves]
         return TrialLog(
             self._boards[: self.n_boards].copy(),
             n.astype(np.int64),
             np.array(actions, dtype=np.uint8),
-            np.array([a.outcome for a in self.attempts], dtype=np.int8),
+            np.array([a.outcome for a in moves], dtype=np.int8),
             finish,
         )
 
@@ -236,7 +357,7 @@ class PlaySession:
         """Return the number of errors on each board that was dealt."""
         errors = [0] * self.n_boards
         for attempt in self.attempts:
-            errors[attempt.episode] += not attempt.accepted
+            errors[attempt.episode] += attempt.counts and not attempt.accepted
         return errors
 
     def board(self, episode: int) -> Board:
@@ -262,25 +383,65 @@ class PlaySession:
 
     def _goes_on(self) -> bool:
         """Tell whether the board in play is neither over nor cut off."""
-        return self._table.finish == IN_PROGRESS and len(self._here()) < self.game.horizon
+        if not self._in_play() or len(self._here()) >= self.game.horizon:
+            return False
+        return not self.is_mastered and not self._is_lost()
 
-    def _end(self) -> str:
-        if self.gave_up and self._goes_on():
+    def _in_play(self) -> bool:
+        """Tell whether the rule lets the board go on, and the player too."""
+        return self._table.finish == IN_PROGRESS and not self.gave_up
+
+    @property
+    def is_mastered(self) -> bool:
+        """Whether mastery has ended the series."""
+        terms = self.game.terms
+        return terms.ends_early and reward_of(terms, self._rated_boards()).mastered
+
+    def _end(self) -> BoardEnd:
+        if self.is_mastered:
+            return "mastered"
+        if self._is_lost():
+            return "lost"
+        cut_off = len(self._here()) >= self.game.horizon
+        if self.gave_up and self._table.finish == IN_PROGRESS and not cut_off:
             return "given up"
         return END_WORDS[self._table.finish]
 
-    def _told(self, attempt: Attempt) -> dict[str, Any]:
-        piece = self._cells.get(attempt.cell)
-        shape, color = (piece.shape, piece.color) if piece else (None, None)
-        shown = self._shown(attempt.cell, shape, color)
-        outcome = OUTCOME_WORDS[attempt.outcome]
-        return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}
+    def _n_boards_to_come(self) -> int:
+        """Return how many boards there are, as far as it is known."""
+        if self.bonus_from is None:
+            return self.game.episodes
+        return self.bonus_from + self.game.terms.bonus_boards
 
-    @staticmethod
-    def _shown(cell: int, shape: str | None, color: str | None) -> dict[str, Any]:
-        return {"cell": cell, "shape": shape, "color": color}
+    def _can_go_on(self) -> bool:
+        """Tell whether another board of this part follows the board that is over."""
+        if self.is_mastered or (self.bonus_from is not None and self.reward().bonus_over):
+            return False
+        return self.n_boards < self._n_boards_to_come()
 
+    def _can_begin_bonus(self) -> bool:
+        incentive = self.game.terms.incentive
+        if not isinstance(incentive, Bonus) or self.bonus_from is not None or self.gave_up:
+            return False
+        return self.n_boards + (not self._goes_on()) >= incentive.activate_at
 
-def _streak(good: Sequence[bool]) -> int:
-    """Return the number of successes in a row at the end."""
-    return next((i for i, each in enumerate(reversed(good)) if not each), len(good))
+    def _is_lost(self) -> bool:
+        return self.bonus_from is not None and is_lost(self.game.terms, self._rated_boards()[-1])
+
+    def _rated_boards(self) -> list[PlayedBoard]:
+        """Return the boards as rewards see them, the last one as if it went on."""
+        touched = {attempt.episode for attempt in self.attempts}
+        starts = [
+            IN_PROGRESS if episode in touched else self._new_table(episode).finish
+            for episode in range(self.n_boards)
+        ]
+        sizes = (self._boards[: self.n_boards] > 0).sum(axis=1).tolist()
+        return rated_boards(sizes, starts, self.attempts, self._ratios, self.bonus_from)
+
+    def _replay(self, episode: int) -> Iterator[float]:
+        """Play a board again, and yield the ratio of each attempt."""
+        self._deal(episode)
+        for attempt in self.attempts:
+            if attempt.episode == episode:
+                yield success_ratio(self._table, attempt.cell, only_movable=self._is_fixed)
+                self._make(attempt.cell, attempt.bucket)

@@ -18,6 +18,7 @@ from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.leaderboard.refusals import NotAllowed
 from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.rules.catalogue import available_rules, load_rule_text
+from gnomon.studies.plan.series_plan import DEFAULT_TERMS, SeriesTerms
 
 #: What is played outside of studies: as many boards as one likes, up to so many.
 _EPISODES, _HORIZON = 20, 100
@@ -37,6 +38,7 @@ class Puzzle:
     episodes: int = _EPISODES
     horizon: int = _HORIZON
     board: BoardSpec = DEFAULT_SPEC
+    terms: SeriesTerms = DEFAULT_TERMS
 
 
 @cache

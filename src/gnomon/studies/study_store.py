@@ -1,48 +1,25 @@
-"""Studies in the database: creation, invitations, players, closing, export.
-
-A browser needs one key and no cookie: the key of a player leads to the key of the first game, and
-each game's key to the next one's. Who has one can go on, and cannot go back.
-"""
+"""Studies in the database: creation, invitations, players, closing, export."""
 
 from __future__ import annotations
 
-import base64
 import datetime
-import hashlib
-import io
+import re
 import secrets
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon._io.atomic_file import write_atomically
 from gnomon.database.columns import now
-from gnomon.database.schema import (
-    Account,
-    PlayAttempt,
-    PlaySession,
-    Season,
-    SeasonRule,
-    Study,
-    StudyAssignment,
-)
-from gnomon.errors import UnknownNameError
+from gnomon.database.schema import Account, PlaySession, Season, SeasonRule, Study, StudyAssignment
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_name, clean_text
 from gnomon.leaderboard.accounts.tokens import digest_of
-from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal
-from gnomon.studies.game_store import begin_game, rebuild_game
-from gnomon.studies.playable_rules import Puzzle, puzzle_named
-from gnomon.studies.study_plan import PlayerCount, StudyPlan, next_list
-from gnomon.studies.transcript import PlayedGame, play_scores, transcript_text
-
-
-def next_key(key: str) -> str:
-    """Return the key that follows a key; the way back cannot be found."""
-    digest = hashlib.sha256(b"next " + key.encode()).digest()
-    return base64.urlsafe_b64encode(digest)[:32].decode()
+from gnomon.leaderboard.refusals import Conflict, Missing, Refusal
+from gnomon.studies.participants import add_player, player_counts, puzzle_for
+from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.plan_check import check_plan
+from gnomon.studies.playable_rules import puzzle_named
 
 
 def make_study(session: Session, plan: StudyPlan, *, by: int) -> tuple[Study, str]:
@@ -50,8 +27,13 @@ def make_study(session: Session, plan: StudyPlan, *, by: int) -> tuple[Study, st
 
     Raises Refusal: the plan names a rule that there is not, or there is a study of that name.
     """
-    for rule in plan.rules:
-        _puzzle(session, rule, 0)
+    checked = check_plan(plan, lambda name: rule_of_season(session, name))
+    for finding in checked.findings:
+        if finding.severity == "error":
+            raise Refusal(f"plan: {finding.where}: {finding.message}")
+    for name in plan.lists:
+        for series in plan.series(name):
+            puzzle_for(session, plan, series, 1)
     if session.scalar(select(Study).where(Study.name == plan.name)) is not None:
         raise Conflict(f"there is a study {plan.name!r} already")
     key = secrets.token_urlsafe(24)
@@ -72,134 +54,6 @@ def make_study(session: Session, plan: StudyPlan, *, by: int) -> tuple[Study, st
 def _clean(consent: str) -> str:
     """Check a text piece by piece: it may be longer than a description."""
     return "\n".join(clean_text(line, "consent") for line in consent.splitlines())
-
-
-def find_invitation(session: Session, key: str) -> Study:
-    """Return the study that a key invites to.
-
-    Raises Missing, NotAllowed: there is none, or it is over.
-    """
-    study = session.scalar(select(Study).where(Study.invitation == digest_of(key)))
-    if study is None:
-        raise Missing("there is no such invitation")
-    if study.closes_at is not None and study.closes_at <= now():
-        raise NotAllowed("this study is over")
-    return study
-
-
-def join(session: Session, study: Study) -> str:
-    """Take in a player who agreed, with the list that has the fewest; return the player's key."""
-    plan = StudyPlan.from_record(study.plan)
-    # Two who come at once are dealt with one after the other.
-    session.get_one(Study, study.id, with_for_update=True)
-    counts = _counts(session, study)
-    key = secrets.token_urlsafe(24)
-    session.add(
-        StudyAssignment(
-            study_id=study.id,
-            key=digest_of(key),
-            player=f"{study.name}-{len(counts) + 1:04d}",
-            rule_list=next_list(list(plan.lists), counts),
-            consented_at=now(),
-        )
-    )
-    session.flush()
-    return key
-
-
-def _counts(session: Session, study: Study) -> list[PlayerCount]:
-    """Return all players of a study as balancing sees them."""
-    played = {
-        assignment: (n, last)
-        for assignment, n, last in session.execute(
-            select(PlaySession.assignment_id, func.count(PlayAttempt.id), func.max(PlayAttempt.at))
-            .join(PlayAttempt, PlayAttempt.session_id == PlaySession.id)
-            .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
-            .where(StudyAssignment.study_id == study.id)
-            .group_by(PlaySession.assignment_id)
-        )
-    }
-    at = now()
-    found = []
-    for assignment in _assignments(session, study):
-        n, last = played.get(assignment.id, (0, assignment.created_at))
-        idle_s = (at - last).total_seconds()
-        done = assignment.finished_at is not None
-        found.append(PlayerCount(assignment.rule_list, done, n, idle_s))
-    return found
-
-
-def _assignments(session: Session, study: Study) -> list[StudyAssignment]:
-    query = select(StudyAssignment).where(StudyAssignment.study_id == study.id)
-    return list(session.scalars(query.order_by(StudyAssignment.id)))
-
-
-def find_player(session: Session, key: str) -> StudyAssignment:
-    """Return the player of a key; a :class:`Missing` tells that there is none."""
-    query = select(StudyAssignment).where(StudyAssignment.key == digest_of(key))
-    found = session.scalar(query)
-    if found is None:
-        raise Missing("there is no such player")
-    return found
-
-
-def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) -> str | None:
-    """Begin the game that comes as number ``series``, or find it if it has begun.
-
-    Series count from 0. ``key`` is that of the player, for the first game; else of the game before,
-    which must be over.
-
-    Raises Conflict: the game before is in progress.
-
-    Returns the key of the game; None if the list has come to its end.
-    """
-    plan = StudyPlan.from_record(assignment.study.plan)
-    rules = plan.lists[assignment.rule_list]
-    if series:
-        before = session.scalar(select(PlaySession).where(PlaySession.key == digest_of(key)))
-        if before is None or before.state != "ended":
-            raise Conflict("expected a game that is over; this one is in progress")
-    assignment.n_played = max(assignment.n_played, series)
-    if series >= len(rules):
-        assignment.finished_at = assignment.finished_at or now()
-        return None
-    following = next_key(key)
-    query = select(PlaySession).where(PlaySession.key == digest_of(following))
-    if session.scalar(query) is None:
-        begin_game(
-            session,
-            replace(
-                _puzzle(session, rules[series], series),
-                episodes=plan.episodes,
-                horizon=plan.horizon,
-                board=plan.board.spec(),
-            ),
-            memory_aid=plan.memory_aid,
-            assignment=assignment,
-            series=series,
-            key=following,
-        )
-    return following
-
-
-def _puzzle(session: Session, rule: str, series: int) -> Puzzle:
-    """Return a rule of a plan: of the catalogue, or ``season/rule``; players see its place only."""
-    shown = f"Puzzle {series + 1}"
-    season, slash, name = rule.partition("/")
-    if slash:
-        found = session.scalar(
-            select(SeasonRule)
-            .join(Season, SeasonRule.season_id == Season.id)
-            .where(Season.name == season, SeasonRule.name == name)
-        )
-        if found is None:
-            raise Refusal(f"plan: there is no rule {rule[:128]!r}")
-        return Puzzle(found.name, shown, found.text, found.id)
-    try:
-        known = puzzle_named(rule)
-    except UnknownNameError as error:
-        raise Refusal(f"plan: {error}") from None
-    return Puzzle(known.rule, shown, known.text)
 
 
 @dataclass(frozen=True)
@@ -238,31 +92,98 @@ class PlayerRecord:
     n_attempts: int
     joined_at: datetime.datetime
     finished_at: datetime.datetime | None
+    ending: str
+    points: int
+    completion_code: str
+    excluded: bool
 
 
 def players_of(session: Session, study: Study) -> list[PlayerRecord]:
     """Return the players of a study in the order in which they came."""
-    counts = _counts(session, study)
+    points = points_of_players(session, study)
     return [
         PlayerRecord(
-            a.player, a.rule_list, a.n_played, count.n_attempts, a.created_at, a.finished_at
+            player.player,
+            player.rule_list,
+            player.n_played,
+            count.n_attempts,
+            player.created_at,
+            player.finished_at,
+            player.ending,
+            points.get(player.id, 0),
+            player.completion_code,
+            player.excluded_at is not None,
         )
-        for a, count in zip(_assignments(session, study), counts, strict=True)
+        for player, count in player_counts(session, study)
     ]
 
 
-def games_of(session: Session, study: Study) -> list[PlayedGame]:
-    """Return every game of a study, player by player."""
+def points_of_players(session: Session, study: Study) -> dict[int, int]:
+    """Return the points of each player, each series multiplied by its factor."""
     rows = session.execute(
-        select(PlaySession, StudyAssignment)
+        select(PlaySession.assignment_id, PlaySession.settings)
         .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
         .where(StudyAssignment.study_id == study.id)
-        .order_by(StudyAssignment.id, PlaySession.series)
     )
-    return [
-        PlayedGame(a.player, a.rule_list, row.series, row.rule, rebuild_game(session, row).session)
-        for row, a in rows
-    ]
+    found: dict[int, int] = {}
+    for player, settings in rows:
+        if player is not None:
+            found[player] = found.get(player, 0) + settings.get("points", 0)
+    return found
+
+
+def points_of_player(session: Session, player: StudyAssignment) -> int:
+    """Return the points of one player."""
+    rows = session.scalars(
+        select(PlaySession.settings).where(PlaySession.assignment_id == player.id)
+    )
+    return sum(settings.get("points", 0) for settings in rows)
+
+
+def exclude(session: Session, study: Study, player: str, *, by: int) -> bool:
+    """Take a player out of the balance of the lists, or put one back; return whether one is out.
+
+    Raises Missing: there is no such player.
+    """
+    found = session.scalar(
+        select(StudyAssignment).where(
+            StudyAssignment.study_id == study.id, StudyAssignment.player == player
+        )
+    )
+    if found is None:
+        raise Missing("there is no such player")
+    found.excluded_at = now() if found.excluded_at is None else None
+    out = found.excluded_at is not None
+    what = "player excluded" if out else "player restored"
+    note(session, what, "study", study.id, by=by, public=False, player=player)
+    return out
+
+
+def personal_links(session: Session, study: Study, n: int, *, by: int) -> list[tuple[str, str]]:
+    """Add players, and return the pseudonym and the key of each: a link for one person.
+
+    Raises Conflict: the study is closed.
+    """
+    if study.closes_at is not None and study.closes_at <= now():
+        raise Conflict(f"study {study.name!r} is closed")
+    found = []
+    for _ in range(n):
+        key = secrets.token_urlsafe(24)
+        found.append((add_player(session, study, key).player, key))
+    note(session, "personal links made", "study", study.id, by=by, public=False, n=n)
+    return found
+
+
+def rule_of_season(session: Session, name: str) -> str | None:
+    """Return the text of ``season/rule``, or of a numbered puzzle."""
+    season, slash, rule = name.partition("/")
+    if not slash:
+        return puzzle_named(name).text if re.fullmatch(r"puzzle-\d+", name) else None
+    return session.scalar(
+        select(SeasonRule.text)
+        .join(Season, SeasonRule.season_id == Season.id)
+        .where(Season.name == season, SeasonRule.name == rule)
+    )
 
 
 def study_named(session: Session, name: str) -> Study:
@@ -302,33 +223,3 @@ def close_study(session: Session, study: Study, *, by: int) -> None:
         raise Conflict(f"study {study.name!r} is closed already")
     study.closes_at = now()
     note(session, "study closed", "study", study.id, by=by, public=False, name=study.name)
-
-
-def study_transcript(session: Session, study: Study) -> str:
-    """Return every attempt, in the detailed format of the reference game server."""
-    return transcript_text(games_of(session, study))
-
-
-def scores_text(session: Session, study: Study) -> str:
-    """Return the scores as a tidy table in CSV: players as algorithms, rules as tasks.
-
-    Raises Conflict: nobody has played yet.
-    """
-    games = games_of(session, study)
-    if not any(game.session.attempts for game in games):
-        raise Conflict("nobody has played yet")
-    out = io.BytesIO()
-    play_scores(games).frame.write_csv(out)
-    return out.getvalue().decode()
-
-
-def write_study(session: Session, study: Study, folder: Path) -> list[Path]:
-    """Write both files into a folder, and return their paths."""
-    texts = {
-        f"{study.name}-transcript.csv": study_transcript(session, study),
-        f"{study.name}-scores.csv": scores_text(session, study),
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        write_atomically(folder / name, text.encode())
-    return [folder / name for name in texts]

@@ -84,20 +84,57 @@ def _lines(game: PlayedGame) -> Iterator[Sequence[Any]]:
         written = (a for a in attempts if a.outcome != EMPTY_CELL)
         for number, attempt in enumerate(written):
             piece = pieces[attempt.cell]
-            left -= attempt.accepted
-            episode_id = episode_id or _episode_id(game, attempt)
+            left -= attempt.accepted and attempt.bucket is not None
+            episode_id = episode_id or episode_name(game, attempt)
+            bucket = attempt.bucket
+            place = ("", "", "") if bucket is None else (bucket, *BUCKET_PLACES[bucket])
             yield (
                 *(game.player, game.rule_list, game.series, game.rule, episode, episode_id),
                 *(number, _moment(attempt.at), 0, f"{attempt.reaction_s:.3f}"),
                 *(f"{piece.color}_{piece.shape}", piece.id, piece.y, piece.x),
-                *(attempt.bucket, *BUCKET_PLACES[attempt.bucket], attempt.outcome, left),
+                *(*place, attempt.outcome, left),
             )
 
 
-def _episode_id(game: PlayedGame, first: Attempt) -> str:
-    """Return a name for an episode: when it began, and whose it is."""
+def episode_name(game: PlayedGame, first: Attempt) -> str:
+    """Return a name for an episode, from its first attempt: when it began, and whose it is."""
     moment = _moment(first.at - first.reaction_s).partition(".")[0]
     return f"{moment}-{game.player}-{game.series}-{first.episode}"
+
+
+def boards_text(games: Iterable[PlayedGame]) -> str:
+    """Return the boards of games before the first move, as the reference game server writes them.
+
+    A line is a piece; a board on which nothing was tried has none.
+
+    Examples
+    --------
+    >>> from gnomon.studies import Game
+    >>> session = PlaySession(Game("any", "(*,*,*,*,*)", seed=1))
+    >>> _ = session.attempt(session.view().pieces[0]["cell"], 2)
+    >>> text = boards_text([PlayedGame("pilot-0001", "a", 0, "anything-goes", session)])
+    >>> len(text.splitlines())
+    10
+    """
+    out = io.StringIO()
+    out.write("#playerId,episodeId,objectId,y,x,shape,color,objectType\n")
+    writer = csv.writer(out, lineterminator="\n")
+    for game in games:
+        for first in first_attempts(game).values():
+            name = episode_name(game, first)
+            for piece in game.session.board(first.episode).pieces:
+                look = (piece.shape, piece.color, f"{piece.color}_{piece.shape}")
+                writer.writerow((game.player, name, piece.id, piece.y, piece.x, *look))
+    return out.getvalue()
+
+
+def first_attempts(game: PlayedGame) -> dict[int, Attempt]:
+    """Return the first attempt of each episode that a transcript has; its time names it."""
+    found: dict[int, Attempt] = {}
+    for attempt in game.session.attempts:
+        if attempt.outcome != EMPTY_CELL:
+            found.setdefault(attempt.episode, attempt)
+    return found
 
 
 def _moment(seconds: float) -> str:

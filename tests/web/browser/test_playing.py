@@ -275,3 +275,78 @@ def test_a_rule_of_a_season_is_played_beside_its_learners(open_page):
     page.get_by_role("button", name="Stop for good").click()
     page.get_by_role("link", name="Q-table").click()
     page.get_by_role("heading", name="Q-table").wait_for()
+
+
+def slow(page, ms=300, lost=()):
+    """Delay every attempt; the answers to some are lost after they were made."""
+    seen = iter(range(1, 1000))
+
+    def answer(route):
+        number = next(seen)
+        response = route.fetch()
+        page.wait_for_timeout(ms)
+        if number in lost:
+            route.fulfill(status=200, body="lost")
+        else:
+            route.fulfill(response=response)
+
+    page.route("**/attempts.json", answer)
+
+
+def begun(open_page, **options):
+    page = open_page("/play/anything-goes", **options)
+    page.get_by_role("button", name="Deal the first board").click()
+    page.locator("button.piece").first.wait_for()
+    return page
+
+
+def test_no_key_is_dropped_while_a_piece_flies(open_page):
+    page = begun(open_page)
+    slow(page, 100)
+    page.locator("button.piece").first.focus()
+    for n in range(9):
+        page.keyboard.press(str(n % 4))
+    wait_for_count(page, 9)
+    assert [each["bucket"] for each in state(page)["attempts"]] == [n % 4 for n in range(9)]
+    page.get_by_text("The board is cleared.").wait_for()
+
+
+def test_a_piece_is_dragged_while_another_one_flies(open_page):
+    page = begun(open_page)
+    slow(page, 250)
+    pieces = state(page)["pieces"]
+    for n, piece in enumerate(pieces[:4]):
+        move_of(page, piece, n % 4)
+    wait_for_count(page, 4)
+    made = [(each["cell"], each["bucket"]) for each in state(page)["attempts"]]
+    assert made == [(piece["cell"], n % 4) for n, piece in enumerate(pieces[:4])]
+
+
+def test_a_lost_answer_is_no_second_error(open_page):
+    page = open_page(f"/play/puzzle-{puzzles().index('clockwise') + 1}")
+    page.get_by_role("button", name="Deal the first board").click()
+    page.locator("button.piece").first.wait_for()
+    slow(page, 100, lost={1, 3, 4})
+    page.locator("button.piece").first.focus()
+    for n in range(5):
+        page.keyboard.press(str(n % 4))
+        page.wait_for_function(
+            "n => document.querySelectorAll('#moves li').length === n", arg=n + 1
+        )
+    made = state(page)
+    assert len(made["attempts"]) == 5
+    assert page.locator("#count-errors").inner_text() == str(made["errors"])
+
+
+def test_fingers_have_room(open_page):
+    """At 390 px a piece and a bucket, and every button below, take at least 44 by 44."""
+    page = begun(open_page, width=390, has_touch=True, is_mobile=True)
+    small = page.evaluate(
+        """() => ['button', 'a.button', 'summary', 'label']
+        .flatMap(kind => [...document.querySelectorAll('main ' + kind)])
+        .filter(each => each.offsetParent !== null)
+        .map(each => [each.className || each.textContent, each.getBoundingClientRect()])
+        .filter(([, box]) => box.width < 44 || box.height < 44)
+        .map(([name, box]) => [name, box.width, box.height])"""
+    )
+    assert small == []

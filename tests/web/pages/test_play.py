@@ -53,7 +53,8 @@ def test_a_game_is_kept_attempt_by_attempt(client, database):
     assert rows[0].board is not None
     assert all(row.board is None for row in rows[1:])
     assert kept.session.view().as_record() == json.loads(json.dumps(game["view"])) | {
-        name: getattr(kept.session.view(), name) for name in ("pieces", "removed", "attempts")
+        name: getattr(kept.session.view(), name)
+        for name in ("pieces", "removed", "attempts", "may")
     }
     assert episode_errors(kept.session.log()).sum() == game["view"]["errors"]
 
@@ -87,7 +88,7 @@ def test_forms_do_what_the_script_does(client):
     cell = re.search(r'<option value="(\d+)">', page)[1]
     moved = client.post(f"{address}/attempts", data={"cell": cell, "bucket": "2"})
     assert (moved.status_code, moved.headers["location"]) == (303, address)
-    assert "Last attempt: accepted." in client.get(address).text
+    assert "Last attempt: yes." in client.get(address).text
     ended = client.post(f"{address}/give-up")
     assert client.get(ended.headers["location"]).status_code == 200
 

@@ -283,7 +283,7 @@ def _read_rows(connection: sqlite3.Connection, rows: JournalRows, *, trusting: b
 def _record(values: Sequence[Any]) -> TrialRecord:
     """Return the record of a row; a time that is not known is NaN."""
     record = TrialRecord(*values)
-    unknown: dict[str, Any] = {n: math.nan for n in _TIMES if getattr(record, n) is None}
+    unknown: dict[str, Any] = {x: math.nan for x in _TIMES if getattr(record, x) is None}
     return replace(record, **unknown) if unknown else record
 
 

@@ -5,35 +5,35 @@ The rule never leaves the server.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Path, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy.orm import Session
 
 from gnomon.database.engine import Database
-from gnomon.database.schema import StudyAssignment
 from gnomon.errors import UnknownNameError
-from gnomon.experiments.scoring.mastery import attempts_to_master
-from gnomon.game.outcomes import CLEARED
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.refusals import Conflict, Missing
 from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.studies.baselines import Yardstick, baseline_curves
-from gnomon.studies.game_store import StoredGame, begin_game, find_game, store_changes
-from gnomon.studies.play_records import Attempt, PlayView
+from gnomon.studies.game_store import StoredGame, begin_game, find_game, store_changes, store_guess
+from gnomon.studies.languages import texts
+from gnomon.studies.plan.series_plan import MemoryAids
+from gnomon.studies.play_records import Attempt, ClientTimes, PlayView
 from gnomon.studies.play_session import PlaySession
 from gnomon.studies.playable_rules import Puzzle, puzzle_named, puzzle_of, puzzles
-from gnomon.studies.study_plan import StudyPlan
-from gnomon.studies.verified_learners import verified_learners
-from gnomon.web.api.dependencies import CsrfChecked, CurrentSettings, DatabaseOf, ReadSession, Slug
+from gnomon.web.api.dependencies import (
+    CsrfChecked,
+    CurrentSettings,
+    DatabaseOf,
+    ReadSession,
+    Slug,
+    WriteSession,
+)
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.charts import Curve, line_chart
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.rule_page import RuleName as SeasonRuleName
 from gnomon.web.pages.templating import html_response, twin
@@ -45,12 +45,47 @@ RuleName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 Checked = Annotated[None, CsrfChecked]
 
 
+_Milliseconds = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+class ClientForm(BaseModel):
+    """What the player's own clock measured, in ms since the last reply was on the screen."""
+
+    model_config = ConfigDict(extra="forbid")
+    touch_ms: _Milliseconds
+    action_ms: _Milliseconds
+    away_ms: _Milliseconds = 0
+    animation_ms: _Milliseconds = 0
+
+
 class AttemptForm(BaseModel):
-    """A piece, by its cell, and a bucket."""
+    """A piece, by its cell, and a bucket; null for a pick.
+
+    ``episode`` and ``number``, both from 1, say which attempt it is: one that was made already, and
+    is asked for again since the answer was lost, is answered and not made twice.
+    """
 
     model_config = ConfigDict(extra="forbid")
     cell: Annotated[int, Field(ge=1, le=36)]
-    bucket: Annotated[int, Field(ge=0, le=3)]
+    bucket: Annotated[int, Field(ge=0, le=3)] | None
+    episode: Annotated[int, Field(ge=1, le=2000)] | None = None
+    number: Annotated[int, Field(ge=1, le=2000)] | None = None
+    client: ClientForm | None = None
+
+
+class BoardForm(BaseModel):
+    """Which board, from 1, something is asked for after; asked for twice, it happens once."""
+
+    model_config = ConfigDict(extra="forbid")
+    episode: Annotated[int, Field(ge=1, le=2000)] | None = None
+
+
+class GuessForm(BaseModel):
+    """What a player thinks that the rule is, with a confidence from 1 to 5."""
+
+    model_config = ConfigDict(extra="forbid")
+    guess: Annotated[str, Field(min_length=1, max_length=2000)]
+    confidence: Annotated[int, Field(ge=1, le=5)]
 
 
 @dataclass(frozen=True)
@@ -78,12 +113,21 @@ class PuzzlesPage:
 class GamePage:
     """A game as its player may see it.
 
-    ``memory_aid``: whether what was moved may be shown. ``study``: whether it is part of one.
+    ``memory``: what of that which was moved may be shown. ``study``: whether it is part of one.
+    ``first_board``: how many boards came before, in a series that this one continues.
+    ``guess_due``: whether the player is asked now what the rule is.
     """
 
     view: PlayView
-    memory_aid: bool
+    memory: MemoryAids
     study: bool
+    first_board: int
+    guess_due: bool
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether there is anything to show, and to hide."""
+        return self.memory != MemoryAids.none()
 
 
 # -- before the game -------------------------------------------------------------------------------
@@ -188,7 +232,27 @@ def begin_season(
 
 
 def _page(game: StoredGame) -> GamePage:
-    return GamePage(game.session.view(), game.memory_aid, game.row.assignment_id is not None)
+    played = game.session
+    return GamePage(
+        played.view(),
+        played.game.terms.memory,
+        game.row.assignment_id is not None,
+        game.row.settings.get("offset", 0),
+        game.guess_due,
+    )
+
+
+def _record(page: GamePage) -> dict[str, Any]:
+    """Return a page as JSON can hold it."""
+    record = {field.name: getattr(page, field.name) for field in fields(page)}
+    return record | {"view": page.view.as_record(), "memory": page.memory.model_dump()}
+
+
+def language_of(game: StoredGame) -> dict[str, Any]:
+    """Return what a template needs to speak the language of a game's study."""
+    player = game.row.assignment
+    language = "en" if player is None else player.study.plan.get("language", "en")
+    return {"language": language, "t": dict(texts(language))}
 
 
 @router.get("/play/games/{key}.json")
@@ -201,7 +265,9 @@ def game_json(session: ReadSession, key: Key) -> GamePage:
 def game_html(request: Request, session: ReadSession, key: Key) -> Response:
     """Show a game."""
     game = find_game(session, key)
-    return html_response(request, "play/game.html", _page(game), key=key)
+    page = _page(game)
+    shown = {"key": key, "record": _record(page), **language_of(game)}
+    return html_response(request, "play/game.html", page, **shown)
 
 
 def _done(
@@ -209,15 +275,23 @@ def _done(
     database: Database,
     key: str,
     do: Callable[[PlaySession], Attempt | None],
+    *,
+    after_guess: bool = True,
 ) -> GamePage:
-    """Do something in a game.
+    """Do something in a game; what comes after a guess waits for it.
 
     The game is found and played in one session, and what came of it is put down in another: while
     it writes nobody else can, and to write takes a fraction of the time.
     """
     with database.reading() as session:
         game = board.games.take(session, key)
+    if after_guess and game.guess_due:
+        raise Conflict("expected a guess at the rule first")
+    before = game.session.progress
     made = do(game.session)
+    if game.session.progress == before:
+        board.games.put_back(game, game.row.changed_at)
+        return _page(game)
     with database.noting() as session:
         changed_at = store_changes(session, game, made)
     page = _page(game)
@@ -225,14 +299,30 @@ def _done(
     return page
 
 
+def _attempted(form: AttemptForm) -> Callable[[PlaySession], Attempt | None]:
+    """Return what makes an attempt, unless it was made already."""
+
+    def attempt(played: PlaySession) -> Attempt | None:
+        if form.episode is not None and form.number is not None:
+            known = played.made(form.episode - 1, form.number)
+            if known is not None and (known.cell, known.bucket) == (form.cell, form.bucket):
+                return None
+            if known is not None or (form.episode, form.number) != played.next_attempt:
+                raise Conflict("this game has gone on meanwhile")
+        client = None if form.client is None else ClientTimes(**form.client.model_dump())
+        return played.attempt(form.cell, form.bucket, client=client)
+
+    return attempt
+
+
 @router.post("/play/games/{key}/attempts.json", response_model=GamePage)
 def attempt_json(
     board: CurrentBoard, database: DatabaseOf, key: Key, form: AttemptForm, _: Checked
 ) -> Response:
     """Try to move a piece into a bucket; the answer tells what came of it."""
-    page = _done(board, database, key, lambda played: played.attempt(form.cell, form.bucket))
+    page = _done(board, database, key, _attempted(form), after_guess=False)
     # Somebody waits for this, so the record is not checked against its own type once more.
-    return JSONResponse(asdict(page))
+    return JSONResponse(_record(page))
 
 
 @router.post("/play/games/{key}/attempts", include_in_schema=False)
@@ -249,16 +339,74 @@ def attempt_form(
     return RedirectResponse(f"/play/games/{key}", 303)
 
 
+def _after(
+    form: BoardForm | None, do: Callable[[PlaySession], None]
+) -> Callable[[PlaySession], None]:
+    """Return what does something after a board, unless the game has gone on from it already."""
+
+    def once(played: PlaySession) -> None:
+        if form is None or form.episode is None or form.episode == played.n_boards:
+            do(played)
+
+    return once
+
+
 @router.post("/play/games/{key}/next.json")
-def next_json(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> GamePage:
+def next_json(
+    board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked, form: BoardForm | None = None
+) -> GamePage:
     """Deal the next board."""
-    return _done(board, database, key, lambda played: played.next_board())
+    return _done(board, database, key, _after(form, lambda played: played.next_board()))
 
 
 @router.post("/play/games/{key}/next", include_in_schema=False)
 def next_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Response:
     """Deal the next board, and show it."""
     next_json(board, database, key, None)
+    return RedirectResponse(f"/play/games/{key}", 303)
+
+
+@router.post("/play/games/{key}/bonus.json")
+def bonus_json(
+    board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked, form: BoardForm | None = None
+) -> GamePage:
+    """Begin the bonus, with this board or the next."""
+
+    def begin(played: PlaySession) -> None:
+        if form is None or form.episode is None or played.bonus_from is None:
+            played.begin_bonus()
+
+    return _done(board, database, key, begin)
+
+
+@router.post("/play/games/{key}/bonus", include_in_schema=False)
+def bonus_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Response:
+    """Begin the bonus, and show it."""
+    bonus_json(board, database, key, None)
+    return RedirectResponse(f"/play/games/{key}", 303)
+
+
+@router.post("/play/games/{key}/guess.json")
+def guess_json(session: WriteSession, key: Key, form: GuessForm, _: Checked) -> GamePage:
+    """Keep what a player thinks that the rule is; sent twice, it is kept once."""
+    game = find_game(session, key)
+    if game.has_guessed:
+        return _page(game)
+    store_guess(session, game, form.guess, form.confidence)
+    session.flush()
+    return _page(find_game(session, key))
+
+
+@router.post("/play/games/{key}/guess", include_in_schema=False)
+def guess_form(
+    session: WriteSession,
+    key: Key,
+    _: Checked,
+    guess: Annotated[str, Form(min_length=1, max_length=2000)],
+    confidence: Annotated[int, Form(ge=1, le=5)],
+) -> Response:
+    """Keep it, and show the game again."""
+    guess_json(session, key, GuessForm(guess=guess, confidence=confidence), None)
     return RedirectResponse(f"/play/games/{key}", 303)
 
 
@@ -271,84 +419,6 @@ def give_up_json(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked
 @router.post("/play/games/{key}/give-up", include_in_schema=False)
 def give_up_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Response:
     """End the game, and show what it was worth."""
-    give_up_json(board, database, key, None)
+    if give_up_json(board, database, key, None).guess_due:
+        return RedirectResponse(f"/play/games/{key}", 303)
     return RedirectResponse(f"/play/games/{key}/result", 303)
-
-
-# -- the result ------------------------------------------------------------------------------------
-
-
-#: Who plays here even where learners of the leaderboard were measured: the floor, and the paper's.
-_BESIDE_MEASURED = ("chance", "network")
-
-
-@dataclass(frozen=True)
-class ResultPage:
-    """A game that is over.
-
-    ``errors`` counts those of each board that was touched; ``cumulated`` adds them up.
-    ``left_off``: the last board was stopped at, so that its errors are not those of a whole one.
-    ``mastered_after`` is the number of attempts before the first ten in a row that were right, null
-    if there were none.
-    ``learners``: those of the leaderboard that were measured on this very rule, with chance and the
-    network of the paper; where there are none, four that play it here. Empty in a study that does
-    not show them.
-    """
-
-    rule: str
-    study: bool
-    errors: list[int]
-    cumulated: list[int]
-    attempts: int
-    moves: int
-    cleared: int
-    left_off: bool
-    mastered_after: int | None
-    learners: list[Yardstick]
-
-
-def _chart(page: ResultPage) -> dict[str, Any]:
-    """Lay out the errors of the person beside those of learners."""
-    curves = [Curve("you", page.cumulated, you=True)]
-    curves += [Curve(each.name, each.median, each.low, each.high) for each in page.learners]
-    return {"chart": line_chart(curves, x_label="board", y_label="errors so far", log=True)}
-
-
-@twin(router, "/play/games/{key}/result", "play/result.html", drawn=_chart)
-def result_json(session: ReadSession, key: Key) -> ResultPage:
-    """Tell what a game was worth, and what the rule would have cost learners."""
-    game = find_game(session, key)
-    if game.session.state != "ended":
-        raise Conflict("expected a game that is over; this one is in progress")
-    played = game.session
-    errors = played.errors_by_board()[: played.n_played]
-    mastered = attempts_to_master([attempt.accepted for attempt in played.attempts])
-    return ResultPage(
-        played.game.rule_name,
-        game.row.assignment_id is not None,
-        errors,
-        list(itertools.accumulate(errors)),
-        len(played.attempts),
-        sum(attempt.accepted for attempt in played.attempts),
-        int((played.log().finish == CLEARED).sum()),
-        played.left_off,
-        int(mastered) if mastered < float("inf") else None,
-        _learners(session, game, len(errors)),
-    )
-
-
-def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardstick]:
-    if game.row.assignment_id is not None:
-        assignment = session.get_one(StudyAssignment, game.row.assignment_id)
-        if not StudyPlan.from_record(assignment.study.plan).show_curves:
-            return []
-    # The same for everybody who plays this rule, so that it is computed once.
-    here = baseline_curves(replace(game.session.game, rule_name="", seed=0))
-    measured = verified_learners(session, game.row, game.session.game, n_boards)
-    if measured:
-        here = tuple(each for each in here if each.name in _BESIDE_MEASURED)
-    return [*measured, *(_cut(each, n_boards) for each in here)]
-
-
-def _cut(learner: Yardstick, n: int) -> Yardstick:
-    return replace(learner, median=learner.median[:n], low=learner.low[:n], high=learner.high[:n])

@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, cast
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Form, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from sqlalchemy.orm import Session
 
-from gnomon.database.schema import Study
+from gnomon.database.engine import Database
+from gnomon.database.schema import Study, StudyAssignment
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Conflict, Missing
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.studies.game_store import find_game
-from gnomon.studies.study_plan import StudyPlan
+from gnomon.studies.languages import texts
+from gnomon.studies.participants import (
+    Step,
+    end_key,
+    find_invitation,
+    find_player,
+    go_on,
+    join,
+    leave,
+    step_of,
+    take_step,
+)
+from gnomon.studies.plan.questionnaire import Question
+from gnomon.studies.plan.recruitment import Ending, completion_address
+from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.study_export import scores_text, study_transcript
 from gnomon.studies.study_store import (
     PlayerRecord,
     StudyLine,
     close_study,
-    find_invitation,
-    find_player,
-    go_on,
+    exclude,
     invite_anew,
-    join,
     make_study,
     players_of,
-    scores_text,
+    points_of_player,
     study_lines,
-    study_transcript,
 )
 from gnomon.web.api.dependencies import (
     CsrfChecked,
     CurrentSettings,
+    DatabaseOf,
     ReadSession,
     RowId,
     WriteSession,
@@ -90,18 +106,50 @@ class InvitationPage:
 
     title: str
     consent: str
-    n_rules: int
-    episodes: int
 
 
 @dataclass(frozen=True)
 class PlayerPage:
-    """Where a player of a study stands."""
+    """Where a player of a study stands, and what is to be read or answered there.
+
+    ``step`` is ``consent``, ``instructions``, ``quiz``, ``play``, ``demographics`` or ``end``;
+    ``number`` counts the pages of instructions from 0. ``wrong`` are questions of a quiz that were
+    just answered wrongly.
+    """
 
     title: str
+    step: Step
+    number: int
+    n_pages: int
+    text: str
+    pages: tuple[str, ...]
+    questions: tuple[AskedQuestion, ...]
+    wrong: tuple[str, ...]
     n_played: int
     n_rules: int
     finished: bool
+    ending: str
+    points: int | None
+    completion_code: str
+    completion_url: str
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """A question without its answer."""
+
+    name: str
+    title: str
+    kind: str
+    choices: tuple[str, ...]
+    least: int | None
+    most: int | None
+    required: bool
+
+    @classmethod
+    def of(cls, question: Question) -> AskedQuestion:
+        """Return what a player may see of a question."""
+        return cls(**question.model_dump(exclude={"answer"}))
 
 
 # -- for those who make studies ----------------------------------------------------------------
@@ -164,6 +212,13 @@ def study_json(session: ReadSession, who: Admin, number: RowId) -> StudyPage:
     return StudyPage(study.id, study.name, study.title, line.closed, plan, players)
 
 
+@router.post("/studies/{number}/players/{player}/exclude", include_in_schema=False)
+def exclude_form(session: WriteSession, who: Admin, number: RowId, player: str) -> Response:
+    """Take a player out of the balance of the lists, or put one back."""
+    exclude(session, _find(session, number), player, by=who.account_id)
+    return RedirectResponse(f"/studies/{number}", 303)
+
+
 @router.get("/studies/{number}/transcript.csv", response_class=PlainTextResponse)
 def transcript(session: ReadSession, who: Admin, number: RowId) -> Response:
     """Return every attempt, in the detailed format of the reference game server."""
@@ -193,13 +248,31 @@ def _file(name: str, text: str) -> Response:
 # -- for those who are invited -----------------------------------------------------------------
 
 
-@twin(router, "/join/{key}", "play/invitation.html")
+@router.get("/join/{key}.json")
 def invitation_json(session: ReadSession, key: Key) -> InvitationPage:
     """Tell what one is invited to."""
     study = find_invitation(session, key)
+    return InvitationPage(study.title, study.consent)
+
+
+@router.get("/join/{key}", include_in_schema=False)
+def invitation_html(request: Request, session: ReadSession, key: Key) -> Response:
+    """Show what one is invited to; the form hands on what the plan keeps of the address."""
+    study = find_invitation(session, key)
     plan = StudyPlan.from_record(study.plan)
-    n_rules = max(len(rules) for rules in plan.lists.values())
-    return InvitationPage(study.title, study.consent, n_rules, plan.episodes)
+    kept = urlencode(plan.recruitment.kept(request.query_params))
+    shown = {"action": f"/join/{key}{'?' if kept else ''}{kept}", **_language(plan)}
+    page = InvitationPage(study.title, study.consent)
+    return html_response(request, "play/invitation.html", page, key=key, **shown)
+
+
+def _language(plan: StudyPlan) -> dict[str, Any]:
+    """Return what a template needs to speak the language of a study, and to show its pictures."""
+    return {
+        "language": plan.language,
+        "t": dict(texts(plan.language)),
+        "pictures": plan.pictures,
+    }
 
 
 @router.post("/join/{key}", include_in_schema=False)
@@ -217,16 +290,88 @@ def join_form(
         raise Conflict("without consent nobody takes part")
     most = settings.max_play_sessions_per_hour
     count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
-    return RedirectResponse(f"/players/{join(session, study)}", 303)
+    return RedirectResponse(f"/players/{join(session, study, request.query_params)}", 303)
 
 
-@twin(router, "/players/{key}", "play/player.html")
+def _player_page(
+    session: Session, player: StudyAssignment, wrong: Sequence[str] = ()
+) -> PlayerPage:
+    plan = StudyPlan.from_record(player.study.plan)
+    step, number = step_of(player, plan)
+    texts_of: dict[Step, str] = {"consent": player.study.consent, "end": ""}
+    if step == "instructions":
+        texts_of[step] = plan.instructions[number]
+    if player.ending == "finished":
+        texts_of["end"] = plan.debrief
+    asked = {"quiz": plan.quiz.questions if plan.quiz else (), "demographics": plan.demographics}
+    ending = cast(Ending, player.ending) if player.ending else None
+    completion = None if ending is None else plan.recruitment.completion(ending)
+    is_paid = bool(player.rule_list) and any(
+        series.points is not None for series in plan.series(player.rule_list)
+    )
+    return PlayerPage(
+        player.study.title,
+        step,
+        number,
+        len(plan.instructions),
+        texts_of.get(step, ""),
+        plan.instructions if wrong else (),
+        tuple(AskedQuestion.of(question) for question in asked.get(step, ())),
+        tuple(wrong),
+        player.n_played,
+        len(plan.lists.get(player.rule_list, ())),
+        player.finished_at is not None,
+        player.ending,
+        points_of_player(session, player) if is_paid and step == "end" else None,
+        player.completion_code,
+        completion_address(completion, player.completion_code, player.identifiers),
+    )
+
+
+def _shown(
+    request: Request, session: Session, player: StudyAssignment, key: str, wrong: Sequence[str] = ()
+) -> Response:
+    page = _player_page(session, player, wrong)
+    plan = StudyPlan.from_record(player.study.plan)
+    return html_response(request, "play/player.html", page, key=key, **_language(plan))
+
+
+@router.get("/players/{key}.json")
 def player_json(session: ReadSession, key: Key) -> PlayerPage:
     """Tell where a player stands."""
-    player = find_player(session, key)
-    plan = StudyPlan.from_record(player.study.plan)
-    n_rules = len(plan.lists[player.rule_list])
-    return PlayerPage(player.study.title, player.n_played, n_rules, player.finished_at is not None)
+    return _player_page(session, find_player(session, key))
+
+
+@router.get("/players/{key}", include_in_schema=False)
+def player_html(request: Request, session: ReadSession, key: Key) -> Response:
+    """Show a player where the study stands."""
+    return _shown(request, session, find_player(session, key), key)
+
+
+@router.post("/players/{key}/step", include_in_schema=False)
+async def step_form(request: Request, database: DatabaseOf, key: Key, _: Checked) -> Response:
+    """Take the answers of a page, and lead to the next."""
+    form = await request.form(max_fields=100)
+    given = {name: value for name, value in form.items() if isinstance(value, str)}
+    return await run_in_threadpool(_stepped, request, database, key, given)
+
+
+def _stepped(request: Request, database: Database, key: str, given: Mapping[str, str]) -> Response:
+    with database.writing() as session:
+        player = find_player(session, key)
+        step = cast(Step, given.get("step", ""))
+        wrong = take_step(session, player, step, given)
+        session.flush()
+        if wrong and not player.ending:
+            return _shown(request, session, player, key, wrong)
+    return RedirectResponse(f"/players/{key}", 303)
+
+
+@router.post("/players/{key}/leave", include_in_schema=False)
+def leave_form(session: WriteSession, key: Key, _: Checked) -> Response:
+    """End the study for a player who wants to go."""
+    leave(find_player(session, key))
+    return RedirectResponse(f"/players/{key}", 303)
 
 
 @router.post("/players/{key}/begin", include_in_schema=False)
@@ -236,22 +381,33 @@ def begin_form(session: WriteSession, key: Key, _: Checked) -> Response:
     series, last = 0, key
     while (game := go_on(session, player, series, last)) is not None:
         session.flush()
-        if find_game(session, game).session.state != "ended":
+        found = find_game(session, game)
+        if found.session.state != "ended" or found.guess_due:
             return RedirectResponse(f"/play/games/{game}", 303)
         series, last = series + 1, game
     return RedirectResponse(f"/players/{key}", 303)
 
 
 @router.post("/play/games/{key}/continue", include_in_schema=False)
-def continue_form(request: Request, session: WriteSession, key: Key, _: Checked) -> Response:
-    """Lead from a game that is over to the next one of the study."""
+def continue_form(session: WriteSession, key: Key, _: Checked) -> Response:
+    """Lead from a game that is over to the next one of the study, or to its end."""
     game = find_game(session, key)
     player = game.row.assignment
     if player is None:
         return RedirectResponse("/play", 303)
+    if game.guess_due:
+        return RedirectResponse(f"/play/games/{key}", 303)
     following = go_on(session, player, game.row.series + 1, key)
     if following is not None:
         return RedirectResponse(f"/play/games/{following}", 303)
-    n_rules = len(StudyPlan.from_record(player.study.plan).lists[player.rule_list])
-    page = PlayerPage(player.study.title, n_rules, n_rules, finished=True)
-    return html_response(request, "play/player.html", page, json=False, key="")
+    return RedirectResponse(f"/players/{end_key(player, key)}", 303)
+
+
+@router.post("/play/games/{key}/leave", include_in_schema=False)
+def leave_game_form(session: WriteSession, key: Key, _: Checked) -> Response:
+    """End the study for a player who wants to go in the middle of a game."""
+    player = find_game(session, key).row.assignment
+    if player is None:
+        raise Conflict("this game is part of no study")
+    leave(player)
+    return RedirectResponse(f"/players/{end_key(player, key)}", 303)

@@ -12,17 +12,68 @@
   const result = document.getElementById("result");
   const address = game.dataset.address;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
+  const bonusForm = document.getElementById("bonus");
+  const guess = document.getElementById("guess");
+  const texts = JSON.parse(document.getElementById("texts").textContent);
   const COLORS = ["RED", "BLACK", "BLUE", "YELLOW", "GREEN", "ORANGE", "PURPLE", "PINK", "WHITE", "GRAY"];
   /** Blue and black begin alike: the codes of IEC 60757, which electricians use. */
   const LETTERS = { RED: "RD", BLACK: "BK", BLUE: "BU", YELLOW: "YE", GREEN: "GN", ORANGE: "OG", PURPLE: "PU", PINK: "PK", WHITE: "WH", GRAY: "GY" };
-  const PLACES = [[0, 7, "top left"], [7, 7, "top right"], [7, 0, "bottom right"], [0, 0, "bottom left"]];
-  const REPLIES = { accepted: "yes", denied: "no", immovable: "not now" };
+  const PLACES = [[0, 7, "top_left"], [7, 7, "top_right"], [7, 0, "bottom_right"], [0, 0, "bottom_left"]];
+  const FLIGHT_MS = 270;
+  const SHAKE_MS = 360;
+  /** Seconds to wait before a request is sent again: the server makes nothing twice. */
+  const PAUSES = [0.3, 0.8, 2];
 
-  let view = JSON.parse(document.getElementById("view").textContent);
+  let page = JSON.parse(document.getElementById("page").textContent);
+  let view = page.view;
   let chosen = null;      // the cell of the piece that is chosen
   let current = null;     // the cell whose piece the tab key finds
-  let busy = false;
   let drag = null;
+  const queue = [];       // what was tried while an answer is waited for
+  let working = false;
+
+  /** Return a text of the player's language, with what stands in braces put in. */
+  const say = (name, values = {}) => texts[name].replace(/\{(\w+)\}/g, (all, key) => values[key] ?? all);
+
+  // -- the player's clock --------------------------------------------------------------------
+
+  const clock = { shown: performance.now(), touched: null, away: 0, awaySince: null, animation: 0 };
+
+  /** The board, or a reply, is on the screen now. */
+  function shown(animation = 0) {
+    clock.shown = performance.now();
+    clock.touched = null;
+    clock.away = 0;
+    if (clock.awaySince !== null) clock.awaySince = clock.shown;
+    clock.animation = calm.matches ? 0 : animation;
+  }
+
+  const touched = () => { clock.touched ??= performance.now(); };
+
+  function awayOrBack() {
+    const away = document.hidden || !document.hasFocus();
+    const now = performance.now();
+    if (away && clock.awaySince === null) clock.awaySince = now;
+    if (!away && clock.awaySince !== null) {
+      clock.away += now - clock.awaySince;
+      clock.awaySince = null;
+    }
+  }
+  document.addEventListener("visibilitychange", awayOrBack);
+  for (const name of ["blur", "focus"]) window.addEventListener(name, awayOrBack);
+
+  /** What the clock says of something done at a moment; 0 if the reply was not there yet. */
+  function times(at, touchedAt) {
+    const since = (moment) => Math.max(0, Math.round(moment - clock.shown));
+    const action = since(at);
+    const pause = clock.awaySince === null ? 0 : Math.max(0, at - clock.awaySince);
+    return {
+      touch_ms: Math.min(action, since(touchedAt ?? at)),
+      action_ms: action,
+      away_ms: Math.min(action, Math.round(clock.away + pause)),
+      animation_ms: Math.min(action, clock.animation),
+    };
+  }
 
   // -- drawing -------------------------------------------------------------------------------
 
@@ -35,7 +86,8 @@
   const column = (cell) => (cell - 1) % 6 + 1;
   const row = (cell) => Math.floor((cell - 1) / 6) + 1;
   const spot = (cell) => `x${column(cell)} y${row(cell)}`;
-  const words = (piece) => [piece.color, piece.shape].filter(Boolean).join(" ").toLowerCase() || "empty cell";
+  const named = (name) => texts[name] || name.toLowerCase();
+  const words = (piece) => (piece.shape ? say("piece_name", { color: named(piece.color), shape: named(piece.shape) }) : "–");
   const picture = (piece, className = "") => {
     const template = document.getElementById("shape-" + piece.shape) || document.getElementById("shape-OTHER");
     const svg = template.content.firstElementChild.cloneNode(true);
@@ -46,34 +98,44 @@
     return svg;
   };
   const remembers = () => memory !== null && memory.checked;
+  const aids = page.memory;
 
   function draw() {
-    board.replaceChildren();
+    // A piece that is being dragged stays where the finger is: the pointer would let it go.
+    for (const child of [...board.children]) if (!drag || child !== drag.piece) child.remove();
     board.classList.toggle("letters", letters.checked);
     for (let cell = 1; cell <= 36; cell++) board.append(element("div", "cell " + spot(cell)));
-    if (remembers()) {
-      for (const piece of view.removed) {
-        const ghost = element("div", "ghost " + spot(piece.cell), { "aria-hidden": "true" });
-        const order = element("span", "order");
-        order.textContent = piece.order;
-        ghost.append(picture(piece), order);
-        board.append(ghost);
-      }
+    if (remembers() && aids.cells !== "nothing") {
+      for (const piece of view.removed) board.append(ghostOf(piece));
     }
     const cells = view.pieces.map((piece) => piece.cell);
     if (!cells.includes(current)) current = cells.length ? cells[0] : null;
-    for (const piece of view.pieces) board.append(pieceButton(piece));
+    for (const piece of view.pieces) {
+      if (!drag || Number(drag.piece.dataset.cell) !== piece.cell) board.append(pieceButton(piece));
+    }
     PLACES.forEach(([x, y, where], bucket) => board.append(bucketButton(bucket, x, y, where)));
     drawCounts();
+    drawReward();
     drawMoves();
   }
 
+  /** What stays on the cell of a piece that was moved: its shadow with a number, or a tick. */
+  function ghostOf(piece) {
+    const ghost = element("div", "ghost " + spot(piece.cell), { "aria-hidden": "true" });
+    const order = element("span", aids.cells === "order" ? "order" : "tick");
+    order.textContent = aids.cells === "order" ? piece.order : "✓";
+    if (aids.cells === "order") ghost.append(picture(piece));
+    ghost.append(order);
+    return ghost;
+  }
+
   function pieceButton(piece) {
-    const button = element("button", "piece " + spot(piece.cell), {
+    const blocked = piece.movable === false;
+    const button = element("button", (blocked ? "piece blocked " : "piece ") + spot(piece.cell), {
       type: "button",
       "data-cell": piece.cell,
       "aria-pressed": String(piece.cell === chosen),
-      "aria-label": `${words(piece)}, column ${column(piece.cell)}, row ${row(piece.cell)}`,
+      "aria-label": say("piece_at", { piece: words(piece), x: column(piece.cell), y: row(piece.cell) }) + (blocked ? ", " + texts.blocked : ""),
       tabindex: piece.cell === current ? "0" : "-1",
     });
     button.disabled = view.state !== "playing";
@@ -85,13 +147,17 @@
     const button = element("button", `bucket x${x} y${y}`, {
       type: "button",
       "data-bucket": bucket,
-      "aria-label": `Bucket ${bucket}, ${where}`,
+      "aria-label": say("bucket_at", { n: bucket, where: texts[where] }),
     });
     button.append(String(bucket));
     button.disabled = view.state !== "playing";
     if (remembers()) {
       const stack = element("span", "stack", { "aria-hidden": "true" });
-      for (const piece of view.removed.filter((one) => one.bucket === bucket).slice(-3)) stack.append(picture(piece));
+      const here = view.removed.filter((one) => one.bucket === bucket);
+      for (const piece of aids.stack ? here.slice(-aids.stack) : []) {
+        stack.append(picture(piece));
+        if (aids.numbers) stack.append(String(piece.order));
+      }
       button.append(stack);
     }
     return button;
@@ -99,15 +165,43 @@
 
   function drawCounts() {
     const of = element("span", "small");
-    of.textContent = ` of ${view.episodes}`;
-    document.getElementById("count-board").replaceChildren(String(view.episode), of);
+    of.textContent = ` ${texts.of} ${page.first_board + view.episodes}`;
+    document.getElementById("count-board").replaceChildren(String(page.first_board + view.episode), of);
     document.getElementById("count-moves").textContent = view.moves;
     document.getElementById("count-errors").textContent = view.errors;
     document.getElementById("count-streak").textContent = view.streak;
-    nextForm.hidden = view.state !== "board over";
-    giveUp.hidden = view.state === "ended";
+    const asked = page.guess_due;
+    guess.hidden = !asked;
+    nextForm.hidden = asked || !view.may.includes("next");
+    bonusForm.hidden = asked || !view.may.includes("bonus");
+    giveUp.hidden = asked || !view.may.includes("give up");
     giveUp.open = false;
-    result.hidden = view.state !== "ended";
+    result.hidden = asked || view.state !== "ended";
+  }
+
+  /** Points, multiplier and stars, as far as the study pays. */
+  function drawReward() {
+    const reward = view.reward;
+    if (!reward) return;
+    const put = (id, text) => { document.getElementById(id).textContent = text; };
+    put("reward-points", reward.points ?? "");
+    const on = reward.factor > 1;
+    const stars = "★".repeat(reward.promised === 4 ? 2 : reward.promised === 2 ? 1 : 0);
+    const promise = reward.promised > reward.factor && view.state === "playing";
+    const name = promise ? "factor_promised" : "factor_on";
+    put("reward-factor", on || promise ? `${stars} ${say(name, { n: promise ? reward.promised : reward.factor })}` : "");
+    put("reward-board", view.state === "playing" && reward.board_most !== null ? `${texts.this_board}: ${reward.board_least}–${reward.board_most}` : "");
+    const more = [];
+    if (reward.ratio !== null) more.push(`${texts.ratio}: ${Number(reward.ratio.toPrecision(3)).toLocaleString()}`);
+    if (reward.budget !== null) more.push(`${texts.budget}: ${Math.max(0, reward.budget)}`);
+    put("reward-more", more.join(" · "));
+    const smiles = document.getElementById("smiles");
+    smiles.replaceChildren(...reward.smiles.slice(-40).map((good) => {
+      const face = element("span", good ? "good" : "bad");
+      face.textContent = good ? "☺" : "☹";
+      return face;
+    }));
+    smiles.setAttribute("aria-label", `${texts.smiles}: ${reward.smiles.slice(-40).map((good) => (good ? "+" : "−")).join(" ")}`);
   }
 
   function drawMoves() {
@@ -122,10 +216,11 @@
       const arrow = element("span", "", { "aria-hidden": "true" });
       arrow.textContent = " → ";
       const to = element("span", "hidden-text");
-      to.textContent = "to bucket ";
-      what.append(words(attempt), arrow, to, String(attempt.bucket));
+      to.textContent = texts.to_bucket + " ";
+      what.append(words(attempt));
+      if (attempt.bucket !== null) what.append(arrow, to, String(attempt.bucket));
       const reply = element("span", "reply");
-      reply.textContent = REPLIES[attempt.outcome] || "no";
+      reply.textContent = texts["reply_" + attempt.outcome] || texts.reply_denied;
       item.append(number, picture(attempt, "icon"), what, reply);
       return item;
     }));
@@ -147,65 +242,91 @@
 
   // -- the server ----------------------------------------------------------------------------
 
+  /** Ask, and ask again if no answer comes: whatever was done already is not done twice. */
   async function ask(action, body = {}) {
-    const answer = await fetch(`${address}/${action}.json`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRF-Token": game.dataset.csrf },
-      body: JSON.stringify(body),
-    }).catch(() => null);
-    const told = answer && await answer.json().catch(() => null);
-    if (!told) throw new Error("The server does not answer. Try again.");
-    if (!answer.ok) throw new Error(told.detail || "The server refused.");
-    return told.view;
+    for (let turn = 0; ; turn++) {
+      const answer = await fetch(`${address}/${action}.json`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRF-Token": game.dataset.csrf },
+        body: JSON.stringify(body),
+      }).catch(() => null);
+      const told = answer && await answer.json().catch(() => null);
+      if (told && answer.ok) return told;
+      const lost = !told || answer.status >= 500;
+      // Two that came at once are told apart by asking again.
+      const twice = told && answer.status === 409 && turn === 0;
+      if (turn >= PAUSES.length || !(lost || twice)) {
+        throw new Error(told ? told.detail || texts.refused : texts.no_answer);
+      }
+      await wait(1000 * PAUSES[turn]);
+    }
   }
 
-  async function attempt(cell, bucket) {
-    if (busy || view.state !== "playing") return;
-    busy = true;
-    const piece = view.pieces.find((one) => one.cell === cell);
-    const byKey = document.activeElement !== document.body && board.contains(document.activeElement);
+  /** Try a piece in a bucket, or pick it; what is tried meanwhile waits for its turn. */
+  function attempt(cell, bucket, byKey = false) {
+    if (view.state !== "playing") return;
+    queue.push({ cell, bucket, byKey, at: performance.now(), touched: clock.touched });
+    if (!working) work();
+  }
+
+  async function work() {
+    working = true;
+    while (queue.length && view.state === "playing") await attemptNow(queue.shift());
+    queue.length = 0;
+    working = false;
+  }
+
+  async function attemptNow({ cell, bucket, byKey, at, touched: touchedAt }) {
+    let piece = view.pieces.find((one) => one.cell === cell);
+    // A key that was pressed for a piece that has gone is meant for the one that has the focus.
+    if (!piece && byKey) piece = view.pieces.find((one) => one.cell === current);
+    if (!piece) return;
+    const from = place(piece.cell);
+    const number = view.attempts.length + 1;
     try {
-      const after = await ask("attempts", { cell, bucket });
-      const made = after.attempts[after.attempts.length - 1];
-      chosen = null;
-      if (made.outcome === "accepted") await fly(cell, bucket);
-      else await shake(cell);
+      const client = times(at, touchedAt);
+      const told = await ask("attempts", { cell: piece.cell, bucket, episode: view.episode, number, client });
+      const made = told.view.attempts[number - 1];
       const was = view;
-      view = after;
-      if (made.outcome === "accepted") current = nearest(cell);
-      else current = cell;
+      const inBoard = board.contains(document.activeElement);
+      page = told;
+      view = told.view;
+      chosen = null;
+      const gone = made.outcome === "accepted";
+      current = gone ? nearest(piece.cell) : piece.cell;
+      if (!gone) putBack(piece.cell);
       draw();
+      if (gone) fly(piece, from, bucket);
+      else shake(piece.cell);
+      shown(gone ? FLIGHT_MS : SHAKE_MS);
       reply(piece, made, was);
-      if (byKey) settle();
+      if ((byKey || inBoard) && !drag) settle();
     } catch (error) {
-      putBack(cell);
+      queue.length = 0;
+      putBack(piece.cell);
       choose(null);
-      tell(String(error.message), "no", "That did not work.");
-    } finally {
-      busy = false;
+      tell(String(error.message), "no", texts.did_not_work);
     }
   }
 
   function reply(piece, made, was) {
     const what = words(piece);
-    const ends = {
-      cleared: "The board is cleared.",
-      stalemate: "No piece can be moved any more.",
-      "cut off": "The attempts for this board are used up.",
-      "": "",
-    };
-    const found = view.mastered && !was.mastered ? " Ten right in a row: you seem to know the rule. Stop here, or go on." : "";
-    const end = (view.end ? " " + (ends[view.end] || "") : "") + found;
-    if (made.outcome === "accepted") tell(`The ${what} goes into bucket ${made.bucket}.${end}`, "yes", "Yes.");
-    else if (made.outcome === "denied") tell(`The ${what} can be moved now, but not into bucket ${made.bucket}.${end}`, "no", "No.");
-    else tell(`The ${what} cannot be moved now.${end}`, "no", "Not now.");
+    const end = view.end ? texts[view.end.replaceAll(" ", "_") + "_says"] || "" : "";
+    const found = view.mastered && !was.mastered && view.end !== "mastered" && !view.reward ? texts.ten_in_a_row : "";
+    const more = [end, found].filter(Boolean).map((text) => " " + text).join("");
+    const values = { piece: what, bucket: made.bucket };
+    if (made.outcome === "accepted") tell(say("goes_into", values) + more, "yes", texts.yes);
+    else if (made.outcome === "movable") tell(say("picked", values) + more, "", texts.can_move);
+    else if (made.outcome === "denied") tell(say("not_into", values) + more, "no", texts.no);
+    else tell(say("cannot_now", values) + more, "no", texts.not_now);
   }
 
   /** Put the focus where the next key is likely to be wanted. */
   function settle() {
     if (view.state === "playing" && current !== null) pieceAt(current).focus();
-    else if (view.state === "board over") nextForm.querySelector("button").focus();
-    else result.focus();
+    else if (page.guess_due) document.getElementById("guess-text").focus();
+    else if (!nextForm.hidden) nextForm.querySelector("button").focus();
+    else if (!result.hidden) result.focus();
   }
 
   function nearest(cell) {
@@ -222,28 +343,33 @@
   };
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
-  async function fly(cell, bucket) {
+  /** Return where a piece is on the screen, dragged or not. */
+  const place = (cell) => {
     const piece = pieceAt(cell);
-    if (!piece || calm.matches) return;
-    const dragged = drag === null && piece.dataset.dx ? [Number(piece.dataset.dx), Number(piece.dataset.dy)] : [0, 0];
-    const [px, py] = center(piece);
+    return piece ? center(piece) : null;
+  };
+
+  /** Let the picture of a piece that has gone fly into its bucket; the board is ready meanwhile. */
+  function fly(piece, from, bucket) {
+    if (!from || calm.matches) return;
+    const flyer = element("div", "piece flyer " + spot(piece.cell), { "aria-hidden": "true" });
+    flyer.append(picture(piece));
+    board.append(flyer);
+    const [hx, hy] = center(flyer);
     const [bx, by] = center(bucketAt(bucket));
-    piece.classList.remove("dragging");
-    piece.classList.add("moving");
-    piece.style.transform = `translate(${bx - px + dragged[0]}px, ${by - py + dragged[1]}px) scale(.45)`;
-    await wait(210);
-    piece.classList.add("gone");
-    await wait(60);
+    flyer.style.transform = `translate(${from[0] - hx}px, ${from[1] - hy}px)`;
+    flyer.getBoundingClientRect();
+    flyer.classList.add("moving");
+    flyer.style.transform = `translate(${bx - hx}px, ${by - hy}px) scale(.45)`;
+    setTimeout(() => flyer.classList.add("gone"), 210);
+    setTimeout(() => flyer.remove(), FLIGHT_MS);
   }
 
-  async function shake(cell) {
+  function shake(cell) {
     const piece = pieceAt(cell);
-    if (!piece) return;
-    putBack(cell);
-    if (calm.matches) return;
+    if (!piece || calm.matches) return;
     piece.classList.add("no");
-    await wait(360);
-    piece.classList.remove("no");
+    setTimeout(() => piece.classList.remove("no"), SHAKE_MS);
   }
 
   function putBack(cell) {
@@ -266,8 +392,9 @@
   }
 
   board.addEventListener("pointerdown", (event) => {
-    const piece = event.target.closest(".piece");
-    if (!piece || busy || piece.disabled || event.button !== 0) return;
+    touched();
+    const piece = event.target.closest("button.piece");
+    if (!piece || drag || piece.disabled || piece.classList.contains("blocked") || event.button !== 0) return;
     drag = { piece, id: event.pointerId, x: event.clientX, y: event.clientY, moved: false };
     piece.setPointerCapture(event.pointerId);
   });
@@ -294,8 +421,10 @@
     if (!moved) return;
     piece.dataset.dragged = "yes";
     const bucket = event.type === "pointerup" ? bucketUnder(event.clientX, event.clientY) : null;
-    if (bucket) attempt(Number(piece.dataset.cell), Number(bucket.dataset.bucket));
-    else putBack(Number(piece.dataset.cell));
+    const cell = Number(piece.dataset.cell);
+    if (bucket) attempt(cell, Number(bucket.dataset.bucket));
+    else if (event.type === "pointerup" && view.may.includes("pick")) attempt(cell, null);
+    if (!bucket) putBack(cell);
   };
   board.addEventListener("pointerup", release);
   board.addEventListener("pointercancel", release);
@@ -308,26 +437,31 @@
     if (cell !== null) {
       current = cell;
       const piece = view.pieces.find((one) => one.cell === cell);
-      tell(`The ${words(piece)} is chosen. Now a bucket.`);
+      tell(say("chosen", { piece: words(piece) }));
     }
   }
 
   board.addEventListener("click", (event) => {
-    const piece = event.target.closest(".piece");
+    touched();
+    const piece = event.target.closest("button.piece");
     const bucket = event.target.closest(".bucket");
     if (piece) {
+      if (piece.classList.contains("blocked")) {
+        tell(texts.blocked);
+        return;
+      }
       if (piece.dataset.dragged) {
         delete piece.dataset.dragged;
         return;
       }
       const cell = Number(piece.dataset.cell);
       choose(cell === chosen ? null : cell);
-      if (chosen === null) tell("Move a piece into a bucket.");
+      if (chosen === null) tell(texts.move_a_piece);
       // A key press has no place; it goes on with the buckets.
       else if (event.detail === 0) bucketAt(0).focus();
     } else if (bucket) {
-      if (chosen === null) tell("First choose a piece.");
-      else attempt(chosen, Number(bucket.dataset.bucket));
+      if (chosen === null) tell(texts.first_choose);
+      else attempt(chosen, Number(bucket.dataset.bucket), event.detail === 0);
     }
   });
 
@@ -335,7 +469,8 @@
 
   board.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const piece = event.target.closest(".piece");
+    touched();
+    const piece = event.target.closest("button.piece");
     const bucket = event.target.closest(".bucket");
     if (event.key === "Escape") {
       const back = chosen ?? current;
@@ -343,7 +478,10 @@
       if (back !== null && pieceAt(back)) pieceAt(back).focus();
     } else if ("0123".includes(event.key) && (piece || chosen !== null)) {
       event.preventDefault();
-      attempt(piece ? Number(piece.dataset.cell) : chosen, Number(event.key));
+      if (piece?.classList.contains("blocked")) tell(texts.blocked);
+      else attempt(piece ? Number(piece.dataset.cell) : chosen, Number(event.key), true);
+    } else if (event.key.toLowerCase() === "p" && piece && view.may.includes("pick")) {
+      attempt(Number(piece.dataset.cell), null, true);
     } else if (ARROWS[event.key] && piece) {
       event.preventDefault();
       goTo(towards(Number(piece.dataset.cell), ARROWS[event.key]));
@@ -356,7 +494,7 @@
 
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input, textarea, select");
-    if (event.key.toLowerCase() === "n" && !typing && !event.ctrlKey && !event.metaKey && view.state === "board over") {
+    if (event.key.toLowerCase() === "n" && !typing && !event.ctrlKey && !event.metaKey && !nextForm.hidden) {
       event.preventDefault();
       deal();
     }
@@ -386,20 +524,41 @@
 
   // -- boards --------------------------------------------------------------------------------
 
-  async function deal() {
-    if (busy) return;
-    busy = true;
+  let dealing = false;
+
+  /** Go on to another board: the next one, or a bonus. */
+  async function goOn(action) {
+    if (dealing || working) return;
+    dealing = true;
     try {
-      view = await ask("next");
+      page = await ask(action, { episode: view.episode });
+      view = page.view;
       chosen = null;
       current = null;
       draw();
-      tell(view.state === "playing" ? `Board ${view.episode} of ${view.episodes}.` : `This board is over: ${view.end}.`);
+      shown();
+      const number = { n: page.first_board + view.episode, all: page.first_board + view.episodes };
+      tell(view.state === "playing" ? say("board_of", number) : say("board_over", { end: texts["end_" + view.end.replaceAll(" ", "_")] }));
       settle();
     } catch (error) {
-      tell(String(error.message), "no", "That did not work.");
+      tell(String(error.message), "no", texts.did_not_work);
     } finally {
-      busy = false;
+      dealing = false;
+    }
+  }
+
+  const deal = () => goOn("next");
+
+  async function sendGuess() {
+    const given = new FormData(guess);
+    try {
+      page = await ask("guess", { guess: given.get("guess"), confidence: Number(given.get("confidence")) });
+      view = page.view;
+      guess.reset();
+      drawCounts();
+      settle();
+    } catch (error) {
+      tell(String(error.message), "no", texts.did_not_work);
     }
   }
 
@@ -407,7 +566,16 @@
     event.preventDefault();
     deal();
   });
+  bonusForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    goOn("bonus");
+  });
+  guess.addEventListener("submit", (event) => {
+    event.preventDefault();
+    sendGuess();
+  });
   for (const option of [memory, letters]) option?.addEventListener("change", draw);
   document.getElementById("options").hidden = false;
   draw();
+  shown();
 })();

@@ -1,0 +1,109 @@
+"""The boards of a game: drawn as a trial's are, under a condition, or given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import GnomonError
+from gnomon.game.board import N_CELLS, Board, BoardSpec, draw_boards
+from gnomon.game.formats.random_boards import BoardConditions
+from gnomon.rules.parser import parse
+from gnomon.studies.plan.series_plan import SeriesTerms
+from gnomon.studies.play_records import Game
+
+#: Boards to look at for each that must meet a condition.
+_MOST_TRIES = 2000
+
+
+def deal_boards(
+    spec: BoardSpec, terms: SeriesTerms, n_boards: int, *, seed: int, rule: str
+) -> npt.NDArray[np.uint8]:
+    """Return the boards of a game, shape (n_boards, 36), as codes of the board's palettes.
+
+    They follow from the seed and the text of the rule; those drawn without a condition are those of
+    trial 0 of an experiment with this seed.
+
+    Raises
+    ------
+    GnomonError
+        No board meets the condition, or it does not parse.
+    """
+    from gnomon.experiments.config.config_entries import RuleEntry
+
+    rng = np.random.default_rng([seed, int(RuleEntry("", rule).hash[:32], 16), 0])
+    if terms.given:
+        return _given(terms, spec, n_boards, rng)
+    if not terms.train and not terms.test:
+        return draw_boards(n_boards, spec, rng=rng)
+    conditions = BoardConditions(parse(terms.train or terms.test))
+    if conditions.zone is not None:
+        boards = draw_boards(n_boards, spec, rng=rng)
+        place = _into_zone if terms.test else _out_of_zone
+        return np.array([place(board, conditions.zone, rng) for board in boards])
+    return _meeting(conditions, bool(terms.test), spec, n_boards, rng)
+
+
+def boards_of(game: Game) -> npt.NDArray[np.uint8]:
+    """Return the boards of a game, shape (episodes, 36), and those of a bonus after them."""
+    n_boards = game.episodes + game.terms.bonus_boards
+    return deal_boards(game.board, game.terms, n_boards, seed=game.seed, rule=game.rule_text)
+
+
+def _given(
+    terms: SeriesTerms, spec: BoardSpec, n_boards: int, rng: np.random.Generator
+) -> npt.NDArray[np.uint8]:
+    boards = np.array([board.codes(spec) for board in terms.given_boards()])
+    rounds = -(-n_boards // len(boards))
+    shuffled = terms.order == "random"
+    turns = [
+        rng.permutation(len(boards)) if shuffled else np.arange(len(boards)) for _ in range(rounds)
+    ]
+    return boards[np.concatenate(turns)[:n_boards]]
+
+
+def _out_of_zone(
+    board: npt.NDArray[np.uint8], zone: Sequence[int], rng: np.random.Generator
+) -> npt.NDArray[np.uint8]:
+    """Lay the pieces of a board on other cells, none of which is of a zone."""
+    free = [cell for cell in range(1, N_CELLS + 1) if cell not in zone]
+    pieces = board[board > 0]
+    if len(pieces) > len(free):
+        raise GnomonError(f"expected at most {len(free)} pieces outside the zone: {len(pieces)}")
+    moved = np.zeros_like(board)
+    moved[rng.choice(free, len(pieces), replace=False) - 1] = pieces
+    return moved
+
+
+def _into_zone(
+    board: npt.NDArray[np.uint8], zone: Sequence[int], rng: np.random.Generator
+) -> npt.NDArray[np.uint8]:
+    """Lay a piece of a board into a zone, unless one is there."""
+    inside = np.array(zone) - 1
+    if not inside.size or board[inside].any():
+        return board
+    moved = board.copy()
+    taken = rng.choice(np.flatnonzero(board))
+    moved[rng.choice(inside)], moved[taken] = board[taken], 0
+    return moved
+
+
+def _meeting(
+    conditions: BoardConditions,
+    testing: bool,
+    spec: BoardSpec,
+    n_boards: int,
+    rng: np.random.Generator,
+) -> npt.NDArray[np.uint8]:
+    """Draw boards until enough of them meet the conditions."""
+    found: list[npt.NDArray[np.uint8]] = []
+    for _ in range(n_boards * _MOST_TRIES):
+        (codes,) = draw_boards(1, spec, rng=rng)
+        if conditions.suits(Board.from_codes(codes, spec), testing=testing):
+            found.append(codes)
+        if len(found) == n_boards:
+            return np.array(found)
+    purpose = "testing" if testing else "training"
+    raise GnomonError(f"expected boards for {purpose} as the condition says; found too few")

@@ -1,0 +1,1 @@
+"""What a study is: lists of series, pages and questions, recruitment; read, checked, assigned."""

@@ -1,0 +1,101 @@
+"""Files that a plan names, put into the plan: rules, boards, conditions, pages, pictures.
+
+So a study is frozen when it is made: whatever becomes of the files, it is played as it was.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gnomon._io.text_file import read_text
+from gnomon.errors import ConfigError
+from gnomon.game.formats.board_files import read_board_file
+
+_PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif"}
+_MOST_PICTURE_BYTES = 2_000_000
+
+
+def with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
+    """Return a plan in which the texts of files stand for their names.
+
+    Pages may be names that end in ``.md``, rules, ``train`` and ``test`` names that end in
+    ``.txt``, ``given`` names of board files, ``pictures`` names of picture files.
+
+    Raises GnomonError: a file cannot be read. Raises ConfigError: a picture is none, or too large.
+    """
+    plan = dict(record)
+    texts = dict(plan.get("rule_texts", {}))
+    for name in ("consent", "debrief"):
+        plan |= {name: _text(plan[name], base, ".md")} if name in plan else {}
+    if isinstance(plan.get("instructions"), list):
+        plan["instructions"] = [_text(page, base, ".md") for page in plan["instructions"]]
+    if isinstance(plan.get("pictures"), list):
+        plan["pictures"] = {Path(name).name: picture_data(base / name) for name in plan["pictures"]}
+    if isinstance(plan.get("lists"), dict):
+        plan["lists"] = {
+            name: [_series(entry, base, texts) for entry in entries]
+            for name, entries in plan["lists"].items()
+        }
+    if isinstance(plan.get("defaults"), dict):
+        plan["defaults"] = _series(plan["defaults"], base, texts)
+    return plan | ({"rule_texts": texts} if texts else {})
+
+
+def _series(entry: Any, base: Path, texts: dict[str, str]) -> Any:
+    """Return an entry of a list without names of files; the text of its rule goes to ``texts``."""
+    if isinstance(entry, str):
+        return _rule(entry, base, texts)
+    if not isinstance(entry, dict):
+        return entry
+    found = dict(entry)
+    if isinstance(found.get("rule"), str):
+        found["rule"] = _rule(found["rule"], base, texts)
+    for name in ("train", "test"):
+        found |= {name: _text(found[name], base, ".txt")} if name in found else {}
+    if isinstance(found.get("given"), list):
+        found["given"] = [
+            given_board(base / each) if isinstance(each, str) else each for each in found["given"]
+        ]
+    return found
+
+
+def _rule(name: str, base: Path, texts: dict[str, str]) -> str:
+    if not name.endswith(".txt"):
+        return name
+    known = Path(name).stem
+    texts[known] = read_text(base / name, noun="rule")
+    return known
+
+
+def _text(value: Any, base: Path, ending: str) -> Any:
+    """Return the text of a file for its name; any other value as it is."""
+    is_name = isinstance(value, str) and value.endswith(ending) and "\n" not in value
+    return read_text(base / value) if is_name else value
+
+
+def given_board(path: Path) -> list[dict[str, Any]]:
+    """Return the pieces of a board file as a plan holds them.
+
+    Raises ConfigError: a piece is a picture.
+    """
+    pieces = read_board_file(path).board.pieces
+    if any(piece.shape is None for piece in pieces):
+        raise ConfigError(f"{path}: expected shapes and colours; people cannot play pictures yet")
+    return [{"cell": piece.pos, "shape": piece.shape, "color": piece.color} for piece in pieces]
+
+
+def picture_data(path: Path) -> str:
+    """Return a picture as a data address, which pages can show.
+
+    Raises ConfigError: there is no such file, it is no picture, or it has more than 2 MB.
+    """
+    kind = _PICTURES.get(path.suffix.lower())
+    if kind is None or not path.is_file():
+        raise ConfigError(f"{path}: expected a picture (PNG, JPEG or GIF)")
+    content = path.read_bytes()
+    if len(content) > _MOST_PICTURE_BYTES:
+        raise ConfigError(f"{path}: expected at most 2 MB, found {len(content):,} bytes")
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"

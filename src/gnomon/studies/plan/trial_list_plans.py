@@ -1,0 +1,294 @@
+"""Import of the reference system's trial lists: a folder of CSV files becomes the lists of a plan.
+
+What the reference passes over in silence is refused here, with the nearest name: a column that it
+does not know, a header that begins with ``#``, a number that is none.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gnomon._io.text_file import read_text
+from gnomon.errors import ConfigError, UnknownNameError
+from gnomon.game.captive.opening import DataFolder
+from gnomon.game.formats.board_files import read_board_list
+from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
+from gnomon.rules.catalogue import available_rules
+from gnomon.studies.plan.plan_files import given_board
+
+#: Columns that have no effect in the reference system either; older designs.
+UNUSED_COLUMNS = ("f", "m", "n")
+#: Columns of games of two, of hints, and of pieces that a browser does not show yet.
+_UNPLAYABLE = {
+    "images": "pieces that are pictures",
+    "crowded": "several pieces in a cell",
+    "chat": "games of two",
+    "bot": "games of two",
+    "bot_assist": "hints of a bot",
+    "bot_assist1": "hints of a bot",
+}
+_BOARD_COLUMNS = [
+    f"{end}_{noun}" for end in ("min", "max") for noun in ("objects", "shapes", "colors")
+]
+#: Every column of the reference's trial lists.
+COLUMNS = (
+    "rule_id", "max_boards", "min_points", "max_points", "b", *UNUSED_COLUMNS, *_BOARD_COLUMNS,
+    "shapes", "colors", "images", "crowded", "condTrain", "condTest", "initial_boards",
+    "initial_boards_order", "feedback_switches", "free_wrong_cost", "stack_memory_depth",
+    "stack_memory_show_order", "grid_memory_show_order", "give_up_at", "activate_bonus_at",
+    "clear_how_many", "bonus_extra_pts", "clearing_threshold", "x2_after", "x4_after",
+    "x2_likelihood", "x4_likelihood", "continue", "pregame", "init", "chat", "bot", "bot_assist",
+    "bot_assist1", "pseudo_halftime", "pseudo_init_error_rate", "pseudo_report_confidence",
+    "pseudo_halftime1", "pseudo_init_error_rate1", "pseudo_report_confidence1",
+)  # fmt: skip
+
+#: The reference knows no limit to the attempts on a board; ours is as high as it can be.
+_HORIZON = 1000
+
+
+def trial_list_record(folder: Path, files: Path | None = None) -> dict[str, Any]:
+    """Return the lists of a folder as the fields ``lists``, ``rule_texts`` and ``already``.
+
+    Parameters
+    ----------
+    folder : Path
+        Every ``*.csv`` in it is a list; ``defect.csv`` tells how many players each list lacks.
+    files : Path, optional
+        The reference's folder of data, with ``rules``, ``boards`` and ``cond``; else the folder
+        that holds the ``trial-lists`` of which this folder is one.
+
+    Returns
+    -------
+    dict
+        Fields of a :class:`gnomon.studies.plan.study_plan.StudyPlan`.
+
+    Raises
+    ------
+    GnomonError
+        A list, or a file that it names, is not as it should be; the message says where.
+    """
+    paths = sorted(path for path in folder.glob("*.csv") if path.name != "defect.csv")
+    if not paths:
+        raise ConfigError(f"{folder}: expected a folder of trial lists (*.csv); found none")
+    data = DataFolder(files if files is not None else _data_folder(folder))
+    texts: dict[str, str] = {}
+    lists = {}
+    for path in paths:
+        _check_header(path)
+        rows = read_trial_list(path)
+        if not rows:
+            raise ConfigError(f"{path}: expected a row of parameters, found none")
+        lists[path.stem] = [_series(row, data, texts) for row in rows]
+    already = _read_defects(folder / "defect.csv", list(lists))
+    return {"lists": lists, "rule_texts": texts, "already": already}
+
+
+def _data_folder(folder: Path) -> Path:
+    whole = folder.resolve()
+    return next((each.parent for each in whole.parents if each.name == "trial-lists"), whole.parent)
+
+
+def _check_header(path: Path) -> None:
+    """Refuse a header that is lost, and columns that nobody knows."""
+    for line in read_text(path).removeprefix("\ufeff").splitlines():
+        names = [name.strip() for name in next(csv.reader([line.lstrip("# ")]), [])]
+        if not line.strip():
+            continue
+        if line.lstrip().startswith("#"):
+            if "rule_id" in names:
+                raise ConfigError(
+                    f"{path}, header: expected the names of columns, found a comment; take the "
+                    "'#' away"
+                )
+            continue
+        for name in names:
+            if name and name not in COLUMNS:
+                unknown = UnknownNameError("column", name, COLUMNS)
+                raise ConfigError(f"{path}, header: {unknown}")
+        return
+
+
+def _read_defects(path: Path, names: Sequence[str]) -> dict[str, int]:
+    """Read how many players each list lacks: ``list,integer`` a line."""
+    if not path.is_file():
+        return {}
+    found = {}
+    for number, row in enumerate(csv.reader(read_text(path).splitlines()), 1):
+        if not row or row[0].lstrip().startswith("#"):
+            continue
+        where = f"{path}, row {number}"
+        name, text = (row[0].strip(), row[1].strip()) if len(row) == 2 else ("", "")
+        if not text.removeprefix("-").isdigit():
+            raise ConfigError(f"{where}: expected list,integer; found {','.join(row)!r}")
+        if name not in names:
+            raise ConfigError(f"{where}: {UnknownNameError('list', name, names)}")
+        found[name] = int(text)
+    return found
+
+
+def _series(row: ParameterSet, data: DataFolder, texts: dict[str, str]) -> dict[str, Any]:
+    """Return a row as an entry of a list; its rule goes to ``texts`` if it is no one of ours."""
+    cells = _Cells(row)
+    cells.refuse_unplayable()
+    fixed = not str(cells.needed("feedback_switches")).startswith("free")
+    cost = cells.number("free_wrong_cost", 1.0)
+    entry: dict[str, Any] = {
+        "rule": _rule(row, data, texts),
+        "episodes": cells.integer("max_boards", None),
+        "horizon": _HORIZON,
+        "feedback": "fixed" if fixed else "free",
+        "pick_cost": None if fixed else cost,
+        "memory": {
+            "stack": cells.integer("stack_memory_depth", 0),
+            "numbers": cells.boolean("stack_memory_show_order"),
+            "cells": "order" if cells.boolean("grid_memory_show_order") else "tick",
+            "attempts": False,
+        },
+        "give_up_at": cells.integer("give_up_at", 999),
+        "points": {
+            "least": cells.number("min_points", None),
+            "most": cells.number("max_points", None),
+            "slope": cells.number("b", None),
+        },
+        "incentive": incentive_of(row),
+        "continues": cells.boolean("continue"),
+    }
+    entry["guess"] = "mastery" if _ends_early(entry["incentive"]) else "board"
+    return entry | _boards(row, data)
+
+
+class _Cells:
+    """The columns of a row that concern people."""
+
+    def __init__(self, row: ParameterSet) -> None:
+        self._row = row
+        self.where = row.where
+
+    def refuse_unplayable(self) -> None:
+        row = self._row
+        present = {**row.others, "images": row.images, "crowded": row.crowded}
+        for name, what in _UNPLAYABLE.items():
+            if present.get(name):
+                raise ConfigError(f"{row.where}, field {name!r}: studies have no {what} yet")
+
+    def has(self, name: str) -> bool:
+        return name in self._row.others
+
+    def needed(self, name: str) -> Any:
+        return self._get(name, "a value", None, lambda value: True)
+
+    def number(self, name: str, default: float | None) -> float:
+        known = float(self._get(name, "a number", default, _is_number))
+        if known < 0:
+            raise ConfigError(f"{self.where}, field {name!r}: expected 0 or more")
+        return known
+
+    def integer(self, name: str, default: int | None) -> int:
+        return int(self._get(name, "a whole number from 0", default, _is_count))
+
+    def boolean(self, name: str) -> bool:
+        return bool(self._get(name, "true or false", False, lambda value: isinstance(value, bool)))
+
+    def _get(self, name: str, expected: str, default: Any, fits: Callable[[Any], bool]) -> Any:
+        value = self._row.others.get(name, default)
+        if value is None or not fits(value):
+            found = "nothing" if value is None else repr(value)
+            raise ConfigError(f"{self.where}, field {name!r}: expected {expected}, found {found}")
+        return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _ends_early(incentive: Mapping[str, Any] | None) -> bool:
+    return incentive is not None and incentive["kind"] in ("doubling", "likelihood")
+
+
+def incentive_of(row: ParameterSet) -> dict[str, Any] | None:
+    """Return the incentive of a row, None for none.
+
+    Raises ConfigError: there are two, as the reference's own check has it, or half of one.
+    """
+    cells = _Cells(row)
+    kinds = {"activate_bonus_at": "bonus", "x2_after": "doubling", "x2_likelihood": "likelihood"}
+    found = [name for name in kinds if cells.has(name)]
+    if len(found) > 1:
+        raise ConfigError(f"{cells.where}: expected one incentive, found {' and '.join(found)}")
+    for needed, first in (("x4_after", "x2_after"), ("x4_likelihood", "x2_likelihood")):
+        if cells.has(needed) and first not in found:
+            raise ConfigError(f"{cells.where}, field {first!r}: expected with {needed!r}")
+    if not found:
+        return None
+    if found == ["activate_bonus_at"]:
+        return {
+            "kind": "bonus",
+            "activate_at": cells.integer("activate_bonus_at", None),
+            "boards": cells.integer("clear_how_many", 1),
+            "points": cells.integer("bonus_extra_pts", 0),
+            "threshold": cells.number("clearing_threshold", 1.3),
+        }
+    x2 = found[0]
+    return {
+        "kind": kinds[x2],
+        "x2": cells.integer(x2, None),
+        "x4": cells.integer(x2.replace("x2", "x4"), None),
+    }
+
+
+def _rule(row: ParameterSet, data: DataFolder, texts: dict[str, str]) -> str:
+    if row.rule_id is None:
+        raise ConfigError(f"{row.where}, field 'rule_id': expected a rule, found nothing")
+    if row.rule_id not in available_rules() and row.rule_id not in texts:
+        texts[row.rule_id] = read_text(data.find(row.rule_id, "rules", ".txt"))
+    return row.rule_id
+
+
+def _boards(row: ParameterSet, data: DataFolder) -> dict[str, Any]:
+    """Return how the boards of a row come."""
+    if row.initial_boards is not None:
+        if row.pieces or row.shapes or row.colors:
+            raise ConfigError(
+                f"{row.where}, field 'initial_boards': expected no numbers of objects, shapes and "
+                "colors beside it"
+            )
+        return _given(row, data)
+    if row.pieces is None:
+        raise ConfigError(f"{row.where}, field 'min_objects': expected a number, found nothing")
+    board: dict[str, Any] = {
+        "pieces": list(row.pieces),
+        "shapes": list(row.shapes or (0, 0)),
+        "colors": list(row.colors or (0, 0)),
+    }
+    board |= {"shape_palette": list(row.shape_palette)} if row.shape_palette else {}
+    board |= {"color_palette": list(row.color_palette)} if row.color_palette else {}
+    conditions = {"train": row.cond_train, "test": row.cond_test}
+    texts = {k: read_text(data.find(v, "cond", ".txt")) for k, v in conditions.items() if v}
+    return {"board": board, **texts}
+
+
+def _given(row: ParameterSet, data: DataFolder) -> dict[str, Any]:
+    assert row.initial_boards is not None
+    folder = data.find_folder(row.initial_boards, "boards")
+    order = (row.initial_boards_order or "").strip()
+    if order.lower() in ("random", "alpha"):
+        paths = sorted(folder.glob("*.json"), key=lambda path: path.name)
+    elif order.endswith(".csv"):
+        names = read_board_list(folder / order)
+        paths = [folder / (n if n.endswith(".json") else f"{n}.json") for n in names]
+    else:
+        raise ConfigError(
+            f"{row.where}, field 'initial_boards_order': expected random, alpha or a .csv file, "
+            f"found {order or 'nothing'}"
+        )
+    if not paths:
+        raise ConfigError(f"{folder}: expected board files (*.json), found none")
+    given = [given_board(path) for path in paths]
+    return {"given": given, "order": "random" if order.lower() == "random" else "listed"}

@@ -1,0 +1,263 @@
+"""Check of a plan before anybody plays: what each list will do, screen by screen, and what is odd.
+
+Errors are what cannot be played; warnings what can, and is hardly meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from gnomon.errors import GnomonError, counted
+from gnomon.game.rule_check import check_rule
+from gnomon.rules.catalogue import available_rules, load_rule_text
+from gnomon.studies.board_dealing import deal_boards
+from gnomon.studies.plan.series_plan import Bonus, Doubling, Likelihood, Mastery, SeriesPlan
+from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.rewards import points_of
+
+#: What a browser draws: other names would look alike.
+DRAWN_SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
+DRAWN_COLORS = (
+    "RED", "BLACK", "BLUE", "YELLOW", "GREEN", "ORANGE", "PURPLE", "PINK", "WHITE", "GRAY",
+)  # fmt: skip
+
+#: Looks up the text of ``season/rule``; None where there is no server to ask.
+RuleFinder = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFinding:
+    """Something to mend in a plan, or to know of it."""
+
+    severity: Literal["error", "warning", "note"]
+    where: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What a participant of a list sees, in order; ``most_points`` is the best possible."""
+
+    rule_list: str
+    number: int
+    kind: str
+    text: str
+    most_points: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPlan:
+    """A plan with its screens and all that was found.
+
+    Examples
+    --------
+    >>> plan = StudyPlan(name="p", title="P", consent="Yes.", lists={"a": ["clockwise"]})
+    >>> found = check_plan(plan)
+    >>> found.passes, [screen.kind for screen in found.screens]
+    (True, ['consent', 'series', 'end'])
+    """
+
+    screens: tuple[Screen, ...]
+    findings: tuple[PlanFinding, ...]
+
+    @property
+    def passes(self) -> bool:
+        """Whether there is nothing to mend."""
+        return all(each.severity == "note" for each in self.findings)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a record for each screen and each finding."""
+        screens = [{"record": "screen", **asdict(each)} for each in self.screens]
+        return screens + [{"record": "finding", **asdict(each)} for each in self.findings]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{screen.rule_list} {screen.number:>2}  {screen.kind:<13} {screen.text}"
+            + ("" if screen.most_points is None else f"; at most {screen.most_points} points")
+            for screen in self.screens
+        ]
+        lines += [f"{each.severity}: {each.where}: {each.message}" for each in self.findings]
+        return "\n".join(lines)
+
+
+def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> CheckedPlan:
+    """Check a plan, and lay out the screens of each of its lists.
+
+    Parameters
+    ----------
+    plan : StudyPlan
+    find_rule : callable, optional
+        Returns the text of a rule of a season.
+
+    Returns
+    -------
+    CheckedPlan
+        Every finding, not the first alone.
+    """
+    findings: list[PlanFinding] = []
+    screens: list[Screen] = []
+    checked_rules: dict[str, list[PlanFinding]] = {}
+    for name in plan.lists:
+        screens += _screens(plan, name)
+        for number, series in enumerate(plan.series(name), 1):
+            where = f"{name}, series {number}"
+            findings += _series_findings(series, where)
+            if series.rule not in checked_rules:
+                text = rule_text(plan, series.rule, find_rule)
+                checked_rules[series.rule] = list(_rule_findings(series.rule, text))
+                if text is not None:
+                    findings += _deal_findings(series, text, where)
+    findings += [each for found in checked_rules.values() for each in found]
+    return CheckedPlan(tuple(screens), tuple(findings + list(_list_findings(plan))))
+
+
+def rule_text(plan: StudyPlan, name: str, find_rule: RuleFinder) -> str | None:
+    """Return the text of a rule: of the plan, of the library, or of a season."""
+    if name in plan.rule_texts:
+        return plan.rule_texts[name]
+    if name in available_rules():
+        return load_rule_text(name)
+    return find_rule(name)
+
+
+def _rule_findings(name: str, text: str | None) -> Iterator[PlanFinding]:
+    where = f"rule {name}"
+    if text is None:
+        in_season = "/" in name or name.startswith("puzzle-")
+        severity: Literal["note", "error"] = "note" if in_season else "error"
+        remedy = "looked up when the study is made" if in_season else "there is no such rule"
+        yield PlanFinding(severity, where, remedy)
+        return
+    for finding in check_rule(name, text, max_states=0).findings:
+        severities: dict[str, Literal["error", "warning", "note"]]
+        severities = {"error": "error", "warning": "warning"}
+        yield PlanFinding(severities.get(finding.severity, "note"), where, finding.message)
+
+
+def _deal_findings(series: SeriesPlan, text: str, where: str) -> Iterator[PlanFinding]:
+    try:
+        deal_boards(series.spec(), series.terms(), min(3, series.episodes), seed=0, rule=text)
+    except GnomonError as error:
+        yield PlanFinding("error", where, str(error))
+
+
+def _series_findings(series: SeriesPlan, where: str) -> Iterator[PlanFinding]:
+    spec = series.spec()
+    for noun, names, drawn in (
+        ("shape", spec.shape_palette, DRAWN_SHAPES),
+        ("colour", spec.color_palette, DRAWN_COLORS),
+    ):
+        for name in names:
+            if name not in drawn:
+                message = f"no browser draws the {noun} {name}; known: {', '.join(drawn)}"
+                yield PlanFinding("error", where, message)
+    most = spec.pieces[1] * series.episodes
+    needed = _moves_to_end(series)
+    if needed > most:
+        message = f"mastery needs {needed} moves in a row, all boards have {most} pieces"
+        yield PlanFinding("warning", where, message)
+    paid = series.incentive is not None and not isinstance(series.incentive, Mastery)
+    if paid and series.points is None:
+        yield PlanFinding("warning", where, "an incentive without points is worth nothing")
+    if series.ends_early and series.give_up_at is not None and 0 < series.give_up_at < 999:
+        yield PlanFinding(
+            "warning", where, "who gives up has not mastered the rule, and may have been about to"
+        )
+    if isinstance(series.incentive, Bonus) and series.incentive.activate_at > series.episodes:
+        yield PlanFinding("warning", where, "the bonus can be started after the last board only")
+
+
+def _moves_to_end(series: SeriesPlan) -> int:
+    match series.incentive:
+        case Doubling(x4=x4):
+            return x4
+        case Mastery(streak=int(streak), ratio=None):
+            return streak
+    return 0
+
+
+def _list_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
+    sizes = {name: sum(each.episodes for each in plan.series(name)) for name in plan.lists}
+    if len(set(sizes.values())) > 1:
+        least, most = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+        message = f"{least} has up to {sizes[least]} boards, {most} up to {sizes[most]}"
+        yield PlanFinding("warning", "lists of unequal length", message)
+    for page in (plan.consent, *plan.instructions, plan.debrief):
+        for name in _pictures(page):
+            if name not in plan.pictures:
+                yield PlanFinding("error", "pages", f"there is no picture {name!r}")
+    if plan.recruitment.identity is not None and plan.recruitment.finished is None:
+        yield PlanFinding("warning", "recruitment", "nothing is given to who has finished")
+
+
+def _pictures(page: str) -> Iterator[str]:
+    for part in page.split("](")[1:]:
+        name = part.partition(")")[0].strip()
+        if name.lower().endswith((".png", ".jpg", ".jpeg", ".gif")) and ":" not in name:
+            yield name
+
+
+def _screens(plan: StudyPlan, name: str) -> list[Screen]:
+    kinds: list[tuple[str, str, int | None]] = [("consent", "the consent text", None)]
+    n_pages = len(plan.instructions)
+    kinds += [("instructions", f"page {n} of {n_pages}", None) for n in range(1, n_pages + 1)]
+    if plan.quiz is not None:
+        quiz = f"{counted(len(plan.quiz.questions), 'question')}, {plan.quiz.tries} tries"
+        kinds.append(("quiz", quiz, None))
+    for series in plan.series(name):
+        kinds.append(("series", _in_words(series), _most_points(series)))
+        if series.guess != "never":
+            when = {"board": "after each board", "series": "at the end", "mastery": "at mastery"}
+            kinds.append(("guess", when[series.guess], None))
+    if plan.demographics:
+        kinds.append(("demographics", counted(len(plan.demographics), "question"), None))
+    completion = plan.recruitment.finished
+    code = "" if completion is None else ", with a completion code"
+    kinds.append(("end", f"{'the debriefing' if plan.debrief else 'thanks'}{code}", None))
+    return [Screen(name, n, kind, text, most) for n, (kind, text, most) in enumerate(kinds, 1)]
+
+
+def _in_words(series: SeriesPlan) -> str:
+    low, high = series.spec().pieces
+    pieces = str(low) if low == high else f"{low} to {high}"
+    parts = [f"{series.rule}: up to {counted(series.episodes, 'board')} of {pieces} pieces"]
+    if series.given:
+        parts.append(f"{len(series.given)} given, {series.order}")
+    purposes = {"for training": series.train, "for testing": series.test}
+    parts += [purpose for purpose, condition in purposes.items() if condition]
+    parts.append(f"{series.feedback} feedback")
+    parts += [_incentive_in_words(series)] if series.incentive else []
+    if series.give_up_at is not None:
+        always = series.give_up_at >= series.episodes
+        until = "between boards" if always else f"until board {series.give_up_at}"
+        parts.append(f"giving up {until}" if series.give_up_at else "no giving up")
+    if series.continues:
+        parts.append("goes on in the next")
+    return ", ".join(parts)
+
+
+def _incentive_in_words(series: SeriesPlan) -> str:
+    match series.incentive:
+        case Doubling(x2=x2, x4=x4):
+            return f"doubled at {x2} in a row, quadrupled and ended at {x4}"
+        case Likelihood(x2=x2, x4=x4):
+            return f"doubled at a ratio of {x2:g}, quadrupled and ended at {x4:g}"
+        case Bonus(activate_at=at, boards=boards, points=points):
+            return f"bonus from board {at}: {points} points for {counted(boards, 'board')}"
+        case Mastery(streak=streak, ratio=ratio):
+            ways = [] if streak is None else [f"{streak} in a row"]
+            ways += [] if ratio is None else [f"a ratio of {ratio:g}"]
+            return f"ends at {' or '.join(ways)}"
+    return ""
+
+
+def _most_points(series: SeriesPlan) -> int | None:
+    """Return the points of somebody who makes no error and masters the rule on the last board."""
+    if series.points is None:
+        return None
+    factor = 4 if isinstance(series.incentive, Doubling | Likelihood) else 1
+    boards = series.episodes + series.bonus_boards
+    extra = series.incentive.points if isinstance(series.incentive, Bonus) else 0
+    return factor * (boards * points_of(series.points, 0.0) + extra)

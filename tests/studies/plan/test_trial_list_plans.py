@@ -1,0 +1,244 @@
+"""Trial lists of the reference: read, refused with the nearest name, and as plans again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gnomon.errors import GnomonError
+from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
+from gnomon.studies import StudyPlan, check_plan, read_plan
+from gnomon.studies.plan.trial_list_files import trial_list_files
+from gnomon.studies.plan.trial_list_plans import COLUMNS, incentive_of, trial_list_record
+from recorded_people import recorded
+
+ROW = {
+    "rule_id": "my/hue", "max_boards": "3", "min_points": "2", "max_points": "10", "b": "1.5",
+    "min_objects": "5", "max_objects": "7", "min_shapes": "1", "max_shapes": "4",
+    "min_colors": "1", "max_colors": "3", "colors": "red;blue;green", "feedback_switches": "free",
+    "free_wrong_cost": "0.5", "stack_memory_depth": "6", "stack_memory_show_order": "TRUE",
+    "grid_memory_show_order": "FALSE", "give_up_at": "2", "x2_after": "5", "x4_after": "10",
+}  # fmt: skip
+POINT_COLUMNS = ("min_points", "max_points", "max_boards")
+CONDITION = "(*,*,*,[1,2,3],*)\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The reference's folder of data with a rule, a condition and two boards; returns a writer."""
+    texts = {
+        "rules/my/hue.txt": "(*,*,RED,*,0)\n",
+        "cond/low.txt": CONDITION,
+        "boards/two/b.json": board_text(8, "RED"),
+        "boards/two/a.json": board_text(9, "BLUE"),
+        "boards/two/order.csv": "b\na\n",
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def write(*rows, name="list_a", header=None):
+        columns = header or list(dict.fromkeys(key for row in rows for key in row))
+        lines = [",".join(columns), *(",".join(row.get(c, "") for c in columns) for row in rows)]
+        path = tmp_path / "trial-lists" / "exp" / f"{name}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n")
+        return path.parent
+
+    return write
+
+
+def board_text(cell, color):
+    x, y = (cell - 1) % 6 + 1, (cell - 1) // 6 + 1
+    return json.dumps(
+        {"id": 0, "value": [{"id": 0, "color": color, "shape": "STAR", "x": x, "y": y}]}
+    )
+
+
+def plan_of(folder):
+    return read_plan(None, trial_list_record(folder), name="imported")
+
+
+def test_every_column_is_in_the_plan(folder):
+    plan = plan_of(folder(ROW))
+    (series,) = plan.series("list_a")
+    assert (series.rule, series.episodes) == ("my/hue", 3)
+    assert plan.rule_texts == {"my/hue": "(*,*,RED,*,0)\n"}
+    spec = series.spec()
+    assert (spec.pieces, spec.shapes, spec.colors) == ((5, 7), (1, 4), (1, 3))
+    assert spec.color_palette == ("RED", "BLUE", "GREEN")
+    assert (series.feedback, series.pick_cost, series.give_up_at) == ("free", 0.5, 2)
+    assert series.points.model_dump() == {"least": 2.0, "most": 10.0, "slope": 1.5}
+    assert series.incentive.model_dump() == {"kind": "doubling", "x2": 5, "x4": 10}
+    aids = {"stack": 6, "numbers": True, "cells": "tick", "attempts": False}
+    assert series.memory.model_dump() == aids
+    assert series.guess == "mastery"
+    assert StudyPlan.from_record(json.loads(plan.model_dump_json())) == plan
+
+
+def test_columns_that_are_left_out_have_the_defaults_of_the_reference(folder):
+    row = {k: ROW[k] for k in ("rule_id", "max_boards", "min_points", "max_points", "b")}
+    row |= {"min_objects": "4", "max_objects": "4", "feedback_switches": "freedom"}
+    (series,) = plan_of(folder(row)).series("list_a")
+    assert (series.feedback, series.pick_cost, series.give_up_at) == ("free", 1.0, 999)
+    assert (series.incentive, series.guess) == (None, "board")
+    assert (series.memory.stack, series.memory.cells) == (0, "tick")
+
+
+def test_the_same_rule_again_trains_and_tests_and_series_continue(folder):
+    plain = {k: v for k, v in ROW.items() if not k.startswith("x")}
+    rows = [
+        plain | {"condTrain": "low", "continue": "true"},
+        plain | {"condTest": "low"},
+    ]
+    first, second = plan_of(folder(*rows)).series("list_a")
+    assert (first.train, first.test, first.continues) == (CONDITION, "", True)
+    assert (second.train, second.test, second.rule) == ("", CONDITION, "my/hue")
+
+
+@pytest.mark.parametrize(
+    ("order", "cells", "kept"),
+    [("alpha", [9, 8], "listed"), ("random", [9, 8], "random"), ("order.csv", [8, 9], "listed")],
+)
+def test_given_boards_come_in_their_order(folder, order, cells, kept):
+    row = {k: v for k, v in ROW.items() if not k.startswith(("min_o", "max_o", "min_s", "max_s"))}
+    row = {k: v for k, v in row.items() if k not in ("min_colors", "max_colors", "colors")}
+    row |= {"initial_boards": "two", "initial_boards_order": order}
+    (series,) = plan_of(folder(row)).series("list_a")
+    assert [board[0].cell for board in series.given] == cells
+    assert series.order == kept
+
+
+def test_who_a_list_lacks_is_read(folder):
+    place = folder(ROW)
+    folder(ROW, name="list_b")
+    (place / "defect.csv").write_text("list_a,2\nlist_b,-1\n")
+    assert plan_of(place).already == {"list_a": 2, "list_b": -1}
+    (place / "defect.csv").write_text("list_x,2\n")
+    with pytest.raises(GnomonError, match="unknown list 'list_x'; did you mean"):
+        trial_list_record(place)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"x2_aftr": "5"}, "unknown column 'x2_aftr'; did you mean 'x2_after'"),
+        ({"grid_memory_show_cd order": "1"}, "unknown column 'grid_memory_show_cd order'"),
+        ({"max_boards": "-1"}, "field 'max_boards': expected"),
+        ({"max_boards": ""}, "field 'max_boards': expected a whole number from 0, found nothing"),
+        ({"stack_memory_show_order": "yes"}, "expected true or false, found 'yes'"),
+        ({"feedback_switches": ""}, "field 'feedback_switches': expected a value"),
+        ({"x2_after": ""}, "field 'x2_after': expected with 'x4_after'"),
+        (
+            {"activate_bonus_at": "2"},
+            "expected one incentive, found activate_bonus_at and x2_after",
+        ),
+        ({"images": "*.png"}, "field 'images': studies have no pieces that are pictures yet"),
+        ({"bot_assist": "pseudo"}, "studies have no hints of a bot yet"),
+        ({"rule_id": "nowhere"}, "nowhere: there is no such file"),
+        ({"initial_boards": "two"}, "expected no numbers of objects"),
+        ({"condTrain": "none"}, "none: there is no such file"),
+    ],
+)
+def test_what_is_wrong_is_named(folder, change, message):
+    with pytest.raises(GnomonError, match=message):
+        trial_list_record(folder(ROW | change))
+
+
+def test_a_header_that_would_be_lost_is_refused(folder):
+    place = folder(ROW)
+    path = place / "list_a.csv"
+    path.write_text("#" + path.read_text())
+    with pytest.raises(GnomonError, match="take the '#' away"):
+        trial_list_record(place)
+    path.write_text("# two rules\n\n" + path.read_text()[1:])
+    trial_list_record(place)
+
+
+def test_the_recorded_incentives_are_those_of_the_reference():
+    for record in recorded("incentives"):
+        pairs = [cell.split(",") for cell in record["columns"].split(";") if cell]
+        values = {name: _value(text) for name, text in pairs}
+        row = ParameterSet("row 1", rule_id="x", others=values)
+        try:
+            found = incentive_of(row)
+        except GnomonError:
+            # Where the reference's own check complains, or where it silently sees none.
+            assert record["check"] != "ok" or record["incentive"] is None, record
+            continue
+        assert (found or {"kind": None})["kind"] == (record["incentive"] or "").lower() or None
+
+
+def _value(text):
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def test_the_check_lists_every_screen_and_what_is_odd(folder):
+    row = ROW | {"x4_after": "50", "b": "1.5"}
+    plan = plan_of(folder(row))
+    found = check_plan(plan)
+    assert [screen.kind for screen in found.screens] == ["consent", "series", "guess", "end"]
+    assert found.screens[1].most_points == 4 * 3 * 10
+    messages = [finding.message for finding in found.findings]
+    assert any("mastery needs 50 moves in a row, all boards have 21 pieces" in m for m in messages)
+    assert not found.passes
+
+
+def test_the_check_finds_every_error_and_not_the_first_alone():
+    teal = {"color_palette": ["TEAL"], "colors": 1}
+    plan = StudyPlan(
+        name="p",
+        title="P",
+        consent="See ![it](missing.png)",
+        lists={"a": ["nowhere", {"rule": "clockwise", "board": teal}], "b": ["clockwise"]},
+    )
+    messages = " ".join(finding.message for finding in check_plan(plan).findings)
+    for expected in (
+        "no such rule",
+        "no browser draws the colour TEAL",
+        "no picture 'missing.png'",
+    ):
+        assert expected in messages
+    assert "a has up to" in messages or "b has up to" in messages
+
+
+def test_the_columns_are_told_apart():
+    assert len(set(COLUMNS)) == len(COLUMNS)
+
+
+def test_rows_are_those_of_the_reader(folder):
+    (row,) = read_trial_list(folder(ROW) / "list_a.csv")
+    assert incentive_of(row) == {"kind": "doubling", "x2": 5, "x4": 10}
+
+
+def test_lists_are_written_and_read_back(folder, tmp_path):
+    plain = {k: v for k, v in ROW.items() if not k.startswith("x")}
+    board = [k for k in ROW if k.startswith(("min_", "max_")) and k not in POINT_COLUMNS]
+    given = {k: v for k, v in plain.items() if k not in (*board, "colors")}
+    bonus = {"activate_bonus_at": "2", "clear_how_many": "3", "bonus_extra_pts": "9"}
+    rows = [
+        ROW,
+        plain | {"condTrain": "low", "continue": "true"},
+        plain | bonus | {"clearing_threshold": "1.5", "feedback_switches": "fixed"},
+        given | {"initial_boards": "two", "initial_boards_order": "order.csv"},
+        given | {"x2_likelihood": "100", "x4_likelihood": "10000"}
+        | {"initial_boards": "two", "initial_boards_order": "random"},
+    ]  # fmt: skip
+    place = folder(*rows)
+    (place / "defect.csv").write_text("list_a,-3\n")
+    plan = plan_of(place)
+    out = tmp_path / "out"
+    texts = {f"rules/{name}.txt": text for name, text in plan.rule_texts.items()}
+    for name, text in (trial_list_files(plan) | texts).items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(text)
+    again = plan_of(out / "trial-lists" / "imported")
+    assert again.series("list_a") == plan.series("list_a")
+    assert (again.already, again.rule_texts) == (plan.already, plan.rule_texts)

@@ -1,0 +1,187 @@
+"""A person's game under the terms of a study: mastery, bonus, picks, fixed feedback, boards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gnomon.experiments.series.attempt_chances import attempt_chances
+from gnomon.experiments.series.transcript_files import RecordedAttempt
+from gnomon.game import Board, BoardSpec
+from gnomon.game.formats.random_boards import BoardConditions
+from gnomon.rules import parse
+from gnomon.studies import Game, PlayError, PlaySession, SeriesPlan, SeriesTerms
+from gnomon.studies.board_dealing import deal_boards
+
+#: Colour decides the bucket.
+HUE = "(*,*,RED,*,0) (*,*,BLACK,*,1) (*,*,BLUE,*,2) (*,*,YELLOW,*,3)"
+BUCKETS = {"RED": 0, "BLACK": 1, "BLUE": 2, "YELLOW": 3}
+#: Red pieces first.
+FIRST_RED = "(*,*,RED,*,*)\n(*,*,*,*,*)"
+POINTS = {"least": 2, "most": 10, "slope": 1.5}
+
+
+def session(rule=HUE, pieces=4, episodes=3, **terms):
+    spec = BoardSpec(pieces, 0, 0)
+    return PlaySession(Game("p", rule, 5, episodes, 40, spec, SeriesTerms(**terms)))
+
+
+def play(played, *, errors=0):
+    """Play the board in play to its end, with so many errors first."""
+    while played.state == "playing":
+        piece = played.view().pieces[0]
+        wrong = errors > 0
+        errors -= wrong
+        played.attempt(piece["cell"], (BUCKETS[piece["color"]] + wrong) % 4)
+
+
+def test_mastery_ends_the_board_and_the_series():
+    played = session(points=POINTS, incentive={"kind": "doubling", "x2": 3, "x4": 6})
+    play(played, errors=1)
+    view = played.view()
+    assert (view.state, view.end, view.reward.factor, view.reward.points) == (
+        *("board over", "cleared", 2),
+        2 * 9,
+    )
+    played.next_board()
+    play(played)
+    view = played.view()
+    assert (view.state, view.end, len(view.pieces)) == ("ended", "mastered", 2)
+    assert (view.reward.points, view.may) == (4 * (9 + 10), ())
+    with pytest.raises(PlayError):
+        played.attempt(view.pieces[0]["cell"], 0)
+    assert played.log().n_attempts.tolist() == [5, 2]
+
+
+def test_a_likelihood_ratio_is_that_of_the_transcript_and_survives_a_restart():
+    incentive = {"kind": "likelihood", "x2": 1e9, "x4": 1e12}
+    for feedback in ("free", "fixed"):
+        played = session(FIRST_RED, pieces=6, incentive=incentive, feedback=feedback)
+        while played.state == "playing":
+            pieces = played.view().pieces
+            movable = [p for p in pieces if p.get("movable", True)]
+            played.attempt(movable[-1]["cell"], 1)
+        board = played.board(0).pieces
+        ids = {piece.pos: piece.id for piece in board}
+        attempts = [
+            RecordedAttempt("p", "e", i, "", 0, ids[a.cell], a.cell, a.bucket, a.outcome, "", {})
+            for i, a in enumerate(played.attempts)
+        ]
+        fixed = feedback == "fixed"
+        chances = attempt_chances(parse(FIRST_RED), board, attempts, only_movable=fixed)
+        expected, ratio = [each.likelihood_ratio for each in chances], 1.0
+        for attempt, factor in zip(played.attempts, expected, strict=True):
+            ratio = ratio * factor if attempt.accepted else 1.0
+        assert played.view().reward.ratio == pytest.approx(ratio)
+        again = PlaySession(played.game, played.attempts)
+        assert again.view() == played.view()
+
+
+def test_fixed_feedback_lets_nobody_try_what_cannot_be_moved():
+    played = session(FIRST_RED, pieces=9, feedback="fixed")
+    pieces = played.view().pieces
+    red = any(piece["color"] == "RED" for piece in pieces)
+    assert {piece["movable"] for piece in pieces if piece["color"] != "RED"} == {not red}
+    blocked = next(piece for piece in pieces if not piece["movable"])
+    with pytest.raises(PlayError, match="crossed out"):
+        played.attempt(blocked["cell"], 0)
+    assert played.attempts == []
+
+
+def test_a_pick_costs_and_tells_and_leaves_the_piece():
+    played = session(FIRST_RED, pieces=9, pick_cost=0.5, points=POINTS)
+    pieces = played.view().pieces
+    movable = next(piece for piece in pieces if piece["color"] == "RED")
+    stuck = next(piece for piece in pieces if piece["color"] != "RED")
+    assert played.attempt(movable["cell"], None).accepted
+    assert not played.attempt(stuck["cell"], None).accepted
+    view = played.view()
+    assert [each["outcome"] for each in view.attempts] == ["movable", "immovable"]
+    assert (len(view.pieces), view.errors, view.moves, view.streak) == (9, 1, 0, 0)
+    assert view.reward.smiles == (False,)
+    assert view.reward.board_most == 9  # one error's worth: two halves
+    assert PlaySession(played.game, played.attempts).view() == view
+    assert played.log().n_attempts.tolist() == [0]
+    plain = session()
+    with pytest.raises(PlayError, match="cannot be picked"):
+        plain.attempt(plain.view().pieces[0]["cell"], None)
+
+
+def test_a_bonus_is_begun_on_this_board_or_the_next_and_won():
+    bonus = {"kind": "bonus", "activate_at": 2, "boards": 2, "points": 15, "threshold": 1.3}
+    played = session(points=POINTS, incentive=bonus, give_up_at=0)
+    assert "bonus" not in played.view().may
+    with pytest.raises(PlayError):
+        played.begin_bonus()
+    play(played)
+    assert set(played.view().may) == {"next", "bonus"}
+    played.begin_bonus()
+    view = played.view()
+    assert (view.episode, view.episodes, view.reward.budget) == (2, 3, 5.0)
+    play(played, errors=1)
+    assert played.view().reward.budget == 0.0
+    played.next_board()
+    play(played)
+    view = played.view()
+    assert (view.state, view.reward.points) == ("ended", 10 + 9 + 10 + 15)
+    again = PlaySession(played.game, played.attempts, n_boards=3, bonus_from=1)
+    assert again.view() == view
+
+
+def test_a_bonus_is_lost_with_its_budget():
+    bonus = {"kind": "bonus", "activate_at": 1, "boards": 1, "points": 15, "threshold": 1.3}
+    played = session(points=POINTS, incentive=bonus)
+    played.begin_bonus()
+    play(played, errors=9)
+    view = played.view()
+    assert (view.end, view.state, view.reward.points) == ("lost", "ended", 0)
+
+
+def test_after_the_last_board_a_bonus_can_be_begun_or_left():
+    bonus = {"kind": "bonus", "activate_at": 2, "boards": 1, "points": 15, "threshold": 1.3}
+    played = session(episodes=1, points=POINTS, incentive=bonus, give_up_at=0)
+    play(played)
+    assert played.view().may == ("bonus", "give up")
+    played.give_up()
+    assert (played.view().state, played.view().end) == ("ended", "cleared")
+    assert played.reward().total == 10
+
+
+def test_giving_up_is_offered_between_the_first_boards_only():
+    played = session(give_up_at=1)
+    with pytest.raises(PlayError, match="giving up is offered"):
+        played.give_up()
+    play(played)
+    assert "give up" in played.view().may
+    played.next_board()
+    play(played)
+    assert played.view().may == ("next",)
+
+
+def test_given_boards_come_over_and_over():
+    boards = [
+        [{"cell": 8, "shape": "STAR", "color": "red"}],
+        [{"cell": 9, "shape": "STAR", "color": "blue"}],
+    ]
+    plan = SeriesPlan(rule="x", given=boards, episodes=5)
+    dealt = deal_boards(plan.spec(), plan.terms(), 5, seed=1, rule=HUE)
+    assert [int(np.flatnonzero(codes)[0]) + 1 for codes in dealt] == [8, 9, 8, 9, 8]
+    shuffled = SeriesPlan(rule="x", given=boards, order="random", episodes=40)
+    dealt = deal_boards(shuffled.spec(), shuffled.terms(), 40, seed=1, rule=HUE)
+    cells = [int(np.flatnonzero(codes)[0]) + 1 for codes in dealt]
+    assert all(set(cells[i : i + 2]) == {8, 9} for i in range(0, 40, 2))
+    assert len({tuple(cells[i : i + 2]) for i in range(0, 40, 2)}) == 2
+
+
+@pytest.mark.parametrize(
+    "condition", ["(*,*,*,[1,2,3,4,5,6],*)", "(*,*,RED,*,*)", "(*,STAR,*,[1,2,3],*)"]
+)
+def test_training_boards_meet_no_line_and_test_boards_meet_one(condition):
+    spec = BoardSpec(4, 0, 0)
+    suits = BoardConditions(parse(condition)).suits
+    for kind in ("train", "test"):
+        terms = SeriesTerms(**{kind: condition})
+        for codes in deal_boards(spec, terms, 30, seed=2, rule=HUE):
+            board = Board.from_codes(codes, spec)
+            assert suits(board, testing=kind == "test")
+            assert len(board.pieces) == 4

@@ -1,0 +1,253 @@
+"""A study of trial lists, from its invitation to its code, by people with a mouse and a finger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from gnomon.database.engine import Database
+from gnomon.experiments import attempts_to_master, read_series, score_series
+from gnomon.studies import read_plan
+from gnomon.studies.plan.trial_list_plans import trial_list_record
+from gnomon.studies.study_export import games_of, write_study
+from gnomon.studies.study_store import make_study, study_named
+from web.browser.test_looks import looked_at
+
+pytestmark = pytest.mark.full  # a browser
+
+_PICTURE = Path(__file__).parents[3] / "docs" / "images" / "human-play.png"
+#: Colour decides the bucket.
+BUCKETS = {"RED": 0, "BLACK": 1, "BLUE": 2, "YELLOW": 3}
+HUE = "(*,*,RED,*,0) (*,*,BLACK,*,1) (*,*,BLUE,*,2) (*,*,YELLOW,*,3)\n"
+TRIAL_LIST = """\
+rule_id,max_boards,min_points,max_points,b,min_objects,max_objects,min_shapes,max_shapes,\
+min_colors,max_colors,feedback_switches,stack_memory_depth,stack_memory_show_order,\
+grid_memory_show_order,x2_after,x4_after,give_up_at,activate_bonus_at,clear_how_many,\
+bonus_extra_pts,clearing_threshold
+my/hue,3,2,10,1.5,5,5,1,4,1,4,free,6,TRUE,TRUE,3,7,0,,,,
+anything-goes,2,2,10,1.5,3,3,1,3,1,3,fixed,0,FALSE,FALSE,,,,2,1,20,1.3
+"""
+PLAN = """
+name = "{name}"
+title = "Which rules do people find?"
+consent = "Every attempt is kept. You **may stop** at any time."
+language = "{language}"
+instructions = [
+    "Pieces lie on a board.\\n\\n![A board with pieces](board.png)",
+    "## Points\\n\\nFew errors earn more.",
+]
+pictures = ["board.png"]
+debrief = "The first rule was about colours."
+[quiz]
+[[quiz.questions]]
+name = "same"
+title = "Does a rule change from board to board?"
+kind = "choice"
+choices = ["yes", "no"]
+answer = "no"
+[[demographics]]
+name = "age"
+title = "How old are you?"
+kind = "number"
+least = 18
+most = 120
+[[demographics]]
+name = "games"
+title = "Do you play board games?"
+kind = "choice"
+choices = ["never", "sometimes", "often"]
+[recruitment]
+identity = "PROLIFIC_PID"
+parameters = ["STUDY_ID"]
+[recruitment.finished]
+code = "C1FINISHED"
+url = "https://panel.example/submissions/complete?cc={{code}}"
+[recruitment.left]
+code = "C1LEFT"
+"""
+
+
+@pytest.fixture
+def laboratory(site, tmp_path):
+    """Make a study of a trial list; return its invitation, and what exports it."""
+    database = Database(site.settings.database)
+
+    def make(name: str, language: str = "en") -> str:
+        lists = tmp_path / "data" / "trial-lists" / "exp"
+        for path, text in {
+            lists / "a.csv": TRIAL_LIST,
+            tmp_path / "data/rules/my/hue.txt": HUE,
+        }.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        (tmp_path / "board.png").write_bytes(_PICTURE.read_bytes())
+        (tmp_path / "plan.toml").write_text(PLAN.format(name=name, language=language))
+        plan = read_plan(tmp_path / "plan.toml", trial_list_record(lists))
+        with database.writing() as session:
+            return f"/join/{make_study(session, plan, by=1)[1]}"
+
+    yield make, database
+    database.close()
+
+
+def state(page):
+    return page.evaluate("fetch(location.pathname + '.json').then(a => a.json())")
+
+
+def tapped(page, cell, bucket):
+    page.locator(f'.piece[data-cell="{cell}"]').click()
+    page.locator(f'button.bucket[data-bucket="{bucket}"]').click()
+
+
+def play_board(page, bucket_of, *, errors=0):
+    """Play a board to its end, with so many errors first."""
+    while True:
+        view = state(page)["view"]
+        if view["state"] != "playing":
+            return view
+        piece = view["pieces"][0]
+        bucket = (bucket_of(piece) + (errors > 0)) % 4
+        errors -= errors > 0
+        tapped(page, piece["cell"], bucket)
+        expected = len(view["attempts"]) + 1
+        page.wait_for_function(
+            "n => fetch(location.pathname + '.json').then(a => a.json())"
+            ".then(a => a.view.attempts.length === n)",
+            arg=expected,
+        )
+
+
+def guess(page, text):
+    page.locator("#guess-text").fill(text)
+    page.locator("input[name=confidence]").nth(3).check()
+    page.locator("#guess button").click()
+    page.locator("#guess").wait_for(state="hidden")
+
+
+@pytest.mark.parametrize(
+    ("look", "width", "language"), [("dark", 1200, "en"), ("phone", 390, "de")]
+)
+def test_a_study_of_a_trial_list_is_played_to_its_code(
+    open_page, laboratory, screenshots, tmp_path, look, width, language
+):
+    make, database = laboratory
+    name = f"laboratory-{look}"
+    options = {"color_scheme": "dark" if look == "dark" else "light", "width": width}
+    invitation = make(name, language)
+    if look == "phone":
+        options |= {"has_touch": True, "is_mobile": True}
+    page = open_page(f"{invitation}?PROLIFIC_PID=5f3a&STUDY_ID=s1&token=secret", **options)
+    step = iter(range(1, 100))
+
+    def look_at(what):
+        looked_at(page, screenshots, f"lab-{look}-{next(step):02}-{what}")
+
+    look_at("consent")
+    page.get_by_role("checkbox").check()
+    page.locator("main button.primary").click()
+    page.locator("img").wait_for()
+    assert page.locator("img").evaluate("image => image.naturalWidth") > 100
+    look_at("instructions")
+    page.locator("main button.primary").click()
+    page.locator("main button.primary").click()
+    page.get_by_role("radio").first.check()
+    page.locator("main button.primary").click()
+    page.get_by_role("alert").wait_for()
+    look_at("quiz")
+    page.get_by_role("radio").nth(1).check()
+    page.locator("main button.primary").click()
+    look_at("player")
+    player = page.url
+    page.locator("main button.primary").click()
+    page.locator("button.piece").first.wait_for()
+
+    def of_color(piece):
+        return BUCKETS[piece["color"]]
+
+    first = play_board(page, of_color, errors=2)
+    assert first["end"] == "cleared"
+    assert (first["reward"]["points"], first["reward"]["factor"]) == (12, 2)
+    look_at("doubled")
+    assert page.locator(".smiles .good").count() == 5
+    assert page.locator(".smiles .bad").count() == 2
+    page.locator("#next button").click()
+    page.locator("button.piece").first.wait_for()
+    second = play_board(page, of_color)
+    assert (second["end"], second["state"]) == ("mastered", "ended")
+    # Seven in a row were enough: three pieces of the second board are left.
+    assert len(second["pieces"]) == 3
+    assert second["reward"]["points"] == 4 * (6 + 10)
+    look_at("guess")
+    assert not page.locator("#result").is_visible()
+    guess(page, "Each colour has its bucket")
+    page.locator("#result").click()
+    look_at("result")
+    page.locator("main button.primary").click()
+    page.locator("button.piece").first.wait_for()
+    assert page.locator("#give-up").is_hidden()
+    play_board(page, lambda piece: 1)
+    guess(page, "Anything, it seems")
+    page.locator("#bonus button").click()
+    page.locator("button.piece").first.wait_for()
+    look_at("bonus")
+    last = play_board(page, lambda piece: 2)
+    assert (last["state"], last["reward"]["points"]) == ("ended", 10 + 10 + 20)
+    # The last board finishes the study, whatever becomes of the page.
+    with database.reading() as session:
+        (assignment,) = study_named(session, name).assignments
+        assert assignment.ending == "finished"
+    guess(page, "Anything at all")
+    page.locator("#result").click()
+    page.locator("main button.primary").click()
+    page.locator("input[type=number]").fill("44")
+    page.get_by_role("radio").nth(2).check()
+    look_at("demographics")
+    page.locator("main button.primary").click()
+    page.locator("#completion-code").wait_for()
+    assert page.locator("#completion-code").inner_text() == "C1FINISHED"
+    assert page.locator("#completion").get_attribute("href").endswith("complete?cc=C1FINISHED")
+    look_at("end")
+    page.goto(player)
+    page.locator("#completion-code").wait_for()
+    check_export(database, name, tmp_path / "out")
+
+
+def check_export(database, name, folder):
+    """The export is read back: series as the reference's, tables as they were played."""
+    with database.reading() as session:
+        study = study_named(session, name)
+        games = games_of(session, study)
+        write_study(session, study, folder)
+    series = read_series([folder])
+    assert [each.rule for each in series] == ["my/hue", "anything-goes"]
+    scored = score_series(series, target_streak=3, precedence="ignore").frame
+    by_rule = dict(zip(scored["rule"], scored["score"], strict=True))
+    for game in games:
+        accepted = [made.accepted for made in game.session.attempts]
+        assert by_rule[game.rule] == attempts_to_master(accepted, target=3)
+    for one, game in zip(series, games, strict=True):
+        for episode in one.episodes:
+            number = one.episodes.index(episode)
+            dealt = game.session.board(number).pieces
+            assert [(p.pos, p.color) for p in episode.board] == [(p.pos, p.color) for p in dealt]
+    attempts = pl.read_parquet(folder / "data" / "attempts.parquet")
+    assert len(attempts) == sum(len(game.session.attempts) for game in games)
+    assert attempts["client_action_ms"].null_count() == 0
+    assert (attempts["client_touch_ms"] <= attempts["client_action_ms"]).all()
+    # What the browser measured has no way to the server and back in it.
+    assert (attempts["client_action_ms"] <= attempts["reaction_s"] * 1000 + 50).all()
+    people = pl.read_csv(folder / "data" / "participants.csv")
+    assert people["points"].to_list() == [64 + 40]
+    assert people["ending"].to_list() == ["finished"]
+    guesses = (folder / f"{name}-guesses.csv").read_text().splitlines()
+    assert len(guesses) == 4
+    assert guesses[1].endswith(",Each colour has its bucket,4")
+    told = b"".join(path.read_bytes() for path in folder.rglob("*.csv"))
+    assert b"5f3a" not in told
+    assert b"secret" not in told
+    codebook = pl.read_csv(folder / "codebook.csv")
+    for table in ("participants", "attempts", "boards", "answers"):
+        columns = codebook.filter(pl.col("table") == table)["column"].to_list()
+        assert columns == pl.read_csv(folder / "data" / f"{table}.csv").columns

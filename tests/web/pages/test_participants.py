@@ -1,0 +1,227 @@
+"""Participants of a study: pages in their order, identifiers, endings, attempts made once."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from sqlalchemy import select
+
+from app_client import AppClient
+from gnomon.database.schema import PlayAttempt, StudyAnswer, StudyAssignment
+from gnomon.studies import StudyPlan
+from gnomon.studies.study_export import write_study
+from gnomon.studies.study_store import make_study, personal_links, study_named
+from submitted import bearer
+
+PLAN = {
+    "name": "pilot",
+    "title": "A pilot",
+    "consent": "You may stop.",
+    "lists": {"a": [{"rule": "anything-goes", "guess": "series"}, "anything-goes"]},
+    "episodes": 1,
+    "horizon": 40,
+    "board": {"pieces": 2, "shapes": 0, "colors": 0},
+    "defaults": {"points": {}},
+    "instructions": ["One", "Two"],
+    "quiz": {
+        "tries": 2,
+        "questions": [
+            {"name": "q1", "title": "One?", "kind": "choice", "choices": ["y", "n"], "answer": "y"}
+        ],
+    },
+    "demographics": [{"name": "age", "title": "Age?", "kind": "number", "least": 18, "most": 99}],
+    "debrief": "It was *nothing*.",
+    "recruitment": {
+        "identity": "PID",
+        "parameters": ["STUDY"],
+        "finished": {"code": "DONE", "url": "https://panel.example/?cc={code}&who={PID}"},
+        "left": {"code": "LEFT"},
+        "screened_out": {"code": "OUT"},
+    },
+}
+
+
+@pytest.fixture
+def study(database, admin_token):
+    """The address of the invitation to a study of the plan."""
+    with database.writing() as session:
+        return f"/join/{make_study(session, StudyPlan.from_record(PLAN), by=1)[1]}"
+
+
+def join(client, invitation, query="?PID=abc&STUDY=s1&token=secret"):
+    answer = client.post(f"{invitation}{query}", data={"agree": "yes"})
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+def step(client, player, name, **given):
+    return client.post(f"{player}/step", data={"step": name, **given})
+
+
+def to_play(client, player):
+    for page in ("0", "1"):
+        assert step(client, player, "instructions", page=page).status_code == 303
+    assert step(client, player, "quiz", q1="y").status_code == 303
+
+
+def where(client, player):
+    return client.get(f"{player}.json").json()["step"]
+
+
+def play_out(client, game):
+    view = client.get(f"{game}.json").json()["view"]
+    while view["state"] == "playing":
+        body = {"cell": view["pieces"][0]["cell"], "bucket": 0}
+        view = client.post(f"{game}/attempts.json", json=body).json()["view"]
+
+
+def test_pages_come_in_their_order_to_the_code(client, study, database, admin_token):
+    text = client.get(f"{study}?PID=abc&token=secret").text
+    assert "?PID=abc" in text
+    assert "secret" not in text
+    player = join(client, study)
+    assert where(client, player) == "instructions"
+    # A page that was sent twice, or before its time, is taken once.
+    assert step(client, player, "instructions", page="0").status_code == 303
+    assert step(client, player, "instructions", page="0").status_code == 303
+    assert step(client, player, "demographics", age="44").status_code == 303
+    assert "<p>Two</p>" in client.get(player).text
+    assert step(client, player, "instructions", page="1").status_code == 303
+    assert "Some answers are not right" in step(client, player, "quiz", q1="n").text
+    assert step(client, player, "quiz", q1="maybe").status_code == 422
+    assert "answer" not in json.dumps(client.get(f"{player}.json").json()["questions"])
+    step(client, player, "quiz", q1="y")
+    assert where(client, player) == "play"
+    game = client.post(f"{player}/begin").headers["location"]
+    play_out(client, game)
+    # The rule is asked for before anything goes on, and kept once.
+    assert client.post(f"{game}/continue").headers["location"] == game
+    body = {"guess": "Anything", "confidence": 5}
+    assert client.post(f"{game}/guess.json", json=body).json()["guess_due"] is False
+    assert client.post(f"{game}/guess.json", json=body).status_code == 200
+    following = client.post(f"{game}/continue").headers["location"]
+    assert client.post(f"{following}/guess.json", json=body).status_code == 409
+    play_out(client, following)
+    with database.reading() as session:
+        (assignment,) = session.scalars(select(StudyAssignment))
+        assert (assignment.ending, assignment.completion_code) == ("finished", "DONE")
+        assert assignment.identifiers == {"PID": "abc", "STUDY": "s1"}
+        assert (
+            len(session.scalars(select(StudyAnswer).where(StudyAnswer.page == "guess")).all()) == 1
+        )
+    end = client.post(f"{following}/continue").headers["location"]
+    assert where(client, end) == "demographics"
+    assert step(client, end, "demographics", age="7").status_code == 422
+    step(client, end, "demographics", age="44")
+    page = client.get(end)
+    assert "It was <em>nothing</em>." in page.text
+    assert 'href="https://panel.example/?cc=DONE&amp;who=abc"' in page.text
+    assert client.get(f"{end}.json").json()["points"] == 20
+    told = client.get("/studies/1", headers=bearer(admin_token)).text
+    assert "DONE" in told
+    assert "abc" not in told
+
+
+def test_who_comes_again_goes_on_where_the_first_visit_ended(client, study, database):
+    first = join(client, study)
+    to_play(client, first)
+    game = client.post(f"{first}/begin").headers["location"]
+    play_out(client, game)
+    again = join(client, study)
+    assert again != first
+    assert client.get(first).status_code == client.get(game).status_code == 404
+    found = client.post(f"{again}/begin").headers["location"]
+    assert client.get(f"{found}.json").json()["guess_due"] is True
+    assert join(client, study, "?PID=other") != again
+    with database.reading() as session:
+        assert len(session.scalars(select(StudyAssignment)).all()) == 2
+
+
+def test_a_personal_link_begins_with_the_consent(client, study, database):
+    with database.writing() as session:
+        made = personal_links(session, study_named(session, "pilot"), 2, by=1)
+    (name, key), _ = made
+    player = f"/players/{key}"
+    assert name == "pilot-0001"
+    assert where(client, player) == "consent"
+    assert client.post(f"{player}/begin").status_code == 409
+    assert step(client, player, "consent").status_code == 409
+    step(client, player, "consent", agree="yes")
+    assert where(client, player) == "instructions"
+
+
+def test_who_fails_the_quiz_is_screened_out_and_takes_no_place(client, study, database):
+    player = join(client, study)
+    for page in ("0", "1"):
+        step(client, player, "instructions", page=page)
+    step(client, player, "quiz", q1="n")
+    assert step(client, player, "quiz", q1="n").status_code == 303
+    page = client.get(f"{player}.json").json()
+    assert (page["step"], page["ending"], page["completion_code"]) == ("end", "screened out", "OUT")
+    assert client.post(f"{player}/begin").status_code == 409
+
+
+def test_who_leaves_in_the_middle_gets_a_code_and_nothing_goes_on(client, study):
+    player = join(client, study)
+    to_play(client, player)
+    game = client.post(f"{player}/begin").headers["location"]
+    end = client.post(f"{game}/leave").headers["location"]
+    page = client.get(f"{end}.json").json()
+    assert (page["step"], page["ending"], page["completion_code"]) == ("end", "left", "LEFT")
+    assert "nothing" not in client.get(end).text
+    assert client.post(f"{game}/leave").status_code == 409
+    assert client.post(f"{end}/leave").status_code == 409
+
+
+def test_an_attempt_that_is_asked_for_again_is_made_once(client, study, database):
+    player = join(client, study)
+    to_play(client, player)
+    game = client.post(f"{player}/begin").headers["location"]
+    first, second = client.get(f"{game}.json").json()["view"]["pieces"]
+    times = {"touch_ms": 300, "action_ms": 900, "away_ms": 20, "animation_ms": 270}
+    body = {"cell": first["cell"], "bucket": 1, "episode": 1, "number": 1, "client": times}
+    answers = [client.post(f"{game}/attempts.json", json=body) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert len({answer.text for answer in answers}) == 1
+    other = {**body, "cell": second["cell"]}
+    assert client.post(f"{game}/attempts.json", json=other).status_code == 409
+    early = {**other, "number": 3}
+    assert client.post(f"{game}/attempts.json", json=early).status_code == 409
+    with database.reading() as session:
+        (row,) = session.scalars(select(PlayAttempt))
+        assert (row.client_touch_ms, row.client_action_ms, row.client_away_ms) == (300, 900, 20)
+    # A board that was dealt already is not dealt twice, and an ending is one ending.
+    client.post(f"{game}/attempts.json", json={**other, "number": 2})
+    with AppClient(client._transport_of_app._app) as fresh:
+        # Another process, without the game in memory, knows the attempt as well.
+        again = fresh.post(f"{game}/attempts.json", json={**other, "number": 2})
+        assert again.status_code == 200
+    with database.reading() as session:
+        assert len(session.scalars(select(PlayAttempt)).all()) == 2
+
+
+def test_an_excluded_player_is_restored(client, study, database, admin_token):
+    join(client, study)
+    headers = bearer(admin_token)
+    for expected in (True, False):
+        client.post("/studies/1/players/pilot-0001/exclude", headers=headers)
+        (player,) = client.get("/studies/1.json", headers=headers).json()["players"]
+        assert player["excluded"] is expected
+    assert client.post("/studies/1/players/nobody/exclude", headers=headers).status_code == 404
+    assert client.post("/studies/1/players/pilot-0001/exclude").status_code == 401
+
+
+def test_who_is_who_leaves_the_server_only_when_asked_for(client, study, database, tmp_path):
+    player = join(client, study)
+    to_play(client, player)
+    play_out(client, client.post(f"{player}/begin").headers["location"])
+    for name, asked in (("without", False), ("with", True)):
+        with database.reading() as session:
+            found = study_named(session, "pilot")
+            paths = write_study(session, found, tmp_path / name, identifiers=asked)
+        told = b"".join(path.read_bytes() for path in paths if path.suffix == ".csv")
+        assert (b"abc" in told) is asked
+    (row,) = pl.read_csv(tmp_path / "with" / "data" / "identifiers.csv").rows(named=True)
+    assert json.loads(row["identifiers"]) == {"PID": "abc", "STUDY": "s1"}

@@ -90,7 +90,7 @@ def citation_html(
 ) -> Response:
     """Show how a season is cited."""
     page = citation_json(session, settings, board, name)
-    return html_response(request, "sharing/cite.html", page)
+    return html_response(request, "sharing/cite.html", page, public=True)
 
 
 @router.get("/seasons/{name}/citation.bib", response_class=PlainTextResponse)

@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-all lint types contract docs wheel bench clean clean-cache
+.PHONY: demo test test-all frameworks lint types contract docs wheel bench soak clean clean-cache
 
 demo: $(VENV)/.runtime $(VENV)/.kernels
 	$(BIN)/gnomon demo
@@ -17,6 +17,15 @@ test: $(VENV)/.dev $(VENV)/.kernels
 # A third of its time it waits for servers and browsers, so that there are three processes to two cores.
 test-all: test
 	$(BIN)/python -m pytest --numprocesses $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 )) --dist worksteal -m full
+
+# The game in the real frameworks, in an environment of their own, where no test may skip.
+frameworks: $(VENV)/frameworks/.installed
+	$(VENV)/frameworks/bin/python -m pytest --no-skips --numprocesses auto --dist worksteal $(FRAMEWORKS)
+
+PAGE := tests/docs/test_code_blocks.py::test_the_code_of_a_page_runs_and_prints_what_the_page_says
+FRAMEWORKS := tests/integrations src/gnomon/integrations tests/learners/external \
+	tests/learners/test_registry.py tests/learners/language_model/test_real_clients.py \
+	$(foreach page,training-pettingzoo training-torch,'$(PAGE)[$(page).md]')
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -44,6 +53,10 @@ $(VENV)/.kernels: $(wildcard src/gnomon/*/*.py src/gnomon/*/*/*.py src/gnomon/*/
 	find src -name '*.nb[ic]' -delete
 	touch $@
 
+# An hour of a steady load on a board; the full tier has half a minute of it.
+soak: $(VENV)/.dev $(VENV)/.kernels
+	GNOMON_SOAK_S=3600 $(BIN)/python -m pytest -m full tests/web/test_soak.py
+
 clean-cache:
 	find src -name '*.nb[ic]' -delete
 
@@ -64,6 +77,14 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 # Not in the extra dev, for its size: without it the tests of the game in JAX skip, and say so.
 $(VENV)/.jax: $(VENV)/.dev
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[jax]'
+	touch $@
+
+# Modules are compiled when they are imported: few are.
+$(VENV)/frameworks/.installed: pyproject.toml .ci/frameworks.txt | $(VENV)/bin/python
+	$(BIN)/python -m venv --clear $(VENV)/frameworks
+	$(VENV)/frameworks/bin/python -m pip --disable-pip-version-check install --quiet --no-compile \
+		--constraint .ci/frameworks.txt --editable '.[inspect,openenv,reasoning-gym,rl,textarena,verifiers,web]' \
+		anthropic openai pettingzoo hypothesis pytest pytest-timeout pytest-xdist
 	touch $@
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python

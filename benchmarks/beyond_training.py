@@ -16,6 +16,7 @@ from gnomon.distill import (
     FactorProcedure,
     HeldOut,
     PreparedScores,
+    SubsetModel,
     baselines,
     nested_error,
     prepare,
@@ -31,6 +32,8 @@ from gnomon.scores.datasets import load_references
 from gnomon.scores.table import FloatArray, ScoreTable
 
 _OURS = FactorProcedure()
+#: Algorithms with lower medians are not in the training.
+_LEAST = 40
 #: Greatest error (in %) and least cover that were asked for, by protocol.
 _WANTED = {"10": (10.9, None), "next": (15.5, 0.85)}
 
@@ -43,7 +46,9 @@ def measure(data: PreparedScores) -> Iterator[Measurement]:
     yield from _cuts(data)
     yield from _synthetic()
     yield from _own_results()
+    yield from _other_suites(data)
     yield from _single_runs(data)
+    yield from _published(data)
     for name, most in (("10", 0.05), ("third", 0.055)):
         found = reliability_of(held[name], scale=held[name].scale)
         note = f"order alone {found.sign_brier:.3f}; {found.right:.1%} right"
@@ -119,6 +124,54 @@ def _own_results() -> Iterator[Measurement]:
         yield Measurement(f"gohr-full, {transform}: cover", cover, "", 0.8, True, note)
 
 
+def _other_suites(data: PreparedScores) -> Iterator[Measurement]:
+    """Yield error and cover on suites of other sources, the whole choice inside."""
+    folder = Path(os.environ["GNOMON_DATA"]) / "scores"
+    if not folder.is_dir():
+        return
+    runs = [{task: x.mean() for task, x in one.items()} for one in _further_runs(folder, data)]
+    rows = enumerate([*runs, *_further_means(folder, data)])
+    cells = [(f"a{i:02}", task, 0, x) for i, one in rows for task, x in one.items()]
+    names = ["algorithm", "task", "run", "score"]
+    further = ScoreTable.from_frame(pl.DataFrame(cells, schema=names, orient="row"))
+    suites = {"further algorithms, folds": (prepare(further), "folds")}
+    agents = prepare(_checkpoints(folder, data), group_by="agent")
+    suites["six agents at ten checkpoints, folds"] = agents, "folds"
+    suites["six agents at ten checkpoints, an agent left out"] = agents, "groups"
+    for name, (suite, outer) in suites.items():
+        held = nested_error(suite, _OURS, 5, outer=outer, spread=True, rng=_rng(0))
+        cover, half = held.coverage(scale=held.scale), held.half_width(scale=held.scale)
+        note = f"error {held.relative_error:.1%}, half width {100 * np.log(10) * half:.0f} %, "
+        note += f"{held.n_predicted} rows, scale {held.scale:.2f}"
+        yield Measurement(f"{name}: cover", cover, "", 0.8, True, note)
+
+
+def _checkpoints(folder: Path, data: PreparedScores) -> ScoreTable:
+    """Return the normalised mean scores of Dopamine's agents at each checkpoint, as algorithms."""
+    table = pl.read_csv(folder / "dopamine_atari_legacy_curves.csv")
+    game = pl.col("task").str.to_lowercase().str.replace_all("[^a-z]", "")
+    ends = pl.DataFrame(
+        [(name, *pair) for name, pair in load_references("atari5").items() if name in data.tasks],
+        schema=["game", "low", "high"],
+        orient="row",
+    )
+    return ScoreTable.from_frame(
+        table.with_columns(game=game)
+        .join(ends, on="game")
+        .group_by("algorithm", "million_frames", "game", "low", "high", maintain_order=True)
+        .agg(pl.col("score").mean())
+        .select(
+            pl.concat_str("algorithm", pl.col("million_frames"), separator=" ").alias("algorithm"),
+            pl.col("game").alias("task"),
+            pl.lit(0).alias("run"),
+            (100 * (pl.col("score") - pl.col("low")) / (pl.col("high") - pl.col("low"))).alias(
+                "score"
+            ),
+            pl.col("algorithm").alias("agent"),
+        )
+    )
+
+
 def _single_runs(data: PreparedScores) -> Iterator[Measurement]:
     """Yield the cover from few runs: on other sources, on our own results, on synthetic suites."""
     folder = Path(os.environ["GNOMON_DATA"]) / "scores"
@@ -142,6 +195,47 @@ def _single_runs(data: PreparedScores) -> Iterator[Measurement]:
             kinds[f"{n_factors} factors{', ceilings' if ceiling else ''}"] = told
     for kind, told in kinds.items():
         yield _of_runs(f"synthetic suites, {kind}", 1, told, 0.85)
+
+
+def _published(data: PreparedScores) -> Iterator[Measurement]:
+    """Yield what published sets, and ours of equal size, err by on algorithms in no training."""
+    folder = Path(os.environ["GNOMON_DATA"]) / "scores"
+    if not folder.is_dir():
+        return
+    runs = [{task: x.mean() for task, x in one.items()} for one in _further_runs(folder, data)]
+    new = [*runs, *_further_means(folder, data)]
+    truth = np.array([np.median([*one.values()]) for one in new])
+    ours: dict[int, SubsetModel] = {}
+    for name, published in published_models().items():
+        size = len(published.tasks)
+        if size not in ours:
+            found = _OURS.fit(data, _OURS.choose(data, size)[0])
+            ours[size] = _OURS.with_spread(data, found)
+        for words, model in ((name, published), (f"ours, beside {name}", ours[size])):
+            said = [model.estimate({task: one[task] for task in model.tasks}) for one in new]
+            # One of them is too far from the training to be given an estimate: its error counts.
+            x = np.array([[one[task] for task in model.tasks] for one in new])
+            value = data.transform.inverse(model.predict(data.transform.forward(x)))
+            off = np.log1p(value) - np.log1p(truth)
+            inside = [e.low <= y <= e.high for e, y in zip(said, truth, strict=True)]
+            above = 100 * np.abs(off[truth > _LEAST]).mean()
+            note = f"{(truth > _LEAST).sum()} above {_LEAST}: {above:.1f} %; "
+            note += f"cover of 90 % {np.mean(inside):.2f}; {' '.join(model.tasks)}"
+            error = 100 * float(np.abs(off).mean())
+            what = f"{len(new)} further algorithms, {words}: error"
+            yield Measurement(what, error, "%", None, False, note)
+
+
+def _further_means(folder: Path, data: PreparedScores) -> Iterator[dict[str, float]]:
+    """Yield the normalised mean scores of two algorithms after each of four numbers of frames."""
+    ends = load_references("atari5")
+    table = pl.read_csv(folder / "machado2018_mean_std.csv")
+    game = pl.col("task").str.to_lowercase().str.replace_all("[^a-z]", "")
+    groups = table.with_columns(game=game).group_by("algorithm", "frames", maintain_order=True)
+    for _, rows in groups:
+        named = dict(zip(rows["game"], rows["mean"], strict=True))
+        known = {task: (named[task], *ends[task]) for task in data.tasks if task in named}
+        yield {task: 100 * (x - low) / (high - low) for task, (x, low, high) in known.items()}
 
 
 @dataclass(frozen=True)

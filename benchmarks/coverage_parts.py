@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal, get_args
-from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +25,12 @@ from gnomon.stats import (
     delta_error,
     delta_interval,
     holm,
-    median_profile_interval,
     metric_named,
     sequential_compare,
     sequential_levels,
 )
 from gnomon.stats.comparisons.studentized_range import range_cdf
+from gnomon.stats.small_samples.median_profile import MedianProfile
 from gnomon.stats.small_samples.moderated_variances import moderated_variances, prior_dfs
 from gnomon.stats.small_samples.small_sample import task_variances
 
@@ -139,10 +138,8 @@ def _aggregates(
 
 def _median_before(table: gn.ScoreTable, algorithm: str) -> tuple[float, float]:
     """Return the interval of the median with the plain chi-square quantile, whatever the crowd."""
-    strata = Strata.from_table(table, algorithm)
-    crowd = "gnomon.stats.small_samples.small_sample._tasks_near_the_median"
-    with mock.patch(crowd, return_value=0.0):
-        return median_profile_interval(strata, LEVEL)
+    profile = replace(MedianProfile.of(Strata.from_table(table, algorithm)), dense=1.0)
+    return float(-profile.mirrored().upper(LEVEL)), float(profile.upper(LEVEL))
 
 
 # Profiles.

@@ -12,7 +12,8 @@ import polars as pl
 
 from benchmarks.record import Measurement
 from gnomon.distill import FactorProcedure, atari, choose_items, item_sizes
-from gnomon.distill.items.held_out import held_items
+from gnomon.distill.items.answers import item_matrix
+from gnomon.distill.items.held_out import held_items, measured
 from gnomon.scores import ScoreTable, read_scores
 from gnomon.scores.table import FloatArray
 
@@ -29,6 +30,7 @@ def measure() -> Iterator[Measurement]:
             table = table_of(answers(kind, n, 1000, seed=0))
             yield from _methods(f"{kind}, {n} models, 30 of 1,000", table, 30)
     yield from _real()
+    yield from _better_models()
     yield from _few_models()
     yield from _stopping()
     yield from _few_algorithms()
@@ -69,27 +71,85 @@ def _methods(name: str, table: ScoreTable, n_items: int) -> Iterator[Measurement
 
 
 def _real() -> Iterator[Measurement]:
-    data = Path(os.environ.get("GNOMON_DATA", ""))
-    judged = data / "evals" / "alpaca_eval2_items.csv"
-    if judged.is_file():
-        table = read_scores(judged, units="items")
-        yield from _methods("alpaca, 26 models, 50 of 805", table, 50)
-        found = item_sizes(table, 0.05)
+    judged = _judged()
+    if judged is not None:
+        yield from _methods("alpaca, 26 models, 50 of 805", judged, 50)
+        found = item_sizes(judged, 0.05)
         for one in found:
             note = f"pairs that differ by 5 to 7.5: {one.power:.2f} told, {one.wrong:.2f} wrongly"
             yield Measurement(
                 f"alpaca, gap that {one.n_items} items tell", one.detectable, "points", note=note
             )
-    if (data / "atari5").is_dir():
-        human = pl.read_csv(data / "atari5" / "dataset.csv").select(
-            pl.col("Algorithm").alias("algorithm"),
-            pl.col("Game").alias("task"),
-            pl.lit(0).alias("run"),
-            (pl.col("Normalized") > 100).cast(pl.Float64).alias("score"),
-        )
-        cells = human.group_by("algorithm", "task", "run", maintain_order=True).mean()
-        table = ScoreTable.from_frame(cells, units="items")
-        yield from _methods("Atari above human, 62 agents, 10 of 57", table, 10)
+    human = _above(100)
+    if human is not None:
+        yield from _methods("Atari above human, 62 agents, 10 of 57", human, 10)
+
+
+def _judged() -> ScoreTable | None:
+    """Return the graded answers of AlpacaEval 2, if they are there."""
+    path = Path(os.environ.get("GNOMON_DATA", "")) / "evals" / "alpaca_eval2_items.csv"
+    return read_scores(path, units="items") if path.is_file() else None
+
+
+def _above(percent: float) -> ScoreTable | None:
+    """Return whether each published agent is above so many percent of human on each game."""
+    folder = Path(os.environ.get("GNOMON_DATA", "")) / "atari5"
+    if not folder.is_dir():
+        return None
+    human = pl.read_csv(folder / "dataset.csv").select(
+        pl.col("Algorithm").alias("algorithm"),
+        pl.col("Game").alias("task"),
+        pl.lit(0).alias("run"),
+        (pl.col("Normalized") > percent).cast(pl.Float64).alias("score"),
+    )
+    cells = human.group_by("algorithm", "task", "run", maintain_order=True).mean()
+    return ScoreTable.from_frame(cells, units="items")
+
+
+def _better_models() -> Iterator[Measurement]:
+    """Yield the cover of the best half, third and fifth, each predicted from the rest alone."""
+    kinds = ("one ability", "six subjects")
+    tables = {
+        f"{kind}, {n} models, 20 of 300": [
+            (answers(kind, n, 300, seed=seed), 20) for seed in range(3)
+        ]
+        for kind in kinds
+        for n in (26, 40, 62, 120, 200)
+    }
+    judged = _judged()
+    if judged is not None:
+        x = item_matrix(judged)[2]
+        tables["alpaca, 20, 50 and 100 of 805"] = [(x, n) for n in (20, 50, 100)]
+    for percent in (50, 100, 200):
+        human = _above(percent)
+        if human is not None:
+            x = item_matrix(human)[2]
+            tables[f"Atari above {percent} % of human, 10 and 20 of 57"] = [
+                (x, n) for n in (10, 20)
+            ]
+    for name, cells in tables.items():
+        for words, share in (("half", 1 / 2), ("third", 2 / 3), ("fifth", 4 / 5)):
+            for method in (_LISTED, "adaptive, p-IRT"):
+                yield _of_cut(f"{name}: {method}, best {words}", cells, share, method)
+
+
+def _of_cut(
+    name: str, cells: list[tuple[FloatArray, int]], share: float, method: str
+) -> Measurement:
+    inside, halves, free = [], [], []
+    for x, n in cells:
+        order = np.argsort(np.nanmean(x, axis=1), kind="stable")
+        kept, held = np.split(order, [round(share * len(x))])
+        rng = np.random.default_rng(0)
+        scales = measured(x[kept], n, 5, rng, [method]).scales[method]
+        found = held_items(x, n, [(kept, held)], rng, [method])[method]
+        low, high = found.intervals(scales)
+        inside += ((low <= found.truth) & (found.truth <= high)).tolist()
+        halves += (50 * (high - low)).tolist()
+        free += (high == 1.0).tolist()
+    note = f"half width {np.mean(halves):.0f}, {np.mean(free):.0%} lower bounds alone, "
+    note += f"{len(kept)} train, {len(inside)} predicted"
+    return Measurement(f"{name}: cover of 90 %", float(np.mean(inside)), "", 0.85, True, note)
 
 
 def _few_models() -> Iterator[Measurement]:

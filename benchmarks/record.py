@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Measurement", "best_seconds"]
+__all__ = ["Measurement", "best_seconds", "processor_seconds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +52,10 @@ def best_seconds(work: Callable[[], object], repeats: int = 5) -> float:
         work()
         best = min(best, time.perf_counter() - start)
     return best
+
+
+def processor_seconds(work: Callable[[], object]) -> float:
+    """Return the processor time of the work, which others on the machine hardly lengthen."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start

@@ -21,3 +21,16 @@ settings.load_profile("gnomon")
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Look for no doctests here: a file that cannot be imported would pass for one of an extra."""
     return [found for found in (yield) if type(found) is pytest.Module]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let whoever has installed all that the chosen tests need say so."""
+    parser.addoption("--no-skips", action="store_true", help="a test that skips is a failure")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run with --no-skips in which a test skipped; the summary says which, and why."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and session.config.getoption("no_skips") and reporter.stats.get("skipped"):
+        reporter.write_line("a test skipped, which --no-skips forbids", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -112,24 +112,39 @@ def write_lm_eval(folder, model, tasks, *, stamp="2026-01-01T00-00-00.1", **resu
 
 
 def write_helm(folder, model, scores, *, name="quiz:subject=law", texts=None, **others):
-    """Write a run of HELM with one score, ``exact_match``, of each instance."""
+    """Write a run of HELM with one score, ``exact_match``, of each instance.
+
+    `others` may hold ``perturbed`` instances, ``splits`` of instances that are not of "test", and
+    ``means`` of each split.
+    """
     folder.mkdir(parents=True)
     spec = {"name": f"{name},model={model.replace('/', '_')}", "adapter_spec": {"model": model}}
     (folder / "run_spec.json").write_text(json.dumps(spec))
+    splits = others.get("splits", {})
+
+    def stat(name, mean, split="test", **about):
+        return {"name": {"name": name, "split": split, **about}, "count": 1, "mean": mean}
+
     stats = [
         {
             "instance_id": item,
             "train_trial_index": 0,
             "stats": [
-                {"name": {"name": "num_prompt_tokens", "split": "test"}, "mean": 7.0},
-                {"name": {"name": "num_references", "split": "test"}, "mean": 4.0},
-                {"name": {"name": "exact_match", "split": "test"}, "mean": score},
+                {"name": {"name": "training_co2_cost", "split": "test"}, "count": 0, "sum": 0},
+                *(stat(*one, splits.get(item, "test")) for one in (
+                    ("num_prompt_tokens", 7.0), ("num_references", 4.0), ("exact_match", score),
+                )),
             ],
         }
         for item, score in scores.items()
-    ]
+    ]  # fmt: skip
     stats += others.get("perturbed", [])
     (folder / "per_instance_stats.json").write_text(json.dumps(stats))
+    if means := others.get("means"):
+        worst = {"perturbation": {"name": "robustness", "computed_on": "worst"}}
+        told = [stat("exact_match", mean, split) for split, mean in means.items()]
+        told += [stat("exact_match", 0.0, **worst), stat("perplexity", 1.0)]
+        (folder / "stats.json").write_text(json.dumps(told))
     if texts is not None:
         states = [
             {"instance": {"id": item, "input": {"text": text}}} for item, text in texts.items()

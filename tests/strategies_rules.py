@@ -50,7 +50,7 @@ def colors() -> st.SearchStrategy[Expression | None]:
 
 numbers = st.integers(-3, 7).map(Number)
 cell_numbers = st.integers(-1, N_CELLS + 2).map(Number)
-paper_variables = st.sampled_from(["p", "pc", "ps", "Nearby", "Remotest", "nearby"]).map(
+paper_variables = st.sampled_from(["p", "pc", "ps", "Nearby", "Remotest", "near"]).map(
     lambda name: Name((name,))
 )
 

@@ -192,7 +192,7 @@ def test_references_are_read(gnomon, suite, tmp_path):
     (tmp_path / "ends.csv").write_text("task,random,human\nt0,0,x\n")
     status, _, err = gnomon("distill", suite, "--references", "ends.csv")
     assert status == 2
-    assert "ends.csv, line 2: expected the columns task, random, human" in err
+    assert "ends.csv, line 2, column 'human': expected a number, found 'x'" in err
 
 
 def test_the_data_set_by_name(gnomon, atari_folder):

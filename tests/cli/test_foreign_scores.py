@@ -121,7 +121,11 @@ def test_raw_scores_on_unlike_scales_are_warned_of(gnomon, tmp_path):
     (tmp_path / "raw.csv").write_text(f"algorithm,task,run,score\n{rows}")
     said = gnomon("estimate", "raw.csv", "--metric", "mean", "--metric", "optimality_gap").err
     assert "raw scores on scales of their own (median 19.0 on Pong, 60,000 on Atlantis)" in said
-    assert "optimality_gap holds all against one target" in said
+    assert "optimality_gap is 0: all raw scores lie above its target, 1 (the least is 18.0)" in said
+    (tmp_path / "low.csv").write_text(Path("raw.csv").read_text().replace("Pong,0,18", "Pong,0,0"))
+    said = gnomon("compare", "low.csv", "--metric", "optimality_gap").err
+    assert "optimality_gap holds raw scores (median 30,000) against a target of 1" in said
+    assert "is 0" not in gnomon("estimate", "raw.csv", "--gamma", "60000").err
     assert "raw scores on scales" in gnomon("compare", "raw.csv", "--metric", "iqm").err
     normalised = gnomon("estimate", "raw.csv", "--normalize", "atari", "--metric", "mean").err
     assert "raw scores on scales" not in normalised

@@ -83,7 +83,7 @@ def test_check_of_what_does_not_parse(gnomon, tmp_path):
 
 
 def test_check_finds_what_is_not_meant(gnomon, tmp_path):
-    (tmp_path / "bad.txt").write_text("# mine\n(*,*,*,Furthest,nearby)\n")
+    (tmp_path / "bad.txt").write_text("# mine\n(*,*,*,Furthest,near)\n")
     findings = results(gnomon("rules", "check", "bad.txt", "--json"), status=1)
     assert [(f["line"], f["column"], f["severity"]) for f in findings] == [
         (2, 1, "warning"),
@@ -122,7 +122,10 @@ def test_a_board_of_pieces_that_the_palettes_lack_is_drawn_too(gnomon, tmp_path)
 
 def test_rules_on_properties_are_not_searched(gnomon, tmp_path):
     (tmp_path / "size.txt").write_text("(size:[1..3], bucket:0)\n")
-    assert gnomon("rules", "check", "size.txt") == (0, "size.txt: 1 line, nothing wrong\n", "")
+    said = gnomon("rules", "check", "size.txt", "--property", "size")
+    assert said == (0, "size.txt: 1 line, nothing wrong\n", "")
+    (finding,) = results(gnomon("rules", "check", "size.txt", "--json"), status=1)
+    assert finding["message"].startswith("no piece has the property 'size'")
 
 
 def test_the_others_are_checked_if_one_cannot_be_read(gnomon, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from gnomon.distill import SubsetModel
 from gnomon.scores import ScoreTable, write_scores
+from gnomon.scores.anchors import atari_baselines
 
 
 @pytest.fixture
@@ -232,6 +233,28 @@ def fitted(gnomon, suite, tmp_path):
     return tmp_path / "model.json"
 
 
+def test_a_suite_is_normalised_by_the_name_or_the_file_that_other_verbs_take(gnomon, tmp_path):
+    games, draws = ["pong", "qbert", "boxing", "freeway"], np.random.default_rng(0)
+    ends = {game: atari_baselines()[game] for game in games}
+    rows = [
+        f"a{i},{game},0,{low + (high - low) * np.exp(draws.normal()):.4f}"
+        for i in range(12)
+        for game, (low, high) in ends.items()
+    ]
+    (tmp_path / "raw.csv").write_text("\n".join(["algorithm,task,run,score", *rows]) + "\n")
+    lines = [f"{game},{low},{high}" for game, (low, high) in ends.items()]
+    (tmp_path / "ends.csv").write_text("\n".join(["task,low,high", *lines]) + "\n")
+    found = [
+        records(gnomon("distill", "raw.csv", "--size", "2", "--nested", "none", "--json", *by))
+        for by in (("--normalize", "atari"), ("--normalize", "ends.csv"))
+    ]
+    assert found[0] == found[1]
+    for name, said in (("atri", "unknown normalization 'atri'; did you mean 'atari'?"),
+                       ("dmc", "dmc: expected returns from 0 to 1000")):  # fmt: skip
+        status, _, err = gnomon("distill", "raw.csv", "--normalize", name)
+        assert (status, said in err) == (2, True), err
+
+
 def test_a_model_holds_its_references(gnomon, fitted):
     raw = records(gnomon("distill", "predict", "model.json", "suite.csv", "--json"))
     given = gnomon("suite", "predict", "model.json", "suite.csv", "--references", "ends.csv")
@@ -307,7 +330,9 @@ def test_items_are_chosen(gnomon, tmp_path):
     options = ("--size", "12", "--model", "m.json", "--page", "p.html", "--figure", "f.svg")
     again = records(gnomon("distill", *many, *options, "--json"))
     assert again == found
-    assert "<h2" in (tmp_path / "p.html").read_text()
+    page = (tmp_path / "p.html").read_text()
+    assert "How the error falls with the number of items" in page
+    assert "error, chosen for each model" in page
     first, *_ = records(gnomon("distill", "predict", "m.json", "items.csv", "--json"))
     assert (first["n_items"], first["value"]) == (40, pytest.approx(x[0].mean()))
     asked = records(gnomon("distill", "next", *many, "--model", "m.json", "--json"))
@@ -333,7 +358,9 @@ def test_the_page_of_a_distillation_says_beside_what(suite, tmp_path, gnomon):
     (tmp_path / "costs.csv").write_text(costs)
     goal = ("--costs", "costs.csv", "--budget", "6", "--page", "page.html", "--folds", "3")
     assert gnomon("distill", "suite.csv", "--transform", "identity", *goal)[0] == 0
-    assert "What less error costs" in (tmp_path / "page.html").read_text()
+    priced = (tmp_path / "page.html").read_text()
+    assert "What less error costs" in priced
+    assert "nested relative error, %" in priced
     had = ("--have", "t1,t2", "--page", "page.html", "--folds", "3")
     assert gnomon("distill", "suite.csv", "--transform", "identity", *had)[0] == 0
     assert "already run" in (tmp_path / "page.html").read_text()

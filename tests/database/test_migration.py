@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import inspect, text
+from sqlalchemy import MetaData, StaticPool, create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
+from app_client import AppClient
 from gnomon.database.columns import Base
 from gnomon.database.engine import Database
 from gnomon.database.migration import (
@@ -17,11 +22,14 @@ from gnomon.database.migration import (
     require_head,
     upgrade,
 )
-from gnomon.database.schema import AuditRecord
+from gnomon.database.schema import AuditRecord, PlayAttempt
 from gnomon.errors import LeaderboardError
+from gnomon.web.app import create_app
 from gnomon.web.table_transfer import table_digests
 from small_season import fill
 
+#: Boards as the program of an older version left them.
+FILLED = Path(__file__).with_name("filled")
 TABLES = {table.name for table in Base.metadata.sorted_tables}
 
 
@@ -51,6 +59,45 @@ def test_a_migration_that_rebuilds_a_table_keeps_every_row(database, settings, n
     downgrade(database, "-1")
     with database.engine.begin() as connection:
         assert table_digests(connection) == before
+
+
+def carry_over(filled: Path, database: Database) -> None:
+    """Put the rows of a kept board of an older version into a database of that version."""
+    with closing(sqlite3.connect(":memory:")) as kept:
+        kept.executescript(filled.read_text("utf-8"))
+        engine = create_engine("sqlite://", creator=lambda: kept, poolclass=StaticPool)
+        old, new = MetaData(), MetaData()
+        old.reflect(engine)
+        new.reflect(database.engine)
+        with engine.connect() as source, database.engine.begin() as target:
+            for table in new.sorted_tables:
+                if table.name != "alembic_version":
+                    rows = [
+                        dict(row._mapping)
+                        for row in source.execute(old.tables[table.name].select())
+                    ]
+                    if rows:
+                        target.execute(table.insert(), rows)
+
+
+def test_a_filled_board_of_the_first_version_is_carried_over(database, settings):
+    """Its standings, scores of people and begun attempts are there as they were."""
+    downgrade(database, "base")
+    upgrade(database, "0001")
+    carry_over(FILLED / "0001.sql", database)
+    upgrade(database)
+    require_head(database)
+    with AppClient(create_app(settings, database)) as client:
+        standings = client.get("/seasons/spring.json").json()["standings"]
+        means = [row["estimates"]["mean"]["value"] for row in standings["ranked"]]
+        assert means == [67.5, 76.75]
+        hidden = client.get("/seasons/s1.json").json()["standings"]
+        assert ("left", "unfinished attempt") in {
+            (row["contender"]["name"], row["why"]) for row in hidden["unranked"]
+        }
+    with database.reading() as session:
+        assert session.query(PlayAttempt).count() == 5
+        assert session.query(AuditRecord).count() == 9
 
 
 @pytest.mark.parametrize(

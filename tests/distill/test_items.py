@@ -141,7 +141,12 @@ def test_a_saved_list_predicts_with_an_interval(tmp_path):
     ):
         ItemSuite.load(tmp_path / "other.json")
     solved = dict.fromkeys(found.items, 1.0)
-    assert model.estimate(solved).verdict == "may be better than all models of the training"
+    free = model.estimate(solved)
+    assert free.verdict == "at least the lower end: too much solved to tell how much more"
+    assert (free.low < free.value, free.high) == (True, 1.0)
+    bounded = model.estimate(solved | dict.fromkeys(found.items[:3], 0.0))
+    assert bounded.verdict == "may be better than all models of the training"
+    assert bounded.high < 1.0 - 3 / 200
     assert "fewer than 10 items" in model.estimate({"task_1": 1.0}).verdict
 
 

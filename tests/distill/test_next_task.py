@@ -77,6 +77,9 @@ def test_bad_input_is_told():
         next_steps(table_of(), "new", costs={"tt": 1.0}, transform="identity")
     with pytest.raises(ScoreDataError, match="expected a target half width above 0"):
         next_steps(table_of(), "new", target=0.0, transform="identity")
+    alone = ScoreTable.from_arrays({"mine": [[1.0, 2.0, 3.0]]})
+    with pytest.raises(ScoreDataError, match="other algorithms to learn from; found mine alone"):
+        next_steps(alone, "mine", transform="identity")
 
 
 def test_sparse_tables_are_completed():

@@ -156,6 +156,7 @@ CALLS = {
     "gnomon orders-by-method": ["scores.csv"],
     "gnomon critical-difference": ["scores.csv"],
     "gnomon difficulty-classes": ["scores.csv"],
+    "gnomon mastery": ["series.csv", "series.csv --prec-mode ignore --pairs"],
     "gnomon audit": ["scores.csv --resamples 20"],
     "gnomon distill": ["scores.csv --size 2 --folds 3"],
     "gnomon suite sizes": ["scores.csv --most 1 --folds 3"],
@@ -186,6 +187,8 @@ CALLS = {
 NOT_CALLED = {
     "gnomon reproduce": "tests/report/test_case_studies.py has its records",
     "gnomon demo": "its own test runs it, and a minute is enough",
+    "gnomon series-curves": "tests/cli/test_people.py has its records",
+    "gnomon transfer": "tests/experiments/test_phases.py has its records",
     "gnomon suite compare": "tests/cli/test_suite.py has its records",
     "gnomon suite items": "tests/cli/test_suite.py has its records",
     "gnomon atari5 score": "a test below has its games",
@@ -221,6 +224,7 @@ def examples(monkeypatch, tmp_path):
     Path("small.toml").write_text(
         'name = "small"\nrules = ["clockwise"]\nlearners = ["uniform"]\ntrials = 3\nepisodes = 4\n'
     )
+    Path("series.csv").write_text("#ruleSetName,mStar,learned\na,3,true\na,8,true\nb,9,true\n")
     lost = RunFolder.create("lost", load_experiment("small.toml"))
     (lost.path / "journal.sqlite").unlink()
     Path("wrong.txt").write_text("(1,*\n")

@@ -85,8 +85,16 @@ def test_nearby_and_remotest() -> None:
     assert game("(*,*,*,*,Remotest)", on).legal_moves() == [(0, 2), (1, 3), (2, 0), (3, 1), (4, 3)]
 
 
-def test_nearby_in_lower_case_is_an_undefined_variable() -> None:
-    assert game("(*,*,*,*,nearby)").finish == 2
+def test_nearby_and_remotest_in_lower_case_are_the_same() -> None:
+    for paper, text in (
+        ("(*,*,*,*,nearby)", "(*,*,*,*,Nearby)"),
+        ("(bucket:[!p*[0,1], (remotest+p)%4])", "(bucket:[!p*[0,1], (Remotest+p)%4])"),
+        ("(code:nearby==0)", "(code:Nearby==0)"),
+    ):
+        assert parse(paper) == parse(text)
+    # Elsewhere they are names.
+    assert parse("(place:nearby)") != parse("(place:Nearby)")
+    assert game("(*,*,*,*,near)").finish == 2
 
 
 def test_cells_that_are_not_on_the_board_never_match() -> None:

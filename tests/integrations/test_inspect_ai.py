@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -130,3 +132,17 @@ def test_the_entry_point_is_the_one_that_inspect_looks_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     found = project["entry-points"]["inspect_ai"]
     assert import_module(found["gnomon"]).hidden_rules is hidden_rules
+
+
+def test_a_process_that_imports_nothing_of_it_finds_the_task_by_its_name(tmp_path):
+    """As the command does, which makes a list of names between commas."""
+    code = (
+        "from inspect_ai._eval.loader import load_tasks\n"
+        "from inspect_ai._util.entrypoints import ensure_entry_points\n"
+        "ensure_entry_points()\n"
+        "[task] = load_tasks(['hidden_rules'], {'suite': ['clockwise', 'color-match']})\n"
+        "print(*(sample.id for sample in task.dataset))"
+    )
+    words = [sys.executable, "-c", code]
+    ran = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert ran.stdout == "clockwise/0 color-match/0\n"

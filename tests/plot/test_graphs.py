@@ -45,6 +45,17 @@ def test_joined_nodes_are_nearer():
     assert np.linalg.norm(place[0] - place[1]) < np.linalg.norm(place[0] - place[2])
 
 
+def test_no_line_runs_through_the_dot_of_another():
+    """A triangle with a tail, whose stress is least where its third corner lies on a side."""
+    edges = [(0, 1), (1, 2), (0, 2), (2, 3), (1, 4), (4, 2), (3, 5), (0, 6), (6, 2), (5, 2)]
+    place = stress_layout(7, edges)
+    for i, j in edges:
+        along = place[j] - place[i]
+        for k in set(range(7)) - {i, j}:
+            share = np.clip((place[k] - place[i]) @ along / (along @ along), 0, 1)
+            assert np.linalg.norm(place[k] - place[i] - share * along) > 0.03, (i, j, k)
+
+
 def test_no_line_runs_through_a_name():
     """Two crossing squares, whose corners have lines on all sides, and long names."""
     names = ["namethisgame", "yarsrevenge", "battlezone", "phoenix", "zaxxon", "upndown"]

@@ -1,7 +1,8 @@
 """Figures of few and of many algorithms: nothing is cut off, and no legend lies on a curve."""
 
 import warnings
-from itertools import pairwise
+from dataclasses import replace
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -66,6 +67,9 @@ def assert_legible(drawing, what):
         inside = page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
         # Ticks beyond the limits of an axis have labels that are not drawn.
         assert inside or _beyond_limits(drawing, text), (what, text.get_text(), box.extents)
+    named = [ax.xaxis.label for ax in drawing.axes if ax.get_xlabel()]
+    scales = [label.get_window_extent() for label in named]
+    assert not any(a.overlaps(b) for a, b in combinations(scales, 2)), (what, named[0].get_text())
     for ax in drawing.axes:
         legend = ax.get_legend()
         if legend is not None:
@@ -99,6 +103,23 @@ def assert_all_legible(kind, n_algorithms, names=FIGURES):
 def test_curves_of_few_and_many_are_legible(kind):
     assert_all_legible(kind, 2, ["estimate", "compare", "profile", "curves"])
     assert_all_legible(kind, 8, ["profile", "curves"])
+
+
+def test_a_long_name_of_the_scale_stays_below_its_panel():
+    scores = replace(table("tailed", 3), metric="return of an episode, random-human normalised")
+    for name in ("estimate", "histograms", "fewer runs"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert_legible(FIGURES[name](scores).figure().drawing, name)
+
+
+def test_of_many_subsamples_the_best_algorithms_are_drawn():
+    scores = table("tailed", 20)
+    found = gn.plan(scores, metrics=["mean"], way="subsample", runs=[1, 2, 3, 4], n_simulations=5)
+    figure = found.figure()
+    assert len(figure.drawing.axes[0].get_yticklabels()) == 60
+    assert figure.caption.endswith("The best 15 of 20 algorithms are drawn.")
+    assert len(figure.rows) == 80
 
 
 def test_more_than_twenty_bear_their_number():

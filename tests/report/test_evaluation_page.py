@@ -131,6 +131,14 @@ def test_of_items_that_differ_alike_some_are_taken_evenly():
     assert "20 items of 100 on which they differ" in table.caption
 
 
+def test_items_that_decide_speak_for_each_of_the_two():
+    worse = np.isin(np.arange(100), (3, 4, 51, 52, 53))
+    scores = {"a": [1.0 - worse], "b": [1.0 * worse]}
+    page = evaluation_report(ScoreTable.from_arrays(scores, units="items"), "logs")
+    for_a = [row["a"] for row in section_of(page, "items").tables[0].numbers]
+    assert for_a == [1.0] * 19 + [0.0]
+
+
 def test_one_model_and_models_without_a_common_item_have_a_page():
     page = evaluation_report(table_of({"a": 0.0}, 10), "logs")
     assert "intervals were measured from 20 on" in page.notices[0]

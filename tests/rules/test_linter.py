@@ -26,7 +26,8 @@ ANY = "(*,*,*,*,*)"
         ("Order T=[1]\n(pos:T)", 1, "note", "hides the built-in order", "another name"),
         ("Order X=[1]\n(pos:X)", 1, "note", "does not list 35 of the 36 cells", "list them"),
         # variables
-        ("(*,*,*,*,nearby)", 10, "warning", "'nearby' does not exist", "write 'Nearby'"),
+        ("(*,*,*,*,nearby)", 10, "note", "'nearby' is the paper's spelling", "write 'Nearby'"),
+        ("(*,*,*,*,NEARBY)", 10, "warning", "'NEARBY' does not exist", "write 'Nearby'"),
         ("(*,*,*,*,[P,1])", 11, "warning", "'P' does not exist", "write 'p'"),
         ("(*,*,*,*,[remote,1])", 11, "warning", "'remote' does not exist", "write 'Remotest'"),
         ("(*,*,*,*,[wild,1])", 11, "warning", "'wild' does not exist", "variables are p, pc"),
@@ -41,6 +42,8 @@ ANY = "(*,*,*,*,*)"
         # clauses and conditions
         ("(Bucket:1)", 2, "warning", "'Bucket' is no clause", "write 'bucket:'"),
         ("(colour:red)", 2, "warning", "'colour' is no clause", "write 'color:'"),
+        ("(siez:3)", 2, "warning", "no piece has the property 'siez'", "remove it, or give"),
+        ("(color:red, seq:[1,2])", 13, "warning", "has the property 'seq'", "remove it"),
         ("(size:[3..1])", 7, "warning", "the range [3..1] is empty", "write [1..3]"),
         ("(*,sqare,*,*,1)", 4, "warning", "the shape 'sqare', so it never", "write 'square'"),
         ("(*,*,pink,*,1)", 6, "note", "the color 'pink', so it never", "known: red, black"),
@@ -73,7 +76,6 @@ def test_findings(text: str, column: int, severity: str, message: str, remedy: s
         "(1,Star,[red,BLUE],[T,5],[p+1,Nearby])",
         "(code:q.color.pos==this.pos-1, bucket:!p*[0,1,2,3], shape:last.shape)",
         '(code:this.color=="RED", bucket:p.shape+1)',
-        "(kind:[cat,3], size:[1..3], code:p.kind)",
         "(1,*,*,*,*)\n(1,*,*,*,*)",
         "(pos:L, pos:T)\n()",
     ],
@@ -91,6 +93,14 @@ def test_palettes_of_ones_own() -> None:
     rule_set = parse("(*,heart,*,*,1)")
     assert lint(rule_set, shapes=("HEART",)) == ()
     assert len(lint(rule_set)) == 1
+
+
+def test_properties_of_ones_own() -> None:
+    rule_set = parse("(kind:[cat,3], size:[1..3], code:p.kind)")
+    assert lint(rule_set, properties=("kind", "size")) == ()
+    assert len(lint(rule_set)) == 2
+    (finding,) = lint(parse("(siez:3)"), properties=("size",))
+    assert finding.remedy == "write 'size'"
 
 
 def test_a_finding_in_words() -> None:

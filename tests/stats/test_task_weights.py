@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -147,6 +148,17 @@ def test_pairs_are_corrected_and_compared_on_their_own_tasks():
     assert min(one.p_adjusted for one in found) == pytest.approx(
         min(1.0, 3 * min(one.p_value for one in found))
     )
+
+
+def test_unlike_scales_are_those_of_the_scores_and_told_once():
+    runs = {name: [[18.0 + i, 60_000.0], [20.0, 60_000.0 + i]] for i, name in enumerate("abc")}
+    table = ScoreTable.from_arrays(runs, tasks=["Pong", "Atlantis"])
+    for verb in (compare_weighted, estimate_weighted):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateScoresWarning)
+            notes = verb(table, {"Pong": 1, "Atlantis": 3}).warnings
+        (said,) = [note for note in notes if note.startswith("raw scores on scales of their own")]
+        assert "(median 20.0 on Pong, 60,000 on Atlantis)" in said
 
 
 def test_weights_that_are_none_are_refused():

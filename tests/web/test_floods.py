@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import http.client
 import socket
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -95,6 +97,53 @@ def test_five_hundred_half_sent_heads(server, victim):
             if again.recv(4096).startswith(b"HTTP/1.1 200"):
                 return
     raise AssertionError("the address is refused for ever")
+
+
+@pytest.mark.parametrize(
+    "request_line", ["GET / HTTP/1.1", "POST /account/sign-in HTTP/1.1"], ids=["reads", "writes"]
+)
+def test_ninety_connections_that_ask_without_end(server, victim, request_line):
+    """What one address asks for waits for its own turn, and not before another's."""
+    body = b"token=gnomon_0123456789abcdef_" + b"a" * 43
+    head = (
+        f"{request_line}\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\n\r\n"
+    )
+    flooding = subprocess.Popen(
+        [sys.executable, "-c", _ASKING, str(server.port), head.encode().hex() + body.hex()],
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert flooding.stdout is not None
+        assert flooding.stdout.readline() == b"asking\n"
+        victim.is_served()
+        assert flooding.poll() is None
+    finally:
+        flooding.kill()
+        flooding.communicate()
+
+
+#: Ask as fast as answers come, by ninety connections of an address, for a minute at most.
+_ASKING = """
+import asyncio, sys
+port, message = int(sys.argv[1]), bytes.fromhex(sys.argv[2])
+
+async def ask():
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.2", 0))
+    while True:
+        writer.write(message)
+        head = await reader.readuntil(b"\\r\\n\\r\\n")
+        length = head.lower().partition(b"content-length: ")[2].partition(b"\\r\\n")[0]
+        await reader.readexactly(int(length))
+
+async def main():
+    asking = [asyncio.create_task(ask()) for _ in range(90)]
+    await asyncio.sleep(0.5)
+    print("asking", flush=True)
+    await asyncio.wait(asking, timeout=60)
+
+asyncio.run(main())
+"""
 
 
 def test_five_hundred_idle_websockets_of_one_token(server, victim, attacker):

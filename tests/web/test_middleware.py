@@ -85,7 +85,8 @@ def test_even_a_mistake_of_ours_bears_them_and_tells_nothing(settings, database)
     with AppClient(app, raise_app_exceptions=False) as client:
         answer = client.get("/api/broken")
     assert answer.status_code == 500
-    assert answer.json() == {"detail": "the server made a mistake; it has been noted"}
+    noted = answer.headers["X-Request-ID"]
+    assert answer.json() == {"detail": f"the server made a mistake; it has been noted as {noted}"}
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 

@@ -99,8 +99,18 @@ class HttpClient:
         """Return the text at a path; errors as :meth:`ask`."""
         return self._bytes("GET", path, None, {}).decode(errors="replace")
 
-    def ask(self, method: str, path: str, value: Any = None, *, data: bytes | None = None) -> Any:
-        """Send a record as JSON, or bytes, and return the JSON of the answer; None if it is empty.
+    def ask(
+        self,
+        method: str,
+        path: str,
+        value: Any = None,
+        *,
+        data: bytes | None = None,
+        form: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Send a record as JSON, bytes, or a form, and return the JSON of the answer.
+
+        An empty answer is None.
 
         Raises
         ------
@@ -110,7 +120,10 @@ class HttpClient:
             There was no answer within the bounds, or none in HTTP and JSON.
         """
         headers = {}
-        if data is not None:
+        if form is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            data = parse.urlencode(form).encode()
+        elif data is not None:
             headers["Content-Type"] = "application/octet-stream"
         elif value is not None:
             headers["Content-Type"] = "application/json"

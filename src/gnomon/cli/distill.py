@@ -14,7 +14,7 @@ import typer
 from gnomon.cli.answer import Answer, JsonOption, answering
 from gnomon.cli.options import ReadOptions, Score, scores_of, with_groups
 from gnomon.cli.progress import SearchOptions, announce, check_writable
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, UnknownNameError
 
 if TYPE_CHECKING:
     from gnomon.distill import PreparedScores
@@ -49,7 +49,14 @@ class SuiteScores(ReadOptions):
         "median"
     )
     transform: Annotated[str, typer.Option(help="log, identity or logit.")] = "log"
-    references: References = None
+    references: Annotated[
+        str | None,
+        typer.Option(
+            "--normalize", "--references",
+            help="atari, procgen-easy, procgen-hard or dmc; or a CSV of task, random, human or "
+            "task, low, high: scores become 0 to 100.",
+        ),
+    ] = None  # fmt: skip
     group_by: Annotated[
         str | None, typer.Option(help="The column that says what an algorithm comes from.")
     ] = None
@@ -97,13 +104,14 @@ class SuiteScores(ReadOptions):
         """Return the scores of a file, or of a data set as its authors prepare it."""
         from gnomon.distill import prepare
 
-        if self._table is None:
+        table = self._table
+        if table is None:
             return self._data_set(self.source)
         return prepare(
-            self._table,
+            table,
             transform=self.transform,
             summary=self.summary,
-            references=references_of(self.references),
+            references=anchors_of(self.references, table),
             least_tasks=self.least_tasks,
             least_algorithms=self.least_algorithms,
             least_summary=self.least_summary,
@@ -117,7 +125,7 @@ class SuiteScores(ReadOptions):
         from gnomon.distill import atari
         from gnomon.scores.datasets import load_scores
 
-        given: dict[str, Any] = {"references": self.references, "group-by": self.group_by}
+        given: dict[str, Any] = {"normalize": self.references, "group-by": self.group_by}
         given["date-by"] = self.date_by
         given |= {"least-summary": self.least_summary, "score": self.score, "where": self.where}
         option = next((option for option, value in given.items() if value is not None), None)
@@ -254,6 +262,7 @@ def distill(
 
             with search.begun("page") as doing:
                 doing |= {"sets": _sets_beside(scores.source, options), "costs": options["costs"]}
+                doing["scores"] = table
                 told = distillation_report(found, Path(scores.source).name, **doing)
             told.save_alone(page)
             answer.say(f"written to {page}")
@@ -277,6 +286,22 @@ def say_items(answer: Answer, items: Sequence[str]) -> None:
     answer.results([{"items": list(items)}])
     for item in items:
         answer.say(item)
+
+
+def anchors_of(name: str | None, table: ScoreTable) -> dict[str, tuple[float, float]] | None:
+    """Return the scores of each task that become 0 and 100, of a suite or of a file."""
+    if name is None:
+        return None
+    from gnomon.scores.anchors import SUITES, anchors_of_suite, read_anchors
+
+    suite = "atari" if name == "random-human" else name
+    if suite not in SUITES and not (Path(name).suffix or Path(name).is_file()):
+        raise UnknownNameError("normalization", name, ("FILE", *SUITES))
+    found = anchors_of_suite(suite, table) if suite in SUITES else read_anchors(Path(name), table)
+    for task, (zero, one) in found.items():
+        if zero == one:
+            raise ScoreDataError(f"{name}: expected two scores of {task} that differ")
+    return found
 
 
 def references_of(path: Path | None) -> dict[str, tuple[float, float]] | None:

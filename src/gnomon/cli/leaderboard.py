@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -68,7 +69,15 @@ def serve(
     https: Annotated[
         bool, typer.Option("--https", help="Behind a proxy that speaks HTTPS: secure cookies.")
     ] = False,
+    openid_issuer: Annotated[
+        str, typer.Option(help="A sign-in provider, by OpenID Connect: https://...")
+    ] = "",
+    openid_client: Annotated[str, typer.Option(help="As whom it knows this server.")] = "",
     worker: Annotated[bool, typer.Option(help="Verify submissions here too.")] = True,
+    log_format: Annotated[
+        Literal["text", "json"],
+        typer.Option(help="Of the log on stderr; as json it holds every request."),
+    ] = "text",
     as_json: JsonOption = False,
 ) -> None:
     """Serve a leaderboard, with human play, to this machine or through a proxy to the world."""
@@ -79,6 +88,9 @@ def serve(
         changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
         hosts = (*ServerSettings.allowed_hosts, *(allowed_host or ()))
         changes |= {"allowed_hosts": hosts, "trusted_proxies": tuple(trusted_proxy or ())}
+        changes |= {"openid_issuer": openid_issuer, "openid_client": openid_client}
+        # Not by an option: everybody on the machine can read a command line.
+        changes["openid_secret"] = os.environ.get("GNOMON_OPENID_SECRET", "")
         settings = ServerSettings(data, database, **changes)
 
         def tell(started: Started) -> None:
@@ -89,7 +101,9 @@ def serve(
                     answer.say(f"First admin token, shown only now: {started.first_token}")
             print(end="", flush=True)  # whoever started the server may read through a pipe
 
-        serve_until_stopped(settings, host, port, worker=worker, on_start=tell)
+        serve_until_stopped(
+            *(settings, host, port), worker=worker, log_format=log_format, on_start=tell
+        )
 
 
 def register(
@@ -100,6 +114,9 @@ def register(
     out: Annotated[Path | None, typer.Option(help="Write what to play to this TOML file.")] = None,
     description: Annotated[str, typer.Option(help="What it is, as plain text.")] = "",
     link: Annotated[str, typer.Option(help="A page about it.")] = "",
+    card: Annotated[
+        Path | None, typer.Option(help="What it is, in fields: a TOML file (kind, code, ...).")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Register a learner in a season of a leaderboard, and get what it has to play."""
@@ -107,10 +124,14 @@ def register(
 
     from gnomon._io.atomic_file import write_atomically
     from gnomon._io.http_client import HttpClient
+    from gnomon._io.text_file import read_toml
 
     with answering("register", as_json=as_json) as answer:
         client = HttpClient(to, token)
-        value = {"name": name, "description": description, "link": link}
+        value: dict[str, Any] = {"name": name, "description": description, "link": link}
+        if card is not None:
+            # A moment of TOML is none of JSON: as a text the server tells what is wrong with it.
+            value["card"] = json.loads(json.dumps(read_toml(card, dict), default=str))
         entry = client.ask("POST", f"/api/seasons/{quote(season, safe='')}/entries", value)
         answer.results([entry])
         answer.say(f"{entry['name']} is entry {entry['id']} of {entry['season']}")

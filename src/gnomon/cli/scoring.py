@@ -3,66 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import Normalize, ReadOptions, normalized, scores_of, with_groups
+from gnomon.cli.people import NaiveOption, SeriesOptions
 from gnomon.cli.sources import Sources
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
-
-
-@dataclass(frozen=True)
-class SeriesOptions:
-    """How series of people are scored."""
-
-    target_streak: Annotated[
-        int | None, typer.Option(min=1, help="Of people: mastery is so many successes in a row.")
-    ] = None
-    target_r: Annotated[
-        float | None, typer.Option("--target-r", help="Of people: or a likelihood ratio so high.")
-    ] = None
-    prec_mode: Annotated[
-        Literal["naive", "every", "every-cond", "ignore"],
-        typer.Option(help="Of people: which series compare, by the rules met before."),
-    ] = "naive"
-    p0: Annotated[
-        Literal["random", "mcp1"],
-        typer.Option(help="Of people: who sets the chances: any attempt, or no known failure."),
-    ] = "random"
-    rule: Annotated[str | None, typer.Option(help="Of people: only series on this rule.")] = None
-    rules: Annotated[
-        Path | None, typer.Option(help="Of people: the folder of the rules, NAME.txt.")
-    ] = None
-    trial_lists: Annotated[
-        Path | None, typer.Option(help="Of people: the folder of trial lists, PLAN/LIST.csv.")
-    ] = None
-    as_reference: Annotated[
-        bool, typer.Option("--as-reference", help="Of people: as the reference system counts.")
-    ] = False
-
-    def scores(self, places: Sequence[Path], metric: str | None) -> ScoreTable:
-        """Return the scores of transcripts."""
-        from gnomon.experiments.series.played_series import read_series
-        from gnomon.experiments.series.series_scores import score_series
-
-        return score_series(
-            read_series(places, trial_lists=self.trial_lists),
-            metric or "m_star",
-            rules=self.rules,
-            target_streak=self.target_streak,
-            target_r=self.target_r,
-            precedence=self.prec_mode,
-            p0=self.p0,
-            rule=self.rule,
-            as_reference=self.as_reference,
-        )
 
 
 @with_groups
@@ -78,6 +31,14 @@ def score(
     ] = None,
     normalize: Normalize = None,
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
+    p0: NaiveOption = "random",
+    by: Annotated[
+        Literal["player", "people"],
+        typer.Option(help="Of people: each is an algorithm, or all are runs of one, people."),
+    ] = "player",
+    series_table: Annotated[
+        Path | None, typer.Option(help="Of people: write the reference system's table of series.")
+    ] = None,
     *,
     people: SeriesOptions,
     reading: ReadOptions,
@@ -85,7 +46,9 @@ def score(
 ) -> None:
     """Turn the attempts of a run, or of people, into scores, one for each trial or series."""
     with answering("score", as_json=as_json) as answer:
-        table = normalized(_table(source, metric, people, reading), normalize)
+        table = normalized(
+            _table(source, metric, _OfPeople(people, p0, by, series_table), reading), normalize
+        )
         # Whether attempts on empty cells are errors stands here, for a table of errors.
         origin = "; ".join(table.provenance)
         if out is not None:
@@ -102,11 +65,20 @@ def score(
             answer.records(table.to_records())
 
 
+class _OfPeople(NamedTuple):
+    """What only series of people are asked for."""
+
+    series: SeriesOptions = SeriesOptions()
+    p0: Literal["random", "mcp1"] = "random"
+    by: Literal["player", "people"] = "player"
+    table: Path | None = None
+
+
 def _table(
-    source: Sequence[str], metric: str | None, people: SeriesOptions, reading: ReadOptions
+    source: Sequence[str], metric: str | None, people: _OfPeople, reading: ReadOptions
 ) -> ScoreTable:
     places = [Path(word) for word in source]
-    asked = people != SeriesOptions()
+    asked = people != _OfPeople()
     if not _is_of_people(places, metric, asked=asked):
         if asked:
             raise ScoreDataError(
@@ -118,7 +90,14 @@ def _table(
         raise ScoreDataError(
             f"{source[0]}: transcripts of people have no options of score files, such as --where"
         )
-    return people.scores(places, metric)
+    series = people.series.series(places)
+    if people.table is not None:
+        from gnomon.experiments.series.series_tables import write_series_table
+
+        replayed = people.series.rules is not None
+        measured = people.series.measured(series, with_chances=replayed)
+        write_series_table(measured, people.table, p0=people.p0, with_moves=replayed)
+    return people.series.scores(series, metric or "m_star", p0=people.p0, by=people.by)
 
 
 def _is_of_people(places: Sequence[Path], metric: str | None, *, asked: bool) -> bool:

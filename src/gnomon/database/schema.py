@@ -62,6 +62,50 @@ class BrowserSession(Base):
     token: Mapped[Token] = relationship()
 
 
+class Identity(Base):
+    """Who an account's person is to a sign-in provider: ``subject``, as ``issuer`` calls it.
+
+    ``token_id`` is the token that browsers are signed in by; revoking it signs them out.
+    """
+
+    __tablename__ = "identities"
+    __table_args__ = (UniqueConstraint("issuer", "subject"),)
+    id: Mapped[Id]
+    account_id: Mapped[AccountId]
+    issuer: Mapped[str] = mapped_column(String(300))
+    subject: Mapped[str] = mapped_column(String(300))
+    token_id: Mapped[int | None] = mapped_column(ForeignKey("tokens.id"))
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    account: Mapped[Account] = relationship()
+    token: Mapped[Token | None] = relationship()
+
+
+class TokenRequest(Base):
+    """Somebody without an account who asks for a token; ``claim`` is the hash of what was given.
+
+    ``state`` is ``waiting``, ``granted``, ``refused`` or ``claimed``: the token was fetched, once.
+    """
+
+    __tablename__ = "token_requests"
+    id: Mapped[Id]
+    name: Mapped[Name]
+    contact: Mapped[str] = mapped_column(default="")
+    reason: Mapped[str] = mapped_column(default="")
+    claim: Mapped[Sha256] = mapped_column(unique=True)
+    state: Mapped[str] = mapped_column(String(8), default="waiting", index=True)
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    decided_at: Mapped[datetime.datetime | None]
+
+
+class ServerSwitch(Base):
+    """A setting that moderators change while the server runs."""
+
+    __tablename__ = "server_switches"
+    name: Mapped[Name] = mapped_column(primary_key=True)
+    value: Mapped[Name]
+
+
 class Season(Base):
     """A board of its own: which rules, on which boards, from when to when.
 
@@ -115,7 +159,7 @@ class SeasonRule(Base):
 
 
 class Entry(Base):
-    """A learner that an account has registered in a season."""
+    """A learner that an account has registered in a season; ``card`` is what it says of itself."""
 
     __tablename__ = "entries"
     __table_args__ = (UniqueConstraint("season_id", "name_key"),)
@@ -126,6 +170,7 @@ class Entry(Base):
     name_key: Mapped[Name]
     description: Mapped[str] = mapped_column(default="")
     link: Mapped[str] = mapped_column(default="")
+    card: Mapped[dict[str, Any]] = mapped_column(default=dict)
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     withdrawn_at: Mapped[datetime.datetime | None]
     withdrawn_reason: Mapped[str] = mapped_column(default="")

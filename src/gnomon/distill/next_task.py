@@ -176,6 +176,10 @@ def next_steps(
         data = prepare(scores, **preparation)
         is_own = np.array([name == algorithm for name in data.algorithms])
         train = data.rows(~is_own)
+        if not train.algorithms:
+            raise ScoreDataError(
+                f"expected other algorithms to learn from; found {algorithm} alone"
+            )
         check_costs(costs or {}, data.tasks)
         names = FactorProcedure().covariance(train)[0]
         row = data.x[is_own][0] if is_own.any() else np.full(len(data.tasks), np.nan)

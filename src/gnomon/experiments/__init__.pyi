@@ -19,6 +19,11 @@ from .folder.run_folder import RunFolder as RunFolder
 from .folder.run_status import PairStatus as PairStatus
 from .folder.run_status import RunStatus as RunStatus
 from .folder.run_status import status as status
+from .phases import Phase as Phase
+from .phases import PhaseExperiment as PhaseExperiment
+from .phases import phase_experiment as phase_experiment
+from .phases import play_phases as play_phases
+from .phases import read_phase_experiment as read_phase_experiment
 from .runner import Progress as Progress
 from .runner import RunSummary as RunSummary
 from .runner import run as run
@@ -47,9 +52,17 @@ from .scoring.trial_scores import METRICS as METRICS
 from .scoring.trial_scores import Metric as Metric
 from .scoring.trial_scores import episode_errors as episode_errors
 from .scoring.trial_scores import score_trial as score_trial
+from .series.measured_series import MeasuredSeries as MeasuredSeries
+from .series.measured_series import measure_series as measure_series
 from .series.played_series import PlayedSeries as PlayedSeries
 from .series.played_series import read_series as read_series
+from .series.series_curves import MedianPoint as MedianPoint
+from .series.series_curves import SeriesCurve as SeriesCurve
+from .series.series_curves import SeriesCurves as SeriesCurves
+from .series.series_curves import series_curves as series_curves
 from .series.series_scores import score_series as score_series
+from .series.series_tables import read_series_table as read_series_table
+from .series.series_tables import write_series_table as write_series_table
 from .trial import Trial as Trial
 from .trial import trials_of as trials_of
 
@@ -64,8 +77,12 @@ __all__ = [
     "LearnerEntry",
     "LearningCurve",
     "MasteryDistribution",
+    "MeasuredSeries",
+    "MedianPoint",
     "Metric",
     "PairStatus",
+    "Phase",
+    "PhaseExperiment",
     "PlayedSeries",
     "PredefinedBoards",
     "Progress",
@@ -75,6 +92,8 @@ __all__ = [
     "RunStatus",
     "RunSummary",
     "RungScore",
+    "SeriesCurve",
+    "SeriesCurves",
     "Statement",
     "Statements",
     "Suite",
@@ -97,15 +116,22 @@ __all__ = [
     "load_experiment",
     "load_suite",
     "mastery_distribution",
+    "measure_series",
+    "phase_experiment",
+    "play_phases",
+    "read_phase_experiment",
     "read_series",
+    "read_series_table",
     "repair",
     "run",
     "score",
     "score_series",
     "score_table",
     "score_trial",
+    "series_curves",
     "statements",
     "status",
     "trials_of",
     "write_curves",
+    "write_series_table",
 ]

@@ -43,6 +43,18 @@ def _read_game_log(path: Path, wanted: ReadRequest) -> ScoreTable:
     return read_game_log(path, wanted.metric or wanted.default_metric or "tce")
 
 
+def _is_series_table(path: Path) -> bool:
+    from gnomon.experiments.series.series_tables import is_series_table
+
+    return path.suffix == ".csv" and path.is_file() and is_series_table(path)
+
+
+def _read_series_table(path: Path, wanted: ReadRequest) -> ScoreTable:
+    from gnomon.experiments.series.series_tables import read_series_table
+
+    return read_series_table(path, wanted.metric or "m_star")
+
+
 RUN_FOLDER = Reader(
     "run-folder",
     "the folder of an experiment that gnomon run has played",
@@ -56,5 +68,13 @@ GAME_LOG = Reader(
     "a result file or transcript of a game server",
     recognises=_is_game_log,
     read=_read_game_log,
+    takes=frozenset({"metric"}),
+)
+
+SERIES_TABLE = Reader(
+    "series-table",
+    "a table of people's series, in the columns of the reference game server",
+    recognises=_is_series_table,
+    read=_read_series_table,
     takes=frozenset({"metric"}),
 )

@@ -67,10 +67,10 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """Content hash of all that determines the attempts, 32 hexadecimal digits."""
-        ours = content_text([self.learner.hash, self.rule.hash, self.number])
         shared = _shared(self.episodes, self.horizon, self.seed, self.board, self.predefined)
-        # One list, of which thousands of trials share the second half.
-        return hashlib.sha256(f"{ours[:-1]},{shared[1:]}".encode()).hexdigest()[:32]
+        # One list as JSON, of which thousands of trials share the second half.
+        ours = f'["{self.learner.hash}","{self.rule.hash}",{self.number},'
+        return hashlib.sha256((ours + shared[1:]).encode()).hexdigest()[:32]
 
     def play(self, asking: Asking | None = None) -> TrialLog:
         """Play the trial; what a language model is asked is kept as ``asking`` says.

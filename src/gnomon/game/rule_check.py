@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,8 +86,12 @@ class CheckedRule:
         return f"{self.file}, {finding}\n{excerpt(source, finding.column)}"
 
 
-def check_rule(file: str, text: str, *, max_states: int) -> CheckedRule:
+def check_rule(
+    file: str, text: str, *, max_states: int, properties: Collection[str] = ()
+) -> CheckedRule:
     """Check a text, and unless `max_states` is 0, search for a board on which it gets stuck.
+
+    ``properties`` are those that pieces have besides shape and colour.
 
     Examples
     --------
@@ -99,7 +103,7 @@ def check_rule(file: str, text: str, *, max_states: int) -> CheckedRule:
         rule_set = parse(text)
     except RuleSyntaxError:
         return CheckedRule(file, text, lint_text(text))
-    findings, n_lines = lint(rule_set), len(rule_set.lines)
+    findings, n_lines = lint(rule_set, properties=properties, text=text), len(rule_set.lines)
     playable = all(finding.severity != "error" for finding in findings)
     # The search knows pieces of shape and colour alone; a rule on others would always be stuck.
     if not max_states or not playable or _asks_for_properties(rule_set):

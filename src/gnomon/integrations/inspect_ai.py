@@ -50,7 +50,7 @@ _ATTEMPTS, _STATEMENT = "gnomon_attempts", "gnomon_statement"
 
 @task
 def hidden_rules(
-    suite: str = "gohr-induction",
+    suite: str | list[str] = "gohr-induction",
     boards: int = 20,
     seed: int = 0,
     mode: Mode = "memory",
@@ -64,8 +64,8 @@ def hidden_rules(
 
     Parameters
     ----------
-    suite : str
-        A suite, a rule, or several of them between commas.
+    suite : str or list of str
+        A suite, a rule, or several of them between commas, of which Inspect's command makes a list.
     boards, trials, horizon, seed : int
         Boards of a trial (``episodes`` of an experiment), trials of each rule, attempts at most on
         a board, and what the boards are drawn from.
@@ -78,13 +78,14 @@ def hidden_rules(
     >>> [sample.id for sample in task.dataset]
     ['clockwise/0', 'color-match/0', 'clockwise/1', 'color-match/1']
     """
-    rules = [name.strip() for name in suite.split(",")]
+    rules = [name.strip() for name in (suite.split(",") if isinstance(suite, str) else suite)]
+    name = ",".join(rules)
     # The boards of a trial depend on no learner: any one stands for the model.
     config = ExperimentConfig(
-        suite, rules, ["uniform"], trials=trials, episodes=boards, horizon=horizon, seed=seed
+        name, rules, ["uniform"], trials=trials, episodes=boards, horizon=horizon, seed=seed
     )
     return Task(
-        dataset=MemoryDataset([_sample(trial) for trial in trials_of(config)], name=suite),
+        dataset=MemoryDataset([_sample(trial) for trial in trials_of(config)], name=name),
         solver=play(mode, observation, answer, context_tokens),
         scorer=[errors_to_learn(), tce(), states_rule()],
         version=1,

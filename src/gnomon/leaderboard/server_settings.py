@@ -1,6 +1,7 @@
 """Settings of a leaderboard server: data folder, database, hosts, limits.
 
-Nothing here is secret but the database's address, which may hold a password; it is not shown.
+Secret are the database's address, which may hold a password, and the secret of the sign-in
+provider; neither is shown.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ class ServerSettings:
         Whether the session cookie is for HTTPS only; to be set behind a proxy that speaks it.
     trusted_proxies : tuple of str
         Addresses whose ``X-Forwarded-For`` is believed, for rate limits.
+    openid_issuer, openid_client, openid_secret : str
+        A provider of sign-in by OpenID Connect, and as whom it knows this server; ``""`` for none.
+        It sends browsers back to ``public_url``.
     max_body_bytes, max_manifest_bytes, max_upload_bytes, max_unpacked_bytes : int
         Most bytes of an ordinary request, of a manifest, of a log as it comes and unpacked.
     max_ratio : float
@@ -57,6 +61,8 @@ class ServerSettings:
         New play sessions of one address.
     connections_per_address : int
         Open at once; those of a trusted proxy are for the proxy to limit.
+    answers_at_once : int
+        Requests of one address that are answered at once; its others wait their turn.
     uploads_at_once, websockets_at_once : int
         Of one account, and of one address. Of the logs of each, one is read at a time.
     upload_mib_per_hour : int
@@ -76,6 +82,9 @@ class ServerSettings:
     public_url: str = ""
     secure_cookies: bool = False
     trusted_proxies: tuple[str, ...] = ()
+    openid_issuer: str = ""
+    openid_client: str = ""
+    openid_secret: str = field(default="", repr=False)
     max_body_bytes: int = MIB
     max_manifest_bytes: int = 4 * MIB
     max_upload_bytes: int = 256 * MIB
@@ -97,6 +106,7 @@ class ServerSettings:
     submissions_per_hour: int = 60
     max_play_sessions_per_hour: int = 120
     connections_per_address: int = 100
+    answers_at_once: int = 4
     uploads_at_once: int = 8
     websockets_at_once: int = 32
     upload_mib_per_hour: int = 8192
@@ -111,6 +121,10 @@ class ServerSettings:
                 raise LeaderboardError(
                     f"setting {each.name!r}: expected more than 0, found {value}"
                 )
+        if self.openid_issuer and not (self.openid_client and self.public_url):
+            raise LeaderboardError(
+                "setting 'openid_issuer': expected 'openid_client' and 'public_url' with it"
+            )
         if self.heartbeat_s >= self.lease_s:
             raise LeaderboardError("setting 'heartbeat_s': expected less than 'lease_s'")
 

@@ -1,12 +1,15 @@
 """Cached standings, computed once for each version of a season, large ones in the background.
 
-A small board is computed while the reader waits. A large one takes half a minute, so it is computed
-in a process of its own, while pages show the board as it was, and say so. What was computed is kept
-in the server's data folder too: a server that starts again need not do it again.
+A small board is computed while the reader waits. A large one takes longer (of 200 learners three
+seconds, of 2,000 three to four minutes and 1.5 GB), so it is computed in a process of its own,
+while pages show the board as it was, and say so. A change after which the scores are the same costs
+nothing. What was computed is kept in the server's data folder too: a server that starts again need
+not do it again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 from collections import Counter
@@ -17,9 +20,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import polars as pl
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from gnomon._io.atomic_file import write_atomically
@@ -37,7 +41,7 @@ _MANY_MORE = 3
 #: Entries times rules that are computed at once, in less time than a reader minds.
 _SMALL = 150
 #: How a snapshot is written; another number makes old files worthless.
-_FORMAT = 4
+SNAPSHOT_FORMAT = 5
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,8 @@ class StandingsCache:
         self._small = small
         self._lock = Lock()
         self._known: dict[int, Standings] = {}
-        self._coming: dict[int, tuple[BaseProcess, Connection]] = {}
+        self._digests: dict[int, str] = {}
+        self._coming: dict[int, tuple[BaseProcess, Connection, str]] = {}
 
     def get(self, season_id: int, version: int) -> Snapshot | None:
         """Return the standings of a season, new or as they were before; None if none are ready."""
@@ -78,7 +83,7 @@ class StandingsCache:
     def close(self) -> None:
         """End what is being computed."""
         with self._lock:
-            for process, connection in self._coming.values():
+            for process, connection, _ in self._coming.values():
                 process.terminate()
                 process.join()
                 connection.close()
@@ -90,35 +95,43 @@ class StandingsCache:
             return known
         with self._database.reading() as session:
             board = board_of(session, session.get_one(Season, season_id))
+        digest = _digest(board)
+        if known is not None and digest == self._digests.get(season_id):
+            # Something else has changed: somebody registered who has played nothing yet.
+            return self._keep(season_id, replace(known, version=board.version), digest)
         if len(board.contenders) * len(board.rules) <= self._small:
-            return self._keep(season_id, standings_of(board))
+            return self._keep(season_id, standings_of(board), digest)
         # Spawned: a fork of a server with threads may hang. It ends with the server.
         context = multiprocessing.get_context("spawn")
         connection, far_end = context.Pipe(duplex=False)
         process = context.Process(target=_compute, args=(board, far_end), daemon=True)
         process.start()
         far_end.close()
-        self._coming[season_id] = process, connection
+        self._coming[season_id] = process, connection, digest
         return known
 
     def _collect(self, season_id: int) -> None:
         """Take what the process has computed, if it has."""
         if season_id not in self._coming:
             return
-        process, connection = self._coming[season_id]
+        process, connection, digest = self._coming[season_id]
         if not connection.poll() and process.is_alive():
             return
         del self._coming[season_id]
         # If the process died, there is nothing to take, and the next reader has it begun again.
         if connection.poll():
             with suppress(EOFError):
-                self._keep(season_id, Standings.from_record(connection.recv()))
+                self._keep(season_id, Standings.from_record(connection.recv()), digest)
         connection.close()
         process.join()
 
-    def _keep(self, season_id: int, standings: Standings) -> Standings:
-        self._known[season_id] = standings
-        record = {"format": _FORMAT, "standings": standings.as_record()}
+    def _keep(self, season_id: int, standings: Standings, digest: str) -> Standings:
+        self._known[season_id], self._digests[season_id] = standings, digest
+        record = {
+            "format": SNAPSHOT_FORMAT,
+            "digest": digest,
+            "standings": standings.as_record(),
+        }
         self._folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self._path(season_id), json.dumps(record, allow_nan=False).encode())
         return standings
@@ -130,18 +143,26 @@ class StandingsCache:
         """
         try:
             record = json.loads(self._path(season_id).read_bytes())
-            if record["format"] != _FORMAT:
+            if record["format"] != SNAPSHOT_FORMAT:
                 return None
+            digest = record["digest"]
             found = Standings.from_record(record["standings"])
             if found.version > version:
                 return None
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        self._known[season_id] = found
+        self._known[season_id], self._digests[season_id] = found, digest
         return found
 
     def _path(self, season_id: int) -> Path:
         return self._folder / f"{season_id}.json"
+
+
+def _digest(board: Board) -> str:
+    """Return a hash of all that standings are made of; the version is not part of it."""
+    told = (board.season, dict(board.rules), board.trials, board.contenders, board.notes)
+    scores = board.scores.sort("entry", "rule", "run").write_csv()
+    return hashlib.sha256(f"{told!r}\n{scores}".encode()).hexdigest()
 
 
 def _compute(board: Board, connection: Connection) -> None:
@@ -153,13 +174,29 @@ def _compute(board: Board, connection: Connection) -> None:
 def board_of(session: Session, season: Season) -> Board:
     """Return all scores of a season, as the database has them."""
     contenders = _contenders(session, season)
+    notes = _of_many(session, season, contenders)
+    return _board(season, contenders, _scores(session, season), notes)
+
+
+def board_of_some(session: Session, season: Season, contenders: Sequence[Contender]) -> Board:
+    """Return the scores of some entries of a season, without reading those of all others."""
+    only = VerifiedTrial.submission_id.in_(
+        select(Submission.id)
+        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
+        .where(EntryAttempt.entry_id.in_([each.entry_id for each in contenders]))
+    )
+    return _board(season, contenders, _scores(session, season, only), ())
+
+
+def _scores(session: Session, season: Season, *only: ColumnElement[bool]) -> pl.DataFrame:
+    """Return a row for each trial that counts: entry, rule, run, score."""
     columns = (Entry.id, VerifiedTrial.rule_id, EntryAttempt.number, VerifiedTrial.number)
     rows = session.execute(
         select(*columns, VerifiedTrial.tce)
         .join(Submission, VerifiedTrial.submission_id == Submission.id)
         .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
         .join(Entry, EntryAttempt.entry_id == Entry.id)
-        .where(Submission.season_id == season.id, Submission.state.in_(COUNTED))
+        .where(Submission.season_id == season.id, Submission.state.in_(COUNTED), *only)
     ).all()
     names = {rule.id: rule.name for rule in season.rules}
     kinds = {
@@ -170,12 +207,17 @@ def board_of(session: Session, season: Season) -> Board:
         "score": pl.Float64,
     }
     frame = pl.DataFrame([tuple(row) for row in rows], schema=kinds, orient="row")
-    scores = frame.select(
+    return frame.select(
         "entry",
         pl.col("rule_id").replace_strict(names, return_dtype=pl.String).alias("rule"),
         ((pl.col("attempt") - 1) * season.trials + pl.col("number")).alias("run"),
         "score",
     )
+
+
+def _board(
+    season: Season, contenders: Sequence[Contender], scores: pl.DataFrame, notes: tuple[str, ...]
+) -> Board:
     return Board(
         season.name,
         {rule.name: rule.visibility == "hidden" for rule in season.rules},
@@ -184,7 +226,7 @@ def board_of(session: Session, season: Season) -> Board:
         scores,
         season.version,
         season.id,
-        _of_many(session, season, contenders),
+        notes,
     )
 
 
@@ -209,12 +251,15 @@ def _of_many(session: Session, season: Season, shown: Sequence[Contender]) -> tu
 def _contenders(session: Session, season: Season) -> list[Contender]:
     """Return the entries of which something was verified, with all their attempts counted."""
     entries = session.execute(
-        select(Entry.id, Entry.name, Account.name)
+        select(Entry.id, Entry.name, Account.name, Entry.card)
         .join(Account, Entry.account_id == Account.id)
         .where(Entry.season_id == season.id, Entry.withdrawn_at.is_(None))
         .order_by(Entry.id)
     ).all()
-    found = {entry: Contender(entry, name, account, 0, 0, 0) for entry, name, account in entries}
+    found = {
+        entry: replace(Contender(entry, name, account, 0, 0, 0), **_of_card(card))
+        for entry, name, account, card in entries
+    }
     counts = session.execute(
         select(
             EntryAttempt.entry_id,
@@ -244,15 +289,26 @@ def _contenders(session: Session, season: Season) -> list[Contender]:
             )
     seen = [c for c in found.values() if c.n_verified or c.n_withdrawn or c.n_unfinished]
     begun = begun_entries(session, season.id)
-    return [_beside_others(contender, begun) for contender in seen]
+    by_account: dict[int, dict[int, BegunEntry]] = {}
+    for entry, each in begun.items():
+        by_account.setdefault(each.account_id, {})[entry] = each
+    return [
+        _beside_others(c, by_account[begun[c.entry_id].account_id]) if c.entry_id in begun else c
+        for c in seen
+    ]
 
 
-def _beside_others(contender: Contender, begun: Mapping[int, BegunEntry]) -> Contender:
+def _of_card(card: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the standings tell of a card."""
+    return {
+        name: card[name]
+        for name in ("kind", "organisation", "parameters", "compute_hours")
+        if name in card
+    }
+
+
+def _beside_others(contender: Contender, of_account: Mapping[int, BegunEntry]) -> Contender:
     """Say what else the account of an entry has begun."""
-    own = begun.get(contender.entry_id)
-    if own is None:
-        return contender
-    of_account = {e: b for e, b in begun.items() if b.account_id == own.account_id}
     return replace(
         contender,
         n_begun_of_account=sum(each.n_attempts for each in of_account.values()),

@@ -39,6 +39,8 @@ _BOLD = 0.9
 _WIDTHS, _OPACITIES = (1.2, 3.6), (0.45, 0.75)
 #: Steps of the layout of a graph.
 _N_STEPS = 200
+#: So far nodes stay from the edges of others, where that many rounds of pushes bring them there.
+_CLEAR, _N_PUSHES = 0.05, 20
 #: Parts that are not joined stand so much further apart than the longest way within one.
 _APART = 0.7
 
@@ -224,6 +226,9 @@ def correlation_graph(
     sign = "|r|" if any(edge.correlation < 0 for edge in edges) else "r"
     _legend(ax, colors, weakest, strongest, sign)
     name_points(ax, place, names, lines=[place[list(pair)] for pair in pairs])
+    # In a crowd a name may have to stand on a line: it is interrupted there.
+    for text in ax.texts:
+        text.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 0.4, "alpha": 0.8})
     return ax
 
 
@@ -274,7 +279,24 @@ def stress_layout(n: int, edges: Sequence[tuple[int, int]]) -> FloatArray:
         place = (place + best) / 2.0
     low, high = place.min(axis=0), place.max(axis=0)
     flat = high - low < 1e-6
-    return np.asarray(np.where(flat, 0.5, (place - low) / np.where(flat, 1.0, high - low)))
+    unit = np.where(flat, 0.5, (place - low) / np.where(flat, 1.0, high - low))
+    return _clear_of_edges(unit, edges)
+
+
+def _clear_of_edges(place: FloatArray, edges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Push nodes off the edges of others: a line that runs through one seems to end there."""
+    place = place.copy()
+    for _ in range(_N_PUSHES):
+        for i, j in edges:
+            length = max(float(np.hypot(*(place[j] - place[i]))), 1e-9)
+            along = (place[j] - place[i]) / length
+            across = np.array([-along[1], along[0]])
+            near, side = (place - place[i]) @ along, (place - place[i]) @ across
+            close = (near > 0) & (near < length) & (np.abs(side) < _CLEAR)
+            close[[i, j]] = False
+            push = np.where(side < 0, -1.0, 1.0) * (_CLEAR - np.abs(side))
+            place[close] += push[close, np.newaxis] * across
+    return place
 
 
 def _ways(n: int, edges: Sequence[tuple[int, int]]) -> FloatArray:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from gnomon.errors import shortened
-from gnomon.plot.labels import better_end, name_panel, name_rows
+from gnomon.plot.labels import better_end, name_panel, name_rows, name_scale
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,
@@ -118,7 +118,8 @@ def histogram_panels(
         for one in own:
             _hill(panel, rows.index(one.algorithm), one, series_style(numbers[one.algorithm]))
         name_panel(panel, shortened(task, 26))
-        panel.set_xlabel(xlabel if i >= len(tasks) - n_columns else "")
+        if i >= len(tasks) - n_columns:
+            name_scale(panel, xlabel, n_columns)
     for panel in axes[::n_columns]:
         name_rows(panel, [shortened(name, 30) for name in rows], top=1.0, size=SIZE - 1)
     return drawing_of(axes[0])

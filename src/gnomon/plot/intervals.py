@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from gnomon._io.tables import p_value
-from gnomon.plot.labels import better_end, in_lines, name_panel, name_rows, write_in_row
+from gnomon.plot.labels import better_end, in_lines, name_panel, name_rows, name_scale, write_in_row
 from gnomon.plot.style import (
     FULL_WIDTH,
     HALF_WIDTH,
@@ -116,7 +116,8 @@ def interval_panels(
         better = higher_is_better
         if better is not None and metric == "optimality_gap":
             better = False
-        panel.set_xlabel(better_end(xlabel, better) if i >= len(panels) - n_columns else "")
+        if i >= len(panels) - n_columns:
+            name_scale(panel, better_end(xlabel, better), n_columns)
     for panel in axes[::n_columns]:
         name_rows(panel, [in_lines(name) for name in rows], top=0.7)
     return drawing_of(axes[0])

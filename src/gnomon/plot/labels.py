@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.cbook import STEP_LOOKUP_MAP
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.textpath import TextPath
 
 from gnomon.errors import shortened
@@ -20,6 +20,8 @@ from gnomon.plot.style import INK, LONGEST, MOST_IN_COLUMN, MUTED, SIZE, drawing
 MOST_INSIDE = 7
 #: Letters in one line of a legend.
 _WIDEST = 32
+#: Letters across a drawing of the full width.
+_LETTERS = 112
 
 
 Corner = Literal["upper right", "lower right", "upper left", "lower left"]
@@ -78,7 +80,8 @@ def _free_corner(ax: Axes, names: Sequence[str], first: Corner) -> Corner | None
 
 
 def _covered(ax: Axes, n: int = 24) -> npt.NDArray[np.float64]:
-    """Return points of the lines that have names, and of the bands, as shares of the axes."""
+    """Return points of named lines, of error bars and of bands, as shares of the axes."""
+    ax.autoscale_view()  # limits are computed when they are asked for, not when lines are added
     to_axes = ax.transData - ax.transAxes
     parts = []
     for line in ax.get_lines():
@@ -87,7 +90,9 @@ def _covered(ax: Axes, n: int = 24) -> npt.NDArray[np.float64]:
             xy = np.column_stack(steps(*np.asarray(line.get_data(), dtype=np.float64)))
             parts.append(_between(to_axes.transform(xy), n))
     for band in ax.collections:
-        if isinstance(band, PolyCollection):
+        if isinstance(band, LineCollection):
+            parts += [_between(to_axes.transform(path.vertices), n) for path in band.get_paths()]
+        elif isinstance(band, PolyCollection):
             for path in band.get_paths():
                 edge = to_axes.transform(path.vertices)
                 parts.append(_between(edge, n))
@@ -236,6 +241,11 @@ def name_rows(ax: Axes, names: Sequence[str], *, top: float = 0.6, size: float =
 def name_panel(ax: Axes, name: str) -> None:
     """Write what a panel shows above its left end."""
     ax.set_title(name, loc="left", fontsize=SIZE + 1, color=INK)
+
+
+def name_scale(ax: Axes, name: str, n_columns: int) -> None:
+    """Write what is measured below a panel of so many side by side, in lines no wider than it."""
+    ax.set_xlabel(in_lines(name, _LETTERS // n_columns))
 
 
 def write_in_row(ax: Axes, row: float, text: str = "not estimable") -> None:

@@ -125,7 +125,7 @@ def _axes_of(ax: Axes, kind: str, profiles: Sequence[Profile]) -> None:
     else:
         ax.set_xlim(float(tau[0]), float(tau[-1]))
     if kind in TESTED:
-        ax.xaxis.set_major_locator(FixedLocator([0.0, 1.0, 1.301, 2.0, 3.0, 4.0, 5.0]))
+        ax.xaxis.set_major_locator(FixedLocator([0.0, 1.301, 2.0, 3.0, 4.0, 5.0]))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda t, _: f"{10.0**-t:.2g}"))
         ax.axvline(2.0, color=MUTED, linewidth=0.8, linestyle=":")
     elif kind != "ratio" and profiles[0].spacing in _SCALES:

@@ -24,7 +24,7 @@ from gnomon.plot.intervals import (
     interval_rows,
 )
 from gnomon.plot.items import item_plan_curves, item_plan_figure
-from gnomon.plot.labels import better_end, in_lines
+from gnomon.plot.labels import better_end, in_lines, name_scale
 from gnomon.plot.planning import power_curves, subsample_distributions, width_curves
 from gnomon.plot.profiles import profile_curves
 from gnomon.plot.record import Figure
@@ -261,8 +261,11 @@ def comparison_figure(
     pairs = {(c.a, c.b) for c in comparisons}
     chances = [c for c in comparisons if c.metric == IMPROVEMENT]
     differences = [c for c in comparisons if c.metric != IMPROVEMENT]
+    n = len({name for pair in pairs for name in pair})
+    # Of some pairs alone most of a map would be empty.
+    mapped = bool(chances) and not differences and 2 * len(pairs) == n * (n - 1) > 2
     with default_settings():
-        if chances and not differences and len(pairs) > 2:
+        if mapped:
             drawing = drawing_of(improvement_heat_map(chances))
         else:
             parts = [part for part in (differences, chances) if part]
@@ -272,7 +275,6 @@ def comparison_figure(
             for ax, part in zip(axes, parts, strict=True):
                 _comparison_panel(ax, part, pairs, scale, higher_is_better)
     level, most = comparisons[0].level, max(len(differences), len(chances))
-    mapped = chances and not differences and len(pairs) > 2
     some = f" The first {MOST_ROWS} of {most} are drawn." if most > MOST_ROWS else ""
     return Figure(
         "comparison",
@@ -296,7 +298,8 @@ def _comparison_panel(
     ((a, b),) = pairs if len(pairs) == 1 else (("first", "second"),)
     a, b = in_lines(a, 30, 1), in_lines(b, 30, 1)
     if part[0].metric == IMPROVEMENT:
-        improvement_bars(part, xlabel=f"probability that a run of {a} is better", ax=ax)
+        whose = a if len(pairs) == 1 else "the first"
+        improvement_bars(part, xlabel=f"probability that a run of {whose} is better", ax=ax)
         return
     xlabel = f"{a} minus {b} ({scale})"
     # Of gaps to a target the smaller one is better, whatever the scores.
@@ -377,20 +380,24 @@ def subsample_figure(
     order = sorted(names, key=lambda name: -first[name] if rises else first[name])
     subsamples = sorted(subsamples, key=lambda one: order.index(one.algorithm))
     metrics = list(dict.fromkeys(one.metric for one in subsamples))
-    n_rows = len(subsamples) // len(metrics)
+    n_sizes = -(-len(subsamples) // (len(metrics) * len(names)))
+    drawn = order[: max(MOST_ROWS // n_sizes, 1)]
+    some = f" The best {len(drawn)} of {len(names)} algorithms are drawn."
     with default_settings():
         width = FULL_WIDTH * (0.65 if len(metrics) == 1 else 1.0)
-        drawing = new_drawing(width, 1.0 + 0.36 * n_rows)
+        drawing = new_drawing(width, 1.0 + 0.36 * n_sizes * len(drawn))
         axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         for ax, metric in zip(axes, metrics, strict=True):
-            own = [one for one in subsamples if one.metric == metric]
+            own = [one for one in subsamples if one.metric == metric and one.algorithm in drawn]
             better = higher_is_better and metric != "optimality_gap"
             xlabel = better_end(_measured(metric, scale), better)
-            subsample_distributions(own, xlabel=xlabel, series=series, ax=ax)
+            subsample_distributions(own, series=series, ax=ax)
+            name_scale(ax, xlabel, max(len(metrics), 2))
     return Figure(
         "subsamples",
         "Fewer runs",
-        "What a metric would have been with fewer runs; the line is that of all runs.",
+        "What a metric would have been with fewer runs; the line is that of all runs."
+        + (some if len(drawn) < len(names) else ""),
         f"Distributions of {', '.join(metrics)} over draws of fewer runs",
         drawing,
         tuple(one.as_record() for one in subsamples),

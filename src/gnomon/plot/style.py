@@ -288,7 +288,7 @@ _UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 #: From here on thousands are written with a unit.
 _LONG = 1e4
 #: Ticks that span this factor have a unit each.
-_WIDE = 1e3
+_WIDE = 1e2
 
 
 def tick_labels(values: Iterable[float]) -> list[str]:

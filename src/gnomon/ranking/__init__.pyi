@@ -59,12 +59,18 @@ from .ratings.pooled import mean_rank as mean_rank
 from .ratings.pooled import perron_vector as perron_vector
 from .ratings.pooled import task_ranks as task_ranks
 from .ratings.pooled import transfer as transfer
+from .reference_tables import write_ranking_tables as write_ranking_tables
 from .task_difficulty import DifficultyClass as DifficultyClass
 from .task_difficulty import DifficultyClasses as DifficultyClasses
 from .task_difficulty import Generality as Generality
 from .task_difficulty import GeneralityTable as GeneralityTable
 from .task_difficulty import difficulty_classes as difficulty_classes
 from .task_difficulty import generality as generality
+from .task_mastery import TaskMasteries as TaskMasteries
+from .task_mastery import TaskMastery as TaskMastery
+from .task_mastery import TaskPair as TaskPair
+from .task_mastery import TaskSample as TaskSample
+from .task_mastery import mastery as mastery
 from .tournament import Tournament as Tournament
 
 __all__ = [
@@ -96,6 +102,10 @@ __all__ = [
     "Ranking",
     "Separation",
     "Statement",
+    "TaskMasteries",
+    "TaskMastery",
+    "TaskPair",
+    "TaskSample",
     "Tournament",
     "Triangle",
     "alpha_rank",
@@ -116,6 +126,7 @@ __all__ = [
     "hodge_ratings",
     "intransitivity",
     "kemeny_order",
+    "mastery",
     "max_entropy_equilibrium",
     "mean_rank",
     "measure_intransitivity",
@@ -136,4 +147,5 @@ __all__ = [
     "transfer",
     "wilcoxon_p_value",
     "worst_triangles",
+    "write_ranking_tables",
 ]

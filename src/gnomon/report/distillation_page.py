@@ -7,21 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.distill import ItemChoice, baselines, pareto, sizes
+from gnomon.distill import ItemChoice, baselines, item_sizes, pareto, sizes
 from gnomon.distill.work import Progress
 from gnomon.execution.executor import Executor
 from gnomon.plot.style import default_settings
 from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.results import Results
+from gnomon.scores.table import ScoreTable
 
 #: An evaluation may have thousands of items: the page names so many.
 _MOST_NAMED = 500
+#: The curve by size goes on for so many tasks, so that a reader sees what more of them bring.
+_SIZES_BEYOND = 3
 
 
 def distillation_report(
     found: Results[Any],
     title: str,
     *,
+    scores: ScoreTable | None = None,
     sets: Mapping[str, Sequence[str]] | None = None,
     costs: Mapping[str, float] | None = None,
     rng: np.random.Generator | int | None = None,
@@ -36,6 +40,8 @@ def distillation_report(
         From :func:`gnomon.distill.distill`.
     title : str
         What was distilled.
+    scores : ScoreTable, optional
+        Of items: their answers, from which the page has the error by the number of items.
     sets : mapping from name to tasks, optional
         Fixed sets to judge beside it, published ones or what was run already.
     costs : mapping from task to float, optional
@@ -56,7 +62,7 @@ def distillation_report(
     ['chosen', 'sizes', 'beside']
     """
     if isinstance(found, ItemChoice):
-        words, sections = _of_items(found)
+        words, sections = _of_items(found, scores, rng)
     else:
         doing = {"rng": rng, "executor": executor, "progress": progress}
         words, sections = _of_tasks(found, sets, costs, **doing)
@@ -80,22 +86,34 @@ def _of_tasks(
 ) -> tuple[str, tuple[Section, ...]]:
     size, folds = len(found.model.tasks), found.settings["folds"]
     others = baselines(found.data, size=size, folds=folds, sets=sets)
-    grown = sizes(found.data, most=size, folds=folds, others=True, **doing)
+    most = max(size, min(size + _SIZES_BEYOND, len(found.data.candidates) - 1))
+    grown = sizes(found.data, most=most, folds=folds, others=True, **doing)
     chosen = _section("chosen", "The tasks", found)
     beside = _section("beside", "Beside what", others, others.notes)
     curve = _section("sizes", "How the error falls with the number of tasks", grown, grown.notes)
     sections = [chosen, curve, beside]
     if costs is not None:
-        priced = pareto(found.data, costs, most=size, folds=folds, progress=doing["progress"])
+        priced = pareto(
+            found.data, costs, most=size, folds=folds, others=True, progress=doing["progress"]
+        )
         sections.insert(2, _section("costs", "What less error costs", priced, priced.notes))
     return "the table of scores", tuple(sections)
 
 
-def _of_items(found: ItemChoice) -> tuple[str, tuple[Section, ...]]:
+def _of_items(
+    found: ItemChoice, scores: ScoreTable | None, rng: np.random.Generator | int | None
+) -> tuple[str, tuple[Section, ...]]:
     names = found.items[:_MOST_NAMED]
     listing = (f"The first {len(names)} of {len(found.items)} items", ", ".join(names))
     chosen = Section("chosen", "The items", listings=(listing,))
-    return "the table of items", (_section("beside", "Beside what", found), chosen)
+    sections = [_section("beside", "Beside what", found), chosen]
+    if scores is not None and found:
+        method, folds = found.settings["method"], found.settings["folds"]
+        most = 2 * len(found.items)
+        grown = item_sizes(scores, method=method, folds=folds, most=most, others=True, rng=rng)
+        title = "How the error falls with the number of items"
+        sections.insert(1, _section("sizes", title, grown, grown.notes))
+    return "the table of items", tuple(sections)
 
 
 def _section(name: str, title: str, found: Results[Any], text: tuple[str, ...] = ()) -> Section:

@@ -194,7 +194,8 @@ def _deciding(
 ) -> tuple[tuple[DecidingItem, ...], int]:
     """Return the items on which two models differ most, and on how many they differ at all.
 
-    Of items that differ as much as others and are too many, some are taken evenly spaced.
+    Of items that differ as much as others and are too many, some are taken evenly spaced, of those
+    that speak for each of the two.
     """
     if pair is None:
         return (), 0
@@ -202,7 +203,7 @@ def _deciding(
     values = {model: pairs.values(model, mean).values for model in table.algorithms}
     a, b = (values[name] for name in pair)
     difference = a - b
-    places = _largest(np.abs(difference), MOST_ITEMS)
+    places = _largest(difference, MOST_ITEMS)
     places = places[np.argsort(-difference[places], kind="stable")]
     rest = np.array([values[name] for name in table.algorithms if name not in pair])
     names = [pairs.scores.items[i] for i in places]
@@ -226,14 +227,16 @@ def _mean(values: np.ndarray[Any, np.dtype[np.float64]]) -> float:
     return float(known.mean()) if known.size else float("nan")
 
 
-def _largest(sizes: np.ndarray[Any, np.dtype[np.float64]], most: int) -> Any:
-    """Return the places of the largest sizes above 0; of equal ones some, evenly spaced."""
+def _largest(values: np.ndarray[Any, np.dtype[np.float64]], most: int) -> Any:
+    """Return the places of the largest sizes above 0; of equal ones some of each sign, evenly."""
+    sizes = np.abs(values)
     there = np.flatnonzero(np.nan_to_num(sizes) > 0.0)
     if there.size <= most:
         return there
     last = np.sort(sizes[there])[-most]
     above, level = there[sizes[there] > last], there[sizes[there] == last]
     n = most - above.size
+    level = level[np.argsort(values[level] > 0.0, kind="stable")]
     spaced = level[np.linspace(0, level.size - 1, n).round().astype(np.int64)]
     return np.sort(np.concatenate([above, spaced]))
 

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, Property, Range, Span, Text
+from gnomon.rules.syntax import (
+    Atom,
+    Binary,
+    Expression,
+    ListOf,
+    Name,
+    Not,
+    Number,
+    Property,
+    Range,
+    Span,
+    Text,
+)
 
 _N_CELLS = 36
 _POSITIONAL = ("count", "shape", "color", "pos", "bucket")
@@ -115,6 +127,23 @@ def _field(key: str, argument: Argument) -> Any:
         return _count(value, argument.span)
     if key in ("pos", "postpos"):
         _check_position(value, argument.span)
+    return _with_paper_words(value) if key in ("bucket", "code") else value
+
+
+def _with_paper_words(value: Expression) -> Expression:
+    """Read the paper's ``nearby`` and ``remotest``, where names are variables.
+
+    ⚠ In the reference they are variables without a value, of which no rule can have use.
+    """
+    match value:
+        case Name(parts=("nearby" | "remotest" as word,)):
+            return replace(value, parts=(word.capitalize(),))
+        case ListOf(items=items):
+            return replace(value, items=tuple(map(_with_paper_words, items)))
+        case Not(operand=operand):
+            return replace(value, operand=_with_paper_words(operand))
+        case Binary(left=left, right=right):
+            return replace(value, left=_with_paper_words(left), right=_with_paper_words(right))
     return value
 
 

@@ -7,7 +7,7 @@ about it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,6 +22,7 @@ from gnomon.rules.syntax import (
     Number,
     Property,
     Range,
+    RuleSet,
     Span,
     Text,
 )
@@ -163,13 +164,45 @@ def _compared(node: Binary) -> Iterator[Finding]:
             )
 
 
+def paper_words(rule_set: RuleSet, text: str) -> Iterator[Finding]:
+    """Note the paper's spelling of two variables, which the tree no longer shows.
+
+    Examples
+    --------
+    >>> from gnomon.rules.parser import parse
+    >>> [found.column for found in paper_words(parse("(*,*,*,*,nearby)"), "(*,*,*,*,nearby)")]
+    [10]
+    """
+    lines = text.split("\n")
+    nodes = (
+        node
+        for line in rule_set.lines
+        for atom in line.atoms
+        for _, expression in expressions_of(atom)
+        for node in walk(expression)
+        if isinstance(node, Name) and node.parts in (("Nearby",), ("Remotest",))
+    )
+    for node in nodes:
+        word = node.parts[0].lower()
+        if node.span and lines[node.span.line - 1][node.span.column - 1 :].startswith(word):
+            yield Finding.at(
+                node.span,
+                "note",
+                f"'{word}' is the paper's spelling; to the reference game server it means nothing",
+                f"write '{node.parts[0]}' if the rule is to be played there",
+            )
+
+
 # -- conditions ------------------------------------------------------------------------------------
 
 
 def condition_findings(
-    atom: Atom, shapes: tuple[str, ...], colors: tuple[str, ...]
+    atom: Atom,
+    shapes: tuple[str, ...],
+    colors: tuple[str, ...],
+    properties: Collection[str] = (),
 ) -> Iterator[Finding]:
-    """Find names that no piece has, and clauses whose keys are misspelt."""
+    """Find names and properties that no piece has, and clauses whose keys are misspelt."""
     for key, clause, own, others in [
         ("shape", atom.shape, shapes, colors),
         ("color", atom.color, colors, shapes),
@@ -187,7 +220,7 @@ def condition_findings(
                     f'write a name with a slash or a dash in quotes: "{item}"',
                 )
     for each in atom.properties:
-        yield from _property(each)
+        yield from _property(each, properties)
 
 
 def _literal(
@@ -231,15 +264,39 @@ def _unknown(
     )
 
 
-def _property(clause: Property) -> Iterator[Finding]:
+def unknown_properties(rule_set: RuleSet, properties: Collection[str] = ()) -> Iterator[Finding]:
+    """Find conditions on properties that no piece has; ``properties`` are those that some have.
+
+    Examples
+    --------
+    >>> from gnomon.rules.parser import parse
+    >>> [found.column for found in unknown_properties(parse("(color:red, siez:3)"))]
+    [13]
+    """
+    for line in rule_set.lines:
+        for atom in line.atoms:
+            for clause in atom.properties:
+                yield from _property(clause, properties)
+
+
+def _property(clause: Property, properties: Collection[str]) -> Iterator[Finding]:
     meant = near(clause.key, CLAUSES) or _OTHER_WORDS.get(clause.key.lower())
-    if meant:
+    if meant and clause.key not in properties:
         yield Finding.at(
             clause.span,
             "warning",
             f"'{clause.key}' is no clause of the language, but a property that pieces of shape "
             "and colour need not have",
             f"write '{meant}:' (the case matters)",
+        )
+    elif clause.key not in properties:
+        alike = near(clause.key, properties)
+        yield Finding.at(
+            clause.span,
+            "warning",
+            f"no piece has the property '{clause.key}', and pieces of shape and colour pass over "
+            "a condition on it",
+            f"write '{alike}'" if alike else "remove it, or give the board pieces that have it",
         )
     if isinstance(clause.value, Range) and clause.value.low > clause.value.high:
         yield Finding.at(

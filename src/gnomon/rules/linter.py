@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from gnomon.errors import RuleSyntaxError
-from gnomon.rules.lint_names import Finding, condition_findings, expression_findings, near
+from gnomon.rules.lint_names import (
+    Finding,
+    condition_findings,
+    expression_findings,
+    near,
+    paper_words,
+)
 from gnomon.rules.orders import BUILT_IN_ORDERS
 from gnomon.rules.parser import parse
 from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleLine, RuleSet, Text
@@ -22,7 +28,12 @@ _CELLS = range(1, 37)
 
 
 def lint(
-    rule_set: RuleSet, *, shapes: Sequence[str] = _SHAPES, colors: Sequence[str] = _COLORS
+    rule_set: RuleSet,
+    *,
+    shapes: Sequence[str] = _SHAPES,
+    colors: Sequence[str] = _COLORS,
+    properties: Collection[str] = (),
+    text: str | None = None,
 ) -> tuple[Finding, ...]:
     """Find what is surely not meant in a rule.
 
@@ -32,6 +43,10 @@ def lint(
         Any rule that parses.
     shapes, colors : sequence of str, optional
         Upper-case names of the pieces that it is meant for; the default palettes.
+    properties : collection of str, optional
+        Properties that the pieces have besides, as those with pictures do; none.
+    text : str, optional
+        What the rule was read from, in which the spelling of variables stands.
 
     Returns
     -------
@@ -41,19 +56,19 @@ def lint(
     Notes
     -----
     It finds: orders that nobody defines, that are not used, that have names among their cells or do
-    not list all of them; variables that do not exist (``nearby``), arithmetic on names; clauses
-    whose key is misspelt (``Bucket:``); names and cells that never match; atoms that never accept
-    anything; lines that are never reached.
+    not list all of them; variables that do not exist (``near``), arithmetic on names; clauses
+    whose key is misspelt (``Bucket:``); properties that no piece has; names and cells that never
+    match; atoms that never accept anything; lines that are never reached.
 
     Examples
     --------
-    >>> for finding in lint(parse("(*,*,*,Furthest,nearby)")):
+    >>> for finding in lint(parse("(*,*,*,Furthest,near)")):
     ...     print(finding)
     line 1, column 1: warning: the atom never accepts anything, for its buckets never have a value;
     mend or remove it
     line 1, column 8: error: the order 'Furthest' does not exist, which stops the game; write
     'Farthest'
-    line 1, column 17: warning: the variable 'nearby' does not exist, so it never has a value; write
+    line 1, column 17: warning: the variable 'near' does not exist, so it never has a value; write
     'Nearby' (the case matters)
     """
     findings = [*_order_findings(rule_set), *_line_findings(rule_set)]
@@ -61,10 +76,12 @@ def lint(
     for line in rule_set.lines:
         for atom in line.atoms:
             findings += _position_findings(atom, known)
-            findings += condition_findings(atom, tuple(shapes), tuple(colors))
+            findings += condition_findings(atom, tuple(shapes), tuple(colors), properties)
             findings += expression_findings(atom)
             findings += _bucket_findings(atom)
             findings += _idle_findings(atom)
+    if text is not None:
+        findings += paper_words(rule_set, text)
     return tuple(sorted(findings))
 
 
@@ -77,7 +94,7 @@ def lint_text(text: str) -> tuple[Finding, ...]:
     line 1, column 11: error: expected ',' or ')', found '='; to compare, write '=='
     """
     try:
-        return lint(parse(text))
+        return lint(parse(text), text=text)
     except RuleSyntaxError as error:
         remedy = error.remedy or "mend the text here"
         return (Finding(error.line, error.column, "error", error.message, remedy),)

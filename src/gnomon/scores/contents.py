@@ -122,7 +122,8 @@ def _of_items(table: ScoreTable) -> str:
     if table.normalization:
         direction += f", normalised by {table.normalization.name}"
     scale = ", ".join(filter(None, [table.metric, table.unit, direction]))
-    lines = [f"{size}, {_epochs(counts)}{_without_score(table.frame)}"]
+    unscored = without_score(table.frame)
+    lines = [f"{size}, {_epochs(counts)}{unscored and f'; {unscored}'}"]
     lines.append(f"{counted(len(table), 'sample')} ({scale}){_with_status(table.frame)}")
     for name, n in zip(scores.models, counts, strict=True):
         absent = [scores.items[i] for i in np.flatnonzero(n == 0)]
@@ -139,12 +140,18 @@ def _epochs(counts: _Counts) -> str:
     return counted(most, "epoch") if least == most else f"{least} to {most} epochs"
 
 
-def _without_score(frame: pl.DataFrame) -> str:
-    """Return how many samples have no score, by status where it is known."""
+def without_score(frame: pl.DataFrame) -> str:
+    """Return how many samples have no score, by status where it is known; nothing if all have.
+
+    Examples
+    --------
+    >>> without_score(pl.DataFrame({"score": [1.0, float("nan")], "status": ["ok", "error"]}))
+    '1 sample without a score: 1 error'
+    """
     absent = frame.filter(pl.col("score").is_nan())
     if absent.is_empty():
         return ""
-    text = f"; {counted(absent.height, 'sample')} without a score"
+    text = f"{counted(absent.height, 'sample')} without a score"
     return f"{text}: {_statuses(absent)}" if "status" in frame.columns else text
 
 

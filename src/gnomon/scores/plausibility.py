@@ -174,18 +174,47 @@ def unlike_scales(
     )
 
 
+def unlike_target(table: ScoreTable) -> str | None:
+    """Return a warning that an optimality gap has 1 as the target of much larger raw scores.
+
+    None where the middle score is at most :data:`MOST_MULTIPLE` and some score misses the target.
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> unlike_target(ScoreTable.from_arrays({"dqn": [[18.0, 61000.0]]}))[:63]
+    'optimality_gap is 0: all raw scores lie above its target, 1 (th'
+    """
+    found = table.frame["score"].drop_nulls().to_numpy()
+    found = found[np.isfinite(found)]
+    if table.normalization is not None or table.unit is not None or not found.size:
+        return None
+    least, middle = float(found.min()), float(np.median(found))
+    if least > 1.0:
+        fault = f"is 0: all raw scores lie above its target, 1 (the least is {_shown(least)})"
+    elif middle > MOST_MULTIPLE:
+        fault = f"holds raw scores (median {_shown(middle)}) against a target of 1"
+    else:
+        return None
+    return f"optimality_gap {fault}; --gamma names another, --normalize puts all on one scale"
+
+
 def warn_of_unlike_scales(
     table: ScoreTable,
     metrics: Iterable[object],
     *,
     algorithms: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
+    gamma: float | None = None,
 ) -> None:
-    """Warn as :func:`unlike_scales` says; metrics that have no name are passed over."""
+    """Warn as the functions above say; metrics that have no name are passed over."""
     named = [name for name in metrics if isinstance(name, str)]
-    found = unlike_scales(table, named, algorithms=algorithms, tasks=tasks)
-    if found is not None:
-        warnings.warn(found, DegenerateScoresWarning, stacklevel=3)
+    target = unlike_target(table) if "optimality_gap" in named and gamma is None else None
+    if target is not None:
+        named.remove("optimality_gap")
+    for found in (unlike_scales(table, named, algorithms=algorithms, tasks=tasks), target):
+        if found is not None:
+            warnings.warn(found, DegenerateScoresWarning, stacklevel=3)
 
 
 def _ends(

@@ -12,6 +12,8 @@ from .bootstrap.quantiles import percentile_interval as percentile_interval
 from .bootstrap.quantiles import quantiles as quantiles
 from .bootstrap.resamples import Resamples as Resamples
 from .bootstrap.resamples import draw_key as draw_key
+from .clustered_contrasts import Contrast as Contrast
+from .clustered_contrasts import contrast as contrast
 from .comparisons.all_pairs import compare_all as compare_all
 from .comparisons.claims import ClaimCheck as ClaimCheck
 from .comparisons.claims import ClaimChecks as ClaimChecks
@@ -94,6 +96,8 @@ from .planning.sequential import sequential_levels as sequential_levels
 from .planning.subsampling import Subsamples as Subsamples
 from .planning.subsampling import subsample_table as subsample_table
 from .planning.subsampling import subsampled as subsampled
+from .product_limit import CensoredTimes as CensoredTimes
+from .product_limit import censored_times as censored_times
 from .profiles.bands import average_score_profile as average_score_profile
 from .profiles.bands import run_score_profile as run_score_profile
 from .profiles.bands import simultaneous_band as simultaneous_band
@@ -135,9 +139,13 @@ from .small_samples.small_sample import delta_error as delta_error
 from .small_samples.small_sample import delta_interval as delta_interval
 from .small_samples.summary_statistics import stand_in_runs as stand_in_runs
 from .strata import Strata as Strata
+from .transfer import TransferEffect as TransferEffect
+from .transfer import TransferEffects as TransferEffects
+from .transfer import transfer_effects as transfer_effects
 
 __all__ = [
     "METRICS",
+    "CensoredTimes",
     "ClaimCheck",
     "ClaimChecks",
     "ClusterError",
@@ -145,6 +153,7 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "ConfidenceSequence",
+    "Contrast",
     "CostFront",
     "Curve",
     "Curves",
@@ -183,6 +192,8 @@ __all__ = [
     "Subsamples",
     "Tolerance",
     "Tolerances",
+    "TransferEffect",
+    "TransferEffects",
     "VarianceComponents",
     "WeightedComparison",
     "WeightedComparisons",
@@ -192,6 +203,7 @@ __all__ = [
     "bias_corrected",
     "bias_corrected_accelerated",
     "bonett_price",
+    "censored_times",
     "check_claim",
     "cliffs_delta",
     "clopper_pearson",
@@ -199,6 +211,7 @@ __all__ = [
     "compare",
     "compare_all",
     "compare_weighted",
+    "contrast",
     "cost_front",
     "curves",
     "delta_error",
@@ -268,6 +281,7 @@ __all__ = [
     "thresholds",
     "tolerance",
     "tolerance_ranks",
+    "transfer_effects",
     "trimmed_mean",
     "turning_share",
     "variance_components",

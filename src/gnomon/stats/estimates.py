@@ -195,7 +195,8 @@ def _of_aggregates(
     """Yield the estimates over all tasks that the algorithms share."""
     wanted = metrics_for(metrics, gamma=how.gamma, higher_is_better=scores.higher_is_better)
     tasks = shared_tasks(scores)
-    warn_of_unlike_scales(scores, [metric.name for metric in wanted], tasks=tasks)
+    names = [metric.name for metric in wanted]
+    warn_of_unlike_scales(scores, names, tasks=tasks, gamma=how.gamma)
     over_tasks = how.resampling == "runs_and_tasks"
     if over_tasks:
         check_tasks(len(tasks))

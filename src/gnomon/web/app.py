@@ -29,6 +29,9 @@ from gnomon.web.api import administration, hidden_play, monitoring, seasons, sub
 from gnomon.web.api.records import Problem, status_of
 from gnomon.web.client_limits import Intake
 from gnomon.web.middleware import HEADERS, Gate
+from gnomon.web.openid import Provider
+from gnomon.web.request_log import HEADER as REQUEST_ID
+from gnomon.web.request_log import current_request
 
 #: In the order in which their paths are tried.
 _ROUTERS = (
@@ -79,7 +82,10 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
     )
     app.state.settings, app.state.database = settings, opened
     app.state.intake, app.state.figures = Intake(settings), monitoring.Figures()
-    app.add_middleware(Gate, settings=settings, told=app.state.figures.told)
+    app.state.provider = Provider(settings) if settings.openid_issuer else None
+    app.add_middleware(
+        Gate, settings=settings, turns=app.state.intake.turns, told=app.state.figures.told
+    )
     app.add_exception_handler(GnomonError, _refused)
     app.add_exception_handler(AnyHTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _refused)
@@ -146,7 +152,9 @@ def _full(request: Request) -> Response:
 def _failed(request: Request, error: Exception) -> Response:
     """Answer a mistake of ours: the reason goes to the log, and not to the world."""
     # This answer does not pass the gate on its way out.
-    return _told(request, 500, "the server made a mistake; it has been noted", dict(HEADERS))
+    headers = {**HEADERS, REQUEST_ID: current_request()}
+    detail = f"the server made a mistake; it has been noted as {current_request()}"
+    return _told(request, 500, detail, headers)
 
 
 def _told(request: Request, status: int, detail: str, headers: dict[str, str]) -> Response:

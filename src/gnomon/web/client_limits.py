@@ -89,10 +89,27 @@ class AtOnce:
                     del self._held[key]
 
 
+class Turns:
+    """Turns at being answered: a few requests of one address go on at once, and its others wait.
+
+    So what one address asks for never fills the server, and whoever comes is answered soon: the
+    reserve for everybody else. For the event loop alone.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._of: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    def of(self, address: str) -> asyncio.Semaphore:
+        """Return the semaphore of an address, to be held while a request of it is answered."""
+        return self._of.setdefault(address, asyncio.Semaphore(self._at_once))
+
+
 class Intake:
     """What clients of a server have in hand: uploads, websockets, and logs that are being read."""
 
     def __init__(self, settings: ServerSettings) -> None:
+        self.turns = Turns(settings.answers_at_once)
         self.uploads = AtOnce(settings.uploads_at_once)
         self.websockets = AtOnce(settings.websockets_at_once)
         self._readings: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()

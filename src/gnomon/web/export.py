@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import html
 import json
 import os
 import re
@@ -47,10 +48,13 @@ if TYPE_CHECKING:
 
 #: What needs a server: signing in, playing, programs.
 _NEEDS_SERVER = re.compile(
-    r"^/(api|account|sign-in|sign-out|submit|play|study|studies|openapi\.json)(/|$)"
+    r"^/(api|account|sign-in|sign-out|submit|play|study|studies|compare|openapi\.json)(/|$)"
+    r"|^/.*(/card|feed\.atom)$"
 )
-#: The same page with another summary of the errors.
-_METRIC = re.compile(r"^/seasons/[^?]+\?metric=[a-z]+$")
+#: The same page in another order or with another summary of the errors; and its other pages.
+_VIEWS = re.compile(
+    r"^/seasons/[^?]+\?(metric=[a-z]+|by=errors|(by=errors&|show=[a-z]+&)?page=\d+|show=[a-z]+)$"
+)
 _LINK = re.compile(r'\b(href|src)="(/[^"]*)"')
 _FORM = re.compile(r"<form\b.*?</form>", re.DOTALL)
 _MOST_PAGES = 100_000
@@ -96,10 +100,10 @@ async def _collect(app: FastAPI) -> dict[str, _Page]:
         status, kind, body = await _get(app, address)
         if status != 200:
             continue
-        html = kind.startswith("text/html")
-        text = _FORM.sub("", body.decode()) if html else ""
+        is_html = kind.startswith("text/html")
+        text = _FORM.sub("", body.decode()) if is_html else ""
         links = {_address(link) for _, link in _LINK.findall(text) if _is_kept(_address(link))}
-        pages[address] = _Page(text.encode() if html else body, kind, _file_of(address, html))
+        pages[address] = _Page(text.encode() if is_html else body, kind, _file_of(address, is_html))
         waiting += sorted(links - seen)
         seen |= links
     return pages
@@ -107,14 +111,14 @@ async def _collect(app: FastAPI) -> dict[str, _Page]:
 
 def _address(link: str) -> str:
     """Return what a link asks for, without the place on a page or the version of a static file."""
-    address = link.partition("#")[0]
+    address = html.unescape(link.partition("#")[0])
     return address.partition("?")[0] if address.startswith("/static/") else address
 
 
 def _is_kept(link: str) -> bool:
     if link.startswith("//") or _NEEDS_SERVER.match(link):
         return False
-    return "?" not in link or _METRIC.match(link) is not None
+    return "?" not in link or _VIEWS.match(link) is not None
 
 
 def _file_of(address: str, is_html: bool) -> str:

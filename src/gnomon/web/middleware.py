@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -19,7 +19,9 @@ from starlette.responses import JSONResponse
 from gnomon.leaderboard.accounts.rate_limits import MINUTE_S
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.web.client_limits import AtOnce
+from gnomon.web.client_limits import AtOnce, Turns
+from gnomon.web.request_log import HEADER as REQUEST_ID
+from gnomon.web.request_log import begin_request, log_request
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -51,9 +53,13 @@ class Gate:
     """Middleware that checks hosts, sizes and rates of requests, and sets headers of answers."""
 
     def __init__(
-        self, app: ASGIApp, settings: ServerSettings, told: Callable[[str, int, float], None]
+        self,
+        app: ASGIApp,
+        settings: ServerSettings,
+        turns: Turns,
+        told: Callable[[str, int, float], None],
     ) -> None:
-        self._app, self._settings, self._told = app, settings, told
+        self._app, self._settings, self._turns, self._told = app, settings, turns, told
         self._limit = ReadLimit(settings.requests_per_minute)
         self._uploads = AtOnce(settings.uploads_at_once)
 
@@ -67,37 +73,75 @@ class Gate:
         if scope["type"] == "websocket":
             await self._websocket(refusal, scope, receive, send)
             return
-        sending = _with_headers(send, secure=self._settings.secure_cookies)
-        sending = self._counted_answer(scope["method"], sending)
-        if scope["method"] == "HEAD":
+        method = scope["method"]
+        if method == "HEAD":
             # Answered as GET would be, without the body; the pages need not know.
-            scope, sending = {**scope, "method": "GET"}, _without_body(sending)
+            scope, send = {**scope, "method": "GET"}, _without_body(send)
+        request_id = begin_request(scope, believed=_asked_by_a_proxy(scope, self._settings))
+        headers = {**HEADERS, REQUEST_ID: request_id, "Cache-Control": "no-store"}
+        if self._settings.secure_cookies:
+            headers["Strict-Transport-Security"] = "max-age=31536000"
+        noted = self._noted(scope, method, time.perf_counter())
+        sending = _with_headers(send, headers, noted)
         if refusal is not None:
             await refusal(scope, receive, sending)
             return
+        try:
+            await self._answer(scope, receive, sending)
+        except Exception:
+            # Answered outside of this gate.
+            noted(500)
+            raise
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, with its body counted as it comes."""
         most = _most_bytes(scope["path"], self._settings)
         counted = _counted(receive, most, self._settings.slow_client_s)
         if not (_UPLOADS.search(scope["path"]) and scope["method"] in ("PUT", "POST")):
-            await self._app(scope, counted, sending)
+            await self._in_turn(scope, counted, send)
             return
         try:
             # A form is read whole before anybody knows whose it is.
             with self._uploads.held(scope["gnomon.address"]):
-                await self._app(scope, counted, sending)
+                await self._app(scope, counted, send)
         except TooMany as error:
-            await _answer(429, str(error), error.retry_after_s)(scope, receive, sending)
+            await _answer(429, str(error), error.retry_after_s)(scope, receive, send)
 
-    def _counted_answer(self, method: str, send: Send) -> Send:
-        """Return a sender that tells how an answer begins, and after how long."""
-        began = time.perf_counter()
-        method = method if method in _METHODS else "other"
+    async def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request when its address has a turn, which ends as the answer begins.
+
+        How fast the client takes the answer is its own affair: a download holds no turn.
+        """
+        turn = self._turns.of(scope["gnomon.address"])
+        await turn.acquire()
+        held = True
+
+        def end() -> None:
+            nonlocal held
+            if held:
+                turn.release()
+            held = False
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._told(method, message["status"], time.perf_counter() - began)
+                end()
             await send(message)
 
-        return sending
+        try:
+            await self._app(scope, receive, sending)
+        finally:
+            end()
+
+    def _noted(self, scope: Scope, method: str, began: float) -> Callable[[int], None]:
+        """Return a function that counts and logs an answer of some status, as it begins."""
+        method = method if method in _METHODS else "other"
+
+        def note(status: int) -> None:
+            seconds = time.perf_counter() - began
+            self._told(method, status, seconds)
+            log_request(scope, method, status, seconds)
+
+        return note
 
     async def _websocket(
         self, refusal: JSONResponse | None, scope: Scope, receive: Receive, send: Send
@@ -165,10 +209,18 @@ def address_of(scope: Scope) -> str:
     return found
 
 
-def _client_address(scope: Scope, settings: ServerSettings) -> str:
+def _peer(scope: Scope) -> str:
     client = scope.get("client")
-    address = client[0] if client else "local"
-    if address in settings.trusted_proxies:
+    return client[0] if client else "local"
+
+
+def _asked_by_a_proxy(scope: Scope, settings: ServerSettings) -> bool:
+    return _peer(scope) in settings.trusted_proxies
+
+
+def _client_address(scope: Scope, settings: ServerSettings) -> str:
+    address = _peer(scope)
+    if _asked_by_a_proxy(scope, settings):
         # The proxy puts the address that it saw behind whatever the client said of itself.
         # Some proxies add a header of their own, behind the one that a client made up.
         forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
@@ -225,15 +277,13 @@ def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
     return counting
 
 
-def _with_headers(send: Send, *, secure: bool) -> Send:
+def _with_headers(send: Send, values: Mapping[str, str], noted: Callable[[int], None]) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
+            noted(message["status"])
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in values.items():
                 headers.setdefault(name, value)
-            if secure:
-                headers.setdefault("Strict-Transport-Security", "max-age=31536000")
-            headers.setdefault("Cache-Control", "no-store")
         await send(message)
 
     return sending

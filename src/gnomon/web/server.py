@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.job_queue import sweep
 from gnomon.leaderboard.submissions.worker import WorkerSupervisor
 from gnomon.web.client_limits import Connections
+from gnomon.web.request_log import LogFormat, log_to_stderr
 
 _log = logging.getLogger("gnomon.server")
 _SWEEP_S = 5.0
@@ -96,12 +96,14 @@ def serve(
     port: int,
     *,
     worker: bool = True,
+    log_format: LogFormat = "text",
     on_start: Callable[[Started], None],
 ) -> None:
     """Serve until told to stop (SIGINT or SIGTERM).
 
     ``host`` is an address of this machine and ``port`` 0 any free one. Without ``worker``, that of
-    ``gnomon leaderboard worker`` has to run. ``on_start`` is called once, when the port is open.
+    ``gnomon leaderboard worker`` has to run. ``log_format`` is that of the log on standard error.
+    ``on_start`` is called once, when the port is open.
 
     Raises LeaderboardError: as :func:`prepare`, and if the port is taken.
     """
@@ -109,11 +111,10 @@ def serve(
 
     from gnomon.web.app import AT_ONCE, create_app
 
-    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stderr)
-    logging.getLogger("alembic").setLevel(logging.WARNING)
+    log_to_stderr(log_format)
     database, first_token = prepare(settings)
     with closing(database), closing(_bound(host, port)) as listening:
-        # No log of requests: an address may hold an invitation.
+        # Not the library's log of requests: an address may hold an invitation.
         config = uvicorn.Config(
             create_app(settings, database),
             http=impatient(settings),

@@ -16,8 +16,9 @@ from gnomon.experiments import (
     load_suite,
 )
 from gnomon.experiments.config import experiment_config as config_module
-from gnomon.game import BoardSpec
-from gnomon.rules import FAMILIES, available_rules, rule_info
+from gnomon.game import BoardSpec, equivalent
+from gnomon.rules import FAMILIES, available_rules, parse, rule_info
+from recorded_episodes import VECTORS, records
 
 FILES = sorted(
     path
@@ -45,6 +46,25 @@ def test_what_is_in_them():
     assert set(core.rules) <= set(full.rules) <= set(available_rules())
     with pytest.raises(UnknownNameError, match=r"^unknown suite 'gohr-cor'; did you mean"):
         load_suite("gohr-cor")
+
+
+def test_benchmark_rules_accept_what_the_recorded_ones_accept():
+    """Eleven rules of the reference's leaderboard against its recorded texts, on all boards."""
+    texts = {}
+    for name in ("rules_paper", "rules_extended"):
+        path = VECTORS / f"{name}.jsonl.gz"
+        if not path.is_file():
+            pytest.skip("the recorded rules are not beside the repository")
+        for record in records(path):
+            folder, _, file = record["rule_file"].rpartition("/")
+            if folder in ("rules/MLC/BMK", "rules/pk"):
+                texts.setdefault(file.removesuffix(".txt"), record["rule_text"])
+    suite = load_suite("gohr-benchmark")
+    for entry in suite.entries:
+        theirs = parse(texts[entry.name])
+        assert equivalent(entry.rule_set, theirs, suite.board, n_boards=500), entry.name
+    assert equivalent(texts["position_Anearby"], texts["nearby_1"], n_boards=500)
+    assert len(ExperimentConfig("x", ["gohr-benchmark"], ["uniform"]).rules) == 11
 
 
 def test_suites_are_named_where_rules_are():

@@ -55,6 +55,12 @@ RIGHT = {
         [("dqn", "Pong", "a", 0, 1.0), ("dqn", "Pong", "a", 2, 3.0), ("dqn", "Pong", "b", 0, 2.0)],
     ),
     "runs": (RUNS, {}, [("dqn", "Pong", 0, 18.5), ("dqn", "Pong", 1, NAN)]),
+    "runs that diverged, with the last step of each": (
+        RUNS.replace('"ret"', '"ret","_step"')
+        .replace('"18.5"', '"18.5","900"').replace('"NaN"', '"Infinity","40"'),
+        {},
+        [("dqn", "Pong", 0, 18.5), ("dqn", "Pong", 1, NAN)],
+    ),
     "the runs page of MLflow": (MLFLOW, {}, [("dqn", "Pong", 0, 2.0)]),
     "searched runs": (SEARCHED, {}, [("dqn", "Pong", 0, 2.0), ("dqn", "Pong", 1, NAN)]),
     "a metric's history": (
@@ -94,6 +100,11 @@ RIGHT = {
         "Wall time,Step,Value\n3,10,7.5\n1,0,1\n2,10,2\n",
         {},
         [("file", "file", 0, 0, 1.0), ("file", "file", 0, 10, 7.5)],
+    ),
+    "a table of tasks as rows": (
+        "env_id,dqn,ppo\nPong,1.0 ± 0.2,2\n",
+        {},
+        [("dqn", "Pong", 0, 1.0), ("ppo", "Pong", 0, 2.0)],
     ),
     "a table of tasks as rows without a heading": (
         ",dqn,ppo\npong,1,2\n",
@@ -142,6 +153,12 @@ WRONG = {
         HISTORY,
         {},
         ": expected one score; found ret and loss: --score ret names the first",
+    ),
+    "a setting, and scores that diverged": (
+        "Name,State,algo,env_id,seed,rate,ret\na,finished,ppo,Ant,1,0.1,Infinity\n"
+        "b,finished,ppo,Ant,2,0.1,3\n",
+        {},
+        ": expected one score; found rate and ret: --score rate names the first",
     ),
     "a score that is none": (
         RUNS,
@@ -202,6 +219,11 @@ WRONG = {
         '"Step","dqn - ret"\n"0","high"\n',
         {},
         ", line 2, column 'dqn - ret': expected a number, found 'high'",
+    ),
+    "a step that is none": (
+        '"Step","dqn - ret"\n"","1"\n',
+        {},
+        ", line 2, column 'Step': expected a step, found nothing",
     ),
     "a cell too few": (
         ",org/rl/dqn ({}),org/rl/ppo ({})\nPong,1 ± 1\n",
@@ -270,6 +292,17 @@ def test_what_is_left_out_is_said(tmp_path):
             warnings.simplefilter("always")
             read_scores(path)
         assert any(re.search(said, str(each.message)) for each in caught), said
+
+
+def test_scalars_of_tensorboard_in_files_of_their_own_are_of_one_task(tmp_path):
+    for run in (1, 2):
+        path = tmp_path / f"run-PPO_{run}-tag-eval_return.csv"
+        path.write_text("Wall time,Step,Value\n1,0,1\n")
+        with pytest.warns(DegenerateScoresWarning, match=f"no task: read as of '{tmp_path.name}'"):
+            table = read_scores(path)
+        assert (table.algorithms, table.tasks) == ((f"PPO_{run}",), (tmp_path.name,))
+        (key,) = quietly(path, run_names="{algorithm}_{run}").frame.rows()
+        assert key[:3] == ("PPO", tmp_path.name, run)
 
 
 TRACKERS = Path(__file__).parents[3] / ".." / "shared" / "data" / "evals" / "trackers"

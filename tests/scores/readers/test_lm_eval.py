@@ -95,8 +95,10 @@ def test_lm_eval(tmp_path):
         "higher_is_better": {"arc": {"acc": True}, "wiki": {"word_perplexity": False}},
     }
     path = write(tmp_path / "results.json", results)
-    assert read_lm_eval(path).runs("tiny", "arc").tolist() == [0.3]
-    perplexity = read_lm_eval({"mine": path}, metric="word_perplexity")
+    with pytest.warns(DegenerateScoresWarning, match="no acc: wiki; wiki has word_perplexity,none"):
+        assert read_lm_eval(path).runs("tiny", "arc").tolist() == [0.3]
+    with pytest.warns(DegenerateScoresWarning, match="no word_perplexity: arc; arc has acc,none"):
+        perplexity = read_lm_eval({"mine": path}, metric="word_perplexity")
     assert not perplexity.higher_is_better
     with pytest.raises(ScoreDataError, match="expected results with the metric 'f1'; found none"):
         read_lm_eval(path, metric="f1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.transforms import Bbox
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.plot import cost_points
@@ -74,7 +75,12 @@ def test_a_drawing_fills_the_front_and_names_everybody():
     }
     assert hollow >= {"c", "e"}
     assert not hollow & {"a", "b", "d"}
-    near = cost_front(table_of({"x": (20, 2.0), "y": (25, 3.0)})).plot().axes[0]
+    near = cost_front(table_of({"x": (25, 2.0), "y": (20, 3.0)})).plot().axes[0]
+    legend = near.get_legend().get_window_extent()
+    for bar in near.collections:
+        (path,) = bar.get_paths()
+        ends = near.transData.transform(path.vertices)
+        assert not legend.overlaps(Bbox(ends).padded(1.0))
     assert near.get_xscale() == "linear"
     assert near.get_xlabel() == "cost a sample (← cheaper)"
 

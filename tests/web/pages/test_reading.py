@@ -77,7 +77,7 @@ def test_the_rows_stand_in_the_order_of_what_they_show_first(lively):
         ranked = lively.get(f"/seasons/{season}.json").json()["standings"]["ranked"]
         ratings = [line["rating"]["value"] for line in ranked]
         assert ratings == sorted(ratings, reverse=True)
-        shown = re.findall(r'<td class="number">([\d.,]+ : [\d.,]+)</td>', page)
+        shown = re.findall(r'<td class="measure"><div><span>([\d.,]+ : [\d.,]+)</span>', page)
         assert shown == [odds(rating) for rating in ratings]
         assert all(r["low"] < r["value"] < r["high"] for r in (line["rating"] for line in ranked))
 
@@ -87,7 +87,7 @@ def test_fewer_errors_than_somebody_above_are_marked(lively, metric):
     page = lively.get(f"/seasons/spring-2026?metric={metric}").text
     ranked = lively.get("/seasons/spring-2026.json").json()["standings"]["ranked"]
     errors = [line["estimates"][metric]["value"] for line in ranked]
-    rows = page.split("<tbody>")[1].split("</tbody>")[0].split("<tr>")[1:]
+    rows = page.split("<tbody>")[1].split("</tbody>")[0].split("<tr id=")[1:]
     marked = ["fewer than somebody ranked above" in row for row in rows]
     assert marked == [any(e < above for above in errors[:i]) for i, e in enumerate(errors)]
     assert ("A mark ◂" in page) == any(marked)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+
+from gnomon.game import Board, Piece, ReferenceGame
+from gnomon.rules import load_rule
+from gnomon.studies.play_records import OUTCOME_WORDS
+from gnomon.web.pages.replay_page import demonstration
 
 ADDRESS = "/submissions/3/replay"
 
@@ -39,6 +46,50 @@ def test_every_step_is_a_page_that_links_to_the_next(lively):
     assert "step=3" in page
     assert "step=1" in page
     assert 'rel="next"' in page
+
+
+def test_a_replay_without_a_choice_is_a_page(lively):
+    page = lively.get(ADDRESS)
+    assert page.status_code == 200
+    assert "<h1>clockwise, trial 0</h1>" in page.text
+    told = lively.get(f"{ADDRESS}.json").json()
+    assert (told["rule"], told["trial"], told["episode"]) == ("clockwise", 0, 0)
+    assert told["rules"] == ["clockwise", "color-match", "top-and-bottom", "red-first"]
+
+
+def test_the_page_holds_the_whole_episode_for_its_script(lively):
+    told = replay(lively, episode=2).json()
+    page = replay(lively, "", episode=2).text
+    cells = re.findall(r'<li class="[^"]*" data-cell="(\d+)" data-bucket="(\d)"', page)
+    assert cells == [(str(s["cell"]), str(s["bucket"])) for s in told["steps"]]
+    assert len(re.findall(r'<span class="piece [^"]*" data-cell=', page)) == 9
+
+
+def test_the_recorded_episode_is_what_the_rule_replies():
+    """By the reference interpreter, from the board before the first attempt."""
+    page = demonstration()
+    rule = load_rule(page.rule)
+    pieces = [Piece(i, p["cell"], p["shape"], p["color"]) for i, p in enumerate(page.pieces)]
+    game = ReferenceGame(rule, Board(tuple(pieces)))
+    words = [OUTCOME_WORDS[game.attempt_at(s.cell, s.bucket)] for s in page.steps]
+    assert words == [s.outcome for s in page.steps]
+    assert page.errors[page.episode] == sum(word != "accepted" for word in words)
+
+
+@pytest.mark.parametrize("path", ["/", "/index.json"])
+def test_the_first_page_shows_a_game_and_the_top_of_the_season(lively, path):
+    told = lively.get("/index.json").json()
+    assert told["current"]["name"] == "autumn-2026"
+    assert told["current"]["top"][0]["rank_low"] == 1
+    assert len(told["current"]["top"]) == 5
+    # Its rules are hidden, so that nothing of it may be watched.
+    assert told["episode"]["submission"] == 0
+    assert lively.get(path).headers["etag"]
+    page = lively.get("/").text
+    assert "Play this season’s first rule" in page
+    assert 'href="/play/seasons/autumn-2026/clockwise"' in page
+    assert page.count('class="range"') == 5
+    assert "How to enter" in page
 
 
 @pytest.mark.parametrize(

@@ -10,24 +10,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.distill.items.lists import LISTS
-from gnomon.distill.items.response_model import I64, ItemModel, fit_items
+from gnomon.distill.items.response_model import I64, LEVEL, NORMAL, ItemModel, fit_items
 from gnomon.distill.search.folds import Folds
 from gnomon.results import FieldRecord
 from gnomon.scores.table import FloatArray
 
 Protocol = Literal["folds", "better"]
+Mask = npt.NDArray[np.bool_]
 
-#: The level at which scales are calibrated, and the quantile of a normal distribution there.
-LEVEL, NORMAL = 0.9, NormalDist().inv_cdf(0.95)
 #: Folds inside the training; every so manieth model of it validates the response model.
 _N_INNER, _VALIDATED = 5, 5
+#: So many items tell the error of the response model: more would not change it and take long.
+_MOST_VALIDATED = 2000
+#: Models in order of what they solve are cut here: what is above is predicted from what is below.
+_CUTS = (1 / 2, 2 / 3)
 #: Penalties of the ridge, over the mean square of the items.
 _PENALTIES = 10.0 ** np.linspace(-2, 4, 13)
 NULL = "null (mean of the training)"
@@ -96,11 +98,14 @@ class Scales:
     far: float
     best: float
 
+    def above(self, value: FloatArray, deviation: FloatArray) -> Mask:
+        """Return whether the interval of models like the old reaches above the training."""
+        return np.asarray(value + self.inside * deviation > self.best)
+
     def half_widths(self, value: FloatArray, deviation: FloatArray, far: FloatArray) -> FloatArray:
         """Return half widths: the widest where the interval reaches above the training."""
-        half = self.inside * deviation
         wide = np.maximum(max(self.inside, self.beyond) * deviation, self.far * far)
-        return np.where(value + half > self.best, wide, half)
+        return np.where(self.above(value, deviation), wide, self.inside * deviation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +118,8 @@ class HeldItems:
     value, deviation, far, truth, best : ndarray of float, shape (predicted,)
         Estimate, its standard deviation before it is scaled, the same with its distance from the
         estimate without a prior, the share solved, and the greatest share of the training.
+    top : ndarray of bool, shape (predicted,)
+        Whether what was solved leaves every greater ability possible.
     """
 
     rows: I64
@@ -120,6 +127,7 @@ class HeldItems:
     value: FloatArray
     deviation: FloatArray
     far: FloatArray
+    top: Mask
     truth: FloatArray
     best: FloatArray
 
@@ -128,22 +136,25 @@ class HeldItems:
         """Estimate minus truth."""
         return self.value - self.truth
 
-    def among(self, chosen: npt.NDArray[np.bool_]) -> HeldItems:
+    def among(self, chosen: Mask) -> HeldItems:
         """Return the same of some models."""
         return HeldItems(*(getattr(self, f.name)[chosen] for f in fields(self)))
 
     def scales(self, better: HeldItems, best: float) -> Scales:
-        """Return the scales that these models ask for inside, and others beyond the training."""
+        """Return the scales that these models ask for inside, and those above a cut beyond."""
+        cuts = [better.among(better.fold == k) for k in np.unique(better.fold)]
         return Scales(
             safe_quantile(np.abs(self.off) / self.deviation),
-            safe_quantile(np.abs(better.off) / better.deviation),
-            max(safe_quantile(np.abs(one.off) / one.far) for one in (self, better)),
+            max((safe_quantile(np.abs(one.off) / one.deviation) for one in cuts), default=NORMAL),
+            max(safe_quantile(np.abs(one.off) / one.far) for one in (self, *cuts)),
             best,
         )
 
-    def half_widths(self, scales: Scales) -> FloatArray:
-        """Return half widths of 90 % intervals."""
-        return scales.half_widths(self.value, self.deviation, self.far)
+    def intervals(self, scales: Scales) -> FloatArray:
+        """Return both ends of 90 % intervals, shape (2, predicted)."""
+        half = scales.half_widths(self.value, self.deviation, self.far)
+        free = self.top & scales.above(self.value, self.deviation)
+        return np.array([self.value - half, np.where(free, 1.0, self.value + half)])
 
 
 def safe_quantile(z: FloatArray) -> float:
@@ -181,8 +192,9 @@ class Training:
 
         The bias that Maia Polo and others weigh against the variance of a mean.
         """
-        held = np.arange(len(self.x)) % _VALIDATED == 0
-        model, new = fit_items(self.x[~held]), self.x[held]
+        held, n_all = np.arange(len(self.x)) % _VALIDATED == 0, self.x.shape[1]
+        some = np.linspace(0, n_all - 1, min(n_all, _MOST_VALIDATED)).astype(np.int64)
+        model, new = fit_items(self.x[~held][:, some]), self.x[held][:, some]
         even, odd = np.arange(0, new.shape[1], 2), np.arange(1, new.shape[1], 2)
         said = model.abilities(even, new[:, even]) @ model.probabilities()[odd].T
         said, seen = said.mean(axis=1), np.nanmean(new[:, odd], axis=1)
@@ -190,32 +202,33 @@ class Training:
 
     def estimates(
         self, new: FloatArray, n: int, methods: Collection[str] | None = None
-    ) -> Iterator[tuple[str, FloatArray, FloatArray, FloatArray]]:
-        """Yield the name, values, deviations and far ones of every method, or of some."""
+    ) -> Iterator[tuple[str, FloatArray, FloatArray, FloatArray, Mask]]:
+        """Yield the name and what :func:`estimates_of` returns of every method, or of some."""
 
         def wanted(name: str) -> bool:
             return methods is None or name in methods
 
-        flat = np.ones(len(new))
+        ones = np.ones(len(new))
+        flat = ones, ones, ones < 0
         if wanted(NULL):
-            yield NULL, flat * self.truth.mean(), flat, flat
+            yield NULL, ones * self.truth.mean(), *flat
         for name, kinds in ESTIMATES.items():
             if not any(wanted(f"{name}, {kind}") for kind in kinds):
                 continue
             items, weights = self.adaptive(new, n) if name == "adaptive" else self.list_of(name, n)
-            value, near, far = deviations_of(self.model, items, _answers(new, items))
+            value, near, far, top = estimates_of(self.model, items, _answers(new, items))
             for kind in [kind for kind in kinds if wanted(f"{name}, {kind}")]:
                 of = f"{name}, {kind}"
                 if kind == "p-IRT":
-                    yield of, value, near, far
+                    yield of, value, near, far, top
                 elif kind == "mean":
-                    yield of, _mean(new[:, items], weights), flat, flat
+                    yield of, _mean(new[:, items], weights), *flat
                 elif kind == "gp-IRT":
                     share = self._share_of_mean(n)
                     mixed = share * _mean(new[:, items], weights) + (1 - share) * value
-                    yield of, mixed, near, far
+                    yield of, mixed, near, far, top
                 else:
-                    yield of, ridge(self.x[:, items], self.truth, new[:, items]), flat, flat
+                    yield of, ridge(self.x[:, items], self.truth, new[:, items]), *flat
 
     def adaptive(self, new: FloatArray, n: int) -> tuple[I64, FloatArray]:
         """Return the items that are chosen for each model by itself, shape (models, n)."""
@@ -228,14 +241,17 @@ class Training:
         return squared / (squared + variance) if squared + variance else 0.0
 
 
-def deviations_of(
+def estimates_of(
     model: ItemModel, items: I64, x: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the estimate by p-IRT, its standard deviation, and that which counts the prior."""
+) -> tuple[FloatArray, FloatArray, FloatArray, Mask]:
+    """Return estimates by p-IRT, their deviations, those that count the prior, and lower bounds.
+
+    The last says which are no more than a lower bound.
+    """
     value, variance = model.shares(items, x)
     free, _ = model.shares(items, x, prior=False)
     deviation = np.maximum(np.sqrt(variance), 1e-9)
-    return value, deviation, np.hypot(deviation, free - value)
+    return value, deviation, np.hypot(deviation, free - value), model.reaches_the_top(items, x)
 
 
 def _answers(x: FloatArray, items: I64) -> FloatArray:
@@ -274,9 +290,10 @@ def ridge(x: FloatArray, y: FloatArray, new: FloatArray) -> FloatArray:
 def splits_of(x: FloatArray, n_folds: int) -> dict[Protocol, list[tuple[I64, I64]]]:
     """Return training and predicted models of both protocols."""
     fold = Folds(min(n_folds, len(x))).of(len(x))
-    worse, better = np.array_split(np.argsort(np.nanmean(x, axis=1), kind="stable"), 2)
+    order = np.argsort(np.nanmean(x, axis=1), kind="stable")
     folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)]
-    return {"folds": folds, "better": [(worse, better)]}
+    ends = [int(np.ceil(cut * len(x))) for cut in _CUTS]
+    return {"folds": folds, "better": [(order[:end], order[end:]) for end in ends]}
 
 
 def held_items(
@@ -326,7 +343,7 @@ def measured(
     """Measure methods on both protocols, the scales of the intervals without the predicted models.
 
     In folds, a scale is that of the other folds. For the better half, it comes from the same two
-    protocols inside the worse half.
+    protocols inside the worse half. Those above a cut ask for the greatest scale of all cuts.
     """
     splits = splits_of(x, n_folds)
     folds = held_items(x, n_items, splits["folds"], rng, methods)
@@ -340,26 +357,27 @@ def measured(
     for name, held in folds.items():
         above = better[name]
         scales[name] = held.scales(above, best)
-        halves = np.empty(len(held.rows))
+        ends = np.empty((2, len(held.rows)))
         for k in np.unique(held.fold):
             own = held.fold == k
             others = above.among(~np.isin(above.rows, held.rows[own]))
             scale = held.among(~own).scales(others, float(held.best[own][0]))
-            halves[own] = held.among(own).half_widths(scale)
-        errors.append(_judged(name, "folds", held, halves))
-        scale = inside[name].scales(beyond[name], float(above.best[0]))
-        errors.append(_judged(name, "better", above, above.half_widths(scale)))
+            ends[:, own] = held.among(own).intervals(scale)
+        errors.append(_judged(name, "folds", held, ends))
+        half = above.among(above.fold == 0)
+        scale = inside[name].scales(beyond[name], float(half.best[0]))
+        errors.append(_judged(name, "better", half, half.intervals(scale)))
     return Measured(tuple(errors), scales)
 
 
-def _judged(name: str, protocol: Protocol, held: HeldItems, halves: FloatArray) -> ItemMethod:
-    off = 100 * held.off
+def _judged(name: str, protocol: Protocol, held: HeldItems, ends: FloatArray) -> ItemMethod:
+    off, (low, high) = 100 * held.off, ends
     return ItemMethod(
         name,
         protocol,
         float(np.abs(off).mean()),
         float(off.mean()),
-        float((np.abs(off) <= 100 * halves + 1e-9).mean()),
-        float(100 * halves.mean()),
+        float(((low <= held.truth + 1e-9) & (held.truth <= high + 1e-9)).mean()),
+        float(100 * (high - low).mean() / 2),
         len(off),
     )

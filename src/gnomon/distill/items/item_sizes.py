@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
 from gnomon.distill.items.answers import check_size, gaps_in_words, item_matrix
-from gnomon.distill.items.held_out import Training, safe_quantile, splits_of
+from gnomon.distill.items.held_out import Training, estimates_of, safe_quantile, splits_of
 from gnomon.distill.items.item_suite import LEAST_ITEMS
 from gnomon.distill.items.lists import LISTS, able_items
 from gnomon.errors import ScoreDataError, UnknownNameError
@@ -20,6 +21,7 @@ from gnomon.scores.table import FloatArray, ScoreTable
 _SIZES = (10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 #: The two-sided level at which two models are told apart.
 _ERROR = 0.05
+_BESIDE = {"adaptive": "items chosen one by one for each model", "random": "random items"}
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class ItemSize(FieldRecord):
 class ItemSizes(Results[ItemSize]):
     """What lists of each size tell of models that were held out, the smallest first.
 
+    Parameters
+    ----------
+    others : mapping from {"adaptive", "random"} to tuple of float
+        Errors, in points of 100, of as many items chosen for each model, or at random.
+
     Examples
     --------
     >>> few = ItemSize(30, 3.0, 6.0, 12.0, 0.7, 0.0, 50)
@@ -63,7 +70,16 @@ class ItemSizes(Results[ItemSize]):
     100
     """
 
+    others: Mapping[str, tuple[float, ...]] = field(default_factory=dict, kw_only=True)
+
     drawn_by = "gnomon.plot.distillation:item_size_figure"
+
+    def as_records(self) -> list[dict[str, Any]]:
+        """Return the records, with the errors of the other ways."""
+        return [
+            one.as_record() | {f"{name}_error": errors[i] for name, errors in self.others.items()}
+            for i, one in enumerate(self)
+        ]
 
     @property
     def least(self) -> int:
@@ -92,8 +108,13 @@ class ItemSizes(Results[ItemSize]):
             first = f"fewest of those tried that tell {gap} apart: {self.least} items"
         except ScoreDataError as error:
             first = str(error)
+        beside = (
+            f"error of {_BESIDE[name]}: {', '.join(f'{error:.1f}' for error in errors)} points"
+            for name, errors in self.others.items()
+        )
         return (
             first,
+            *beside,
             f"{self.settings['method']}, p-IRT, on models held out; detectable: the gap told with "
             f"power {self.settings['power']:g} at 5 %, by the errors measured; power, wrong: what "
             f"became of pairs that differ by {gap} to {150 * self.settings['gap']:g}",
@@ -107,6 +128,8 @@ def item_sizes(
     method: str = "stratified",
     power: float = 0.8,
     folds: int = 5,
+    most: int | None = None,
+    others: bool = False,
     rng: np.random.Generator | int | None = None,
 ) -> ItemSizes:
     """Say which differences of two models lists of each size tell: the smallest set for a gap.
@@ -125,6 +148,10 @@ def item_sizes(
         The probability with which it is to be told, above one half.
     folds : int
         Of models.
+    most : int, optional
+        The greatest number of items that is tried; half of all, at most 1,000, if not given.
+    others : bool
+        Also the errors of items chosen one by one for each model, and of random ones.
     rng : numpy.random.Generator or int, optional
         Of random lists, or its seed; seed 0 if not given.
 
@@ -156,24 +183,48 @@ def item_sizes(
             raise ScoreDataError(f"expected {name} between {low:g} and 1, found {value:g}")
     models, items, x = item_matrix(scores)
     check_size(x, LEAST_ITEMS)
-    sizes = [n for n in _SIZES if n <= min(len(items), len(able_items(x))) // 2]
+    largest = min(len(items), len(able_items(x))) // 2
+    sizes = [n for n in _SIZES if n <= largest and (most is None or n <= max(most, _SIZES[0]))]
     if not sizes:
         raise ScoreDataError(f"expected at least {2 * _SIZES[0]} items, found {len(items)}")
-    name, draws = f"{method}, p-IRT", generator(rng)
-    parts: dict[int, list[tuple[FloatArray, ...]]] = {n: [] for n in sizes}
+    names, draws = list(dict.fromkeys([method, *(_BESIDE if others else ())])), generator(rng)
+    parts: dict[tuple[str, int], list[tuple[FloatArray, ...]]] = {}
     truth = np.nanmean(x, axis=1)
     for kept, held in splits_of(x, folds)["folds"]:
         training = Training(x[kept], draws)
-        for n in sizes:
-            ((_, said, deviation, _),) = training.estimates(x[held], n, [name])
-            parts[n].append((said, deviation, truth[held]))
+        for name in names:
+            for n, said, deviation in _of_sizes(training, x[held], name, sizes):
+                parts.setdefault((name, n), []).append((said, deviation, truth[held]))
     steps = NormalDist().inv_cdf(1 - _ERROR / 2), NormalDist().inv_cdf(power)
-    found = [
-        _size(n, [np.concatenate(part) for part in zip(*parts[n], strict=True)], gap, steps)
-        for n in sizes
-    ]
+    joined = {key: [np.concatenate(p) for p in zip(*v, strict=True)] for key, v in parts.items()}
+    found = [_size(n, joined[method, n], gap, steps) for n in sizes]
+    beside = {
+        name: tuple(
+            float(100 * np.abs(y - t).mean()) for y, _, t in (joined[name, n] for n in sizes)
+        )
+        for name in names[1:]
+    }
     settings = made_by(rng, method=method, gap=gap, power=power, folds=folds, n_models=len(models))
-    return ItemSizes(tuple(found), settings, tuple(gaps_in_words(models, items, x)))
+    told = tuple(gaps_in_words(models, items, x))
+    return ItemSizes(tuple(found), settings, told, others=beside)
+
+
+def _of_sizes(
+    training: Training, new: FloatArray, method: str, sizes: Sequence[int]
+) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    """Yield each number of items with the estimates by p-IRT and their deviations."""
+    if method == "adaptive":
+        # What is chosen one by one begins with the same items, however many there are.
+        chosen = training.adaptive(new, sizes[-1])[0]
+        answers = np.take_along_axis(new, chosen, axis=1)
+        for n in sizes:
+            said, deviation, *_ = estimates_of(training.model, chosen[:, :n], answers[:, :n])
+            yield n, said, deviation
+        return
+    for n in sizes:
+        items = training.list_of(method, n)[0]
+        said, deviation, *_ = estimates_of(training.model, items, new[:, items])
+        yield n, said, deviation
 
 
 def _size(n: int, parts: Sequence[FloatArray], gap: float, steps: tuple[float, float]) -> ItemSize:

@@ -15,15 +15,16 @@ import polars as pl
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
-from gnomon.distill.items.held_out import NORMAL, Scales, deviations_of
-from gnomon.distill.items.response_model import I64, ItemModel
+from gnomon.distill.items.held_out import Scales, estimates_of
+from gnomon.distill.items.response_model import I64, NORMAL, ItemModel
 from gnomon.errors import ScoreDataError, UnknownNameError, listed
 from gnomon.results import FieldRecord, Results
 from gnomon.scores.table import FloatArray, ScoreTable
 
 _FORMAT = "gnomon item suite"
-#: Fewer answers were not measured.
-LEAST_ITEMS = 10
+#: Fewer answers were not measured. Learned from fewer models, intervals for better ones held as few
+#: as one in five.
+LEAST_ITEMS, _FEW_TO_GO_BEYOND = 10, 26
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class ItemSuite:
     >>> names = tuple(f"q{j:02}" for j in range(40))
     >>> suite = ItemSuite(names, names[::3], model, {"list": Scales(2.0, 2.5, 2.0, 0.9)}, 80)
     >>> suite.estimate({name: 1.0 for name in names[::3]}).verdict
-    'may be better than all models of the training'
+    'at least the lower end: too much solved to tell how much more'
     """
 
     items: tuple[str, ...]
@@ -183,15 +184,23 @@ class ItemSuite:
         if not 0 < level < 1:
             raise ScoreDataError(f"expected a level between 0 and 1, found {level:g}")
         seen, x = self._seen(answers)
-        values, *deviations = deviations_of(self.response, seen, x[np.newaxis])
+        values, *spread, top = estimates_of(self.response, seen, x[np.newaxis])
         factor = NormalDist().inv_cdf((1 + level) / 2) / NORMAL
         value, m = float(values[0]), len(self.items)
-        half = self._half_width(answers, values, *deviations) * factor
-        low, high = max(value - half, x.sum() / m), min(value + half, 1 - (1 - x).sum() / m)
+        kinds = self._scales_of(answers)
+        half = max((float(one.half_widths(values, *spread)[0]) for one in kinds), default=math.nan)
+        above = any(one.above(values, spread[0])[0] for one in kinds)
+        low = max(value - half * factor, x.sum() / m)
+        most = 1 - (1 - x).sum() / m
+        high = most if above and top[0] else min(value + half * factor, most)
         if math.isnan(half):
             low = high = math.nan
         best = max((one.best for one in self.scales.values()), default=1.0)
         verdict = "may be better than all models of the training" if high > best else ""
+        if verdict and 0 < self.n_models < _FEW_TO_GO_BEYOND:
+            verdict += f", which are {self.n_models}: too few to trust the interval"
+        if above and top[0]:
+            verdict = "at least the lower end: too much solved to tell how much more"
         if len(seen) < LEAST_ITEMS:
             verdict = f"fewer than {LEAST_ITEMS} items: not measured"
         return ItemForecast(algorithm, value, low, high, level, len(seen), verdict)
@@ -208,12 +217,12 @@ class ItemSuite:
         seen = np.array([place[item] for item in known], dtype=np.int64)
         return seen, np.array([*known.values()])
 
-    def _half_width(self, answers: Mapping[str, float], *said: FloatArray) -> float:
+    def _scales_of(self, answers: Mapping[str, float]) -> tuple[Scales, ...]:
+        """Return the scales of the list if all of it is answered, else those of both kinds."""
         kinds = self.scales
         if "list" in kinds and all(not math.isnan(answers.get(i, math.nan)) for i in self.chosen):
-            kinds = {"list": kinds["list"]}
-        each = [float(one.half_widths(*said)[0]) for one in kinds.values()]
-        return max(each, default=math.nan)
+            return (kinds["list"],)
+        return tuple(kinds.values())
 
     def predict(self, scores: ScoreTable, *, level: float = 0.9) -> ItemForecasts:
         """Return the estimate of each model of a table that has answers to some of the items."""

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.distill.items.response_model import I64, ItemModel
-from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 
 #: K-means stops when no cluster changes, or after so many iterations.
@@ -51,7 +50,8 @@ def _stratified(
     r = _correlations(x)
     able = np.flatnonzero(r > -1.0)
     if len(able) < n:
-        raise ScoreDataError(f"expected {n} items whose answers differ, found {len(able)}")
+        # A part of the models may answer more items alike than all do: those come last.
+        return np.argsort(-r, kind="stable")[:n], np.ones(n)
     order = able[np.argsort(np.nanmean(x[:, able], axis=0), kind="stable")]
     strata = np.array_split(order, n)
     return np.array([s[np.argmax(r[s])] for s in strata]), np.ones(n)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,9 @@ import numpy.typing as npt
 from gnomon.scores.table import FloatArray
 
 I64 = npt.NDArray[np.int64]
+
+#: The level of intervals, and the quantile of a normal distribution at its upper end.
+LEVEL, NORMAL = 0.9, NormalDist().inv_cdf(0.95)
 
 #: The grid of abilities, and the priors: log a ~ N(0, .5), d ~ N(0, 3).
 _NODES = np.linspace(-4.0, 5.0, 46)
@@ -98,6 +102,23 @@ class ItemModel:
         mean, m = (weight * rest).sum(axis=1), len(p)
         variance = ((weight * rest**2).sum(axis=1) - mean**2 + (weight * left).sum(axis=1)) / m**2
         return (np.nansum(x, axis=1) + mean) / m, np.maximum(variance, 0.0)
+
+    def reaches_the_top(self, items: I64, x: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether answers leave every greater ability possible, shape (models,).
+
+        The likelihood ratio of the greatest ability of the grid does not reject it (one-sided, 5 %)
+        where nearly all that was seen is solved: such answers are a lower bound alone.
+
+        Parameters are those of :meth:`abilities`.
+
+        Examples
+        --------
+        >>> model, items = ItemModel(np.ones(4), np.zeros(4)), np.arange(4)
+        >>> model.reaches_the_top(items, np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 1.0, 0.0]]))
+        array([ True, False])
+        """
+        log = self._likelihood(items, x)
+        return np.asarray(2 * (log.max(axis=1) - log[:, -1]) <= NORMAL**2)
 
     def adaptive(self, answers: FloatArray, n: int) -> tuple[I64, FloatArray]:
         """Return n items chosen one by one by Fisher information, and the answers to them.

@@ -161,14 +161,43 @@ class ItemResponseProcedure(Procedure):
         return SubsetModel.of_fit(tasks, line[:-1], float(line[-1]), *kept, data.transform.name)
 
 
+def expected_scores(fitted: ItemResponseModel, x: FloatArray, seen: Sequence[int]) -> FloatArray:
+    """Return all scores by the ability that some items show; what was seen is as it is (p-IRT).
+
+    Parameters
+    ----------
+    fitted : ItemResponseModel
+    x : ndarray of float, shape (algorithms, items seen)
+        Scores in the unit of the training, NaN where missing.
+    seen : sequence of int
+        Which items these are.
+
+    Returns
+    -------
+    ndarray of float, shape (algorithms, items)
+
+    Examples
+    --------
+    >>> x = np.outer(np.arange(6.0), np.ones(3))
+    >>> said = expected_scores(fit_item_response(x), np.array([[1.0], [4.0]]), [0])
+    >>> said.round(1)[:, 0], bool((said[0] < said[1]).all())
+    (array([1., 4.]), True)
+    """
+    ability = _abilities(x, fitted, seen)
+    p = _logistic(fitted.slope * (ability[:, np.newaxis] - fitted.difficulty))
+    said = fitted.low + (p - _EDGE) / (1.0 - 2.0 * _EDGE) * (fitted.high - fitted.low)
+    said[:, seen] = np.where(np.isnan(x), said[:, seen], x)
+    return np.asarray(said)
+
+
 def _abilities(x: FloatArray, fitted: ItemResponseModel, place: Sequence[int]) -> FloatArray:
     """Return the abilities that some items alone show, items held fixed."""
-    r = _responses(x, fitted.low[place], fitted.high[place])
+    seen, r = ~np.isnan(x), _responses(x, fitted.low[place], fitted.high[place])
     slope, difficulty = fitted.slope[place], fitted.difficulty[place]
     ability = np.zeros(len(x))
     for _ in range(20):
         p = _logistic(slope * (ability[:, np.newaxis] - difficulty))
-        step = ((r - p) @ slope - ability) / ((p * (1 - p)) @ slope**2 + 1.0)
+        step = ((seen * (r - p)) @ slope - ability) / ((seen * p * (1 - p)) @ slope**2 + 1.0)
         ability = ability + np.clip(step, -1.0, 1.0)
     return ability
 

@@ -1,15 +1,17 @@
 """Baselines: what other ways to take a few tasks of a suite err by, on the same folds.
 
 Random tasks, no task at all, the best single correlates, anchor points (Vivek and others 2024),
-item response models, a coarse look at all and a fine one at the better half (as Flash-HELM does),
-a choice one by one for each algorithm, and a fixed set of one's own. All but the item response
-models, which bring their own estimate, are given the same predictor.
+item response models, their estimates p-IRT and gp-IRT from anchor points (Maia Polo and others
+2024), a coarse look at all and a fine one at the better half (as Flash-HELM does), a choice one by
+one for each algorithm, and a fixed set of one's own. All but the item response models, which bring
+their own estimate, are given the same predictor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -17,7 +19,7 @@ import numpy as np
 from gnomon.distill.preparation.preparation import PreparationOptions, prepare
 from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.factor import FactorProcedure
-from gnomon.distill.procedures.irt import ItemResponseProcedure
+from gnomon.distill.procedures.irt import ItemResponseProcedure, expected_scores, fit_item_response
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.validation.cross_validation import Outer, held_out, nested_error, nested_splits
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
@@ -27,6 +29,8 @@ from gnomon.scores.table import FloatArray, ScoreTable
 _Predicted = Callable[[PreparedScores, PreparedScores], tuple[FloatArray, float]]
 #: So many random sets; anchor points are exchanged so often at most.
 _N_RANDOM, _N_EXCHANGES = 6, 20
+#: Every so manieth row of a training tells the error of its response model.
+_VALIDATED = 5
 
 
 @dataclass(frozen=True)
@@ -94,11 +98,16 @@ class _Anchors(FactorProcedure):
     """Anchor points: medoids of the tasks at distance 1 - correlation."""
 
     def choose(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Subsets:
-        names, every = self.covariance(data)
-        scale = np.sqrt(np.diag(every.covariance))[:-1]
-        distance = 1.0 - every.covariance[:-1, :-1] / np.outer(scale, scale)
+        names, distance = _distances(self, data)
         fixed = [names.index(task) for task in ChoiceSettings(**options).forced]
         return (tuple(names[j] for j in _medoids(distance, size, fixed)),)
+
+
+def _distances(base: FactorProcedure, data: PreparedScores) -> tuple[tuple[str, ...], FloatArray]:
+    """Return the candidates, and 1 minus the correlation of each two."""
+    names, every = base.covariance(data)
+    scale = np.sqrt(np.diag(every.covariance))[:-1]
+    return names, 1.0 - every.covariance[:-1, :-1] / np.outer(scale, scale)
 
 
 def _medoids(distance: FloatArray, size: int, fixed: Sequence[int]) -> list[int]:
@@ -178,7 +187,7 @@ def baselines(
         found = [judge.null(), judge.random()]
         for name, procedure in _PROCEDURES.items():
             found.append(judge.procedure(name, procedure))
-        found += [judge.adaptive(), judge.coarse_to_fine()]
+        found += [judge.adaptive(), judge.coarse_to_fine(), *judge.item_response()]
         for name, tasks in (sets or {}).items():
             found.append(judge.fixed(name, tuple(tasks)))
     random = next(one.error for one in found if one.method == "random")
@@ -196,6 +205,23 @@ def other_errors(
     return {"adaptive": adaptive, "random": tuple(judge.random().error for judge in judges)}
 
 
+def other_errors_for(
+    data: PreparedScores,
+    costs: Mapping[str, float],
+    budgets: Sequence[float],
+    *,
+    folds: int,
+    seed: int,
+) -> dict[str, tuple[float, ...]]:
+    """Return the errors of tasks chosen for each algorithm, and of random ones, by what they cost.
+
+    NaN where a budget pays for no task.
+    """
+    judges = [_Judge(data, 0, "folds", folds, seed, costs, budget) for budget in budgets]
+    adaptive = tuple(judge.adaptive().error for judge in judges)
+    return {"adaptive": adaptive, "random": tuple(judge.random().error for judge in judges)}
+
+
 def _rest(one: Baseline) -> tuple[float, int, bool]:
     return one.n_tasks, one.n_predicted, one.hindsight
 
@@ -209,6 +235,37 @@ _PROCEDURES: Mapping[str, Procedure] = {
 }
 
 
+class _ItemResponse:
+    """A two-parameter response model of all tasks, and the anchor points among them."""
+
+    def __init__(self, base: FactorProcedure, train: PreparedScores, size: int) -> None:
+        self.base, self.train, self.size = base, train, size
+        self.suite = base.suite(train)
+        self.fitted = fit_item_response(train.x[:, train.columns(self.suite.tasks)])
+        names, distance = _distances(base, train)
+        chosen = _medoids(distance, size, ())
+        self.anchors = [self.suite.tasks.index(names[j]) for j in chosen]
+        # A task that is no candidate has no distance: it goes with the first.
+        nearest = dict(zip(names, np.argmin(distance[:, chosen], axis=1), strict=True))
+        self.nearest = np.array([nearest.get(task, 0) for task in self.suite.tasks])
+
+    def estimates(self, new: PreparedScores) -> tuple[FloatArray, FloatArray]:
+        """Return summaries by the expectations of the model, and by the nearest anchors."""
+        x = new.x[:, new.columns(self.suite.tasks)][:, self.anchors]
+        said = expected_scores(self.fitted, x, self.anchors)
+        nearest = said[:, self.anchors][:, self.nearest]
+        return self.suite.summarized(said), self.suite.summarized(nearest)
+
+    def share_of_anchors(self) -> float:
+        """Return the share of the anchors' estimate: b^2 / (b^2 + v / 4n)."""
+        held = np.arange(len(self.train.target)) % _VALIDATED == 0
+        new = self.train.rows(held)
+        inner = _ItemResponse(self.base, self.train.rows(~held), self.size)
+        bias = float(np.nanmean(np.abs(inner.estimates(new)[0] - new.target)))
+        spread = float(np.nanvar(self.train.x, axis=1).mean()) / (4 * self.size)
+        return bias**2 / (bias**2 + spread) if bias else 0.0
+
+
 @dataclass(frozen=True)
 class _Judge:
     """Judges every method on the same folds of the same table."""
@@ -218,7 +275,19 @@ class _Judge:
     nested: Outer
     n_folds: int
     seed: int
+    #: Of one run of each task; without, each costs 1 and the size is what may be spent.
+    costs: Mapping[str, float] | None = None
+    budget: float | None = None
     base: FactorProcedure = field(default_factory=FactorProcedure)
+
+    @property
+    def spent(self) -> float:
+        """What an algorithm's tasks may cost together."""
+        return float(self.size) if self.budget is None else self.budget
+
+    def prices(self, tasks: Sequence[str]) -> FloatArray:
+        """Return the costs of some tasks."""
+        return np.array([1.0 if self.costs is None else self.costs[task] for task in tasks])
 
     def procedure(self, name: str, procedure: Procedure, tasks: tuple[str, ...] = ()) -> Baseline:
         """Return the error of a procedure, or of a fixed set."""
@@ -244,11 +313,25 @@ class _Judge:
         """Return the mean error of some random sets."""
         free = list(self.base.covariance(self.data)[0])
         rng = np.random.default_rng(self.seed)
-        drawn = [rng.choice(len(free), self.size, replace=False) for _ in range(_N_RANDOM)]
-        each = [self.procedure("", self.base, tuple(free[j] for j in picks)) for picks in drawn]
+        n = self.size if self.budget is None else len(free)
+        orders = [rng.choice(len(free), n, replace=False) for _ in range(_N_RANDOM)]
+        drawn = [self._paid([free[j] for j in order]) for order in orders]
+        each = [self.procedure("", self.base, tasks) for tasks in drawn if tasks]
+        if not each:
+            return Baseline("random", float("nan"), 0.0, 0.0, 0, hindsight=False)
         error = float(np.mean([one.error for one in each]))
-        n = int(np.mean([one.n_predicted for one in each]))
-        return Baseline("random", error, 0.0, float(self.size), n, hindsight=False)
+        n_predicted = int(np.mean([one.n_predicted for one in each]))
+        n_tasks = float(np.mean([one.n_tasks for one in each]))
+        return Baseline("random", error, 0.0, n_tasks, n_predicted, hindsight=False)
+
+    def _paid(self, tasks: Sequence[str]) -> tuple[str, ...]:
+        """Return the first tasks that can be paid, those that are too dear left out."""
+        left, found = self.spent, []
+        for task, price in zip(tasks, self.prices(tasks), strict=True):
+            if price <= left:
+                left -= price
+                found.append(task)
+        return tuple(found)
 
     def null(self) -> Baseline:
         """Return the error of saying the median of the training of every algorithm."""
@@ -271,7 +354,8 @@ class _Judge:
         scores = row[train.columns(suite.tasks)]
         able = np.isin(suite.tasks, names) & ~np.isnan(scores)
         chosen: list[int] = []
-        for _ in range(min(self.size, int(able.sum()))):
+        price, left = self.prices(suite.tasks), self.spent
+        while (able := able & (price <= left)).any():
             seen = np.array(chosen, dtype=np.int64)
             suites = suite.suites(seen, scores[seen], heavy=False)
             dy = suite.summarized(suites)
@@ -279,12 +363,32 @@ class _Judge:
             dx = suites - suites.mean(axis=0)
             scale = np.sqrt((dx**2).sum(axis=0))
             r = np.abs(dy @ dx) / np.where(scale > 1e-12, scale, np.inf)
-            chosen.append(int(np.argmax(np.where(able, r, -1.0))))
+            chosen.append(int(np.argmax(np.where(able, r**2 / price, -1.0))))
             able[chosen[-1]] = False
+            left -= price[chosen[-1]]
         if not chosen:
             return float("nan")
         model = self.base.fit(train, [suite.tasks[j] for j in chosen])
         return float(model.predict(scores[chosen]))
+
+    def item_response(self) -> tuple[Baseline, Baseline]:
+        """Return the errors of p-IRT and of gp-IRT from anchor points.
+
+        They are defined for the mean of items. Here a suite is completed, and summarised as any:
+        by the expectations of the response model, or by the score of each task's nearest anchor,
+        which for a mean is the mean of anchors weighted by their clusters.
+        """
+
+        def predicted(
+            train: PreparedScores, new: PreparedScores, *, mixed: bool
+        ) -> tuple[FloatArray, float]:
+            response = _ItemResponse(self.base, train, self.size)
+            share = response.share_of_anchors() if mixed else 0.0
+            by_model, by_anchors = response.estimates(new)
+            return share * by_anchors + (1 - share) * by_model, float(self.size)
+
+        p_irt = self._of_rows("anchors, p-IRT", partial(predicted, mixed=False))
+        return p_irt, self._of_rows("anchors, gp-IRT", partial(predicted, mixed=True))
 
     def coarse_to_fine(self) -> Baseline:
         """Return the error of few tasks for all, and more for those in the better half."""

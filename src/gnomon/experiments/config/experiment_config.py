@@ -26,6 +26,7 @@ from gnomon.experiments.config.predefined_boards import PredefinedBoards
 from gnomon.experiments.config.suites import available_suites, load_suite
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.rules.catalogue import available_rules
+from gnomon.rules.lint_names import unknown_properties
 
 if TYPE_CHECKING:
     from gnomon.experiments.config.config_fields import BoardFields, ExperimentFields, RuleFields
@@ -257,6 +258,23 @@ class ExperimentConfig:
         return [x.name for x in self.learners if x.is_shown_the_rule]
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """What is surely not meant: conditions of rules on properties that no piece has.
+
+        Examples
+        --------
+        >>> rule = {"name": "mine", "text": "(siez:3, bucket:1)"}
+        >>> ExperimentConfig("first", [rule], ["uniform"]).doubts[0].partition(",")[0]
+        'rule mine'
+        """
+        return tuple(
+            f"rule {rule.name}, {finding}"
+            for rule in self.rules
+            if not rule.hidden
+            for finding in unknown_properties(rule.rule_set)
+        )
+
+    @property
     def n_trials(self) -> int:
         """Number of trials in all."""
         return len(self.rules) * len(self.learners) * self.trials
@@ -318,7 +336,7 @@ def _rules_of(rules: Sequence[RuleFields], base: Path) -> list[RuleEntry]:
         if variants is not None:
             listed = list(variants)
         elif fields.text is None and fields.name in available_suites():
-            listed = [RuleEntry.named(name) for name in load_suite(fields.name).rules]
+            listed = list(load_suite(fields.name).entries)
             of_suites.update(listed)
         else:
             listed = [RuleEntry.from_fields(fields, base)]

@@ -34,12 +34,14 @@ class Suite:
     sentence : str
         What it is for.
     rules : tuple of str
-        Names in the catalogue.
+        Names in the catalogue, or of its own texts.
     board : BoardSpec
         The boards that belong to it.
     rungs : mapping of str to mapping
         Of a ladder: what each rung asks for, the easiest first, and the template of the variants of
         each of its rules. No other suite has held-out variants.
+    texts : mapping from name to text
+        Rules of its own, which are not in the catalogue.
 
     Examples
     --------
@@ -53,6 +55,15 @@ class Suite:
     rules: tuple[str, ...]
     board: BoardSpec
     rungs: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    texts: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def entries(self) -> tuple[RuleEntry, ...]:
+        """The rules with their texts."""
+        return tuple(
+            RuleEntry(name, self.texts[name] if name in self.texts else load_rule_text(name))
+            for name in self.rules
+        )
 
     @property
     def full_name(self) -> str:
@@ -62,8 +73,7 @@ class Suite:
     @property
     def hash(self) -> str:
         """Content hash of what the rules mean, and of the boards, 16 hexadecimal digits."""
-        entries = [RuleEntry(name, load_rule_text(name)) for name in self.rules]
-        return suite_hash([(entry.name, entry.hash) for entry in entries], self.board)
+        return suite_hash([(entry.name, entry.hash) for entry in self.entries], self.board)
 
 
 def suite_hash(rules: Iterable[tuple[str, str]], board: BoardSpec) -> str:
@@ -116,5 +126,7 @@ def _suite(record: dict[str, Any]) -> Suite:
     board = BoardSpec(**record["board"])
     text = " ".join(record["sentence"].split())
     rungs = record.get("rungs", {})
-    rules = record.get("rules") or [name for rung in rungs.values() for name in rung]
-    return Suite(record["name"], record["version"], text, tuple(rules), board, rungs)
+    texts = record.get("texts", {})
+    named = (name for rung in rungs.values() for name in rung)
+    rules = record.get("rules") or [*named, *texts]
+    return Suite(record["name"], record["version"], text, tuple(rules), board, rungs, texts)

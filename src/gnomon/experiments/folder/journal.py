@@ -11,7 +11,7 @@ import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -282,8 +282,9 @@ def _read_rows(connection: sqlite3.Connection, rows: JournalRows, *, trusting: b
 
 def _record(values: Sequence[Any]) -> TrialRecord:
     """Return the record of a row; a time that is not known is NaN."""
-    times = {n: math.nan for n, name in enumerate(_FIELDS) if name in _TIMES and values[n] is None}
-    return TrialRecord(*(times.get(n, value) for n, value in enumerate(values)))
+    record = TrialRecord(*values)
+    unknown: dict[str, Any] = {x: math.nan for x in _TIMES if getattr(record, x) is None}
+    return replace(record, **unknown) if unknown else record
 
 
 def _row(record: TrialRecord) -> tuple[Any, ...]:

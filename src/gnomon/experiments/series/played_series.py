@@ -96,7 +96,7 @@ class _Context:
 
 
 def read_series(
-    sources: Iterable[Path], *, trial_lists: Path | None = None
+    sources: Iterable[Path], *, trial_lists: Path | None = None, as_reference: bool = False
 ) -> tuple[PlayedSeries, ...]:
     r"""Read the series of all players from files or folders of the reference game server.
 
@@ -108,6 +108,8 @@ def read_series(
     trial_lists : Path, optional
         A folder of trial lists, ``PLAN/LIST.csv``. They tell the rule of a series where the
         transcripts do not, and which feedback the page gave.
+    as_reference : bool
+        Lines of an episode that come again after those of another one are counted again.
 
     Returns
     -------
@@ -139,7 +141,7 @@ def read_series(
     ('p1', 'clockwise', 1)
     """
     files = files_by_kind(sources)
-    attempts = read_attempts(files.get("attempts", ()))
+    attempts = read_attempts(files.get("attempts", ()), as_reference=as_reference)
     if not attempts:
         raise ScoreDataError("expected at least one transcript with an attempt; found none")
     boards = read_initial_boards(files.get("boards", ()))
@@ -157,7 +159,7 @@ def read_series(
             continue
         key = head.player, head.number
         heads.setdefault(key, head)
-        board = boards.get(name) or _touched_pieces(of_episode)
+        board = boards.get(of_episode[0].episode) or _touched_pieces(of_episode)
         found.setdefault(key, []).append(PlayedEpisode(name, tuple(of_episode), board))
     _warn_of(unknown, any_known=bool(found))
     series = [replace(heads[key], episodes=_in_order(found[key])) for key in sorted(found)]

@@ -17,7 +17,7 @@ from gnomon.errors import ScoreDataError
 from gnomon.game.board import BUCKET_PLACES, Piece
 from gnomon.game.outcomes import EMPTY_CELL
 
-Kind = Literal["attempts", "boards", "episodes", "players"]
+Kind = Literal["attempts", "boards", "episodes", "players", "guesses"]
 
 #: The columns by which a file is known; the first kind whose columns are all there.
 _KNOWN_BY: tuple[tuple[Kind, frozenset[str]], ...] = (
@@ -25,6 +25,7 @@ _KNOWN_BY: tuple[tuple[Kind, frozenset[str]], ...] = (
     ("boards", frozenset({"episodeId", "y", "x", "shape", "color"})),
     ("players", frozenset({"playerId", "experimentPlan", "trialListId"})),
     ("episodes", frozenset({"episodeId", "seriesNo", "finishCode"})),
+    ("guesses", frozenset({"playerId", "ruleId", "guess"})),
 )
 
 
@@ -180,20 +181,30 @@ def _cells(where: str, line: str, names: list[str]) -> dict[str, str]:
     return {name: value.strip() for name, value in zip(names, values, strict=False)}
 
 
-def read_attempts(paths: Iterable[Path]) -> dict[str, list[RecordedAttempt]]:
+def read_attempts(
+    paths: Iterable[Path], *, as_reference: bool = False
+) -> dict[str, list[RecordedAttempt]]:
     """Read the attempts of each episode, in their order, each once.
 
     Lines written twice are known by episode and number, wherever in the file they stand; attempts
     on empty cells (code 3, in older files) are dropped. Of an attempt that several files tell, the
-    columns are put together.
+    columns are put together. The reference system takes an episode of which more lines come after
+    those of another one for a further episode: ``as_reference`` does so, too, under the name
+    ``EPISODE 2``.
 
     Raises ScoreDataError: a field is not what it should be; the message names file, row and field.
     """
     found: dict[str, dict[int, RecordedAttempt]] = {}
     for path in paths:
+        stretches: dict[str, int] = {}
+        before_it = ""
         for row in transcript_rows(path):
             attempt = _attempt(row)
-            of_episode = found.setdefault(attempt.episode, {})
+            if attempt.episode != before_it:
+                stretches[attempt.episode] = stretches.get(attempt.episode, 0) + 1
+            before_it, n = attempt.episode, stretches[attempt.episode]
+            again = as_reference and n > 1
+            of_episode = found.setdefault(f"{before_it} {n}" if again else before_it, {})
             before = of_episode.setdefault(attempt.number, attempt)
             if before is not attempt:
                 of_episode[attempt.number] = _merged(before, attempt)
@@ -305,3 +316,46 @@ def files_by_kind(sources: Iterable[Path]) -> dict[Kind, list[Path]]:
                     f"{path}: expected a transcript, boards or a table of the game server"
                 )
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What a player thought the rule was.
+
+    Parameters
+    ----------
+    player, rule : str
+    episode : int
+        After which board, from 0.
+    text : str
+    confidence : int or None
+        As the player gave it.
+
+    Examples
+    --------
+    >>> Guess("p1", "hue", 3, "by colour", 4).confidence
+    4
+    """
+
+    player: str
+    rule: str
+    episode: int
+    text: str
+    confidence: int | None
+
+
+def read_guesses(sources: Iterable[Path]) -> list[Guess]:
+    """Read the guesses that lie in some places, each once."""
+    found: dict[tuple[str, str, int, str], Guess] = {}
+    for path in files_by_kind(sources).get("guesses", ()):
+        for row in transcript_rows(path):
+            confidence = row.text("guessConfidence", "quessConfidence")
+            guess = Guess(
+                _named(row, "playerId"),
+                row.text("ruleId"),
+                row.optional("episodeNo", 0, 10**6) or 0,
+                row.text("guess"),
+                int(confidence) if confidence.lstrip("-").isdigit() else None,
+            )
+            found.setdefault((guess.player, guess.rule, guess.episode, guess.text), guess)
+    return list(found.values())

@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
+from gnomon.game.board_views import OUTCOME, SHAPE
 from gnomon.game.environments.env import (
     BoardLike,
     action_space,
@@ -21,6 +22,14 @@ from gnomon.game.environments.env import (
 from gnomon.game.interpreted_boards import InterpretedBoards, compiled_or_none
 from gnomon.game.outcomes import LEAVE, NEW_BOARD, RESET, STALEMATE, Autoreset
 from gnomon.rules.syntax import RuleSet
+
+
+def _parts(
+    seen: npt.NDArray[np.uint8], replies: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[Any], ...]:
+    """Return views: codes, mask, and of the last accepted attempt the rest; at last the outcome."""
+    return seen[:, :N_CELLS], seen[:, N_CELLS:].view(np.int8), *replies
+
 
 #: Boards drawn at a time, in multiples of the number of boards in play.
 _BLOCKS = 4
@@ -50,8 +59,9 @@ class HiddenRulesVectorEnv(
         the same step does, and ``info["final_obs"]`` and ``info["final_info"]`` hold what was
         there. ``Disabled``: nothing; ``reset(options={"reset_mask": mask})`` deals new boards.
     copy : bool
-        Return copies, so that what was returned before stays as it was. False returns the engine's
-        own arrays, which the next step overwrites: about twice as fast for a thousand boards.
+        Return copies, so that what was returned before stays as it was; boards and masks of one
+        step are two views of one copy. False returns the engine's own arrays, which the next step
+        overwrites: about 1.4 times as fast for a thousand boards.
 
     Examples
     --------
@@ -109,6 +119,7 @@ class HiddenRulesVectorEnv(
             AutoresetMode.SAME_STEP: Autoreset.SAME_STEP,
         }[self.autoreset_mode]
         self._all = np.ones(num_envs, dtype=np.bool_)
+        self._parts = _parts(self._boards.seen, self._boards.replies[SHAPE : OUTCOME + 1])
         self._forget_deck()
 
     def _forget_deck(self) -> None:
@@ -155,7 +166,7 @@ class HiddenRulesVectorEnv(
                 )
             actions[~mask] = LEAVE
         self._advance(actions)
-        return self._observations(), self._infos(actions == RESET)
+        return self._seen(actions == RESET)
 
     def step(
         self, actions: npt.NDArray[np.int64]
@@ -175,25 +186,20 @@ class HiddenRulesVectorEnv(
             raise ValueError(f"actions: expected integers from 0 to 143, found {actions}")
         self._advance(actions)
         boards = self._boards
-        infos = self._infos(self._all)
+        observations, infos = self._seen(self._all)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             self._add_final(infos)
         reward = boards.reward.astype(np.float64)
-        return self._observations(), reward, boards.terminated, boards.truncated, infos
+        return observations, reward, boards.terminated, boards.truncated, infos
 
-    def _observations(self) -> dict[str, Any]:
+    def _seen(self, present: npt.NDArray[np.bool_]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the observations, and the infos of the boards that were stepped or reset."""
         boards = self._boards
-        codes, last = boards.codes, boards.last
-        if self.copy:
-            codes, last = codes.copy(), last.copy()
-        return {"board": codes, "shape": last[0], "color": last[1], "bucket": last[2]}
-
-    def _infos(self, present: npt.NDArray[np.bool_]) -> dict[str, Any]:
-        """Return what is told beside the observations of the boards that were stepped or reset."""
-        boards = self._boards
-        mask, outcome = boards.occupied, boards.outcome
-        if self.copy:
-            mask, outcome = mask.copy(), outcome.copy()
+        parts = self._parts
+        if self.copy:  # whole, which takes a third of the time of its parts: those have gaps
+            parts = _parts(boards.seen.copy(), boards.replies[SHAPE : OUTCOME + 1].copy())
+        codes, mask, shape, color, bucket, outcome = parts
+        observations = {"board": codes, "shape": shape, "color": color, "bucket": bucket}
         infos = {
             "action_mask": mask,
             "_action_mask": present,
@@ -205,7 +211,7 @@ class HiddenRulesVectorEnv(
         if self.reveal:
             infos["permitted"] = self._boards.permitted()
             infos["_permitted"] = present
-        return infos
+        return observations, infos
 
     def _add_final(self, infos: dict[str, Any]) -> None:
         """Add what the episodes that ended in this step ended with, as Gymnasium lays it out."""

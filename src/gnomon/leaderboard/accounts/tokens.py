@@ -99,9 +99,9 @@ def caller_of_token(session: Session, text: str) -> Caller | None:
     key, secret = form.groups()
     token = session.scalar(select(Token).where(Token.key == key))
     known = hmac.compare_digest(digest_of(secret), token.digest if token else _NOBODY)
-    if token is None or not known or not _is_live(token):
+    if token is None or not known or not is_live(token):
         return None
-    return _caller(token)
+    return caller_by(token)
 
 
 def start_browser_session(
@@ -121,7 +121,7 @@ def caller_of_cookie(session: Session, cookie: str) -> Caller | None:
     row = session.scalar(select(BrowserSession).where(BrowserSession.digest == digest_of(cookie)))
     if row is None or row.ended_at is not None or row.expires_at <= now():
         return None
-    return _caller(row.token, row.id) if _is_live(row.token) else None
+    return caller_by(row.token, row.id) if is_live(row.token) else None
 
 
 def end_browser_session(session: Session, caller: Caller) -> None:
@@ -130,11 +130,13 @@ def end_browser_session(session: Session, caller: Caller) -> None:
         session.get_one(BrowserSession, caller.browser_session_id).ended_at = now()
 
 
-def _is_live(token: Token) -> bool:
+def is_live(token: Token) -> bool:
+    """Whether a token is neither revoked nor expired, and its account open."""
     expired = token.expires_at is not None and token.expires_at <= now()
     return token.revoked_at is None and not expired and token.account.disabled_at is None
 
 
-def _caller(token: Token, browser_session_id: int | None = None) -> Caller:
+def caller_by(token: Token, browser_session_id: int | None = None) -> Caller:
+    """Return who acts by a token, through a signed-in browser if that is given."""
     account = token.account
     return Caller(account.id, account.name, token.id, frozenset(token.scopes), browser_session_id)

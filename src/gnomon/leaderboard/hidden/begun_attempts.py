@@ -118,8 +118,13 @@ def _is_begun() -> ColumnElement[bool]:
     return or_(EntryAttempt.begun_at.is_not(None), submitted)
 
 
-def unfinished_attempts(session: Session, season_id: int) -> list[Unfinished]:
-    """Return the attempts of a season that were begun and left, as they stand, oldest first."""
+def unfinished_attempts(
+    session: Session, season_id: int, entry_id: int | None = None
+) -> list[Unfinished]:
+    """Return the attempts of a season that were begun and left, as they stand, oldest first.
+
+    With ``entry_id`` those of one entry.
+    """
     playing = RemoteTrial.state != "done"
     of_entry = (
         select(func.count())
@@ -150,6 +155,8 @@ def unfinished_attempts(session: Session, season_id: int) -> list[Unfinished]:
         .having(func.count().filter(playing) > 0)
         .order_by(EntryAttempt.id)
     )
+    if entry_id is not None:
+        query = query.where(Entry.id == entry_id)
     return [Unfinished(*row) for row in session.execute(query)]
 
 

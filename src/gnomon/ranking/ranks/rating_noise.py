@@ -192,6 +192,7 @@ def _largest_differences(
     from scipy.special import ndtri
 
     n_resamples, n = replicates.ratings.shape
+    whole = replicates.parts is None
     apart = _apart(tournament)
     deviation = np.empty((n, n))
     largest = np.zeros(n_resamples)
@@ -201,9 +202,11 @@ def _largest_differences(
         leads = replicates.leads(i)
         deviation[i] = _spread(leads)
         varies = (deviation[i] > VARIES) & ~apart[i]
-        noise = leads[:, varies] - np.nanmean(leads[:, varies], axis=0)
-        studentized = np.nan_to_num(np.abs(noise) / deviation[i, varies])
-        row = studentized.max(axis=1, initial=0.0)
+        noise = leads[:, varies]
+        noise -= noise.mean(axis=0) if whole else np.nanmean(noise, axis=0)
+        np.abs(noise, out=noise)
+        noise /= deviation[i, varies]
+        row = (noise if whole else np.nan_to_num(noise)).max(axis=1, initial=0.0)
         marginal[i] = np.quantile(row, level, method="higher")
         largest = np.maximum(largest, row)
         still_others = (deviation[i] <= VARIES) & ~apart[i] & (np.arange(n) != i)

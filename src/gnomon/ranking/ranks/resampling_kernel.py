@@ -8,6 +8,8 @@ block of resamples can be computed alone.
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit
@@ -20,10 +22,16 @@ F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
+#: Numbers of pairs won, in bytes where so many do.
+Count: TypeAlias = npt.NDArray[Any]
 
 _S32 = np.uint64(32)
 #: What a number of won pairs is worth is looked up if no more such numbers than these can occur.
 _MOST_WON = 1024
+#: Up to here they are counted in bytes: of a thousand contestants more would not stay in the cache.
+_MOST_NARROW = 255
+#: Rows of whole vectors of 32 bytes, which the compiler adds without a remainder.
+_LANES = 32
 
 
 @njit(cache=True, nogil=True)
@@ -64,15 +72,16 @@ def resample_edges(
         for run in range(ground_starts[ground], ground_starts[ground + 1]):
             untied[ground] &= tie_end[run] == run + 1
     worth = np.empty((n_grounds, 2, _MOST_WON))
-    alike = np.empty(n_grounds, np.bool_)
+    # How many numbers of won pairs the pairs of a ground have in common; 0: they are not alike.
+    numbers = np.empty(n_grounds, np.int64)
     for ground in range(n_grounds):
         cells = cell_starts[ground * n : ground * n + n + 1]
-        alike[ground] = _look_up(weights[ground], cells, logs, cap, worth[ground])
-    # Rows of whole vectors of 8 numbers, which the compiler adds without a remainder.
-    width = (n + 7) // 8 * 8
-    lower = np.zeros(width, np.int32)
-    upper = np.zeros(width, np.int32)
+        numbers[ground] = _look_up(weights[ground], cells, logs, cap, worth[ground])
+    width = (n + _LANES - 1) // _LANES * _LANES
+    below = np.zeros((2, width), np.int32)
     wins = np.zeros((n, width), np.int32)
+    narrow_below = np.zeros((2, width), np.uint8)
+    narrow_wins = np.zeros((n, width), np.uint8)
     n_of = np.zeros(n, np.int64)
     for b in range(odds.shape[0]):
         state = mix(key + np.uint64(first + b + 1) * STRIDE)
@@ -104,21 +113,20 @@ def resample_edges(
             for p in range(size):
                 drawn[n_drawn] = p
                 n_drawn += int(times[p] > 0)
-            wins[:, :] = 0
-            if untied[g]:
-                _count_untied(drawn[:n_drawn], who, times, lower, upper, wins)
+            runs, ties = drawn[:n_drawn], tie_end[begin:]
+            if 0 < numbers[g] <= _MOST_NARROW:
+                _count(untied[g], runs, who, times, ties, narrow_below, narrow_wins)
+                _add_worth(narrow_wins, worth[g], odds[b], chance)
             else:
-                _count_tied(drawn[:n_drawn], who, times, tie_end[begin:], lower, wins)
-            if alike[g]:
-                _add_worth(wins, worth[g, 0], odds[b])
-                for one in chance:
-                    _add_worth(wins, worth[g, 1], one)
-                if weigh:
-                    _add_weight(weights[g, 0, -1], sums[0])
-                continue
-            for i in range(n):
-                n_of[i] = cell_starts[g * n + i + 1] - cell_starts[g * n + i]
-            _add_edges(wins, n_of, weights[g], logs, cap, odds[b], chance, sums[0], weigh)
+                _count(untied[g], runs, who, times, ties, below, wins)
+                if numbers[g] > 0:
+                    _add_worth(wins, worth[g], odds[b], chance)
+                else:
+                    for i in range(n):
+                        n_of[i] = cell_starts[g * n + i + 1] - cell_starts[g * n + i]
+                    _add_edges(wins, n_of, weights[g], logs, cap, odds[b], chance, sums[0], weigh)
+            if weigh and numbers[g] > 0:
+                _add_weight(weights[g, 0, -1], sums[0])
         _finish(odds[b], chance, sums[0])
 
 
@@ -146,32 +154,36 @@ def _draw(state: np.uint64, cells: I64, places: I64, begin: int, times: I32) -> 
 
 
 @njit(cache=True, nogil=True)
-def _look_up(weights: F64, cells: I64, logs: F64, cap: float, worth: F64) -> bool:
-    """Return whether all pairs of a ground have one weight and as many runs, few enough.
+def _look_up(weights: F64, cells: I64, logs: F64, cap: float, worth: F64) -> int:
+    """Return how many pairs may be won, in halves, if all have one weight and as many runs.
 
-    If so, `worth` gets the weighted log-odds and chance of each number of won pairs.
+    If so, `worth` gets the weighted log-odds and chance of each number of won pairs; else, or if
+    they are too many, 0 is returned.
     """
     n_runs, weight = cells[1] - cells[0], weights[0, -1]
     both = 2 * n_runs * n_runs
     if not 0 < both < worth.shape[1] or not weight > 0.0 or np.any(np.diff(cells) != n_runs):
-        return False
+        return 0
     for i in range(len(weights)):
         for j in range(i):
             if weights[i, j] != weight:
-                return False
+                return 0
     for won in range(both + 1):
         edge = min(max(logs[won] - logs[both - won], -cap), cap)
         worth[0, won] = weight * edge
         worth[1, won] = weight * won / both
-    return True
+    return int(both)
 
 
 @njit(cache=True, nogil=True)
-def _add_worth(wins: I32, worth: F64, sums: F64) -> None:
+def _add_worth(wins: Count, worth: F64, odds: F64, chance: F64) -> None:
     """Do what :func:`_add_edges` does, to the bit, where all pairs are alike; thrice as fast."""
-    for i in range(1, len(sums)):
+    for i in range(1, len(odds)):
         for j in range(i):
-            sums[i, j] += worth[np.uint64(wins[i, j])]
+            odds[i, j] += worth[0, np.uint64(wins[i, j])]
+        for one in chance:
+            for j in range(i):
+                one[i, j] += worth[1, np.uint64(wins[i, j])]
 
 
 @njit(cache=True, nogil=True)
@@ -234,7 +246,22 @@ def _mean(total: float, weight: float, even: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _count_untied(drawn: U64, who: I32, times: I32, lower: I32, upper: I32, wins: I32) -> None:
+def _count(
+    untied: bool, drawn: U64, who: I32, times: I32, tie_end: I64, below: Count, wins: Count
+) -> None:
+    """Count twice the pairs that each won against each before it: the lower half of `wins`."""
+    wins[:, :] = 0
+    below[:, :] = 0
+    if untied:
+        _count_untied(drawn, who, times, below[0], below[1], wins)
+    else:
+        _count_tied(drawn, who, times, tie_end, below[0], wins)
+
+
+@njit(cache=True, nogil=True)
+def _count_untied(
+    drawn: U64, who: I32, times: I32, lower: Count, upper: Count, wins: Count
+) -> None:
     """Add twice the pairs won to `wins`, (n, width), where no two runs are equal.
 
     Two walks at once, from the bottom and from the middle: each waits for its own sums, which it
@@ -242,29 +269,29 @@ def _count_untied(drawn: U64, who: I32, times: I32, lower: I32, upper: I32, wins
     whole). What one wins against itself is not asked for.
     """
     middle = (drawn.size + 1) // 2
-    lower[:] = 0
-    upper[:] = 0
     for p in drawn[:middle]:
         upper[np.uint64(who[p])] += 2 * times[p]
     for k in range(middle):
-        _win(drawn[k], who, times, lower, wins)
+        _win(drawn[k], who, times, lower, wins, 2)
         if middle + k < drawn.size:
-            _win(drawn[middle + k], who, times, upper, wins)
+            _win(drawn[middle + k], who, times, upper, wins, 2)
 
 
 @njit(cache=True, nogil=True)
-def _win(run: np.uint64, who: I32, times: I32, below: I32, wins: I32) -> None:
-    """Let a run win against all that lie below it, then lie below all that follow."""
+def _win(run: np.uint64, who: I32, times: I32, below: Count, wins: Count, counts: int) -> None:
+    """Let a run win against all that lie below it, then lie below all that follow.
+
+    Only those before its owner are asked for, and what fills up the last vector.
+    """
     row, m = np.uint64(who[run]), times[run]
-    for i in range(below.size):
+    for i in range(np.int64(row + np.uint64(_LANES - 1)) // _LANES * _LANES):
         wins[row, i] += m * below[i]
-    below[row] += 2 * m
+    below[row] += counts * m
 
 
 @njit(cache=True, nogil=True)
-def _count_tied(drawn: U64, who: I32, times: I32, tie_end: I64, below: I32, wins: I32) -> None:
+def _count_tied(drawn: U64, who: I32, times: I32, tie_end: I64, below: Count, wins: Count) -> None:
     """Do the same where runs may be equal: what lies below counts twice, what is equal once."""
-    below[:] = 0
     start = 0
     while start < drawn.size:
         end = start + 1
@@ -274,9 +301,7 @@ def _count_tied(drawn: U64, who: I32, times: I32, tie_end: I64, below: I32, wins
         for p in drawn[start:end]:
             below[np.uint64(who[p])] += times[p]
         for p in drawn[start:end]:
-            row, m = np.uint64(who[p]), times[p]
-            for i in range(below.size):
-                wins[row, i] += m * below[i]
+            _win(p, who, times, below, wins, 0)
         for p in drawn[start:end]:
             below[np.uint64(who[p])] += times[p]
         start = end

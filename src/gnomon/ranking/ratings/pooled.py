@@ -238,7 +238,7 @@ def elo_games(contest: Contest) -> list[tuple[int, int, float]]:
     ]
 
 
-def perron_vector(ease_ratios: npt.ArrayLike) -> FloatArray:
+def perron_vector(ease_ratios: npt.ArrayLike, *, tolerance: float = 1e-26) -> FloatArray:
     """Return the Perron vector of a matrix of ease ratios, of length 1: the GOHR server's score.
 
     The server finds it by power iteration from (1, ..., 1); so does this. The largest entry is the
@@ -249,6 +249,8 @@ def perron_vector(ease_ratios: npt.ArrayLike) -> FloatArray:
     ease_ratios : array_like of float, shape (n, n)
         Smoothed ratios, above 0; 1 on the diagonal. NaN where two never met: as Harker (1987) has
         it, such an entry is 0 and one more is added to the diagonal of its row.
+    tolerance : float
+        The iteration ends where the vector moves by less, squared; at 1e-12 in the server.
 
     Returns
     -------
@@ -280,7 +282,7 @@ def perron_vector(ease_ratios: npt.ArrayLike) -> FloatArray:
     for _ in range(100_000):
         y = e @ x
         y /= np.linalg.norm(y)
-        if np.sum((y - x) ** 2) < 1e-26:
+        if np.sum((y - x) ** 2) < tolerance:
             break
         x = y
     return np.asarray(y)

@@ -50,7 +50,8 @@ def _profiles(deep_frames: int) -> dict[Formula, Profiles]:
 
 def _two(deep_frames: int) -> SummaryTable:
     table = read_summaries(data_file(_FILE, _WHERE), keep_apart="frames")
-    return table.select([f"{SHALLOW} 200000000", f"{DEEP} {deep_frames}"])
+    two = table.select([f"{SHALLOW} 200000000", f"{DEEP} {deep_frames}"])
+    return replace(two, algorithms=(f"{SHALLOW}, 200M", f"{DEEP}, {deep_frames // 10**6}M"))
 
 
 def _claims(

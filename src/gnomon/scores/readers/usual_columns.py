@@ -151,5 +151,11 @@ def _with_numbers(raw: pl.DataFrame, taken: Sequence[str]) -> list[str]:
 def _are_numbers(column: pl.Series) -> bool:
     if column.dtype.is_numeric():
         return True
-    numbers = [reported_number(text) for text in column.unique().to_list()]
+    texts = [text for text in column.unique().to_list() if not _is_infinite(text)]
+    numbers = [reported_number(text) for text in texts]
     return None not in numbers and any(number == number for number in numbers)
+
+
+def _is_infinite(text: object) -> bool:
+    """Return whether a cell says infinity, as trackers write the score of a run that diverged."""
+    return str(text).strip().lstrip("+-").lower() in ("inf", "infinity")

@@ -123,7 +123,7 @@ def read_wide_table(
 
 def _refuse_numbers(raw: pl.DataFrame, layout: WideLayout | None, origin: Origin) -> None:
     """Refuse rows that are named by numbers alone, which may be steps or seeds."""
-    if layout is None or _plain(layout.names) in ALGORITHMS + TASKS:
+    if layout is None or layout.transposed or _plain(layout.names) in ALGORITHMS:
         return
     names = layout.names
     found = [reported_number(text) for text in raw[names]]
@@ -216,7 +216,7 @@ def wide_layout(raw: pl.DataFrame, origin: Origin) -> WideLayout | None:
     columns = numeric(glance)
     names = _column_of_names(raw, glance)
     others = [name for name in raw.columns if name != names]
-    transposed = _plain(names) in TASKS
+    transposed = _plain(names) in TASKS or role_of(names) == "task"
     if transposed and any(_plain(name) in ALGORITHMS + RUNS for name in others):
         return None  # a tidy file in other words
     # That very name is the tidy file's: it takes numbers in all other columns to be no such file.
@@ -293,7 +293,8 @@ def _repeated(column: pl.Series) -> list[int]:
 def _is_known(names: str, others: Sequence[str]) -> bool:
     """Return whether the headings alone say that rows have names, and that tasks are columns."""
     has_tasks = any(_plain(name) in TASKS for name in others)
-    return _plain(names) in ALGORITHMS + TASKS and not has_tasks
+    is_told = _plain(names) in ALGORITHMS + TASKS or role_of(names) == "task"
+    return is_told and not has_tasks
 
 
 def _is_task(heading: str) -> bool:

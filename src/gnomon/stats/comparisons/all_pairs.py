@@ -125,7 +125,7 @@ def compare_all(
     found: list[Comparison] = []
     with recorded() as notes:
         wanted = metrics_to_compare(metrics, gamma, scores.higher_is_better)
-        warn_of_unlike_scales(scores, [metric.name for metric in wanted])
+        warn_of_unlike_scales(scores, [metric.name for metric in wanted], gamma=gamma)
         table = _Table(scores, how)
         for metric in wanted:
             found += table.compared(metric, correction)

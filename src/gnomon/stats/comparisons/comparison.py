@@ -138,7 +138,7 @@ def compare(
     metrics = metrics or (*METRICS[:3], IMPROVEMENT)
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     with recorded() as notes:
-        warn_of_unlike_scales(scores, metric_list(metrics), algorithms=(a, b))
+        warn_of_unlike_scales(scores, metric_list(metrics), algorithms=(a, b), gamma=gamma)
         found = tuple(compared_pair(scores, a, b, metric_list(metrics), per_task, how))
     family = _family(found)
     settings = how.settings(rng, scores, correction="holm", family=family)

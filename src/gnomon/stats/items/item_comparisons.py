@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from gnomon._io.tables import p_value as p_in_words
 from gnomon.errors import ScoreDataError, counted
 from gnomon.results import Row, made_by, recorded
 from gnomon.scores.table import ScoreTable
@@ -109,8 +110,9 @@ class ItemComparisons(Comparisons):
     @property
     def notes(self) -> tuple[str, ...]:
         """What stands beside the difference, and which p-values were corrected together."""
-        first = [one for one in self if one.task is None][:1]
-        notes = [_unpaired(one) for one in first if isinstance(one, ItemComparison)]
+        whole = [one for one in self if one.task is None and isinstance(one, ItemComparison)]
+        notes = [_unpaired(one) for one in whole[:1]]
+        notes += _counts(whole[0]) if len(whole) == 1 else []
         told = "detectable: the smallest difference that so many items tell with power 0.8"
         tests = {
             "tango": "p_value: McNemar's mid-p",
@@ -148,6 +150,16 @@ def _unpaired(one: ItemComparison) -> str:
         f"{ends}; pairing makes the interval {one.width_ratio:.2f} times as wide, as "
         f"{one.width_ratio**-2:.2g} times as many items would."
     )
+
+
+def _counts(one: ItemComparison) -> list[str]:
+    """Return the items that decide, and the exact test of them, of scores that are 0 and 1."""
+    if one.method != "tango":
+        return []
+    return [
+        f"{one.a} alone is right on {one.only_a} items, {one.b} alone on {one.only_b}: McNemar's "
+        f"exact p {p_in_words(one.p_exact, '= ')}."
+    ]
 
 
 def item_metrics(metrics: Metrics | None) -> list[ItemMetric]:
@@ -199,6 +211,7 @@ def compare_items(
     found: list[ItemComparison] = []
     wanted = item_metrics(metrics)
     with recorded() as notes:
+        pairs.warn_of_unscored(pair or scores.algorithms)
         for metric in wanted:
             chosen = [pair] if pair is not None else list(combinations(scores.algorithms, 2))
             pairs.warn_of_lacking(pair or scores.algorithms, metric)

@@ -155,6 +155,7 @@ def estimate_items(
     """
     pairs = ItemPairs(scores)
     with recorded() as notes:
+        pairs.warn_of_unscored(pairs.scores.models)
         found = list(_of_models(pairs, metrics, level, method))
         for name, at in pairs.groups(by).items() if by is not None else ():
             found += _of_models(pairs.inside(by), metrics, level, method, name, at)

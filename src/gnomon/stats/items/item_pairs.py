@@ -11,9 +11,11 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed
 from gnomon.scores.cells import places
+from gnomon.scores.contents import without_score
 from gnomon.scores.items import clusters_of_items
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import warn
@@ -134,6 +136,12 @@ class ItemPairs:
         names, of = clusters_of_items(frame, column, places(frame["task"], tasks), tasks)
         return {name: of == number for number, name in enumerate(names)}
 
+    def warn_of_unscored(self, models: Iterable[str]) -> None:
+        """Say how many samples of some models have no score, and why."""
+        own = self.table.frame.filter(pl.col("algorithm").is_in(list(models)))
+        if found := without_score(own):
+            warn(f"{found}; values are of the others, and the audit says what that may change")
+
     def warn_of_lacking(self, models: Iterable[str], metric: ItemMetric) -> None:
         """Say which items each model lacks that another has."""
         known = {model: self.values(model, metric).known for model in models}
@@ -144,7 +152,7 @@ class ItemPairs:
                 named = listed([self.scores.items[i] for i in lacking])
                 warn(
                     f"{model} lacks {lacking.size} of {counted(int(anywhere.sum()), 'item')} "
-                    f"({named}); it is compared on those that the other has too"
+                    f"({named}); its mean is over its own, comparisons over those that both have"
                 )
 
     def warn_of_few(self, there: Mask, where: str) -> None:

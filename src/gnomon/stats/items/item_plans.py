@@ -176,17 +176,24 @@ by 29 % at most, twice the items by 29 %
         found.setdefault((one.a, one.b, one.metric), []).append(one)
     texts = []
     for (a, b, metric), own in found.items():
-        each = min(one.epochs for one in own)
-        of_each = [one for one in own if one.epochs == each]
-        enough = [one.items for one in of_each if one.power >= power]
-        needed = f"{enough[0]:,}" if enough else f"more than {of_each[-1].items:,}"
-        text = f"{a}, {b} ({metric}): power {power:g} takes {needed} items of {each} epoch"
-        text += "s" if each > 1 else ""
-        if math.isfinite(of_each[0].from_epochs):
-            most = 100.0 * (1.0 - math.sqrt(1.0 - of_each[0].from_epochs))
+        least, most = min(one.epochs for one in own), max(one.epochs for one in own)
+        text = f"{a}, {b} ({metric}): power {power:g} takes {_needed(own, least, power)} items of "
+        text += counted(least, "epoch")
+        if most > least:
+            text += f", or {_needed(own, most, power)} of {most}"
+        from_epochs = next(one.from_epochs for one in own if one.epochs == least)
+        if math.isfinite(from_epochs):
+            shorter = 100.0 * (1.0 - math.sqrt(1.0 - from_epochs))
             text += (
-                f"; more epochs would shorten its standard error by {most:.0f} % at most, twice "
+                f"; more epochs would shorten its standard error by {shorter:.0f} % at most, twice "
                 "the items by 29 %"
             )
         texts.append(text)
     return texts
+
+
+def _needed(plans: Sequence[ItemPlan], epochs: int, power: float) -> str:
+    """Return how many items of so many epochs have the power, of the numbers that were tried."""
+    of_each = [one for one in plans if one.epochs == epochs]
+    enough = [one.items for one in of_each if one.power >= power]
+    return f"{enough[0]:,}" if enough else f"more than {of_each[-1].items:,}"

@@ -184,7 +184,8 @@ def mcnemar(only_a: int, only_b: int, *, mid: bool = True) -> float:
     only_a, only_b : int
     mid : bool
         Whether what was seen counts one half (mid-p): the exact test errs in 1 to 4 % at level 5 %,
-        the mid-p in 2 to 5 and at most 6.
+        the mid-p in 2 to 5 and at most 6. Of equal counts it is 1, where Fagerland and others take
+        one half of what was seen away: no level that is tested is near.
 
     References
     ----------

@@ -23,6 +23,7 @@ import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed
 from gnomon.results import FieldRecord, Results, Row, generator, recorded
+from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.cautions import warn
 from gnomon.stats.comparisons.comparison import SmallMethod, compare
@@ -218,7 +219,9 @@ def _weighted(scores: ScoreTable, weights: Mapping[str, float]) -> ScoreTable:
     kept = scores.select(tasks=[task for task in scores.tasks if weights[task] > 0.0])
     factors = {task: weights[task] * len(kept.tasks) for task in kept.tasks}
     factor = pl.col("task").replace_strict(factors, return_dtype=pl.Float64)
-    return replace(kept, frame=kept.frame.with_columns(pl.col("score") * factor))
+    weighted = kept.frame.with_columns(pl.col("score") * factor)
+    # What tasks measure was looked at before; a product with a weight says nothing of their scales.
+    return replace(kept, frame=weighted, unit=kept.unit or "weighted")
 
 
 def estimate_weighted(
@@ -260,6 +263,7 @@ def estimate_weighted(
     with recorded() as notes:
         kept = scores.select(tasks=shared_tasks(scores))
         shares = _shares(kept, _told(scores, weights))
+        warn_of_unlike_scales(kept, ["mean"])
         found = estimate(
             _weighted(kept, shares),
             "mean",
@@ -329,6 +333,7 @@ def compare_weighted(
     found: list[tuple[Comparison, dict[str, Any]]] = []
     with recorded() as notes:
         given = _told(scores, weights)
+        warn_of_unlike_scales(scores, ["mean"], algorithms=sorted({*sum(pairs, ())}))
         for pair in pairs:
             both = scores.select(algorithms=pair)
             kept = both.select(tasks=shared_tasks(both))

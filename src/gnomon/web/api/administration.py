@@ -18,6 +18,13 @@ from gnomon.leaderboard.accounts.accounts import (
 )
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_text
+from gnomon.leaderboard.accounts.registration import (
+    Registration,
+    decide,
+    registration,
+    set_registration,
+    waiting_requests,
+)
 from gnomon.leaderboard.accounts.tokens import Caller, Scope, issue_token, revoke_token
 from gnomon.leaderboard.refusals import Missing, NotAllowed
 from gnomon.leaderboard.submissions.submission import find_submission, refuse_later, requeue
@@ -32,7 +39,14 @@ from gnomon.web.api.dependencies import (
     identified,
     paced,
 )
-from gnomon.web.api.records import AuditLine, IssuedToken, Reason, SubmissionRecord, TokenRecord
+from gnomon.web.api.records import (
+    AuditLine,
+    IssuedToken,
+    Reason,
+    SubmissionRecord,
+    TokenRecord,
+    TokenRequestRecord,
+)
 
 router = APIRouter(prefix="/api", tags=["accounts and tokens"])
 
@@ -150,6 +164,46 @@ def verify_again(session: WriteSession, submission: RowId, who: Moderator) -> Su
     requeue(session, found, by=who.account_id)
     session.flush()
     return SubmissionRecord.of(found, session)
+
+
+class Switch(BaseModel):
+    """Whether strangers get accounts: at once, once a moderator has agreed, or not."""
+
+    registration: Registration
+
+
+@moderation_router.get("/registration")
+def get_registration(session: ReadSession) -> Switch:
+    """Tell whether strangers get accounts."""
+    return Switch(registration=registration(session))
+
+
+@moderation_router.put("/registration")
+def put_registration(session: WriteSession, wanted: Switch, who: Moderator) -> Switch:
+    """Turn the switch."""
+    set_registration(session, wanted.registration, by=who.account_id)
+    return wanted
+
+
+class Decision(BaseModel):
+    """Whether a request is granted."""
+
+    grant: bool
+
+
+@moderation_router.get("/token-requests")
+def list_requests(session: ReadSession, who: Moderator) -> list[TokenRequestRecord]:
+    """List the requests for a token that wait, the oldest first."""
+    return [TokenRequestRecord.of(each) for each in waiting_requests(session)]
+
+
+@moderation_router.post("/token-requests/{request}/decision")
+def decide_request(
+    session: WriteSession, request: RowId, decision: Decision, who: Moderator
+) -> TokenRequestRecord:
+    """Grant a request, which makes the account, or refuse it."""
+    found = decide(session, request, grant=decision.grant, by=who.account_id)
+    return TokenRequestRecord.of(found)
 
 
 @moderation_router.get("/audit-log")

@@ -32,7 +32,7 @@ from gnomon.web.api.dependencies import (
     caller,
 )
 from gnomon.web.api.records import status_of
-from gnomon.web.client_limits import Intake
+from gnomon.web.client_limits import Intake, Turns
 from gnomon.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["hidden division"])
@@ -134,6 +134,7 @@ async def _play(
 ) -> None:
     """Answer messages until one side has had enough; TimeoutError if none comes for long."""
     looked = time.monotonic()
+    turns: Turns = websocket.app.state.intake.turns
     try:
         while True:
             text = await asyncio.wait_for(websocket.receive_text(), settings.idle_websocket_s)
@@ -143,7 +144,8 @@ async def _play(
             if who is None:
                 await websocket.close(_POLICY)
                 return
-            answer = await run_in_threadpool(_answer, websocket, database, settings, text, who)
+            async with turns.of(address_of(websocket.scope)):
+                answer = await run_in_threadpool(_answer, websocket, database, settings, text, who)
             await websocket.send_text(answer)
     except WebSocketDisconnect:
         pass

@@ -17,9 +17,11 @@ from gnomon.database.schema import (
     SeasonRule,
     Submission,
     Token,
+    TokenRequest,
     VerifiedTrial,
 )
 from gnomon.leaderboard.refusals import Kind, Refusal
+from gnomon.leaderboard.seasons.learner_card import LearnerCard, card_of
 from gnomon.leaderboard.submissions.job_queue import place_in_queue
 
 _Moment = datetime.datetime
@@ -134,6 +136,7 @@ class EntryRecord(_RowRecord):
     name: str
     description: str
     link: str
+    card: LearnerCard
     created_at: _Moment
     withdrawn_at: _Moment | None
     withdrawn_reason: str
@@ -148,6 +151,7 @@ class EntryRecord(_RowRecord):
             entry,
             season=entry.season.name,
             account=entry.account.name,
+            card=card_of(entry),
             attempts=[
                 AttemptRecord._of_row(each, seed=each.seed if seeds else None)
                 for each in entry.attempts
@@ -241,6 +245,22 @@ class IssuedToken(TokenRecord):
     """A new API token. ``token`` is told here and never again."""
 
     token: str
+
+
+class TokenRequestRecord(_RowRecord):
+    """Somebody who asks for a token; how to reach them, and why, only while it waits."""
+
+    id: int
+    name: str
+    contact: str
+    reason: str
+    state: str
+    created_at: _Moment
+
+    @classmethod
+    def of(cls, request: TokenRequest) -> TokenRequestRecord:
+        """Return a request."""
+        return cls._of_row(request)
 
 
 class AuditLine(_RowRecord):

@@ -6,15 +6,22 @@ from fastapi import APIRouter
 
 from gnomon.web.pages import (
     account_pages,
+    card_page,
+    compare_page,
     game_pages,
+    home_page,
     learner_page,
+    registration_pages,
+    replay_page,
     result_page,
     rule_page,
     season_pages,
+    standings_page,
     study_pages,
     submission_pages,
     submit_pages,
 )
+from gnomon.web.pages.sharing import citation_page, feed, pictures
 from gnomon.web.pages.templating import error_page
 
 __all__ = ["error_page", "router"]
@@ -22,14 +29,23 @@ __all__ = ["error_page", "router"]
 router = APIRouter()
 #: In the order in which their paths are tried.
 for _part in (
+    home_page,
     season_pages,
+    standings_page,
     submission_pages,
+    replay_page,
     rule_page,
     learner_page,
+    card_page,
+    compare_page,
     submit_pages,
     account_pages,
+    registration_pages,
     game_pages,
     result_page,
     study_pages,
+    citation_page,
+    feed,
+    pictures,
 ):
     router.include_router(_part.router)

@@ -7,23 +7,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated
+from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from gnomon.database.engine import Database
-from gnomon.database.schema import Entry
+from gnomon.database.schema import Entry, Token
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.rate_limits import MINUTE_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import (
     Caller,
     caller_of_token,
     end_browser_session,
+    is_live,
     start_browser_session,
 )
 from gnomon.leaderboard.refusals import Refusal, TooMany
 from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.web.api.administration import Anybody, NewToken, make_token, revoke
 from gnomon.web.api.dependencies import (
     COOKIE,
     CsrfChecked,
@@ -31,8 +35,11 @@ from gnomon.web.api.dependencies import (
     DatabaseOf,
     MaybeCaller,
     ReadSession,
+    RowId,
+    WriteSession,
+    paced,
 )
-from gnomon.web.api.records import EntryRecord, status_of
+from gnomon.web.api.records import EntryRecord, TokenRecord, status_of
 from gnomon.web.middleware import address_of
 from gnomon.web.pages.templating import html_response, twin
 
@@ -57,8 +64,16 @@ def sign_in(
         caller = caller_of_token(session, text.strip())
         if caller is None:
             raise WrongToken("this token is wrong, revoked or expired")
-        _, cookie = start_browser_session(session, caller, hours=settings.session_hours)
-        note(session, "signed in", "account", caller.account_id, by=caller.account_id, public=False)
+        keep_signed_in(session, settings, response, caller)
+    return caller
+
+
+def keep_signed_in(
+    session: Session, settings: ServerSettings, response: Response, caller: Caller
+) -> None:
+    """Sign a browser in for a caller: put the cookie into the answer."""
+    _, cookie = start_browser_session(session, caller, hours=settings.session_hours)
+    note(session, "signed in", "account", caller.account_id, by=caller.account_id, public=False)
     response.set_cookie(
         COOKIE,
         cookie,
@@ -68,7 +83,6 @@ def sign_in(
         httponly=True,
         samesite="lax",
     )
-    return caller
 
 
 def sign_out(database: Database, response: Response, caller: Caller) -> None:
@@ -83,21 +97,58 @@ router = APIRouter(tags=["pages"])
 
 @dataclass(frozen=True)
 class AccountPage:
-    """Who is signed in, with what scopes, and the entries of the account."""
+    """Who is signed in, with what scopes, and the account's entries and live tokens.
+
+    ``provider`` is the issuer of another way to sign in, if there is one.
+    """
 
     account: str | None
     scopes: list[str]
     entries: list[EntryRecord]
+    tokens: list[TokenRecord]
+    provider: str
 
 
-@twin(router, "/account", "account.html", problem="")
-def account_json(session: ReadSession, who: MaybeCaller) -> AccountPage:
+@twin(router, "/account", "account.html", problem="", token="")
+def account_json(session: ReadSession, settings: CurrentSettings, who: MaybeCaller) -> AccountPage:
     """Tell who asks, by the token or the cookie."""
+    return _account_page(session, settings, who)
+
+
+def _account_page(session: Session, settings: ServerSettings, who: Caller | None) -> AccountPage:
+    provider = urlsplit(settings.openid_issuer).hostname or ""
     if who is None:
-        return AccountPage(None, [], [])
-    query = select(Entry).where(Entry.account_id == who.account_id).order_by(Entry.id)
-    entries = [EntryRecord.of(entry) for entry in session.scalars(query)]
-    return AccountPage(who.account, sorted(who.scopes), entries)
+        return AccountPage(None, [], [], [], provider)
+    entries = select(Entry).where(Entry.account_id == who.account_id).order_by(Entry.id)
+    tokens = select(Token).where(Token.account_id == who.account_id).order_by(Token.id)
+    return AccountPage(
+        who.account,
+        sorted(who.scopes),
+        [EntryRecord.of(entry) for entry in session.scalars(entries)],
+        [TokenRecord.of(token) for token in session.scalars(tokens) if is_live(token)],
+        provider,
+    )
+
+
+@router.post("/account/tokens", include_in_schema=False, dependencies=[Depends(paced)])
+def make_token_form(
+    request: Request,
+    session: WriteSession,
+    settings: CurrentSettings,
+    who: Anybody,
+    label: Annotated[str, Form(max_length=128)] = "",
+) -> Response:
+    """Make a token to submit with, and show it, this once."""
+    made = make_token(session, NewToken(scopes=["submit"], label=label), who)
+    page = _account_page(session, settings, who)
+    return html_response(request, "account.html", page, problem="", token=made.token)
+
+
+@router.post("/account/tokens/{token}/revoke", include_in_schema=False)
+def revoke_token_form(session: WriteSession, token: RowId, who: Anybody) -> Response:
+    """Revoke a token of one's own."""
+    revoke(session, token, who)
+    return RedirectResponse("/account", 303)
 
 
 @router.post("/account/sign-in", include_in_schema=False)
@@ -112,9 +163,10 @@ def sign_in_form(
     try:
         sign_in(database, settings, answer, token, address_of(request.scope))
     except (WrongToken, TooMany) as refusal:
-        page = AccountPage(None, [], [])
+        with database.reading() as session:
+            page = _account_page(session, settings, None)
         return html_response(
-            request, "account.html", page, status=status_of(refusal), problem=str(refusal)
+            request, "account.html", page, status=status_of(refusal), problem=str(refusal), token=""
         )
     return answer
 

@@ -16,6 +16,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 130.0, 22.0, 46.0
 _N_COLORS = 6
 #: Least distance of two labels, in units of the drawing.
 _LABEL_STEP = 16.0
+#: Odds beyond a million to one are told as such, and drawn at the edge.
+MOST_LOG_ODDS = math.log(1e6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +262,7 @@ def intervals(
     most, least = max([*numbers, 1.0]), max(min([*numbers, 1.0]), 0.0)
     log = most > 15 * max(min([*numbers, most]), 1.0)
     scale = Scale(0.0 if not log else least, most, 6.0, width - 6.0, log=log)
-    placed = (Interval(*(None if x is None else scale(x) for x in row)) for row in rows)
-    return Intervals(width, scale.ticks(3), tuple(placed))
+    return Intervals(width, scale.ticks(3), _placed(rows, scale))
 
 
 def odds_intervals(
@@ -278,14 +279,51 @@ def odds_intervals(
     True
     """
     far = max((abs(x) for row in rows for x in row if x is not None), default=0.0)
-    most = max(far, math.log(10.0))
+    most = min(max(far, math.log(10.0)), MOST_LOG_ODDS)
     scale = Scale(-most, most, 6.0, width - 6.0)
     steps = [10.0**n for n in range(1, 12, 1 + int(most / math.log(10.0) / 2.5))]
     marks = [(math.log(x), f"{x:g}:1") for x in steps] + [(0.0, "1:1")]
     marks += [(-math.log(x), f"1:{x:g}") for x in steps]
     inside = sorted(mark for mark in marks if abs(mark[0]) <= most * (1 + 1e-9))
-    placed = (Interval(*(None if x is None else scale(x) for x in row)) for row in rows)
-    return Intervals(width, tuple(Tick(scale(x), label) for x, label in inside), tuple(placed))
+    ticks = tuple(Tick(scale(x), label) for x, label in inside)
+    return Intervals(width, ticks, _placed(rows, scale))
+
+
+_Rows = Sequence[tuple[float | None, float | None, float | None]]
+
+
+def differences(rows: _Rows, *, width: float = 240.0) -> Intervals:
+    """Lay differences (value, low, high) out on one scale with 0 in its middle.
+
+    Examples
+    --------
+    >>> found = differences([(-10.0, -40.0, 20.0)], width=112.0)
+    >>> [tick.label for tick in found.ticks], found.rows[0].value
+    (['−20', '0', '+20'], 43.5)
+    """
+    most = max((abs(x) for row in rows for x in row if x is not None), default=0.0) or 1.0
+    scale = Scale(-most, most, 6.0, width - 6.0)
+    step = _step(most / 2.0 * 0.6)
+    marks = ((-step, f"−{step:,.10g}"), (0.0, "0"), (step, f"+{step:,.10g}"))
+    ticks = tuple(Tick(scale(x), label) for x, label in marks)
+    return Intervals(width, ticks, _placed(rows, scale))
+
+
+def shares(rows: _Rows, *, width: float = 240.0) -> Intervals:
+    """Lay shares (value, low, high) out on a scale from none to all.
+
+    Examples
+    --------
+    >>> shares([(0.5, 0.25, 1.0)], width=112.0).rows
+    (Interval(value=56.0, low=31.0, high=106.0),)
+    """
+    scale = Scale(0.0, 1.0, 6.0, width - 6.0)
+    ticks = tuple(Tick(scale(x), f"{x:.0%}") for x in (0.0, 0.5, 1.0))
+    return Intervals(width, ticks, _placed(rows, scale))
+
+
+def _placed(rows: _Rows, scale: Scale) -> tuple[Interval, ...]:
+    return tuple(Interval(*(None if x is None else scale(x) for x in row)) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
 from gnomon.leaderboard.seasons.entry_registration import find_entry
 from gnomon.leaderboard.standing_records import LEVEL, Contender, Number, Standing
-from gnomon.leaderboard.standing_snapshots import COUNTED, board_of
+from gnomon.leaderboard.standing_selection import PER_PAGE
+from gnomon.leaderboard.standing_snapshots import COUNTED, board_of_some
 from gnomon.leaderboard.standings import score_table
 from gnomon.stats.bootstrap.medians import median_curve
 from gnomon.web.api.dependencies import ReadSession, RowId
@@ -70,7 +71,11 @@ class ProfileRecord:
 
 @dataclass(frozen=True)
 class LearnerPage:
-    """An entry with everything that is known of it."""
+    """An entry with everything that is known of it.
+
+    ``page`` is the page of the standings on which it stands, 0 without a rank; ``beside`` the first
+    of the standings and those next to it.
+    """
 
     entry: EntryRecord
     season_title: str
@@ -81,6 +86,8 @@ class LearnerPage:
     curves: list[CurveRecord]
     profiles: list[ProfileRecord]
     unfinished: list[Unfinished]
+    page: int
+    beside: list[Contender]
     level: float = LEVEL
 
 
@@ -90,7 +97,7 @@ def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPa
     snapshot = board.standings.get(season.id, season.version)
     lines = (*snapshot.standings.ranked, *snapshot.standings.unranked) if snapshot else ()
     standing = next((line for line in lines if line.contender.entry_id == entry.id), None)
-    trials = _trials(session, entry)
+    trials = trials_of_entry(session, entry)
     return LearnerPage(
         EntryRecord.of(entry),
         season.title,
@@ -98,15 +105,24 @@ def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPa
         standing,
         [SubmissionRecord.of(each) for each in _submissions(session, entry)],
         _rules(session, season, entry, trials),
-        _curves(season, trials),
+        median_curves(season, trials),
         _profiles(session, season, entry, [line.contender for line in lines if line.rank_low]),
         _unfinished(session, entry),
+        *_place(entry, [line.contender for line in snapshot.standings.ranked] if snapshot else []),
     )
+
+
+def _place(entry: Entry, ranked: list[Contender]) -> tuple[int, list[Contender]]:
+    """Return the page of the standings on which an entry is, and whom it may be held against."""
+    at = next((i for i, each in enumerate(ranked) if each.entry_id == entry.id), None)
+    places = [0, 1, 2] if at is None else sorted({0, at - 1, at + 1, 1 if at == 0 else 0})
+    beside = [ranked[i] for i in places if 0 <= i < len(ranked) and i != at]
+    return (0 if at is None else 1 + at // PER_PAGE), beside
 
 
 def _unfinished(session: Session, entry: Entry) -> list[Unfinished]:
     """Return the attempts of an entry that were begun and left, as they stand now."""
-    return [u for u in unfinished_attempts(session, entry.season_id) if u.entry_id == entry.id]
+    return unfinished_attempts(session, entry.season_id, entry.id)
 
 
 def _submissions(session: Session, entry: Entry) -> list[Submission]:
@@ -114,7 +130,7 @@ def _submissions(session: Session, entry: Entry) -> list[Submission]:
     return list(session.scalars(query.order_by(EntryAttempt.number)))
 
 
-def _trials(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
+def trials_of_entry(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
     """Return the trials of an entry that count, by rule."""
     query = (
         select(VerifiedTrial)
@@ -151,19 +167,20 @@ def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[in
     """Return where each rule stands for this learner, if that can be told."""
     from gnomon.ranking import rank
 
-    board = board_of(session, season)
+    own = [Contender(entry.id, entry.name)]
     rng = np.random.default_rng(season.id)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
         try:
-            table = score_table(board, [Contender(entry.id, entry.name)])
+            table = score_table(board_of_some(session, season, own), own)
             ranking = rank(table, by="task", level=LEVEL, n_resamples=200, rng=rng)
         except GnomonError:
             return {}
     return {r["name"]: (r["rank_low"], r["rank_high"]) for r in ranking.as_records()}
 
 
-def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[CurveRecord]:
+def median_curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[CurveRecord]:
+    """Return the median curve of each rule of which whole curves are known."""
     found = []
     for rule, of_rule in trials.items():
         curves = [trial.curve for trial in of_rule if len(trial.curve) == season.episodes]
@@ -185,7 +202,8 @@ def _profiles(
         return []
     others = [each for each in ranked if each.entry_id != entry.id][:_MOST_OTHERS]
     own = [each for each in ranked if each.entry_id == entry.id]
-    table = score_table(board_of(session, season), [*own, *others])
+    shown = [*own, *others]
+    table = score_table(board_of_some(session, season, shown), shown)
     rng = np.random.default_rng(season.id)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
@@ -218,7 +236,9 @@ def learner_html(
 
     def make() -> str:
         page = learner_page(session, board, entry)
-        return rendered("board/learner.html", f"/entries/{entry_id}", page, **_drawn(page))
+        return rendered(
+            "board/learner.html", f"/entries/{entry_id}", page, site=board.site, **_drawn(page)
+        )
 
     return cached_response(
         request, board.page(entry.season, ("entry", entry.id, *_unfinished(session, entry)), make)

@@ -1,14 +1,19 @@
-"""Cache of rendered pages with ETags, and the state that pages share in a process."""
+"""Cache of rendered pages with ETags, packed by gzip, and the state that pages share in a process.
+
+Only what is the same for every reader is kept and packed. A page with a form of somebody who is
+signed in is neither: from the length of a packed page its token could be guessed (BREACH).
+"""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from fastapi import Depends, Request, Response
 from fastapi.encoders import jsonable_encoder
@@ -18,26 +23,39 @@ from gnomon.database.schema import Season
 from gnomon.leaderboard.standing_snapshots import StandingsCache
 from gnomon.studies.game_store import PlayedGameCache
 
+HTML = "text/html; charset=utf-8"
+#: Fewer bytes are not worth packing.
+_LEAST_PACKED = 500
+
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """A rendered page as bytes, with its ETag."""
+    """A page as bytes, as it is and packed, with its ETag; ``packed`` is empty if it is small."""
 
     body: bytes
+    packed: bytes
     etag: str
     media_type: str
 
+    @classmethod
+    def of(cls, made: str | bytes, media_type: str = HTML) -> Self:
+        """Return what was rendered; pictures are packed already."""
+        body = made.encode() if isinstance(made, str) else made
+        is_text = isinstance(made, str) and len(body) >= _LEAST_PACKED
+        packed = gzip.compress(body, 6, mtime=0) if is_text else b""
+        return cls(body, packed, hashlib.sha256(body).hexdigest()[:20], media_type)
+
 
 class PageCache:
-    """LRU cache of rendered pages."""
+    """LRU cache of rendered pages, of so many bytes."""
 
-    def __init__(self, size: int = 512) -> None:
-        self._size = size
+    def __init__(self, max_bytes: int = 64 << 20) -> None:
+        self._most, self._held = max_bytes, 0
         self._lock = Lock()
         self._pages: OrderedDict[Hashable, CachedPage] = OrderedDict()
 
     def get(
-        self, key: Hashable, make: Callable[[], str], media_type: str = "text/html; charset=utf-8"
+        self, key: Hashable, make: Callable[[], str | bytes], media_type: str = HTML
     ) -> CachedPage:
         """Return the page of a key, which names all that it depends on; made if it is not there."""
         with self._lock:
@@ -45,13 +63,18 @@ class PageCache:
             if page is not None:
                 self._pages.move_to_end(key)
                 return page
-        body = make().encode()
-        page = CachedPage(body, f'"{hashlib.sha256(body).hexdigest()[:20]}"', media_type)
+        page = CachedPage.of(make(), media_type)
         with self._lock:
+            before = self._pages.pop(key, None)
             self._pages[key] = page
-            while len(self._pages) > self._size:
-                self._pages.popitem(last=False)
+            self._held += _size(page) - (_size(before) if before else 0)
+            while self._held > self._most:
+                self._held -= _size(self._pages.popitem(last=False)[1])
         return page
+
+
+def _size(page: CachedPage) -> int:
+    return len(page.body) + len(page.packed)
 
 
 def json_text(page: Any) -> str:
@@ -60,28 +83,51 @@ def json_text(page: Any) -> str:
 
 
 def cached_response(request: Request, page: CachedPage) -> Response:
-    """Return a cached page, or 304 if the browser has it already."""
+    """Return a page, packed if the browser takes that, or 304 if it has the page already."""
     # The browser asks each time whether there is a newer one: a board that lies is worse than slow.
-    headers = {"ETag": page.etag, "Cache-Control": "no-cache"}
+    headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+    packed = bool(page.packed) and _takes_gzip(request.headers.get("accept-encoding", ""))
+    # Other bytes have another name; either tells that the browser has the page.
+    headers["ETag"] = f'"{page.etag}-gzip"' if packed else f'"{page.etag}"'
     if page.etag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    return Response(page.body, media_type=page.media_type, headers=headers)
+    if packed:
+        headers["Content-Encoding"] = "gzip"
+    return Response(
+        page.packed if packed else page.body, media_type=page.media_type, headers=headers
+    )
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Whether a client takes what is packed by gzip.
+
+    Examples
+    --------
+    >>> [_takes_gzip(x) for x in ("gzip, br", "br;q=1, gzip;q=0.5", "gzip;q=0", "*", "identity")]
+    [True, True, False, False, False]
+    """
+    for part in accepted.lower().split(","):
+        name, _, quality = part.partition(";")
+        if name.strip() == "gzip":
+            return quality.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
 
 
 @dataclass(frozen=True)
 class BoardState:
-    """Standings, pages and games of one application."""
+    """Standings, pages and games of one application; and how the world sees it, if it does."""
 
     standings: StandingsCache
     pages: PageCache
     games: PlayedGameCache
+    site: str
 
     def page(
         self,
         season: Season,
         key: Sequence[Hashable],
-        make: Callable[[], str],
-        media_type: str = "text/html; charset=utf-8",
+        make: Callable[[], str | bytes],
+        media_type: str = HTML,
     ) -> CachedPage:
         """Return a page of a season, made once for each state of it and of its standings."""
         snapshot = self.standings.get(season.id, season.version)
@@ -96,7 +142,9 @@ async def board_state(connection: HTTPConnection) -> BoardState:
     if not hasattr(app.state, "board"):
         folder = app.state.settings.snapshots
         standings = StandingsCache(app.state.database, folder)
-        app.state.board = BoardState(standings, PageCache(), PlayedGameCache())
+        app.state.board = BoardState(
+            standings, PageCache(), PlayedGameCache(), app.state.settings.public_url.rstrip("/")
+        )
     found: BoardState = app.state.board
     return found
 

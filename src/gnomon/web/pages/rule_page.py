@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Request, Response
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon.database.schema import Season, SeasonRule
+from gnomon.database.schema import EntryAttempt, Season, SeasonRule, Submission, VerifiedTrial
 from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
 from gnomon.leaderboard.standing_records import LEVEL, Contender, Number
-from gnomon.leaderboard.standing_snapshots import board_of
-from gnomon.leaderboard.standings import score_table
+from gnomon.leaderboard.standing_selection import PER_PAGE
+from gnomon.leaderboard.standing_snapshots import COUNTED
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import RuleRecord
 from gnomon.web.pages.charts import intervals, strips
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response, json_text
+from gnomon.web.pages.page_links import PageLinks
+from gnomon.web.pages.standings_page import PageNumber
 from gnomon.web.pages.templating import rendered
 
 router = APIRouter(tags=["pages"])
@@ -48,7 +54,7 @@ class LadderLine:
 
 @dataclass(frozen=True)
 class RulePage:
-    """A rule of a season."""
+    """A rule of a season; ``learners`` are those of this page, the lowest median first."""
 
     season: str
     season_title: str
@@ -56,74 +62,109 @@ class RulePage:
     rule: RuleRecord
     ladder: list[LadderLine]
     learners: list[LearnerLine]
+    n_learners: int
+    page: int
+    n_pages: int
     level: float = LEVEL
 
 
-def rule_page(session: Session, board: BoardState, season: Season, rule: SeasonRule) -> RulePage:
-    """Put the page of a rule together."""
+def rule_page(
+    session: Session, board: BoardState, season: Season, rule: SeasonRule, number: int = 1
+) -> RulePage:
+    """Put a page of a rule together."""
     snapshot = board.standings.get(season.id, season.version)
     rules = snapshot.standings.rules if snapshot else ()
-    ranked = [line.contender for line in snapshot.standings.ranked] if snapshot else []
     names = ("name", "hidden", "rank_low", "rank_high", "groups")
+    ranked = [line.contender for line in snapshot.standings.ranked] if snapshot else []
+    ordered = _by_median(_errors(session, rule), ranked)
+    n_pages = max(1, -(-len(ordered) // PER_PAGE))
+    number = min(number, n_pages)
     return RulePage(
         season.name,
         season.title,
         season.division,
         RuleRecord.of(rule, season),
         [LadderLine(*(each[name] for name in names)) for each in rules],
-        _learners(session, season, rule, ranked),
+        # Intervals are for those on this page: of thousands they take seconds.
+        [_line(*each) for each in ordered[(number - 1) * PER_PAGE : number * PER_PAGE]],
+        *(len(ordered), number, n_pages),
     )
 
 
-def _learners(
-    session: Session, season: Season, rule: SeasonRule, ranked: list[Contender]
-) -> list[LearnerLine]:
-    """Return the ranked learners, the fewest errors first."""
-    if not ranked:
-        return []
-    table = score_table(board_of(session, season), ranked)
-    lines = []
-    for contender in ranked:
-        errors = table.runs(contender.name, rule.name)
-        number = Number.median(errors)
-        finite = [float(x) for x in errors if math.isfinite(x)]
-        lines.append(LearnerLine(contender.entry_id, contender.name, finite, number))
-    return sorted(
-        lines, key=lambda line: math.inf if line.median.value is None else line.median.value
+def _errors(session: Session, rule: SeasonRule) -> dict[int, list[float]]:
+    """Return the errors of each trial of a rule that counts, by entry."""
+    query = (
+        select(EntryAttempt.entry_id, VerifiedTrial.tce)
+        .join(Submission, VerifiedTrial.submission_id == Submission.id)
+        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
+        .where(VerifiedTrial.rule_id == rule.id, Submission.state.in_(COUNTED))
+        .order_by(EntryAttempt.entry_id, EntryAttempt.number, VerifiedTrial.number)
     )
+    found: dict[int, list[float]] = {}
+    for entry, errors in session.execute(query):
+        found.setdefault(entry, []).append(errors)
+    return found
+
+
+def _by_median(
+    errors: Mapping[int, list[float]], ranked: Sequence[Contender]
+) -> list[tuple[Contender, list[float]]]:
+    """Return the ranked learners with their errors, the lowest median first."""
+    here = [(each, errors[each.entry_id]) for each in ranked if each.entry_id in errors]
+    return sorted(here, key=lambda one: (median(one[1]), one[0].name.casefold()))
+
+
+def _line(contender: Contender, errors: list[float]) -> LearnerLine:
+    finite = [x for x in errors if math.isfinite(x)]
+    return LearnerLine(contender.entry_id, contender.name, finite, Number.median(errors))
 
 
 @router.get("/seasons/{season}/rules/{name}.json", response_model=RulePage)
 def rule_json(
-    request: Request, session: ReadSession, board: CurrentBoard, season: Slug, name: RuleName
+    request: Request,
+    session: ReadSession,
+    board: CurrentBoard,
+    season: Slug,
+    name: RuleName,
+    page: PageNumber = 1,
 ) -> Response:
-    """Tell of a rule: its place among the others, and the errors of every learner."""
+    """Tell of a rule: its place among the others, and the errors of fifty learners at a time."""
     found = find_season(session, season)
     rule = find_rule(found, name)
 
     def make() -> str:
-        return json_text(rule_page(session, board, found, rule))
+        return json_text(rule_page(session, board, found, rule, page))
 
-    return cached_response(request, board.page(found, ("rule", rule.id), make, "application/json"))
+    kept = board.page(found, ("rule", rule.id, page), make, "application/json")
+    return cached_response(request, kept)
 
 
 @router.get("/seasons/{season}/rules/{name}", include_in_schema=False)
 def rule_html(
-    request: Request, session: ReadSession, board: CurrentBoard, season: Slug, name: RuleName
+    request: Request,
+    session: ReadSession,
+    board: CurrentBoard,
+    season: Slug,
+    name: RuleName,
+    page: PageNumber = 1,
 ) -> Response:
     """Show a rule."""
     found = find_season(session, season)
     rule = find_rule(found, name)
 
     def make() -> str:
-        page = rule_page(session, board, found, rule)
-        path = f"/seasons/{page.season}/rules/{page.rule.name}"
-        return rendered("board/rule.html", path, page, **_drawn(page))
+        told = rule_page(session, board, found, rule, page)
+        path = f"/seasons/{told.season}/rules/{quote(told.rule.name)}"
+        links = PageLinks(path, {"page": page}, {"page": 1})
+        drawn = _drawn(told)
+        return rendered(
+            "board/rule.html", path, told, twin=links.twin, links=links, site=board.site, **drawn
+        )
 
-    return cached_response(request, board.page(found, ("rule", rule.id), make))
+    return cached_response(request, board.page(found, ("rule", rule.id, page), make))
 
 
 def _drawn(page: RulePage) -> dict[str, Any]:
     rows = [(line.learner, line.errors, line.median.value or 0.0) for line in page.learners]
     numbers = [(line.median.value, line.median.low, line.median.high) for line in page.learners]
-    return {"strips": strips(rows[:40]), "drawn": intervals(numbers, width=220)}
+    return {"strips": strips(rows[:20]), "drawn": intervals(numbers, width=220)}

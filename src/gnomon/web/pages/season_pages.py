@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -14,15 +13,12 @@ from sqlalchemy.orm import Session
 
 from gnomon._version import __version__
 from gnomon.database.schema import Entry, Season, Submission
-from gnomon.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
 from gnomon.leaderboard.seasons.entry_registration import find_season
-from gnomon.leaderboard.standing_records import LEVEL, METRICS, Number, Standings
-from gnomon.leaderboard.standing_snapshots import COUNTED, Snapshot, board_of
+from gnomon.leaderboard.standing_records import LEVEL, METRICS
+from gnomon.leaderboard.standing_snapshots import COUNTED, board_of
 from gnomon.leaderboard.standings import score_table
 from gnomon.web.api.dependencies import ReadSession, Slug
-from gnomon.web.api.records import SeasonRecord
 from gnomon.web.csv_cells import csv_text
-from gnomon.web.pages.charts import odds_intervals
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response
 from gnomon.web.pages.templating import rendered, twin
 
@@ -30,15 +26,6 @@ router = APIRouter(tags=["pages"])
 
 MetricName = Annotated[str, Query(pattern=f"^({'|'.join(METRICS)})$")]
 _WAITING = ("uploading", "queued", "verifying")
-
-
-@dataclass(frozen=True)
-class Tombstone:
-    """An entry that was taken off the board, and why."""
-
-    entry_id: int
-    name: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -59,23 +46,6 @@ class SeasonsPage:
     """All seasons, the newest first."""
 
     seasons: list[SeasonLine]
-
-
-@dataclass(frozen=True)
-class StandingsPage:
-    """The board of a season.
-
-    ``standings`` is null while the first ones are computed; ``is_current`` is false while newer
-    ones are; ``waiting`` counts the submissions that are not judged yet; ``unfinished`` are the
-    attempts that were begun and left, as they stand now.
-    """
-
-    season: SeasonRecord
-    standings: Standings | None
-    is_current: bool
-    waiting: int
-    withdrawn: list[Tombstone]
-    unfinished: list[Unfinished]
 
 
 def seasons_page(session: ReadSession) -> SeasonsPage:
@@ -106,25 +76,19 @@ def _counts(session: Session, query: Select[int, int]) -> dict[int, int]:
 Seasons = Annotated[SeasonsPage, Depends(seasons_page)]
 
 
-@router.get("/index.json")
 @router.get("/seasons.json")
 def seasons_json(page: Seasons) -> SeasonsPage:
     """List the seasons."""
     return page
 
 
-@router.get("/", include_in_schema=False)
-def home(request: Request, page: Seasons, board: CurrentBoard) -> Response:
-    """Show what this is, and the seasons."""
-    kept = board.pages.get(("home", page_key(page)), lambda: rendered("board/home.html", "/", page))
-    return cached_response(request, kept)
-
-
 @router.get("/seasons", include_in_schema=False)
 def seasons_html(request: Request, page: Seasons, board: CurrentBoard) -> Response:
     """Show the seasons."""
     key = ("seasons", page_key(page))
-    kept = board.pages.get(key, lambda: rendered("board/seasons.html", "/seasons", page))
+    kept = board.pages.get(
+        key, lambda: rendered("board/seasons.html", "/seasons", page, site=board.site)
+    )
     return cached_response(request, kept)
 
 
@@ -133,90 +97,19 @@ def page_key(page: SeasonsPage) -> tuple[Any, ...]:
     return tuple(tuple(vars(line).values()) for line in page.seasons)
 
 
-def standings_page(
-    session: Session, season: Season, snapshot: Snapshot | None, unfinished: Sequence[Unfinished]
-) -> StandingsPage:
-    """Return the board of a season with all that stands beside the standings."""
-    waiting = session.scalar(
-        select(func.count())
-        .select_from(Submission)
-        .where(Submission.season_id == season.id, Submission.state.in_(_WAITING))
-    )
-    gone = session.scalars(
-        select(Entry)
-        .where(Entry.season_id == season.id, Entry.withdrawn_at.is_not(None))
-        .order_by(Entry.id)
-    )
-    return StandingsPage(
-        SeasonRecord.of(season),
-        None if snapshot is None else snapshot.standings,
-        snapshot is not None and snapshot.is_current,
-        waiting or 0,
-        [Tombstone(entry.id, entry.name, entry.withdrawn_reason) for entry in gone],
-        list(unfinished),
-    )
-
-
-@router.get("/seasons/{name}.json")
-def standings_json(session: ReadSession, board: CurrentBoard, name: Slug) -> StandingsPage:
-    """Tell the standings of a season: estimates, rank intervals, tie groups, the gap."""
-    season = find_season(session, name)
-    snapshot = board.standings.get(season.id, season.version)
-    return standings_page(session, season, snapshot, unfinished_attempts(session, season.id))
-
-
-@router.get("/seasons/{name}", include_in_schema=False)
-def standings_html(
-    request: Request,
-    session: ReadSession,
-    board: CurrentBoard,
-    name: Slug,
-    metric: MetricName = METRICS[0],
-) -> Response:
-    """Show the standings of a season."""
-    season = find_season(session, name)
-    snapshot = board.standings.get(season.id, season.version)
-    # Every move changes how an attempt in play stands, and not the version of the season.
-    unfinished = tuple(unfinished_attempts(session, season.id))
-
-    def make() -> str:
-        page = standings_page(session, season, snapshot, unfinished)
-        path = f"/seasons/{season.name}"
-        drawn = _drawn(page, metric)
-        return rendered("board/standings.html", path, page, metric=metric, seed=season.id, **drawn)
-
-    return cached_response(request, board.page(season, ("standings", metric, unfinished), make))
-
-
-def _drawn(page: StandingsPage, metric: str) -> dict[str, Any]:
-    """Lay out what the ranks go by, and mark whose errors are out of that order."""
-    lines = page.standings.ranked if page.standings else ()
-    nothing = Number(None, None, None)
-    ratings = [line.rating or nothing for line in lines]
-    return {
-        "drawn": odds_intervals([(r.value, r.low, r.high) for r in ratings], width=220),
-        "fewer": fewer_than_above([line.estimates[metric].value for line in lines]),
-    }
-
-
-def fewer_than_above(errors: Sequence[float | None]) -> list[bool]:
-    """Tell for each learner whether it has fewer errors than one that is ranked above it.
-
-    Examples
-    --------
-    >>> fewer_than_above([200.0, 134.0, 288.0, None, 150.0])
-    [False, True, False, False, True]
-    """
-    most, found = -math.inf, []
-    for value in errors:
-        found.append(value is not None and value < most)
-        most = max(most, -math.inf if value is None else value)
-    return found
-
-
 #: What every row says of the whole table, so that who reads it need not be told.
 _ABOUT = {"metric": "tce", "unit": "errors", "direction": "lower"}
-_COLUMNS = ("algorithm", "task", "run", "score", "ranked", "hidden", "account", "begun", *_ABOUT)
+SCORE_COLUMNS = (
+    "algorithm",
+    "task",
+    "run",
+    "score",
+    "ranked",
+    "hidden",
+    "account",
+    "begun",
+    *_ABOUT,
+)
 
 
 @router.get("/seasons/{name}/scores.csv", response_class=PlainTextResponse)
@@ -229,7 +122,7 @@ def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name
     season = find_season(session, name)
 
     def make() -> str:
-        return csv_text(_rows(session, board, season), _COLUMNS)
+        return csv_text(score_rows(session, board, season), SCORE_COLUMNS)
 
     kept = board.page(season, ("scores",), make, "text/csv; charset=utf-8")
     answer = cached_response(request, kept)
@@ -237,7 +130,8 @@ def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name
     return answer
 
 
-def _rows(session: Session, board: BoardState, season: Season) -> Iterator[Mapping[str, Any]]:
+def score_rows(session: Session, board: BoardState, season: Season) -> Iterator[Mapping[str, Any]]:
+    """Return the rows of the table of scores, in the order in which the standings are made."""
     snapshot = board.standings.get(season.id, season.version)
     ranked = {line.contender.name for line in snapshot.standings.ranked} if snapshot else set()
     scores = board_of(session, season)

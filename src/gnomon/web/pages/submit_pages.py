@@ -27,6 +27,7 @@ from gnomon.leaderboard.seasons.entry_registration import (
     new_attempt,
     register,
 )
+from gnomon.leaderboard.seasons.learner_card import LearnerCard
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.manifest import Manifest, read_manifest
 from gnomon.leaderboard.submissions.submission import announce
@@ -43,6 +44,7 @@ from gnomon.web.api.dependencies import (
 from gnomon.web.api.seasons import check_owner
 from gnomon.web.client_limits import Intake, count_upload
 from gnomon.web.middleware import address_of
+from gnomon.web.pages.card_page import KINDS, CardForm
 from gnomon.web.pages.templating import html_response
 
 router = APIRouter(tags=["pages"])
@@ -95,16 +97,24 @@ def submit_json(session: ReadSession) -> SubmitPage:
 
 
 @router.get("/submit", include_in_schema=False)
-def submit_html(request: Request, session: ReadSession, who: MaybeCaller) -> Response:
+def submit_html(
+    request: Request, session: ReadSession, settings: CurrentSettings, who: MaybeCaller
+) -> Response:
     """Show how a learner gets onto the board, with the form to register one."""
     may = who is not None and who.may("submit")
-    return html_response(request, "board/submit.html", submit_json(session), may=may)
+    server = settings.public_url or str(request.base_url).rstrip("/")
+    blank = LearnerCard()
+    return html_response(
+        request, "board/submit.html", submit_json(session), may=may, server=server,
+        kinds=KINDS, blank=blank,
+    )  # fmt: skip
 
 
 @router.post("/submit/register", include_in_schema=False)
 def register_form(
     session: WriteSession,
     who: Submitter,
+    card: CardForm,
     season: Annotated[str, Form(max_length=128)],
     name: Annotated[str, Form(max_length=200)],
     description: Annotated[str, Form(max_length=8000)] = "",
@@ -112,7 +122,9 @@ def register_form(
 ) -> Response:
     """Register a learner, and lead to its first attempt."""
     found = find_season(session, season)
-    entry = register(session, found, who.account_id, name, description=description, link=link)
+    entry = register(
+        session, found, who.account_id, name, description=description, link=link, card=card
+    )
     if found.division == "replayed":
         return RedirectResponse(f"/entries/{entry.id}/attempts/1/submit", 303)
     return RedirectResponse(f"/entries/{entry.id}", 303)

@@ -21,6 +21,7 @@ from gnomon.game.instructions import INSTRUCTIONS
 from gnomon.leaderboard.standing_records import Why
 from gnomon.studies.languages import texts
 from gnomon.web.api.dependencies import COOKIE, csrf_token
+from gnomon.web.pages.charts import MOST_LOG_ODDS
 
 _STATIC = Path(__file__).with_name("static")
 _Handler = TypeVar("_Handler", bound=Callable[..., Any])
@@ -84,12 +85,14 @@ def odds(logarithm: float | None) -> str:
 
     Examples
     --------
-    >>> [odds(x) for x in (0.0, 1.5, -1.5, math.log(1e4), None)]
-    ['1 : 1', '4.5 : 1', '1 : 4.5', '10,000 : 1', 'not estimable']
+    >>> [odds(x) for x in (0.0, 1.5, -1.5, math.log(1e4), -99.0, None)]
+    ['1 : 1', '4.5 : 1', '1 : 4.5', '10,000 : 1', '1 : >10⁶', 'not estimable']
     """
     if logarithm is None or not math.isfinite(logarithm):
         return number(None)
-    size = math.exp(min(abs(logarithm), 700.0))
+    if abs(logarithm) > MOST_LOG_ODDS:
+        return "1 : >10⁶" if logarithm < 0 else ">10⁶ : 1"
+    size = math.exp(abs(logarithm))
     text = f"{size:,.0f}" if size >= 9.95 else f"{size:.1f}".removesuffix(".0")
     return f"1 : {text}" if logarithm < 0 and text != "1" else f"{text} : 1"
 
@@ -175,6 +178,7 @@ def _environment() -> Environment:
         "odds": odds,
         "letter": letter,
         "lines": lines,
+        "zip": zip,
         "page_markup": page_markup,
     }
     environment.globals |= {
@@ -195,18 +199,29 @@ def _static(name: str) -> str:
 
 
 def rendered(
-    template: str, path: str, page: Any, *, csrf: str = "", json: bool = True, **more: Any
+    template: str,
+    path: str,
+    page: Any,
+    *,
+    csrf: str = "",
+    json: bool = True,
+    twin: str | None = None,
+    site: str = "",
+    **more: Any,
 ) -> str:
     """Return a page as text.
 
     ``page`` is what it tells and ``more`` what only its drawing needs; ``csrf`` is what its forms
-    send back, and ``json`` tells whether the page has a twin for programs.
+    send back, and ``json`` tells whether the page has a twin for programs: ``twin``, or the path
+    with ``.json``. ``site`` is how the world sees the server, if it does: then the page tells what
+    a link to it should look like (OpenGraph).
     """
-    twin = ("/index.json" if path == "/" else f"{path}.json") if json else ""
+    if twin is None:
+        twin = ("/index.json" if path == "/" else f"{path}.json") if json else ""
     more.setdefault("t", texts("en"))
     more.setdefault("language", "en")
     found = _environment().get_template(template)
-    return found.render(page=page, path=path, csrf=csrf, twin=twin, **more)
+    return found.render(page=page, path=path, csrf=csrf, twin=twin, site=site, **more)
 
 
 def html_response(
@@ -221,7 +236,8 @@ def html_response(
     """Return a rendered page as a response that is not cached: it may hold a form."""
     cookie = request.cookies.get(COOKIE)
     csrf = csrf_token(cookie) if cookie else ""
-    text = rendered(template, request.url.path, page, csrf=csrf, json=json, **more)
+    site = request.app.state.settings.public_url.rstrip("/")
+    text = rendered(template, request.url.path, page, csrf=csrf, json=json, site=site, **more)
     return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
 
 

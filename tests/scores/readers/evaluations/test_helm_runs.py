@@ -34,6 +34,24 @@ def test_perturbed_instances_are_left_out(tmp_path):
         assert len(read_scores(tmp_path)) == 1
 
 
+def test_splits_are_told_apart_as_the_harness_reports_them(tmp_path):
+    scores = {"id1": 1.0, "id2": 0.0, "id3": 0.0, "id4": 0.0}
+    of_valid = {"id4": "valid"}
+    write_helm(
+        tmp_path / "run", "lab/a", scores, splits=of_valid, means={"test": 1 / 3, "valid": 0.0}
+    )
+    with pytest.warns(DegenerateScoresWarning, match="splits test and valid are read together"):
+        assert len(read_scores(tmp_path)) == 4
+    table = read_scores(tmp_path, where={"split": "test"})
+    assert table.frame["score"].mean() == 1 / 3
+
+
+def test_means_beside_the_instances_must_agree_with_them(tmp_path):
+    write_helm(tmp_path / "run", "lab/a", {"id1": 1.0, "id2": 0.0}, means={"test": 0.6})
+    with pytest.warns(DegenerateScoresWarning, match=r"exact_match of test is 0.6 there, 0.5 here"):
+        assert len(read_scores(tmp_path)) == 2
+
+
 def test_wrong_runs_are_told(tmp_path):
     folder = write_helm(tmp_path / "run", "lab/a", {"id1": 1.0})
     (folder / "per_instance_stats.json").write_text('[{"stats": []}]')

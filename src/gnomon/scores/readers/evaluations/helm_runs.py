@@ -1,19 +1,24 @@
 """Runs of HELM: a folder each, with scores by instance, and what was run beside them.
 
-``per_instance_stats.json`` holds the scores, ``run_spec.json`` the model and what was asked, and
-``scenario_state.json``, which may be absent, the texts of the instances.
+``per_instance_stats.json`` holds the scores, ``run_spec.json`` the model and what was asked. Two
+files may be absent: ``scenario_state.json``, the texts of the instances, and ``stats.json``, the
+means of each split, with which the scores must agree.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gnomon.errors import ScoreDataError, counted
+import polars as pl
+
+from gnomon.errors import ScoreDataError, counted, joined, listed
 from gnomon.scores.readers.evaluations.json_stream import array_elements, object_members
 from gnomon.scores.readers.evaluations.sample_table import (
+    METRIC,
     Log,
     SampleColumns,
     as_cost,
@@ -22,7 +27,7 @@ from gnomon.scores.readers.evaluations.sample_table import (
     table_of_logs,
     warn,
 )
-from gnomon.scores.readers.file_contents import json_object
+from gnomon.scores.readers.file_contents import json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 
@@ -46,7 +51,10 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     """Read a run, or every one in a folder, up to two folders deep."""
     folder = path if path.is_dir() else path.parent
     files = [file for deep in DEPTHS for file in sorted(folder.glob(f"{deep}{STATS}"))]
-    return table_of_logs(read_each(files, _log, "HELM"), wanted, path, "HELM")
+    logs = read_each(files, _log, "HELM")
+    if "split" not in wanted.where:
+        _warn_of_splits(logs, path)
+    return table_of_logs(logs, wanted, path, "HELM")
 
 
 def _log(path: Path) -> Log:
@@ -70,13 +78,55 @@ def _log(path: Path) -> Log:
     if n_perturbed:
         warn(f"{path.parent.name}: {counted(n_perturbed, 'perturbed instance')} left out")
     subtask = _OF_MODEL.sub("", spec["name"]).rstrip(",:")
-    return Log(
+    log = Log(
         path=path,
         model=model,
         subtask=subtask,
         frame=columns.frame(),
         unreadable=columns.unreadable,
     )
+    _compare(log, path.with_name("stats.json"))
+    return log
+
+
+def _compare(log: Log, place: Path) -> None:
+    """Warn where the means of a split are others than the instances give."""
+    if not place.is_file() or "split" not in log.frame.columns:
+        return
+    differing = []
+    with place.open("rb") as stream:
+        for stat in array_elements(stream, str(place)):
+            name = mapping_at(stat, "name")
+            metric, split, told = name.get("name"), name.get("split"), stat.get("mean")
+            if told is None or {"perturbation", "sub_split"} & name.keys():
+                continue
+            mean = _mean(log.frame, f"{METRIC}{metric}", split)
+            if mean is not None and not math.isclose(told, mean, rel_tol=1e-9, abs_tol=1e-9):
+                differing.append(f"{metric} of {split} is {told:.6g} there, {mean:.6g} here")
+    if differing:
+        warn(
+            f"{place.parent.name}: {place.name} has other means than the instances give: "
+            f"{listed(differing, 3)}"
+        )
+
+
+def _mean(frame: pl.DataFrame, column: str, split: object) -> float | None:
+    """Return the mean of a score over the instances of a split, None if it has none there."""
+    if column not in frame.columns:
+        return None
+    scores = frame.filter(pl.col("split") == split)[column].drop_nulls()
+    return float(scores.cast(pl.Float64).to_numpy().mean()) if len(scores) else None
+
+
+def _warn_of_splits(logs: list[Log], path: Path) -> None:
+    """Say that instances of several splits are one table, where HELM reports each by itself."""
+    frames = [log.frame for log in logs if "split" in log.frame.columns]
+    splits = sorted({split for frame in frames for split in frame["split"].unique().drop_nulls()})
+    if len(splits) > 1:
+        warn(
+            f"{path.name}: the splits {joined(splits)} are read together; HELM reports each by "
+            f"itself: --where split={splits[0]} selects one"
+        )
 
 
 def _add(

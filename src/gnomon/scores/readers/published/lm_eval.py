@@ -49,7 +49,8 @@ def read_lm_eval(
     Warns
     -----
     DegenerateScoresWarning
-        Groups are left out; or the table looks like a mistake, such as one evaluation run twice.
+        Groups are left out, or tasks without the metric; or the table looks like a mistake, such
+        as one evaluation run twice.
 
     Examples
     --------
@@ -65,6 +66,7 @@ def read_lm_eval(
     n_runs: dict[str, int] = {}
     directions = set()
     left_out: dict[str, None] = {}
+    without: dict[str, str] = {}
     for name, place in named:
         for path in _result_files(place):
             content = json_object(path)
@@ -77,6 +79,7 @@ def read_lm_eval(
                 task: float(mapping_at(content, "results")[task][keys[task]]) for task in keys
             }
             _warn_of_limit(content, values, path)
+            without |= _others(content, keys)
             groups = _groups(content, values)
             left_out |= dict.fromkeys(groups)
             for task, value in values.items():
@@ -92,6 +95,10 @@ def read_lm_eval(
     if left_out:
         message = f"groups left out, since their subtasks are there: {', '.join(left_out)}"
         warnings.warn(message, DegenerateScoresWarning, stacklevel=2)
+    if without:
+        task, other = next(iter(without.items()))
+        message = f"tasks left out, since they have no {metric}: {listed(without)}"
+        warnings.warn(f"{message}; {task} has {other}", DegenerateScoresWarning, stacklevel=2)
     table = ScoreTable.from_records(
         records,
         metric=metric,
@@ -132,6 +139,17 @@ def _keys(content: dict[str, Any], metric: str, path: Path) -> dict[str, str]:
             found[task] = keys[0]
     if not found:
         raise ScoreDataError(f"{path}: expected results with the metric {metric!r}; found none")
+    return found
+
+
+def _others(content: dict[str, Any], keys: Mapping[str, str]) -> dict[str, str]:
+    """Return another metric of each task that lacks the wanted one; groups may have none."""
+    found = {}
+    for task in mapping_at(content, "results"):
+        values = mapping_at(mapping_at(content, "results"), task)
+        metrics = [k for k, x in values.items() if _is_number(x) and "_stderr" not in k]
+        if task not in keys and metrics:
+            found[task] = metrics[0]
     return found
 
 

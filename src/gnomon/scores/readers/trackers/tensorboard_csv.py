@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
-from gnomon.errors import ScoreDataError, joined
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, joined
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import header_names, read_csv
 from gnomon.scores.readers.registry import Reader, ReadRequest
@@ -116,9 +117,19 @@ def _of_names(files: list[Path], place: Path, wanted: ReadRequest) -> ScoreTable
     if not chosen:
         raise ScoreDataError(f"{place}: no file of the tag {tag!r}; found {joined([*wanted_tags])}")
     keys = keys_of_runs([names[file] for file in chosen], wanted.run_names, str(place))
+    # Files of one folder, given one by one, are of one task as the folder is.
+    is_named = place.is_file() and found[place] is not None
+    stem = place.resolve().parent.name if is_named else place.stem
+    if place.is_file() and "task" not in keys[0]:
+        warnings.warn(
+            f"{place.name} names no task: read as of {stem!r}; --run-names, or a folder "
+            "ALGORITHM/TASK/RUN.csv, names all",
+            DegenerateScoresWarning,
+            stacklevel=3,
+        )
     paths: dict[tuple[str, str, int | str], Path] = {}
     for file, key in zip(chosen, keys, strict=True):
-        whole = {"algorithm": place.stem, "task": place.stem, "run": "0"} | key
+        whole = {"algorithm": stem, "task": stem, "run": "0"} | key
         run = (whole["algorithm"], whole["task"], whole["run"])
         if run in paths:
             raise ScoreDataError(f"{file}: expected one file for each run, found {paths[run]} too")

@@ -50,10 +50,12 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     metric = _line_and_metric(next(iter(lines.values())))[1]
     _refuse_groups(lines, raw, origin)
     steps = _numbers(raw, raw.columns[0], origin)
+    if any(step != step for step in steps):
+        at = next(at for at, step in enumerate(steps) if step != step)
+        raise origin.error_at([at], raw.columns[0], "expected a step, found nothing")
+    keys = keys_of_runs(list(lines), wanted.run_names, str(path))
     records = []
-    for key, column in zip(
-        keys_of_runs(list(lines), wanted.run_names, str(path)), lines.values(), strict=True
-    ):
+    for key, column in zip(keys, lines.values(), strict=True):
         for step, score in zip(steps, _numbers(raw, column, origin), strict=True):
             # An empty cell says that the line has no point at that step, which is no missing run.
             if score == score:
@@ -63,7 +65,8 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
         raise origin.error(f"expected numbers in the lines of {metric}, found none")
     warnings.warn(
         f"{path.name}: {counted(len(lines), 'line')} of a chart, which holds samples of the "
-        "curves, perhaps smoothed; the history of each run holds all of them",
+        "curves, perhaps smoothed; the history of each run holds all of them"
+        + ("" if "task" in keys[0] else f"; no line names its task: all are of {path.stem!r}"),
         DegenerateScoresWarning,
         stacklevel=2,
     )

@@ -9,6 +9,7 @@ not finish is a missing run.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Set
 from pathlib import Path
 
 import polars as pl
@@ -47,9 +48,14 @@ def _recognises(path: Path) -> bool:
         return False
     if {"algorithm", "task", "run", "score"} <= names or {"task", "score"} <= names:
         return False
-    is_wandb = "Name" in names and not names.isdisjoint(_WANDB)
+    is_wandb = _has_a_row_each_run(names)
     is_mlflow = "Run ID" in names or {"run_id", "experiment_id"} <= names
     return is_wandb or is_mlflow or not names.isdisjoint(_HISTORY)
+
+
+def _has_a_row_each_run(names: Set[str]) -> bool:
+    """Return whether columns are those of Weights & Biases' page of runs; _step is the last one."""
+    return "Name" in names and not names.isdisjoint(_WANDB)
 
 
 def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
@@ -62,8 +68,9 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
         metric = where["metric"] = wanted.metric or _only_metric(raw, origin)
     kept = matching_rows(raw, where, origin).arg_true()
     raw, origin = raw[kept], origin.of_rows(kept.to_list())
-    is_history = "metric" in raw.columns or not set(raw.columns).isdisjoint(_HISTORY)
-    is_history = is_history or "step" in wanted.columns
+    names = set(raw.columns)
+    is_history = not (names.isdisjoint(_HISTORY) or _has_a_row_each_run(names))
+    is_history = is_history or "metric" in names or "step" in wanted.columns
     roles = ("algorithm", "task", "run", *(["step"] if is_history else []))
     columns = usual_columns(raw, wanted.columns, roles, origin)
     score = chosen_score(

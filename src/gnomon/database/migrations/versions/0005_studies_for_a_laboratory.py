@@ -7,8 +7,8 @@ from alembic import op
 
 from gnomon.database.columns import UtcTime
 
-revision = "0003"
-down_revision = "0002"
+revision = "0005"
+down_revision = "0004"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,153 @@
+"""Page of two learners side by side: differences with intervals, won pairs, learning curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from sqlalchemy.orm import Session
+
+from gnomon.database.schema import Entry
+from gnomon.leaderboard.learner_comparison import LearnerComparison, compare_learners
+from gnomon.leaderboard.refusals import Conflict, Refusal
+from gnomon.leaderboard.seasons.entry_registration import find_entry
+from gnomon.leaderboard.standing_records import Contender, Standing
+from gnomon.leaderboard.standing_snapshots import board_of_some
+from gnomon.web.api.dependencies import ReadSession, RowId
+from gnomon.web.api.records import EntryRecord
+from gnomon.web.pages.charts import Curve, Intervals, LineChart, differences, line_chart, shares
+from gnomon.web.pages.learner_page import CurveRecord, median_curves, trials_of_entry
+from gnomon.web.pages.page_cache import HTML, BoardState, CurrentBoard, cached_response, json_text
+from gnomon.web.pages.templating import rendered
+
+router = APIRouter(tags=["pages"])
+
+#: Charts of one page: of the rules on which the two differ most.
+_MOST_CHARTS = 6
+
+
+@dataclass(frozen=True)
+class ComparePage:
+    """Two learners of a season, and what is known of one against the other."""
+
+    season: str
+    season_title: str
+    division: str
+    a: EntryRecord
+    b: EntryRecord
+    standing_a: Standing | None
+    standing_b: Standing | None
+    comparison: LearnerComparison
+    curves_a: list[CurveRecord]
+    curves_b: list[CurveRecord]
+
+
+def compare_page(session: Session, board: BoardState, a: Entry, b: Entry) -> ComparePage:
+    """Put the page of two learners together.
+
+    Raises Refusal: they are one, of two seasons, or have nothing to compare.
+    """
+    season = a.season
+    pair = [Contender(each.id, each.name) for each in (a, b)]
+    found = compare_learners(board_of_some(session, season, pair), *pair)
+    snapshot = board.standings.get(season.id, season.version)
+    ranked = snapshot.standings.ranked if snapshot else ()
+    standing = {line.contender.entry_id: line for line in ranked}
+    return ComparePage(
+        *(season.name, season.title, season.division),
+        *(EntryRecord.of(a), EntryRecord.of(b)),
+        *(standing.get(a.id), standing.get(b.id)),
+        found,
+        median_curves(season, trials_of_entry(session, a)),
+        median_curves(season, trials_of_entry(session, b)),
+    )
+
+
+def _two(session: Session, a: int, b: int) -> tuple[Entry, Entry]:
+    if a == b:
+        raise Refusal(f"expected two learners to compare, found entry {a} twice")
+    one, other = find_entry(session, a), find_entry(session, b)
+    if one.season_id != other.season_id:
+        raise Conflict(
+            f"entries {a} and {b} are of the seasons {one.season.name} and {other.season.name}: "
+            "they have not played the same"
+        )
+    return one, other
+
+
+@router.get("/compare", include_in_schema=False)
+def choose_two(
+    session: ReadSession,
+    entry: Annotated[list[int], Query(max_length=100)] = [],  # noqa: B006
+) -> Response:
+    """Lead to the page of two learners that were ticked in the standings."""
+    if len(entry) != 2:
+        raise Refusal(f"tick two learners in the standings to compare them; found {len(entry)}")
+    one, other = _two(session, *entry)
+    return RedirectResponse(f"/compare/{one.id}/{other.id}", 303)
+
+
+@router.get("/compare/{a}/{b}.json", response_model=ComparePage)
+def compare_json(
+    request: Request, session: ReadSession, board: CurrentBoard, a: RowId, b: RowId
+) -> Response:
+    """Tell of two learners: differences of errors and shares of pairs won, with intervals."""
+    one, other = _two(session, a, b)
+
+    def make() -> str:
+        return json_text(compare_page(session, board, one, other))
+
+    kept = board.page(one.season, ("compare", a, b), make, "application/json")
+    return cached_response(request, kept)
+
+
+@router.get("/compare/{a}/{b}", include_in_schema=False)
+def compare_html(
+    request: Request, session: ReadSession, board: CurrentBoard, a: RowId, b: RowId
+) -> Response:
+    """Show two learners side by side."""
+    one, other = _two(session, a, b)
+
+    def make() -> str:
+        page = compare_page(session, board, one, other)
+        return rendered(
+            "board/compare.html", f"/compare/{a}/{b}", page, site=board.site, **_drawn(page)
+        )
+
+    return cached_response(request, board.page(one.season, ("compare", a, b), make, HTML))
+
+
+def _drawn(page: ComparePage) -> dict[str, Any]:
+    lines = [page.comparison.whole, *page.comparison.rules]
+    drawn: dict[str, Intervals] = {
+        "differences": differences([_ends(line.difference) for line in lines], width=220),
+        "shares": shares([_ends(line.won) for line in lines], width=220),
+    }
+    return {**drawn, "charts": _charts(page)}
+
+
+def _ends(number: Any) -> tuple[float | None, float | None, float | None]:
+    return number.value, number.low, number.high
+
+
+def _charts(page: ComparePage) -> list[tuple[str, LineChart | None]]:
+    """Lay out the curves of the rules on which the two differ most."""
+    of_b = {curve.rule: curve for curve in page.curves_b}
+    both = [(curve, of_b[curve.rule]) for curve in page.curves_a if curve.rule in of_b]
+    both.sort(key=lambda two: -abs(two[0].median[-1] - two[1].median[-1]))
+    return [
+        (
+            a.rule,
+            line_chart(
+                [
+                    Curve(page.a.name, a.median, a.low, a.high),
+                    Curve(page.b.name, b.median, b.low, b.high),
+                ],
+                x_label="episode",
+                y_label="errors so far",
+            ),
+        )
+        for a, b in both[:_MOST_CHARTS]
+    ]

@@ -1,0 +1,201 @@
+"""First page: the top of the current season, a replay of the game as a picture, how to enter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from gnomon.database.columns import now
+from gnomon.database.schema import EntryAttempt, Season, Submission
+from gnomon.leaderboard.refusals import Refusal
+from gnomon.leaderboard.seasons.entry_registration import check_open
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.leaderboard.standing_records import METRICS, Number, Standing
+from gnomon.leaderboard.standing_snapshots import Snapshot
+from gnomon.web.api.dependencies import CurrentSettings, ReadSession
+from gnomon.web.pages.charts import odds_intervals
+from gnomon.web.pages.page_cache import (
+    HTML,
+    BoardState,
+    CachedPage,
+    CurrentBoard,
+    cached_response,
+    json_text,
+)
+from gnomon.web.pages.replay_page import (
+    ReplayPage,
+    check_replay,
+    demonstration,
+    episode_errors,
+    replay_of,
+    trial_rows,
+)
+from gnomon.web.pages.season_pages import SeasonLine, Seasons, page_key
+from gnomon.web.pages.templating import rendered
+
+router = APIRouter(tags=["pages"])
+
+_TOP = 5
+#: Leaders whose attempts are looked for; most seasons show those of the first.
+_LEADERS = 3
+
+
+@dataclass(frozen=True)
+class CurrentSeason:
+    """The season that takes entries now, or else the newest: its top, and a rule of it to play.
+
+    ``rule`` is empty if all of its rules are hidden.
+    """
+
+    name: str
+    title: str
+    division: str
+    is_open: bool
+    rule: str
+    n_ranked: int
+    top: list[Standing]
+
+
+@dataclass(frozen=True)
+class HomePage:
+    """What a visitor came for.
+
+    ``episode`` is one of a leader of the current season; of submission 0 if none may be watched,
+    and then one that was recorded once.
+    """
+
+    current: CurrentSeason | None
+    episode: ReplayPage
+    seasons: list[SeasonLine]
+    metric: str = METRICS[0]
+
+
+def home_page(
+    session: Session,
+    settings: ServerSettings,
+    season: Season | None,
+    snapshot: Snapshot | None,
+    seasons: Sequence[SeasonLine],
+) -> HomePage:
+    """Put the first page together."""
+    ranked = snapshot.standings.ranked if snapshot else ()
+    current = None
+    if season is not None:
+        public = [rule.name for rule in season.rules if rule.visibility == "public"]
+        current = CurrentSeason(
+            *(season.name, season.title, season.division, _is_open(season)),
+            *(next(iter(public), ""), len(ranked), list(ranked[:_TOP])),
+        )
+    episode = _leaders_episode(session, settings, ranked) or demonstration()
+    return HomePage(current, episode, list(seasons))
+
+
+def current_season(session: Session) -> Season | None:
+    """Return the newest season that takes entries now, or else the newest."""
+    seasons = session.scalars(select(Season).order_by(Season.id.desc())).all()
+    return next((each for each in seasons if _is_open(each)), next(iter(seasons), None))
+
+
+def _is_open(season: Season) -> bool:
+    try:
+        check_open(season)
+    except Refusal:
+        return False
+    return True
+
+
+def _leaders_episode(
+    session: Session, settings: ServerSettings, ranked: Sequence[Standing]
+) -> ReplayPage | None:
+    """Return an episode of a leader in which something happens; None if none may be watched."""
+    for line in ranked[:_LEADERS]:
+        submission = session.scalar(
+            select(Submission)
+            .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
+            .where(EntryAttempt.entry_id == line.contender.entry_id, Submission.state == "verified")
+            .order_by(EntryAttempt.number)
+            .limit(1)
+        )
+        if submission is None:
+            continue
+        rule = submission.season.rules[0].name
+        try:
+            check_replay(submission)
+            rows = trial_rows(settings, submission, rule, 0)
+        except Refusal:
+            continue
+        if not rows.is_empty():
+            errors = episode_errors(rows)
+            return replay_of(submission, rows, rule, 0, _telling(errors), 0)
+    return None
+
+
+def _telling(errors: Sequence[int]) -> int:
+    """Return the first episode with a few errors: all right, or all wrong, shows little.
+
+    Examples
+    --------
+    >>> _telling([30, 12, 3, 0]), _telling([0, 0]), _telling([40, 30])
+    (2, 0, 1)
+    """
+    few = [i for i, n in enumerate(errors) if 1 <= n <= 6]
+    return few[0] if few else min(range(len(errors)), key=lambda i: (errors[i] == 0, errors[i]))
+
+
+@router.get("/index.json", response_model=HomePage)
+def home_json(
+    request: Request,
+    session: ReadSession,
+    settings: CurrentSettings,
+    board: CurrentBoard,
+    seasons: Seasons,
+) -> Response:
+    """Tell of the current season: its top, an episode of a leader; and list the seasons."""
+    found = _kept(session, settings, board, seasons.seasons, page_key(seasons), as_json=True)
+    return cached_response(request, found)
+
+
+@router.get("/", include_in_schema=False)
+def home_html(
+    request: Request,
+    session: ReadSession,
+    settings: CurrentSettings,
+    board: CurrentBoard,
+    seasons: Seasons,
+) -> Response:
+    """Show what this is."""
+    found = _kept(session, settings, board, seasons.seasons, page_key(seasons), as_json=False)
+    return cached_response(request, found)
+
+
+def _kept(
+    session: Session,
+    settings: ServerSettings,
+    board: BoardState,
+    seasons: Sequence[SeasonLine],
+    key: tuple[object, ...],
+    *,
+    as_json: bool,
+) -> CachedPage:
+    season = current_season(session)
+    snapshot = board.standings.get(season.id, season.version) if season else None
+
+    def make() -> str:
+        page = home_page(session, settings, season, snapshot, seasons)
+        return json_text(page) if as_json else _html(page, board.site)
+
+    kind = "application/json" if as_json else HTML
+    if season is None:
+        return board.pages.get(("home", kind, key), make, kind)
+    return board.page(season, ("home", key, _is_open(season), now().date()), make, kind)
+
+
+def _html(page: HomePage, site: str) -> str:
+    nothing = Number(None, None, None)
+    numbers = [line.rating or nothing for line in page.current.top] if page.current else []
+    drawn = odds_intervals([(x.value, x.low, x.high) for x in numbers], width=220)
+    return rendered("board/home.html", "/", page, drawn=drawn, site=site)

@@ -1,0 +1,183 @@
+"""Registration in a browser: asking for a token, fetching it, and signing in with a provider."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+
+from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
+from gnomon.leaderboard.accounts.registration import (
+    Registration,
+    ask_for_token,
+    claim_token,
+    decide,
+    registration,
+    request_of,
+    set_registration,
+    sign_in_identity,
+)
+from gnomon.leaderboard.accounts.tokens import Caller
+from gnomon.leaderboard.refusals import Missing, Refusal
+from gnomon.web.api.dependencies import (
+    CurrentSettings,
+    DatabaseOf,
+    MaybeCaller,
+    ReadSession,
+    RowId,
+    WriteSession,
+    caller,
+)
+from gnomon.web.api.records import status_of
+from gnomon.web.middleware import address_of
+from gnomon.web.openid import Begun, Provider
+from gnomon.web.pages.account_pages import keep_signed_in
+from gnomon.web.pages.templating import html_response
+
+router = APIRouter(tags=["pages"])
+
+Moderator = Annotated[Caller, Depends(caller("moderate"))]
+#: Requests for a token that one address may send in an hour.
+_ASKS_PER_HOUR = 10
+_COOKIE, _COOKIE_PATH, _COOKIE_S = "gnomon_openid", "/account/openid", 600
+
+
+@dataclass(frozen=True)
+class AskPage:
+    """Whether a token may be asked for, and what was wrong with the form that was sent."""
+
+    registration: Registration
+    name: str = ""
+    contact: str = ""
+    reason: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class ClaimPage:
+    """What became of a request: ``waiting``, ``granted``, ``refused``, ``claimed``; its token."""
+
+    name: str
+    state: str
+    token: str = ""
+
+
+@router.get("/account/ask", include_in_schema=False)
+def ask_html(request: Request, session: ReadSession) -> Response:
+    """Show the form by which a token is asked for."""
+    return html_response(request, "ask.html", AskPage(registration(session)), json=False)
+
+
+@router.post("/account/ask", include_in_schema=False)
+def ask_form(
+    request: Request,
+    database: DatabaseOf,
+    name: Annotated[str, Form(max_length=200)] = "",
+    contact: Annotated[str, Form(max_length=300)] = "",
+    reason: Annotated[str, Form(max_length=4000)] = "",
+) -> Response:
+    """Take a request, and lead to the page that tells what became of it."""
+    with database.writing() as session:
+        address = address_of(request.scope)
+        count_or_refuse(session, f"ask {address}", _ASKS_PER_HOUR, HOUR_S)
+    try:
+        with database.writing() as session:
+            claim = ask_for_token(session, name, contact, reason)
+    except Refusal as refusal:
+        with database.reading() as session:
+            page = AskPage(registration(session), name, contact, reason, str(refusal))
+        return html_response(request, "ask.html", page, json=False, status=status_of(refusal))
+    return RedirectResponse(f"/account/ask/{claim}", 303)
+
+
+@router.get("/account/ask/{claim}", include_in_schema=False)
+def claim_html(request: Request, session: ReadSession, claim: str) -> Response:
+    """Tell what became of a request."""
+    found = request_of(session, claim)
+    return html_response(request, "claim.html", ClaimPage(found.name, found.state), json=False)
+
+
+@router.post("/account/ask/{claim}", include_in_schema=False)
+def claim_form(request: Request, session: WriteSession, claim: str) -> Response:
+    """Show the token of a request that was granted, this once."""
+    page = ClaimPage(request_of(session, claim).name, "claimed", claim_token(session, claim))
+    return html_response(request, "claim.html", page, json=False)
+
+
+@router.post("/moderation/registration", include_in_schema=False)
+def switch_form(
+    session: WriteSession, who: Moderator, value: Annotated[Registration, Form()]
+) -> Response:
+    """Turn the switch of registration."""
+    set_registration(session, value, by=who.account_id)
+    return RedirectResponse("/moderation", 303)
+
+
+@router.post("/moderation/requests/{number}", include_in_schema=False)
+def decide_form(
+    session: WriteSession, number: RowId, who: Moderator, grant: Annotated[bool, Form()]
+) -> Response:
+    """Grant a request for a token, or refuse it."""
+    decide(session, number, grant=grant, by=who.account_id)
+    return RedirectResponse("/moderation", 303)
+
+
+def provider_of(request: Request) -> Provider:
+    """Return the provider of sign-in; Missing if the server has none."""
+    found: Provider | None = request.app.state.provider
+    if found is None:
+        raise Missing("this board has no sign-in but by token")
+    return found
+
+
+CurrentProvider = Annotated[Provider, Depends(provider_of)]
+
+
+@router.get("/account/openid", include_in_schema=False)
+async def openid_begin(provider: CurrentProvider, settings: CurrentSettings) -> Response:
+    """Send a browser to the provider."""
+    begun = Begun.new()
+    answer = RedirectResponse(await run_in_threadpool(provider.address, begun), 303)
+    answer.set_cookie(
+        _COOKIE,
+        begun.to_cookie(),
+        max_age=_COOKIE_S,
+        path=_COOKIE_PATH,
+        secure=settings.secure_cookies,
+        httponly=True,
+        samesite="lax",
+    )
+    return answer
+
+
+@router.get("/account/openid/back", include_in_schema=False)
+def openid_back(
+    request: Request,
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    provider: CurrentProvider,
+    who: MaybeCaller,
+    code: Annotated[str, Query(max_length=4000)] = "",
+    state: Annotated[str, Query(max_length=300)] = "",
+) -> Response:
+    """Sign in whoever the provider sends back."""
+    begun = Begun.of_cookie(request.cookies.get(_COOKIE, ""))
+    if begun is None or not secrets.compare_digest(begun.state.encode(), state.encode()):
+        raise Refusal("this sign-in was not begun in this browser, or long ago: begin again")
+    if not code:
+        raise Refusal("the sign-in was not completed")
+    person = provider.person(code, begun)
+    answer = RedirectResponse("/account", 303)
+    answer.delete_cookie(_COOKIE, path=_COOKIE_PATH, httponly=True, samesite="lax")
+    signed_in = None if who is None else who.account_id
+    with database.writing() as session:
+        found = sign_in_identity(
+            session, provider.issuer, person.subject, person.name, account_id=signed_in
+        )
+        if who is None:
+            keep_signed_in(session, settings, answer, found)
+    return answer

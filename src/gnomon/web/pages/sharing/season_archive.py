@@ -1,0 +1,169 @@
+"""Archive of a season: its tables, standings and citation in one file with a checksum.
+
+The same state of a season gives the same bytes, so that a checksum says what was cited. Logs are
+not in it; ``SHA256SUMS`` and the hashes of the logs tell which ones belong to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from gnomon._io.atomic_file import write_atomically
+from gnomon.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon.leaderboard.refusals import Conflict
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.leaderboard.standing_snapshots import Snapshot
+from gnomon.web.api.records import EntryRecord, SeasonRecord, SubmissionRecord
+from gnomon.web.csv_cells import csv_text
+from gnomon.web.pages.sharing.citation_texts import Citation
+
+#: One at a time: of a season of thousands it takes seconds.
+_BUILDING = Lock()
+_TRIALS = (
+    *("submission", "entry", "rule", "trial", "tce", "errors_to_learn", "n_episodes"),
+    *("n_attempts", "n_moves", "n_cleared", "log_sha256"),
+)
+_README = """{title}
+
+Season {season} of a Gnomon leaderboard, as it was at version {version}. How to cite it:
+citation.bib and CITATION.cff. A row of scores.csv is a trial;
+`gnomon rank scores.csv --where ranked=yes --best-of begun` makes the ranks of standings.json again.
+trials.csv tells which submission each trial is of, and the SHA-256 of its log.
+SHA256SUMS is read by `sha256sum --check`.
+"""
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive that was written: where, how large, and its checksum."""
+
+    path: Path
+    name: str
+    n_bytes: int
+    sha256: str
+
+
+def season_archive(
+    session: Session,
+    settings: ServerSettings,
+    season: Season,
+    snapshot: Snapshot | None,
+    scores: Iterable[str],
+    citation: Citation,
+) -> Archive:
+    """Return the archive of a season as it is now, made once for each version.
+
+    ``scores`` gives the text of the table of scores when it is needed.
+
+    Raises Conflict: the standings are still being computed, or an archive is being made.
+    """
+    if snapshot is None or not snapshot.is_current:
+        raise Conflict("the standings are being computed; ask for the archive again in a minute")
+    folder = settings.data / "archives"
+    path = folder / f"{season.id}-{season.version}.zip"
+    if not path.exists():
+        # Who comes meanwhile does not wait: hundreds who did would hold all threads.
+        if not _BUILDING.acquire(blocking=False):
+            raise Conflict("an archive is being made; ask again in a minute")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            files = _files(session, season, snapshot, "".join(scores), citation)
+            write_atomically(path, _packed(f"{season.name}-v{season.version}", files))
+        finally:
+            _BUILDING.release()
+        for older in set(folder.glob(f"{season.id}-*.zip")) - {path}:
+            older.unlink(missing_ok=True)
+    data = path.read_bytes()
+    name = f"{season.name}-v{season.version}.zip"
+    return Archive(path, name, len(data), hashlib.sha256(data).hexdigest())
+
+
+def _files(
+    session: Session, season: Season, snapshot: Snapshot, scores: str, citation: Citation
+) -> dict[str, str]:
+    entries = session.scalars(
+        select(Entry)
+        .where(Entry.season_id == season.id)
+        .options(joinedload(Entry.account), selectinload(Entry.attempts))
+        .order_by(Entry.id)
+    )
+    submissions = session.scalars(
+        select(Submission)
+        .where(Submission.season_id == season.id)
+        .options(
+            joinedload(Submission.attempt)
+            .joinedload(EntryAttempt.entry)
+            .selectinload(Entry.attempts)
+        )
+        .order_by(Submission.id)
+    )
+    return {
+        "README.md": _README.format(title=season.title, season=season.name, version=season.version),
+        "CITATION.cff": citation.cff,
+        "citation.bib": citation.bibtex,
+        "season.json": _json(SeasonRecord.of(season).model_dump(mode="json")),
+        "entries.json": _json([EntryRecord.of(x).model_dump(mode="json") for x in entries]),
+        "submissions.json": _json([_submission(x) for x in submissions]),
+        "trials.csv": csv_text(_trials(session, season), _TRIALS),
+        "scores.csv": scores,
+        "standings.json": _json(snapshot.standings.as_record()),
+    }
+
+
+def _submission(submission: Submission) -> dict[str, Any]:
+    return SubmissionRecord.of(submission).model_dump(mode="json", exclude={"ahead", "expected_s"})
+
+
+def _trials(session: Session, season: Season) -> Iterator[Mapping[str, Any]]:
+    names = {rule.id: rule.name for rule in season.rules}
+    columns = [getattr(VerifiedTrial, name) for name in _TRIALS[4:]]
+    rows = session.execute(
+        select(
+            VerifiedTrial.submission_id,
+            EntryAttempt.entry_id,
+            VerifiedTrial.rule_id,
+            VerifiedTrial.number,
+            *columns,
+        )
+        .join(Submission, VerifiedTrial.submission_id == Submission.id)
+        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
+        .where(Submission.season_id == season.id)
+        .order_by(VerifiedTrial.id)
+    )
+    for row in rows:
+        record = dict(zip(_TRIALS, row, strict=True))
+        yield record | {"rule": names[record["rule"]]}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _packed(folder: str, files: Mapping[str, str]) -> bytes:
+    """Return a ZIP file that depends on the files alone: no dates, no owners.
+
+    Examples
+    --------
+    >>> _packed("a", {"b": "c"}) == _packed("a", {"b": "c"})
+    True
+    """
+    data = {name: text.encode() for name, text in files.items()}
+    sums = "".join(f"{hashlib.sha256(x).hexdigest()}  {name}\n" for name, x in data.items())
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in {**data, "SHA256SUMS": sums.encode()}.items():
+            info = zipfile.ZipInfo(f"{folder}/{name}", (1980, 1, 1, 0, 0, 0))
+            info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            packed.writestr(info, content)
+    return out.getvalue()

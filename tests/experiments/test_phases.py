@@ -1,0 +1,110 @@
+"""Experiments with phases: who plays what, on which boards, and that learning goes on."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gnomon.cli import app
+from gnomon.errors import ConfigError
+from gnomon.experiments import phase_experiment, play_phases, read_phase_experiment
+from gnomon.experiments.phases import _boards, _played
+from gnomon.learners import play_trial
+from gnomon.scores import read_scores
+
+DESIGN = {
+    "name": "pilot", "learners": ["tabular_q"], "trials": 3, "episodes": 4,
+    "sequences": [
+        {"phases": [{"rule": "clockwise"}, {"rule": "counterclockwise", "episodes": 2}]},
+        {"kind": "near", "phases": [
+            {"rule": "nearby", "train": "(*,*,*,[1,2,3,7,8,9],*)"},
+            {"rule": "nearby", "test": "(*,*,*,[1,2,3,7,8,9],*)"},
+        ]},
+    ],
+}  # fmt: skip
+
+
+def test_later_phases_are_played_fresh_too_on_the_same_boards():
+    made = phase_experiment(DESIGN)
+    names = [[phase.name for phase in phases] for phases in made.all_sequences()]
+    assert names == [
+        ["clockwise", "counterclockwise"], ["nearby (train)", "nearby (test)"],
+        ["counterclockwise"], ["nearby (test)"],
+    ]  # fmt: skip
+    both, *_, alone, _ = made.all_sequences()
+    [_, after] = _played(made, both, made.base.learners[0], 1)
+    [fresh] = _played(made, alone, made.base.learners[0], 1)
+    assert (after.boards == fresh.boards).all()
+    assert len(after.n_attempts) == 2
+
+
+def test_learning_goes_on_from_phase_to_phase():
+    same = phase_experiment(
+        DESIGN | {"sequences": [{"phases": [{"rule": "clockwise"}, {"rule": "clockwise"}]}]}
+    )
+    [first, second] = _played(same, same.sequences[0], same.base.learners[0], 0)
+    phase = same.sequences[0][0]
+    boards = _boards(phase, same.base.board, same.base.seed, 0)
+    rng = np.random.default_rng(0)
+    learner = same.base.learners[0].make(same.base.board, rng=rng)
+    rule = phase.rule.rule_set
+    whole = play_trial(learner, rule, np.concatenate([boards, boards]))
+    rng = np.random.default_rng(0)
+    learner = same.base.learners[0].make(same.base.board, rng=rng)
+    parts = [play_trial(learner, rule, boards) for _ in range(2)]
+    assert np.concatenate([x.actions for x in parts]).tolist() == whole.actions.tolist()
+    assert first.n_attempts.sum() != second.n_attempts.sum()
+
+
+def test_boards_meet_their_conditions():
+    made = phase_experiment(DESIGN)
+    zone = np.array([1, 2, 3, 7, 8, 9]) - 1
+    train, test = (_boards(p, made.base.board, 0, 0)[:, zone] > 0 for p in made.sequences[1])
+    assert not train.any()
+    assert test.any(axis=1).all()
+    nowhere = DESIGN["sequences"][0] | {"phases": [{"rule": "nearby", "train": "(*,*,*,*,*)"}]}
+    with pytest.raises(ConfigError, match="which no piece meets the condition; found none among"):
+        play_phases(phase_experiment(DESIGN | {"sequences": [nowhere]}))
+
+
+def test_what_is_wrong_is_told(tmp_path):
+    for change, message in (
+        ({"sequences": [{"phases": []}]}, "field 'sequences', phases: List should have"),
+        ({"sequences": [{"phases": [{"rul": "nearby"}]}]}, "phases.0.rule: Field required"),
+        ({"rules": ["nearby"]}, "expected 'sequences' or 'rules', found both"),
+        (
+            {"sequences": [{"phases": [{"rule": "nearby", "train": "()", "test": "()"}]}]},
+            "phase 'nearby': expected 'train' or 'test', found both",
+        ),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            phase_experiment(DESIGN | change)
+    with pytest.raises(ConfigError, match="expected the field 'sequences', found none"):
+        phase_experiment({"name": "x"})
+    (tmp_path / "bad.toml").write_text("name = ")
+    with pytest.raises(ConfigError, match=r"bad\.toml: not a TOML file"):
+        read_phase_experiment(tmp_path / "bad.toml")
+
+
+def test_the_verb_plays_and_estimates_and_reads_what_it_wrote(tmp_path):
+    (tmp_path / "design.toml").write_text(
+        'name = "pilot"\nlearners = ["tabular_q"]\ntrials = 4\nepisodes = 4\n'
+        '[[sequences]]\nkind = "near"\n'
+        'phases = [{rule = "clockwise"}, {rule = "counterclockwise"}]\n'
+        "[[sequences]]\n"
+        'kind = "far"\nphases = [{rule = "nearby"}, {rule = "counterclockwise"}]\n'
+    )
+    command = f"transfer {tmp_path}/design.toml --out {tmp_path}/t.csv --figure {tmp_path}/t.svg"
+    said = CliRunner().invoke(app, [*command.split(), "--json"])
+    found = json.loads(said.stdout)["results"]
+    assert [one["effect"] for one in found] == ["pair", "pair", "near", "far", "all", "near - far"]
+    assert found[0]["algorithm"] == "tabular_q"
+    assert (tmp_path / "t.svg").exists()
+    again = CliRunner().invoke(app, ["transfer", f"{tmp_path}/t.csv", "--json"])
+    assert json.loads(again.stdout)["results"] == found
+    assert read_scores(tmp_path / "t.csv").metric == "errors"
+    wrong = CliRunner().invoke(app, ["transfer", f"{tmp_path}/t.csv", "--near", "nearby"])
+    assert "--near: expected BEFORE:RULE, found 'nearby'" in str(wrong.exception)

@@ -1,0 +1,137 @@
+"""Standings of hundreds: searched, filtered, ordered and paged by the address, without a script."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import re
+
+import pytest
+
+from app_client import AppClient
+from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.web.app import create_app
+from gnomon.web.pages.page_cache import PageCache
+from large_board import filled_board
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """A client of a board with a season of 200 learners."""
+    settings = ServerSettings(tmp_path_factory.mktemp("crowd") / "data")
+    database = filled_board(settings, 200, trials=2, episodes=3)
+    with AppClient(create_app(settings, database)) as client:
+        yield client
+    database.close()
+
+
+ADDRESS = "/seasons/crowd"
+
+
+def shown(client, query=""):
+    """Return the names in the table of a page, which its twin has too."""
+    page = client.get(f"{ADDRESS}{query}").text
+    table = page.partition('class="table sticky"')[2].partition("</table>")[0]
+    names = re.findall(r'<a href="/entries/\d+">([^<]+)</a><br>', table)
+    told = client.get(f"{ADDRESS}.json{query}").json()
+    assert names == [each["contender"]["name"] for each in told["standings"]["ranked"]]
+    assert told["n_ranked"] == 194
+    return names
+
+
+def test_fifty_learners_a_page_and_every_one_once(crowd):
+    found = [name for n in range(1, 5) for name in shown(crowd, f"?page={n}")]
+    assert len(found) == len(set(found)) == 194
+    assert shown(crowd) == found[:50]
+    assert shown(crowd, "?page=99") == found[150:]
+
+
+def test_links_keep_what_was_asked_for(crowd):
+    page = crowd.get(f"{ADDRESS}?kind=linear&by=errors&metric=mean").text
+    links = [html.unescape(link) for link in re.findall(rf'href="({ADDRESS}\?[^"]+)"', page)]
+    assert f"{ADDRESS}?kind=linear&metric=mean" in links
+    assert f"{ADDRESS}?kind=linear&by=errors" in links
+    page = crowd.get(f"{ADDRESS}?by=name&page=2").text
+    assert f'href="{ADDRESS}?by=name&amp;page=3" rel="next"' in page
+    assert f'href="{ADDRESS}?by=name" rel="prev"' in page
+    assert f'href="{ADDRESS}.json?by=name&amp;page=2"' in page
+
+
+def test_search_and_filters(crowd):
+    assert shown(crowd, "?q=learner+0012") == ["Learner 0012"]
+    assert len(shown(crowd, "?q=laboratory+3&by=name")) == 17
+    kinds = crowd.get(f"{ADDRESS}.json?kind=neural").json()["standings"]["ranked"]
+    assert {line["contender"]["kind"] for line in kinds} == {"neural"}
+    assert "194 learners" in crowd.get(ADDRESS).text
+    assert "No learner is like that." in crowd.get(f"{ADDRESS}?q=nobody").text
+    front = shown(crowd, "?pareto=parameters")
+    assert 1 <= len(front) <= 9
+
+
+def test_the_order_is_chosen_and_keeps_the_intervals(crowd):
+    for by in ("wins", "errors"):
+        page = crowd.get(f"{ADDRESS}?by={by}").text
+        table = page.partition('class="table sticky"')[2].partition("</table>")[0]
+        rows = table.split("<tr id=")[1:]
+        assert len(rows) == 50
+        for row in rows:
+            assert row.count('class="range"') == 1
+            assert re.search(r'aria-label="interval from [^"]+ to ', row)
+            assert re.search(r'class="small">[\d.,: ]+ – [\d.,: ]+<', row)
+    told = crowd.get(f"{ADDRESS}.json?by=errors").json()["standings"]["ranked"]
+    errors = [line["estimates"]["iqm"]["value"] for line in told]
+    assert errors == sorted(errors)
+    assert "so that they may order differently" in crowd.get(f"{ADDRESS}?by=errors").text
+    assert "not by errors" in crowd.get(ADDRESS).text
+
+
+def test_those_without_a_rank_and_those_withdrawn_have_pages(crowd):
+    assert "trials are missing" in crowd.get(f"{ADDRESS}?show=unranked").text
+    assert "a mistake" in crowd.get(f"{ADDRESS}?show=withdrawn").text
+    told = crowd.get(f"{ADDRESS}.json?show=withdrawn").json()
+    assert (told["n_withdrawn"], len(told["withdrawn"]), told["standings"]["ranked"]) == (2, 2, [])
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["by=luck", "page=0", "page=100001", "kind=magic", "pareto=x", "verified=2", "q=" + 129 * "x"],
+)
+def test_what_cannot_be_asked_for_is_refused(crowd, query):
+    assert crowd.get(f"{ADDRESS}?{query}").status_code == 422
+    assert crowd.get(f"{ADDRESS}.json?{query}").status_code == 422
+
+
+def test_what_is_searched_for_stays_text(crowd):
+    page = crowd.get(ADDRESS, params={"q": '"><script>alert(1)</script>'}).text
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_pages_are_packed_and_not_sent_twice(crowd):
+    whole = crowd.get(ADDRESS, headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in whole.headers
+    packed = crowd.get(ADDRESS, headers={"Accept-Encoding": "gzip"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.text == whole.text
+    assert len(gzip.compress(whole.content, mtime=0)) < 10_000
+    assert packed.headers["vary"] == whole.headers["vary"] == "Accept-Encoding"
+    assert packed.headers["etag"] != whole.headers["etag"]
+    for answer in (whole, packed):
+        again = crowd.get(ADDRESS, headers={"If-None-Match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+    other = crowd.get(f"{ADDRESS}?page=2", headers={"If-None-Match": whole.headers["etag"]})
+    assert other.status_code == 200
+
+
+def test_a_page_with_somebodys_form_is_not_packed(crowd):
+    # From its length the token of the form could be guessed, letter by letter.
+    for path in ("/submit", "/account"):
+        assert "content-encoding" not in crowd.get(path).headers
+
+
+def test_the_cache_holds_so_many_bytes():
+    cache = PageCache(max_bytes=10_000)
+    for n in range(50):
+        cache.get(n, lambda: "x" * 400)
+    assert cache.get(49, lambda: "new").body == b"x" * 400
+    assert cache.get(0, lambda: "new").body == b"new"

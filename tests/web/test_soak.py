@@ -1,0 +1,138 @@
+"""A board under a steady load: nothing fails, nothing is lost, nothing grows.
+
+The load: twenty pages a second by four readers, a person who plays without a pause, and a run that
+is registered, sent and verified every three seconds. GNOMON_SOAK_S says for how many seconds; half
+a minute is enough to see a leak of a connection or a file for each request.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from serving import Server, serving
+from submitted import play_entry, register, send
+
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.parametrize("database_url", ["sqlite"], indirect=True),
+    pytest.mark.timeout(7200),
+    pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc, as Linux has it"),
+]
+SECONDS = float(os.environ.get("GNOMON_SOAK_S", "30"))
+PAGES = ("/", "/seasons/spring", "/seasons/spring.json", "/play", "/methods", "/healthz")
+
+
+class Load:
+    """Threads that ask a server until the time is over, and count what it answers."""
+
+    def __init__(self, server: Server) -> None:
+        self.server, self.statuses = server, Counter[int]()
+        self.seconds: list[float] = []
+        self._end = time.monotonic() + SECONDS
+        self._failures: list[BaseException] = []
+        self._threads: list[threading.Thread] = []
+
+    def every(self, pause_s: float, work: Callable[[httpx.Client, int], None]) -> None:
+        """Do a piece of work again and again, at most once in ``pause_s``, in a thread."""
+
+        def go_on() -> None:
+            n = 0
+            try:
+                with httpx.Client(base_url=self.server.url, timeout=60) as client:
+                    while (began := time.monotonic()) < self._end:
+                        work(client, n)
+                        n += 1
+                        time.sleep(max(0.0, pause_s - (time.monotonic() - began)))
+            except BaseException as failure:
+                self._failures.append(failure)
+
+        self._threads.append(threading.Thread(target=go_on))
+        self._threads[-1].start()
+
+    def read(self, client: httpx.Client, n: int) -> None:
+        """Read a page."""
+        began = time.monotonic()
+        answer = client.get(PAGES[n % len(PAGES)])
+        self.seconds.append(time.monotonic() - began)
+        self.statuses[answer.status_code] += 1
+
+    def wait(self) -> None:
+        """Wait for the end; raise what failed."""
+        for thread in self._threads:
+            thread.join()
+        if self._failures:
+            raise self._failures[0]
+
+
+def held(server: Server) -> tuple[int, float]:
+    """Return how many files and sockets the server has open, and its mebibytes of memory."""
+    folder = Path(f"/proc/{server.process.pid}")
+    lines = (folder / "status").read_text().splitlines()
+    [resident] = [int(line.split()[1]) for line in lines if line.startswith("VmRSS")]
+    return len([*(folder / "fd").iterdir()]), resident / 1024
+
+
+def play_on(client: httpx.Client, n: int) -> None:
+    """Begin a game as a person does, and make five attempts."""
+    began = client.post("/play/clockwise.json", json={})
+    assert began.status_code in (200, 201), began.text
+    key = began.json()["key"]
+    view = client.get(f"/play/games/{key}.json").json()["view"]
+    for number in range(5):
+        body = {"cell": view["pieces"][0]["cell"], "bucket": number % 4}
+        answer = client.post(f"/play/games/{key}/attempts.json", json=body)
+        assert answer.status_code == 200, answer.text
+        view = answer.json()["view"]
+        if view["state"] != "playing":
+            return
+
+
+def ranked(client: httpx.Client) -> list[object]:
+    found: list[object] = client.get("/seasons/spring.json").json()["standings"]["ranked"]
+    return found
+
+
+def test_an_hour_in_half_a_minute(settings, season, token, tmp_path):
+    unlimited = replace(settings, max_play_sessions_per_hour=10**6, requests_per_minute=10**6)
+    with serving(unlimited) as server:
+        with httpx.Client(base_url=server.url, timeout=60) as client:
+            for path in PAGES:
+                client.get(path)
+        load, sent = Load(server), []
+
+        def submit(client: httpx.Client, n: int) -> None:
+            entry = register(client, token, f"Learner {n}")["id"]
+            packed = play_entry(client, entry, tmp_path / str(n))
+            assert send(client, token, entry, packed).status_code == 202
+            sent.append(entry)
+
+        for _ in range(4):
+            load.every(0.2, load.read)
+        load.every(0.0, play_on)
+        load.every(3.0, submit)
+        time.sleep(SECONDS / 3)
+        files, memory = held(server)
+        load.wait()
+        assert set(load.statuses) == {200}, load.statuses
+        with httpx.Client(base_url=server.url, timeout=60) as client:
+            until = time.monotonic() + 60
+            while len(ranked(client)) < len(sent):
+                assert time.monotonic() < until, (len(ranked(client)), len(sent))
+                time.sleep(0.2)
+            assert client.get("/healthz").status_code == 200
+        more_files, more_memory = (
+            b - a for a, b in zip((files, memory), held(server), strict=True)
+        )
+        assert more_files < 20
+        assert more_memory < 60
+        load.seconds.sort()
+        assert load.seconds[len(load.seconds) // 2] < 1.0

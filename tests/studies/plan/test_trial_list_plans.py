@@ -136,7 +136,8 @@ def test_who_a_list_lacks_is_read(folder):
             "expected one incentive, found activate_bonus_at and x2_after",
         ),
         ({"images": "*.png"}, "field 'images': studies have no pieces that are pictures yet"),
-        ({"bot_assist": "pseudo"}, "studies have no hints of a bot yet"),
+        ({"bot": "pseudo"}, "studies have no games of two yet"),
+        ({"bot_assist": "wise"}, "field 'bot_assist': expected pseudo"),
         ({"rule_id": "nowhere"}, "nowhere: there is no such file"),
         ({"initial_boards": "two"}, "expected no numbers of objects"),
         ({"condTrain": "none"}, "none: there is no such file"),
@@ -226,6 +227,7 @@ def test_lists_are_written_and_read_back(folder, tmp_path):
     rows = [
         ROW,
         plain | {"condTrain": "low", "continue": "true"},
+        plain | {"bot_assist": "pseudo", "pseudo_halftime": "4.0", "pseudo_init_error_rate": "1"},
         plain | bonus | {"clearing_threshold": "1.5", "feedback_switches": "fixed"},
         given | {"initial_boards": "two", "initial_boards_order": "order.csv"},
         given | {"x2_likelihood": "100", "x4_likelihood": "10000"}

@@ -287,9 +287,9 @@ def _done(
         game = board.games.take(session, key)
     if after_guess and game.guess_due:
         raise Conflict("expected a guess at the rule first")
-    before = game.session.progress
+    before = _progress(game.session)
     made = do(game.session)
-    if game.session.progress == before:
+    if _progress(game.session) == before:
         board.games.put_back(game, game.row.changed_at)
         return _page(game)
     with database.noting() as session:
@@ -299,12 +299,23 @@ def _done(
     return page
 
 
+def _progress(played: PlaySession) -> tuple[object, ...]:
+    """Return what changes with everything that is done."""
+    return len(played.attempts), played.n_boards, played.gave_up, played.bonus_from
+
+
+def _made(played: PlaySession, episode: int, number: int) -> Attempt | None:
+    """Return an attempt that was made already, by its place; None if there is none."""
+    places = ((each, (each.episode, each.number)) for each in played.attempts)
+    return next((each for each, place in places if place == (episode, number)), None)
+
+
 def _attempted(form: AttemptForm) -> Callable[[PlaySession], Attempt | None]:
     """Return what makes an attempt, unless it was made already."""
 
     def attempt(played: PlaySession) -> Attempt | None:
         if form.episode is not None and form.number is not None:
-            known = played.made(form.episode - 1, form.number)
+            known = _made(played, form.episode - 1, form.number)
             if known is not None and (known.cell, known.bucket) == (form.cell, form.bucket):
                 return None
             if known is not None or (form.episode, form.number) != played.next_attempt:

@@ -7,7 +7,7 @@ import pytest
 
 from gnomon.experiments.series.attempt_chances import attempt_chances
 from gnomon.experiments.series.transcript_files import RecordedAttempt
-from gnomon.game.board import BoardSpec
+from gnomon.game import BoardSpec
 from gnomon.rules import parse
 from gnomon.studies import Game, PlayError, PlaySession
 from gnomon.studies.board_dealing import deal_boards
@@ -177,7 +177,7 @@ def test_given_boards_come_over_and_over():
     "condition", ["(*,*,*,[1,2,3,4,5,6],*)", "(*,*,RED,*,*)", "(*,STAR,*,[1,2,3],*)"]
 )
 def test_training_boards_meet_no_line_and_test_boards_meet_one(condition):
-    from gnomon.game.board import Board
+    from gnomon.game import Board
     from gnomon.game.formats.random_boards import BoardConditions
 
     spec = BoardSpec(4, 0, 0)

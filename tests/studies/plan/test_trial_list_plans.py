@@ -8,7 +8,8 @@ import pytest
 
 from gnomon.errors import GnomonError
 from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
-from gnomon.studies.plan.study_plan import StudyPlan, read_plan
+from gnomon.studies import StudyPlan
+from gnomon.studies.plan.study_plan import read_plan
 from gnomon.studies.plan.trial_list_plans import COLUMNS, incentive_of, trial_list_record
 from gnomon.studies.plan_check import check_plan
 from recorded_people import recorded

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app_client import AppClient
 from gnomon.database.schema import PlayAttempt, StudyAnswer, StudyAssignment
-from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies import StudyPlan
 from gnomon.studies.study_export import write_study
 from gnomon.studies.study_store import make_study, personal_links, study_named
 from submitted import bearer

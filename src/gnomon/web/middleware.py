@@ -87,13 +87,13 @@ class Gate:
             await refusal(scope, receive, sending)
             return
         try:
-            await self._answer(scope, receive, sending)
+            await self._with_limits(scope, receive, sending)
         except Exception:
             # Answered outside of this gate.
             noted(500)
             raise
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _with_limits(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, with its body counted as it comes."""
         most = _most_bytes(scope["path"], self._settings)
         counted = _counted(receive, most, self._settings.slow_client_s)

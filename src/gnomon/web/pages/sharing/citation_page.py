@@ -65,7 +65,7 @@ def citation_json(
 ) -> CitationPage:
     """Tell how a season is cited: BibTeX, and the archive with its SHA-256."""
     season = find_season(session, name)
-    snapshot = board.standings.get(season.id, season.version)
+    snapshot = board.snapshot(season)
     ready = snapshot is not None and snapshot.is_current
     made = _archive(session, settings, board, season) if ready else None
     return CitationPage(
@@ -131,6 +131,5 @@ def _archive(
     def scores() -> Iterator[str]:
         yield csv_text(score_rows(session, board, season), SCORE_COLUMNS)
 
-    snapshot = board.standings.get(season.id, season.version)
     citation = citation_of(season, settings)
-    return season_archive(session, settings, season, snapshot, scores(), citation)
+    return season_archive(session, settings, season, board.snapshot(season), scores(), citation)

@@ -247,6 +247,14 @@ def test_the_last_of_several_forwarded_addresses_counts(settings, database):
     assert 429 in statuses
 
 
+def test_addresses_of_one_ipv6_network_count_together(settings, database):
+    few = replace(settings, requests_per_minute=5, trusted_proxies=("127.0.0.1",))
+    with AppClient(create_app(few, database)) as client:
+        sent = ({"X-Forwarded-For": f"2001:db8::{k:x}:1"} for k in range(12))
+        statuses = [client.get("/api/health", headers=each).status_code for each in sent]
+    assert 429 in statuses
+
+
 def test_only_a_trusted_proxy_is_believed(settings, database, monkeypatch):
     monkeypatch.setattr("gnomon.web.api.dependencies.MINUTE_S", 10**9)
     few = replace(settings, sign_ins_per_minute=3)

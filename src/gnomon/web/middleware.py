@@ -9,6 +9,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from ipaddress import IPv6Address, IPv6Network
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -87,13 +88,13 @@ class Gate:
             await refusal(scope, receive, sending)
             return
         try:
-            await self._answer(scope, receive, sending)
+            await self._with_limits(scope, receive, sending)
         except Exception:
             # Answered outside of this gate.
             noted(500)
             raise
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _with_limits(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, with its body counted as it comes."""
         most = _most_bytes(scope["path"], self._settings)
         counted = _counted(receive, most, self._settings.slow_client_s)
@@ -224,8 +225,27 @@ def _client_address(scope: Scope, settings: ServerSettings) -> str:
         # The proxy puts the address that it saw behind whatever the client said of itself.
         # Some proxies add a header of their own, behind the one that a client made up.
         forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
-        return forwarded.rpartition(",")[2].strip()[:64] or address
-    return address
+        address = forwarded.rpartition(",")[2].strip()[:64] or address
+    return counted_as(address)
+
+
+def counted_as(address: str) -> str:
+    """Return what limits count for an address: of IPv6 its network of 64 bits, which one host has.
+
+    Examples
+    --------
+    >>> [counted_as(x) for x in ("192.0.2.7", "::ffff:192.0.2.7", "::1", "2001:db8::7:1")]
+    ['192.0.2.7', '192.0.2.7', '::1', '2001:db8::/64']
+    """
+    if ":" not in address:
+        return address
+    try:
+        found = IPv6Address(address)
+    except ValueError:
+        return address
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return address if found.is_loopback else str(IPv6Network((found, 64), strict=False))
 
 
 def _is_own_origin(origin: str | None, host: str, public_url: str) -> bool:

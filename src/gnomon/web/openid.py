@@ -21,32 +21,39 @@ from gnomon.leaderboard.refusals import Refusal
 from gnomon.leaderboard.server_settings import ServerSettings
 
 _TIMEOUT_S = 10.0
+#: OpenID Connect Core 1.0, section 2.
+_LONGEST_SUBJECT = 255
 #: Signatures that need the provider's own key; a shared secret would sign for us as well.
 _ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 
 
 @dataclass(frozen=True)
 class Begun:
-    """A sign-in that was begun, as the browser keeps it until the provider sends it back."""
+    """A sign-in that was begun, as the browser keeps it until the provider sends it back.
+
+    ``connect`` is the CSRF token of the session whose account is to be connected; it may be empty.
+    """
 
     state: str
     nonce: str
     verifier: str
+    connect: str
 
     @classmethod
-    def new(cls) -> Begun:
+    def new(cls, connect: str = "") -> Begun:
         """Return one that nobody can guess."""
-        return cls(*(secrets.token_urlsafe(32) for _ in range(3)))
+        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        return cls(state, nonce, verifier, connect)
 
     @classmethod
     def of_cookie(cls, text: str) -> Begun | None:
         """Return what a cookie holds; None if it is no sign-in of ours."""
         parts = text.split(".")
-        return cls(*parts) if len(parts) == 3 and all(parts) else None
+        return cls(*parts) if len(parts) == 4 and all(parts[:3]) else None
 
     def to_cookie(self) -> str:
         """Return the text of a cookie."""
-        return f"{self.state}.{self.nonce}.{self.verifier}"
+        return f"{self.state}.{self.nonce}.{self.verifier}.{self.connect}"
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,7 @@ class Provider:
     @cached_property
     def _about(self) -> dict[str, Any]:
         found = _asked(self.issuer, "GET", "/.well-known/openid-configuration")
-        if not isinstance(found, dict) or found.get("issuer") != self.issuer:
+        if found.get("issuer") != self.issuer:
             raise Refusal("the sign-in provider does not go by the name that it was set up with")
         for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
             check_provider_address(str(found.get(name)))
@@ -108,19 +115,22 @@ class Provider:
             "client_secret": self._secret,
             "code_verifier": begun.verifier,
         }
-        answer = _asked(self._about["token_endpoint"], "POST", "", form=form)
-        claims = self._claims(str(answer.get("id_token", "")) if isinstance(answer, dict) else "")
+        answer = _asked(self._about["token_endpoint"], "POST", form=form)
+        claims = self._claims(str(answer.get("id_token", "")))
         if not secrets.compare_digest(str(claims.get("nonce")).encode(), begun.nonce.encode()):
             raise Refusal("the sign-in provider answered another sign-in than this one")
-        name = claims.get("preferred_username") or claims.get("name") or "player"
-        return Person(str(claims["sub"])[:300], str(name)[:40])
+        if len(claims["sub"]) > _LONGEST_SUBJECT:
+            raise Refusal("the sign-in provider's name for this person is too long")
+        name = str(claims.get("preferred_username") or claims.get("name") or "")
+        # The name will be public; that of many a provider is the person's address of mail.
+        return Person(claims["sub"], name.partition("@")[0][:40])
 
     def _claims(self, id_token: str) -> dict[str, Any]:
         """Return what an ID token says, once its signature, audience, issuer and time are right."""
         import jwt
 
         try:
-            keys = jwt.PyJWKSet.from_dict(_asked(self._about["jwks_uri"], "GET", ""))
+            keys = jwt.PyJWKSet.from_dict(_asked(self._about["jwks_uri"], "GET"))
             key = keys[str(jwt.get_unverified_header(id_token).get("kid") or keys.keys[0].key_id)]
             found: dict[str, Any] = jwt.decode(
                 id_token,
@@ -145,11 +155,16 @@ def check_provider_address(url: str) -> None:
         raise LeaderboardError(f"sign-in provider: expected https://..., found {url!r}")
 
 
-def _asked(url: str, method: str, path: str, form: dict[str, str] | None = None) -> Any:
+def _asked(
+    url: str, method: str, path: str = "", form: dict[str, str] | None = None
+) -> dict[str, Any]:
     """Ask a provider once: a code is good for one try."""
     try:
         client = HttpClient(url, timeout_s=_TIMEOUT_S, max_tries=1)
-        return client.ask(method, path, form=form)
+        found = client.ask(method, path, form=form)
     except GnomonError as error:
         # What it says may hold more of the address than a stranger should read.
         raise Refusal(f"the sign-in provider does not help ({type(error).__name__})") from error
+    if not isinstance(found, dict):
+        raise Refusal("the sign-in provider answered with something else than a JSON object")
+    return found

@@ -129,8 +129,8 @@ def signing(settings, database, provider):
         yield client
 
 
-def sign_in(client, provider):
-    sent = client.get("/account/openid")
+def sign_in(client, provider, begin="/account/openid"):
+    sent = client.get(begin)
     assert sent.status_code == 303
     return client.get(provider.come_back(sent.headers["location"]))
 
@@ -146,17 +146,22 @@ def test_a_stranger_signs_in_where_registration_is_open(signing, provider, moder
     signing.cookies.clear()
     sign_in(signing, provider)
     assert signing.get("/account.json").json()["account"] == "Ada"
-    # Another person of the same name has another one.
-    signing.cookies.clear()
-    provider.claims = {"sub": "subject-2"}
-    sign_in(signing, provider)
-    assert signing.get("/account.json").json()["account"] == "Ada 2"
+    # Another person of the same name has another one, and an address of mail is nobody's name.
+    names = {"Ada": "Ada 2", "bob@x.org": "bob", "\u200b": "player"}
+    for n, (claimed, name) in enumerate(names.items()):
+        signing.cookies.clear()
+        provider.claims = {"sub": f"another-{n}", "preferred_username": claimed}
+        sign_in(signing, provider)
+        assert signing.get("/account.json").json()["account"] == name
 
 
 def test_an_account_is_connected_to_a_sign_in(signing, provider, token):
     signing.post("/account/sign-in", data={"token": token})
     name = signing.get("/account.json").json()["account"]
-    assert sign_in(signing, provider).status_code == 303
+    begin = re.search(r'"(/account/openid\?connect=\w+)"', signing.get("/account").text)[1]
+    for forged in ("/account/openid", "/account/openid?connect=0f"):
+        assert sign_in(signing, provider, forged).status_code == 403
+    assert sign_in(signing, provider, begin).status_code == 303
     signing.cookies.clear()
     assert sign_in(signing, provider).status_code == 303
     assert signing.get("/account.json").json()["account"] == name
@@ -191,6 +196,7 @@ def test_a_closed_account_stays_closed_and_an_erased_one_is_forgotten(
         {"exp": 1.0},
         {"exp": "-"},
         {"sub": "-"},
+        {"sub": "s" * 256},
     ],
     ids=str,
 )

@@ -21,8 +21,8 @@ from gnomon.leaderboard.accounts.registration import (
     set_registration,
     sign_in_identity,
 )
-from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Missing, Refusal
+from gnomon.web.api.administration import Moderator
 from gnomon.web.api.dependencies import (
     CurrentSettings,
     DatabaseOf,
@@ -30,7 +30,7 @@ from gnomon.web.api.dependencies import (
     ReadSession,
     RowId,
     WriteSession,
-    caller,
+    is_csrf_token,
 )
 from gnomon.web.api.records import status_of
 from gnomon.web.middleware import address_of
@@ -40,7 +40,6 @@ from gnomon.web.pages.templating import html_response
 
 router = APIRouter(tags=["pages"])
 
-Moderator = Annotated[Caller, Depends(caller("moderate"))]
 #: Requests for a token that one address may send in an hour.
 _ASKS_PER_HOUR = 10
 _COOKIE, _COOKIE_PATH, _COOKIE_S = "gnomon_openid", "/account/openid", 600
@@ -138,9 +137,16 @@ CurrentProvider = Annotated[Provider, Depends(provider_of)]
 
 
 @router.get("/account/openid", include_in_schema=False)
-async def openid_begin(provider: CurrentProvider, settings: CurrentSettings) -> Response:
-    """Send a browser to the provider."""
-    begun = Begun.new()
+async def openid_begin(
+    provider: CurrentProvider,
+    settings: CurrentSettings,
+    connect: Annotated[str, Query(pattern="^[0-9a-f]{0,64}$")] = "",
+) -> Response:
+    """Send a browser to the provider; with its CSRF token, to connect the account signed in.
+
+    A link on a foreign page, to a sign-in of somebody else's, must not open the account to him.
+    """
+    begun = Begun.new(connect)
     answer = RedirectResponse(await run_in_threadpool(provider.address, begun), 303)
     answer.set_cookie(
         _COOKIE,
@@ -173,11 +179,12 @@ def openid_back(
     person = provider.person(code, begun)
     answer = RedirectResponse("/account", 303)
     answer.delete_cookie(_COOKIE, path=_COOKIE_PATH, httponly=True, samesite="lax")
-    signed_in = None if who is None else who.account_id
+    connecting = is_csrf_token(request, begun.connect)
+    account_id = who.account_id if who is not None and connecting else None
     with database.writing() as session:
         found = sign_in_identity(
-            session, provider.issuer, person.subject, person.name, account_id=signed_in
+            session, provider.issuer, person.subject, person.name, account_id=account_id
         )
-        if who is None:
+        if account_id is None:
             keep_signed_in(session, settings, answer, found)
     return answer

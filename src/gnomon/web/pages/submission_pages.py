@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -34,9 +34,6 @@ from gnomon.web.api.dependencies import (
 from gnomon.web.api.records import AuditLine, SubmissionRecord, TokenRequestRecord, TrialRecord
 from gnomon.web.api.seasons import check_owner
 from gnomon.web.pages.templating import html_response, twin
-
-if TYPE_CHECKING:
-    pass
 
 router = APIRouter(tags=["pages"])
 

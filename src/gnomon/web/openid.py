@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -27,26 +28,30 @@ _ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 
 @dataclass(frozen=True)
 class Begun:
-    """A sign-in that was begun, as the browser keeps it until the provider sends it back."""
+    """A sign-in that was begun, as the browser keeps it until the provider sends it back.
+
+    ``link`` is empty, or the token of the signed-in browser whose account is to be connected.
+    """
 
     state: str
     nonce: str
     verifier: str
+    link: str = ""
 
     @classmethod
-    def new(cls) -> Begun:
+    def new(cls, link: str = "") -> Begun:
         """Return one that nobody can guess."""
-        return cls(*(secrets.token_urlsafe(32) for _ in range(3)))
+        return cls(*(secrets.token_urlsafe(32) for _ in range(3)), link)
 
     @classmethod
     def of_cookie(cls, text: str) -> Begun | None:
         """Return what a cookie holds; None if it is no sign-in of ours."""
         parts = text.split(".")
-        return cls(*parts) if len(parts) == 3 and all(parts) else None
+        return cls(*parts) if len(parts) == 4 and all(parts[:3]) else None
 
     def to_cookie(self) -> str:
         """Return the text of a cookie."""
-        return f"{self.state}.{self.nonce}.{self.verifier}"
+        return f"{self.state}.{self.nonce}.{self.verifier}.{self.link}"
 
 
 @dataclass(frozen=True)
@@ -112,8 +117,7 @@ class Provider:
         claims = self._claims(str(answer.get("id_token", "")) if isinstance(answer, dict) else "")
         if not secrets.compare_digest(str(claims.get("nonce")).encode(), begun.nonce.encode()):
             raise Refusal("the sign-in provider answered another sign-in than this one")
-        name = claims.get("preferred_username") or claims.get("name") or "player"
-        return Person(str(claims["sub"])[:300], str(name)[:40])
+        return Person(str(claims["sub"])[:300], _public_name(claims))
 
     def _claims(self, id_token: str) -> dict[str, Any]:
         """Return what an ID token says, once its signature, audience, issuer and time are right."""
@@ -135,6 +139,18 @@ class Provider:
             why = type(error).__name__
             raise Refusal(f"the sign-in provider sent what cannot be believed ({why})") from None
         return found
+
+
+def _public_name(claims: Mapping[str, Any]) -> str:
+    """Return what the world may call a person; many providers tell an e-mail address as a name.
+
+    Examples
+    --------
+    >>> _public_name({"preferred_username": "ada@example.org", "name": "Ada"}), _public_name({})
+    ('Ada', 'player')
+    """
+    told = (str(claims.get(each) or "") for each in ("preferred_username", "name"))
+    return next((name[:40] for name in told if name and "@" not in name), "player")
 
 
 def check_provider_address(url: str) -> None:

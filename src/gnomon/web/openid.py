@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -31,19 +32,19 @@ _ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 class Begun:
     """A sign-in that was begun, as the browser keeps it until the provider sends it back.
 
-    ``connect`` is the CSRF token of the session whose account is to be connected; it may be empty.
+    ``link`` is empty, or the token of the signed-in browser whose account is to be connected.
     """
 
     state: str
     nonce: str
     verifier: str
-    connect: str
+    link: str = ""
 
     @classmethod
-    def new(cls, connect: str = "") -> Begun:
+    def new(cls, link: str = "") -> Begun:
         """Return one that nobody can guess."""
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-        return cls(state, nonce, verifier, connect)
+        return cls(state, nonce, verifier, link)
 
     @classmethod
     def of_cookie(cls, text: str) -> Begun | None:
@@ -53,7 +54,7 @@ class Begun:
 
     def to_cookie(self) -> str:
         """Return the text of a cookie."""
-        return f"{self.state}.{self.nonce}.{self.verifier}.{self.connect}"
+        return f"{self.state}.{self.nonce}.{self.verifier}.{self.link}"
 
 
 @dataclass(frozen=True)
@@ -121,9 +122,7 @@ class Provider:
             raise Refusal("the sign-in provider answered another sign-in than this one")
         if len(claims["sub"]) > _LONGEST_SUBJECT:
             raise Refusal("the sign-in provider's name for this person is too long")
-        name = str(claims.get("preferred_username") or claims.get("name") or "")
-        # The name will be public; that of many a provider is the person's address of mail.
-        return Person(claims["sub"], name.partition("@")[0][:40])
+        return Person(claims["sub"], _public_name(claims))
 
     def _claims(self, id_token: str) -> dict[str, Any]:
         """Return what an ID token says, once its signature, audience, issuer and time are right."""
@@ -145,6 +144,18 @@ class Provider:
             why = type(error).__name__
             raise Refusal(f"the sign-in provider sent what cannot be believed ({why})") from None
         return found
+
+
+def _public_name(claims: Mapping[str, Any]) -> str:
+    """Return what the world may call a person; many providers tell an e-mail address as a name.
+
+    Examples
+    --------
+    >>> _public_name({"preferred_username": "ada@example.org", "name": "Ada"}), _public_name({})
+    ('Ada', 'player')
+    """
+    told = (str(claims.get(each) or "").strip() for each in ("preferred_username", "name"))
+    return next((name[:40] for name in told if name and "@" not in name), "player")
 
 
 def check_provider_address(url: str) -> None:

@@ -20,7 +20,7 @@ from gnomon._version import __version__
 from gnomon.game.instructions import INSTRUCTIONS
 from gnomon.leaderboard.standing_records import Why
 from gnomon.studies.languages import texts
-from gnomon.web.api.dependencies import COOKIE, csrf_token
+from gnomon.web.api.dependencies import COOKIE, csrf_token, link_token
 from gnomon.web.pages.charts import MOST_LOG_ODDS
 from gnomon.web.pages.page_cache import CachedPage, cached_response
 
@@ -181,6 +181,7 @@ def _environment() -> Environment:
         "lines": lines,
         "zip": zip,
         "page_markup": page_markup,
+        "link_token": link_token,
     }
     environment.globals |= {
         "version": __version__,

@@ -1,7 +1,9 @@
 """Run the benchmarks: ``python -m benchmarks [NAME ...]``, each a file of this folder.
 
 The tables are printed; with ``--keep`` each takes the place of the one before it in
-benchmarks/README.md, where a table says under which load it was made.
+benchmarks/README.md, where a table says under which load it was made, and its ratios are added to
+benchmarks/ratios.jsonl. A ratio that is much worse than before is told, and the exit status is 1.
+``--history`` prints the ratios of all commits.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ import sys
 from pathlib import Path
 
 import gnomon
+from benchmarks import history
 from benchmarks.record import Measurement
 
 HERE = Path(__file__).parent
-SHARED = ("__init__", "__main__", "coverage_parts", "populations", "record")
+SHARED = ("__init__", "__main__", "coverage_parts", "history", "populations", "record")
 NAMES = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in SHARED)
 
 
@@ -39,18 +42,20 @@ def table(measurements: list[Measurement]) -> str:
     return "\n".join(rows)
 
 
-def measured(name: str) -> str:
-    """Run one benchmark; return its section, which says under which conditions it was made."""
+def measured(name: str) -> tuple[str, list[Measurement]]:
+    """Run one benchmark; return its section, which says how it was made, and the figures."""
     module = importlib.import_module(f"benchmarks.{name}")
     summary = (module.__doc__ or name).splitlines()[0]
-    rows = table(list(module.measure()))
+    measurements = list(module.measure())
+    rows = table(measurements)
     conditions = (
         f"{datetime.date.today()}, gnomon {gnomon.__version__}, Python "
         f"{platform.python_version()}, {os.cpu_count()} cores of {platform.machine()}, "
         f"load {os.getloadavg()[0]:.1f} at the end."
     )
     about = getattr(module, "about", str)()
-    return "\n\n".join(filter(None, [f"## {name}", summary, about, rows, conditions])) + "\n"
+    parts = [f"## {name}", summary, about, rows, conditions]
+    return "\n\n".join(filter(None, parts)) + "\n", measurements
 
 
 def keep(name: str, section: str) -> None:
@@ -68,14 +73,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*NAMES, []], metavar="NAME", default=[])
     parser.add_argument("--keep", action="store_true", help="keep tables in README.md")
+    parser.add_argument("--history", action="store_true", help="print the ratios of all commits")
     options = parser.parse_args()
+    before, worse = history.entries(), []
+    if options.history:
+        print(history.page(before))
+        return 0
     for name in options.names or NAMES:
         print(f"benchmarks: {name}", file=sys.stderr, flush=True)
-        section = measured(name)
+        section, measurements = measured(name)
         print(section, flush=True)
+        worse += history.regressions(before, name, measurements)
         if options.keep:
             keep(name, section)
-    return 0
+            history.keep(history.entry(name, measurements, str(datetime.date.today())))
+    for line in worse:
+        print(f"benchmarks: worse than before: {line}", file=sys.stderr)
+    return 1 if worse else 0
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ def measure(data: PreparedScores) -> Iterator[Measurement]:
     yield from _cuts(data)
     yield from _synthetic()
     yield from _own_results()
+    yield from _other_suites(data)
     yield from _single_runs(data)
     yield from _published(data)
     for name, most in (("10", 0.05), ("third", 0.055)):
@@ -121,6 +122,54 @@ def _own_results() -> Iterator[Measurement]:
         note = f"R2 {held.r2:.3f}, scale {held.scale:.2f}, {held.n_predicted} learners"
         cover = held.coverage(scale=held.scale)
         yield Measurement(f"gohr-full, {transform}: cover", cover, "", 0.8, True, note)
+
+
+def _other_suites(data: PreparedScores) -> Iterator[Measurement]:
+    """Yield error and cover on suites of other sources, the whole choice inside."""
+    folder = Path(os.environ["GNOMON_DATA"]) / "scores"
+    if not folder.is_dir():
+        return
+    runs = [{task: x.mean() for task, x in one.items()} for one in _further_runs(folder, data)]
+    rows = enumerate([*runs, *_further_means(folder, data)])
+    cells = [(f"a{i:02}", task, 0, x) for i, one in rows for task, x in one.items()]
+    names = ["algorithm", "task", "run", "score"]
+    further = ScoreTable.from_frame(pl.DataFrame(cells, schema=names, orient="row"))
+    suites = {"further algorithms, folds": (prepare(further), "folds")}
+    agents = prepare(_checkpoints(folder, data), group_by="agent")
+    suites["six agents at ten checkpoints, folds"] = agents, "folds"
+    suites["six agents at ten checkpoints, an agent left out"] = agents, "groups"
+    for name, (suite, outer) in suites.items():
+        held = nested_error(suite, _OURS, 5, outer=outer, spread=True, rng=_rng(0))
+        cover, half = held.coverage(scale=held.scale), held.half_width(scale=held.scale)
+        note = f"error {held.relative_error:.1%}, half width {100 * np.log(10) * half:.0f} %, "
+        note += f"{held.n_predicted} rows, scale {held.scale:.2f}"
+        yield Measurement(f"{name}: cover", cover, "", 0.8, True, note)
+
+
+def _checkpoints(folder: Path, data: PreparedScores) -> ScoreTable:
+    """Return the normalised mean scores of Dopamine's agents at each checkpoint, as algorithms."""
+    table = pl.read_csv(folder / "dopamine_atari_legacy_curves.csv")
+    game = pl.col("task").str.to_lowercase().str.replace_all("[^a-z]", "")
+    ends = pl.DataFrame(
+        [(name, *pair) for name, pair in load_references("atari5").items() if name in data.tasks],
+        schema=["game", "low", "high"],
+        orient="row",
+    )
+    return ScoreTable.from_frame(
+        table.with_columns(game=game)
+        .join(ends, on="game")
+        .group_by("algorithm", "million_frames", "game", "low", "high", maintain_order=True)
+        .agg(pl.col("score").mean())
+        .select(
+            pl.concat_str("algorithm", pl.col("million_frames"), separator=" ").alias("algorithm"),
+            pl.col("game").alias("task"),
+            pl.lit(0).alias("run"),
+            (100 * (pl.col("score") - pl.col("low")) / (pl.col("high") - pl.col("low"))).alias(
+                "score"
+            ),
+            pl.col("algorithm").alias("agent"),
+        )
+    )
 
 
 def _single_runs(data: PreparedScores) -> Iterator[Measurement]:

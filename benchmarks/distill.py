@@ -165,8 +165,8 @@ def _large_tables() -> Iterator[Measurement]:
 
 def search_large(n: int, n_tasks: int, gaps: float) -> None:
     """Search a made-up table; print processor seconds, the most megabytes held, and subsets."""
-    search_subsets(_made_up(60, 6, gaps), 4)
-    data = _made_up(n, n_tasks, gaps)
+    search_subsets(made_up(60, 6, gaps), 4)
+    data = made_up(n, n_tasks, gaps)
     began = time.process_time()
     found = search_subsets(data, 4)
     seconds = time.process_time() - began
@@ -181,7 +181,8 @@ def _most_megabytes() -> float:
     return float("nan")
 
 
-def _made_up(n: int, n_tasks: int, gaps: float) -> PreparedScores:
+def made_up(n: int, n_tasks: int, gaps: float) -> PreparedScores:
+    """Return a table of one skill and noise, a share of it missing."""
     rng = np.random.default_rng(0)
     skill = rng.normal(size=(n, 1))
     x = skill * rng.uniform(0.3, 1, n_tasks) + rng.normal(size=(n, n_tasks)) * 0.6

@@ -31,7 +31,7 @@ from gnomon.leaderboard.standing_records import METRICS, Number, Standing, Stand
 from gnomon.leaderboard.standing_snapshots import SNAPSHOT_FORMAT, board_of
 from gnomon.rules import load_rule_text, rule_info
 
-__all__ = ["drawn_standings", "fill_season", "filled_board"]
+__all__ = ["drawn_standings", "fill_drawn", "fill_season", "filled_board"]
 
 _WHEN = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)
 _KINDS = ("baseline", "tabular", "linear", "neural", "language model")
@@ -143,12 +143,19 @@ def filled_board(settings: ServerSettings, n_learners: int, **season: Any) -> Da
     settings.data.mkdir(parents=True, exist_ok=True)
     database = Database(settings.database)
     upgrade(database)
+    fill_drawn(database, settings, n_learners, **season)
+    return database
+
+
+def fill_drawn(
+    database: Database, settings: ServerSettings, n_learners: int, **season: Any
+) -> None:
+    """Add a season of so many learners with its standings drawn."""
     season_id = fill_season(database, n_learners, **season)
     record = drawn_standings(database, season_id).as_record()
-    settings.snapshots.mkdir()
-    text = json.dumps({"format": SNAPSHOT_FORMAT, "standings": record})
+    settings.snapshots.mkdir(exist_ok=True)
+    text = json.dumps({"format": SNAPSHOT_FORMAT, "digest": "", "standings": record})
     (settings.snapshots / f"{season_id}.json").write_text(text)
-    return database
 
 
 def _rule(position: int, rule: str) -> SeasonRule:

@@ -11,7 +11,8 @@ Statistics
     `estimate`, `compare`, `compare_all`, `profile`, `curves`, `plan` (how many runs), `tolerance`
     (where single runs lie) and `sensitivity` (to hyper-parameters).
 Ranks and suites
-    `rank`, `audit` (which ranks can be believed), `distill` (the few tasks that predict a suite).
+    `rank`, `audit` (which ranks can be believed), `distill` (the few tasks that predict a suite);
+    a saved `SubsetModel` predicts from these tasks and compares two algorithms.
 The game of hidden rules
     `parse`, `load_rule`, `available_rules`, `compile_rule`; `Board`, `BoardSpec`, `draw_boards`;
     `HiddenRulesEnv` and `HiddenRulesVectorEnv` for Gymnasium.

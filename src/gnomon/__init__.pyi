@@ -8,6 +8,7 @@ from . import rules as rules
 from . import scores as scores
 from . import stats as stats
 from ._version import __version__ as __version__
+from .distill import SubsetModel as SubsetModel
 from .distill import distill as distill
 from .experiments import ExperimentConfig as ExperimentConfig
 from .experiments import RunFolder as RunFolder
@@ -52,6 +53,7 @@ __all__ = [
     "Learner",
     "RunFolder",
     "ScoreTable",
+    "SubsetModel",
     "__version__",
     "audit",
     "available_learners",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 
+from gnomon.experiments import load_suite
 from recorded_people import our_player, write_player
 
 
@@ -34,3 +36,19 @@ def test_options_of_people_and_of_score_files_do_not_mix(gnomon, tmp_path):
     said = gnomon("score", "A01", "--trial-lists", "A01/lists", "--where", "a=b")
     assert said.status == 2
     assert "have no options of score files, such as --where" in said.err
+
+
+def test_people_have_a_row_in_the_table_of_a_ladder(gnomon, tmp_path):
+    rules = load_suite("gohr-induction").rungs["memory"]
+    rows = [f"p{k},{rule},{k},0.125,skill" for rule in rules for k in range(2)]
+    (tmp_path / "skills.csv").write_text("\n".join(["algorithm,task,run,score,metric", *rows, ""]))
+    words = ["--learners", "uniform", "--trials", "1", "--episodes", "1", "--people", "skills.csv"]
+    said = gnomon("run", "gohr-induction", *words, "--no-report", "--out", "ladder")
+    assert re.search(r"people +- +- +- +0\.125 +- +- +- +-", said.out), said.out
+    said = gnomon("run", "clockwise", *words, "--out", "one-rule")
+    assert said.status == 2
+    assert "--people: expected a suite with rungs, such as gohr-induction" in said.err
+    (tmp_path / "skills.csv").write_text("algorithm,task,run,score\na,b,0,1\n")
+    said = gnomon("run", "gohr-induction", *words, "--out", "other")
+    assert (said.status, (tmp_path / "other").exists()) == (2, False)
+    assert "skills.csv: expected skills, as gnomon score --metric skill writes them;" in said.err

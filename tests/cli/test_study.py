@@ -106,3 +106,33 @@ def test_what_is_not_there_is_told_in_a_line(gnomon, tmp_path):
     assert status == 2
     assert "nothing-goes" in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_plan_is_checked_without_a_server(monkeypatch, capsys, tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+
+    def check(*arguments: str | Path) -> tuple[int, list[dict]]:
+        words = ["gnomon", "leaderboard", "study", "check", *map(str, arguments), "--json"]
+        monkeypatch.setattr("sys.argv", words)
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out = capsys.readouterr().out
+        return int(stop.value.code or 0), json.loads(out)["results"] if out else []
+
+    status, records = check(tmp_path / "plan.toml")
+    assert (status, [each["kind"] for each in records]) == (0, ["consent", "series", "end"])
+    assert list(records[0]) == ["record", "rule_list", "number", "kind", "text", "most_points"]
+    (tmp_path / "odd.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
+    status, records = check(tmp_path / "odd.toml")
+    assert status == 1
+    assert list(records[-1]) == ["record", "severity", "where", "message"]
+    assert check()[0] == 2
+
+
+def test_links_are_for_one_person_each(gnomon, data, tmp_path):
+    gnomon("new", tmp_path / "plan.toml")
+    status, made, _ = gnomon("links", "pilot", "2", "--public-url", "http://b.example")
+    assert status == 0
+    assert [list(each) for each in made] == [["player", "link"]] * 2
+    assert made[0]["player"] == "pilot-0001"
+    assert made[0]["link"].startswith("http://b.example/players/")

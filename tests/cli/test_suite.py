@@ -357,7 +357,9 @@ def test_the_page_of_a_distillation_says_beside_what(suite, tmp_path, gnomon):
     (tmp_path / "costs.csv").write_text(costs)
     goal = ("--costs", "costs.csv", "--budget", "6", "--page", "page.html", "--folds", "3")
     assert gnomon("distill", "suite.csv", "--transform", "identity", *goal)[0] == 0
-    assert "What less error costs" in (tmp_path / "page.html").read_text()
+    priced = (tmp_path / "page.html").read_text()
+    assert "What less error costs" in priced
+    assert "nested relative error, %" in priced
     had = ("--have", "t1,t2", "--page", "page.html", "--folds", "3")
     assert gnomon("distill", "suite.csv", "--transform", "identity", *had)[0] == 0
     assert "already run" in (tmp_path / "page.html").read_text()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.full  # five whole runs, two of them on processes
+pytestmark = pytest.mark.full  # six whole runs, two of them on processes
 
 #: Plays an experiment as it is told, reads it by every verb, and prints what it found.
 SCRIPT = """
@@ -60,6 +60,7 @@ WAYS = {
     "one thread": (1, 1, ""),
     "two threads": (2, 1, ""),
     "four threads": (4, 1, ""),
+    "four threads of trials": (1, 4, "threads"),
     "two processes": (1, 2, "processes"),
     "Dask": (1, 2, "local"),
 }

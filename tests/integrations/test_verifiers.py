@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import subprocess
+import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,7 +22,8 @@ pytest.importorskip("verifiers", reason="verifiers is not installed")
 from verifiers.v1.utils.loaders import load_taskset, taskset_class
 
 import gnomon_verifiers
-from gnomon.integrations.verifiers import HiddenRulesConfig, HiddenRulesEnvConfig
+from gnomon.integrations.verifiers import HiddenRulesConfig, HiddenRulesEnvConfig, game_of
+from learners.language_model.provider import pieces, serving
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -110,3 +116,38 @@ def test_who_knows_the_rule_has_1_and_who_never_moves_0():
     state.clear()
     cut = played(task, knowing, most=2)
     assert (cut["accepted"], cut["complete"]) == (0.0, 0.0)
+
+
+def test_its_command_plays_a_served_model_as_it_is_played_natively(tmp_path):
+    """``vf-eval`` against a server on this machine, whose streamed answers go through buckets."""
+
+    def say(body):
+        x, y, _, _ = pieces(body)[0]
+        return f"MOVE {x} {y} {sum(m['role'] == 'assistant' for m in body['messages']) % 4}"
+
+    settings = {"n_tasks": 2, "boards": 1, "horizon": 6, "pieces": 3}
+    words = [f"--env.taskset.{name.replace('_', '-')}={value}" for name, value in settings.items()]
+    with serving() as provider:
+        provider.say = say
+        where = ["--client.base-url", provider.url, "--client.api-key-var", "A_KEY"]
+        ran = subprocess.run(
+            [Path(sys.executable).with_name("vf-eval"), "gnomon-verifiers", "-m", "plays",
+             "-n", "2", "--no-push", "--env.player.runtime.type", "subprocess",
+             "-o", "out", *words, *where],
+            capture_output=True, text=True, cwd=tmp_path, env=os.environ | {"A_KEY": "k"},
+        )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout
+    [path] = tmp_path.glob("out/*/traces.jsonl")
+    episodes = [json.loads(line)["traces"][0] for line in path.read_text("utf-8").splitlines()]
+    found = {trace["task"]["data"]["name"]: trace for trace in episodes}
+    for task in tasks(**settings):
+        data = task.data
+        game = game_of(data.rule, data.boards, data.horizon, data.pieces, data.board_seed)
+        while not game.over:
+            told = [{"role": turn.role, "content": turn.text} for turn in game.turns()]
+            game.take(say({"messages": told}))
+        trace = found[data.name]
+        assert trace["ok"]
+        assert trace["metrics"]["attempts"] == game.n_attempts
+        assert trace["metrics"]["errors"] == game.n_errors
+        assert trace["rewards"]["accepted"]["score"] == game.reward() > 0

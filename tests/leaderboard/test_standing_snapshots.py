@@ -115,6 +115,35 @@ def test_what_was_computed_is_found_by_the_next_server(database, settings, seaso
     assert StandingsCache(database, folder).get(season_id, version) == first
 
 
+def test_who_registers_and_has_played_nothing_costs_no_computation(
+    database, settings, season_id, monkeypatch
+):
+    folder = settings.data / "standings"
+    cache = StandingsCache(database, folder)
+    before = cache.get(season_id, version_of(database, season_id))
+    make_account(database, "eve", "submit")
+    with database.writing() as session:
+        eve = session.scalar(select(Account.id).where(Account.name == "eve"))
+        register(session, session.get_one(Season, season_id), eve, "Not here yet")
+
+    def never(board):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr("gnomon.leaderboard.standing_snapshots.standings_of", never)
+    version = version_of(database, season_id)
+    for found in (
+        cache.get(season_id, version),
+        StandingsCache(database, folder).get(season_id, version),
+    ):
+        assert found is not None
+        assert (found.is_current, found.standings.version) == (True, version)
+        assert found.standings.ranked == before.standings.ranked
+    with database.writing() as session:
+        withdraw(session, find_submission(session, 3), "a mistake", by=1)
+    with pytest.raises(AssertionError, match="computed again"):
+        cache.get(season_id, version_of(database, season_id))
+
+
 @pytest.mark.parametrize("text", ["", "{", '{"format": 0}', '{"format": 1, "standings": {}}'])
 def test_a_file_that_is_no_snapshot_is_computed_again(database, settings, season_id, text):
     folder = settings.data / "standings"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gnomon.errors import UnknownNameError
 from gnomon.ranking import Contest, Tournament
 from gnomon.ranking.ranks.resampled_ratings import Edges
-from gnomon.ranking.tournament import connected_components
+from gnomon.ranking.tournament import connected_components, laplacian_inverse
 from strategies_ranking import contests
 
 MASK = 2**64 - 1
@@ -167,3 +167,11 @@ def test_bad_numbers_are_refused():
             Tournament.of(two_rules(), weights={"first": weight})
     with pytest.raises(ValueError, match="expected antisymmetric edges for 2 names"):
         Tournament.from_log_odds("ab", [[0, 1], [1, 0]])
+
+
+def test_the_inverse_of_hundreds_who_all_met_is_exact():
+    """Of a complete graph of equal weights w it is (I - J / n) / (w n), of as many as you like."""
+    n, w = 600, 4.0
+    exact = (np.eye(n) - 1.0 / n) / (w * n)
+    found = laplacian_inverse(np.full((n, n), w))
+    np.testing.assert_allclose(found, exact, atol=1e-12)

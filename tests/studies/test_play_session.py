@@ -20,7 +20,8 @@ from gnomon.game import ReferenceGame
 from gnomon.learners import Learner, play_trial
 from gnomon.rules import available_rules, load_rule, load_rule_text
 from gnomon.studies import PlaySession
-from gnomon.studies.play_session import Game, PlayError, boards_of
+from gnomon.studies.board_dealing import boards_of
+from gnomon.studies.play_session import Game, PlayError
 
 
 def game(rule: str = "clockwise", **changes: object) -> Game:
@@ -98,7 +99,17 @@ def test_a_view_says_what_was_done_and_nothing_of_the_rule(rule, seed):
     assert {p["cell"] for p in view.pieces} | {p["cell"] for p in view.removed} == dealt
     assert set(record) == {
         *("rule", "state", "end", "episode", "episodes", "attempts_left", "pieces", "removed"),
-        *("attempts", "errors", "errors_here", "moves", "streak", "mastered", "may", "reward"),
+        *(
+            "attempts",
+            "errors",
+            "errors_here",
+            "moves",
+            "streak",
+            "mastered",
+            "may",
+            "reward",
+            "hint",
+        ),
     }
 
 

@@ -8,7 +8,8 @@ from gnomon.experiments import read_series
 from gnomon.experiments.series.attempt_chances import attempt_chances
 from gnomon.game.formats.trial_lists import read_trial_list
 from gnomon.rules import parse
-from gnomon.studies.plan.series_plan import PointsPlan, SeriesTerms
+from gnomon.studies import SeriesTerms
+from gnomon.studies.plan.series_plan import PointsPlan
 from gnomon.studies.plan.trial_list_plans import incentive_of
 from gnomon.studies.rewards import (
     PlayedBoard,

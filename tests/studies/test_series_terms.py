@@ -7,11 +7,11 @@ import pytest
 
 from gnomon.experiments.series.attempt_chances import attempt_chances
 from gnomon.experiments.series.transcript_files import RecordedAttempt
-from gnomon.game import BoardSpec
+from gnomon.game import Board, BoardSpec
+from gnomon.game.formats.random_boards import BoardConditions
 from gnomon.rules import parse
-from gnomon.studies import Game, PlayError, PlaySession
+from gnomon.studies import Game, PlayError, PlaySession, SeriesPlan, SeriesTerms
 from gnomon.studies.board_dealing import deal_boards
-from gnomon.studies.plan.series_plan import SeriesPlan, SeriesTerms
 
 #: Colour decides the bucket.
 HUE = "(*,*,RED,*,0) (*,*,BLACK,*,1) (*,*,BLUE,*,2) (*,*,YELLOW,*,3)"
@@ -177,9 +177,6 @@ def test_given_boards_come_over_and_over():
     "condition", ["(*,*,*,[1,2,3,4,5,6],*)", "(*,*,RED,*,*)", "(*,STAR,*,[1,2,3],*)"]
 )
 def test_training_boards_meet_no_line_and_test_boards_meet_one(condition):
-    from gnomon.game import Board
-    from gnomon.game.formats.random_boards import BoardConditions
-
     spec = BoardSpec(4, 0, 0)
     suits = BoardConditions(parse(condition)).suits
     for kind in ("train", "test"):

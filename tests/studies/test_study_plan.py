@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gnomon.errors import ConfigError, GnomonError
-from gnomon.studies import StudyPlan
-from gnomon.studies.plan.study_plan import read_plan
+from gnomon.studies import StudyPlan, read_plan
 
 PLAN = """
 name = "pilot"
@@ -44,6 +43,7 @@ def test_a_plan_is_read(tmp_path):
         ('lists = {a = [{rule = "x", guess = "mastery"}]}', "expected an incentive that ends"),
         ('language = "tlh"', "expected one of de, en"),
         ("already = {b = 2}", "there is no list 'b'"),
+        ('rule_texts = {"../x" = "(*,*,*,*,*)"}', "'../x': expected letters"),
         ("colour = 3", "field 'colour'"),
         ("board = {pieces = 99}", "pieces: expected between 1 and 36"),
     ],

@@ -133,7 +133,10 @@ def test_the_verbs(server, token, tmp_path):
         assert done.returncode == status, (arguments, done.stdout, done.stderr)
         return done.stdout + done.stderr
 
-    gnomon("register", "spring", "Mine", "--out", "mine.toml")
+    (tmp_path / "card.toml").write_text('kind = "linear"\nparameters = 1296\n')
+    card = ("--card", "card.toml")
+    entry = json.loads(gnomon("register", "spring", "Mine", "--out", "mine.toml", *card, "--json"))
+    assert entry["results"][0]["card"]["parameters"] == 1296
     gnomon("run", "mine.toml", "--out", "run")
     gnomon("verify", "run")
     told = json.loads(gnomon("submit", "run", "--json"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.errors import ConfigError, counted
+from gnomon.errors import ConfigError, ScoreDataError, counted
 
 if TYPE_CHECKING:
     from gnomon.experiments.config.experiment_config import ExperimentConfig
     from gnomon.experiments.runner import RunSummary
     from gnomon.experiments.token_forecast import TokenForecast
     from gnomon.report.findings import Findings, Performance
+    from gnomon.scores.table import ScoreTable
     from gnomon.stats.comparisons.rank_tests import DifficultyOrder
 
 _MOST_SHOWN = 10
@@ -54,6 +56,13 @@ def run(
         bool | None,
         typer.Option(help="Write the page of the run; of a ladder by default, with its table."),
     ] = None,
+    people: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of a ladder: transcripts of people, or their skills; its table has their row.",
+            exists=True,
+        ),
+    ] = None,
     server: Annotated[
         str | None,
         typer.Option(help="Play a hidden season of the leaderboard at http://HOST:PORT."),
@@ -81,6 +90,7 @@ def run(
             or dry_run
             or report
             or from_transcript
+            or people
         ):
             raise ConfigError("--server: the season says what is played, and keeps the log")
         _play_season(config, server, token, again=again, seed=seed, as_json=as_json)
@@ -98,6 +108,10 @@ def run(
         for doubt in experiment.doubts:
             answer.warn(doubt)
         out = out or Path(f"{Path(experiment.name).name}-run")
+        suite = _ladder_of(config)
+        if people is not None and suite is None:
+            raise ConfigError("--people: expected a suite with rungs, such as gohr-induction")
+        skills = None if people is None else _skills_of(people)
         if dry_run:
             _forecast(experiment, out, workers, answer)
             return
@@ -105,9 +119,8 @@ def run(
             experiment, out, workers, answer, scheduler=scheduler, transcript=from_transcript
         )
         answer.results(status_of(summary).as_records())
-        suite = _ladder_of(config)
         if suite is not None:
-            _show_ladder(summary, suite, answer)
+            _show_ladder(summary, suite, skills, answer)
         if suite is not None if report is None else report:
             from gnomon.report.findings import findings_of
             from gnomon.report.reports import write_report
@@ -124,11 +137,37 @@ def _ladder_of(config: str) -> str | None:
     return suite if suite in available_suites() and load_suite(suite).rungs else None
 
 
-def _show_ladder(summary: RunSummary, suite: str, answer: Answer) -> None:
-    """Print the mean skill of each learner on each rung."""
-    from gnomon.experiments import ladder, score
+def _skills_of(people: Path) -> ScoreTable:
+    """Read what people scored: from transcripts, or from a file of scores."""
+    from gnomon.cli.people import SeriesOptions
+    from gnomon.experiments.series.transcript_files import hold_attempts
+    from gnomon.scores import read_scores
 
-    found = ladder(score(summary, "skill"), suite)
+    if hold_attempts([people]):
+        reading = SeriesOptions(prec_mode="ignore")
+        return reading.scores(reading.series([people]), "skill")
+    scores = read_scores(people)
+    if scores.metric != "skill":
+        raise ScoreDataError(
+            f"{people}: expected skills, as gnomon score --metric skill writes them; "
+            f"found {scores.metric or 'scores without a name'}"
+        )
+    return scores
+
+
+def _show_ladder(
+    summary: RunSummary, suite: str, people: ScoreTable | None, answer: Answer
+) -> None:
+    """Print the mean skill of each player on each rung."""
+    from gnomon.experiments import ladder, score
+    from gnomon.experiments.scoring.ladder import with_people
+
+    scores = score(summary, "skill")
+    found = ladder(scores if people is None else with_people(scores, people), suite)
+    if people is not None and all(
+        math.isnan(x.published) for x in found if x.algorithm == "people"
+    ):
+        answer.warn("people: there is no rung of which they played every rule")
     for held_out in (False, True):
         rows = found.by_algorithm(held_out=held_out)
         if rows:

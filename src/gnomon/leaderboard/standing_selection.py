@@ -59,11 +59,6 @@ class StandingQuery:
     metric: str = METRICS[0]
     page: int = 1
 
-    @property
-    def filters(self) -> bool:
-        """Whether some lines are left out."""
-        return bool(self.search or self.kind or self.organisation or self.verified or self.pareto)
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:

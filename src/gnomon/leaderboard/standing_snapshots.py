@@ -1,12 +1,15 @@
 """Cached standings, computed once for each version of a season, large ones in the background.
 
-A small board is computed while the reader waits. A large one takes half a minute, so it is computed
-in a process of its own, while pages show the board as it was, and say so. What was computed is kept
-in the server's data folder too: a server that starts again need not do it again.
+A small board is computed while the reader waits. A large one takes longer (of 200 learners three
+seconds, of 2,000 three to four minutes and 1.5 GB), so it is computed in a process of its own,
+while pages show the board as it was, and say so. A change after which the scores are the same costs
+nothing. What was computed is kept in the server's data folder too: a server that starts again need
+not do it again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 from collections import Counter
@@ -62,7 +65,8 @@ class StandingsCache:
         self._small = small
         self._lock = Lock()
         self._known: dict[int, Standings] = {}
-        self._coming: dict[int, tuple[BaseProcess, Connection]] = {}
+        self._digests: dict[int, str] = {}
+        self._coming: dict[int, tuple[BaseProcess, Connection, str]] = {}
 
     def get(self, season_id: int, version: int) -> Snapshot | None:
         """Return the standings of a season, new or as they were before; None if none are ready."""
@@ -79,7 +83,7 @@ class StandingsCache:
     def close(self) -> None:
         """End what is being computed."""
         with self._lock:
-            for process, connection in self._coming.values():
+            for process, connection, _ in self._coming.values():
                 process.terminate()
                 process.join()
                 connection.close()
@@ -91,35 +95,43 @@ class StandingsCache:
             return known
         with self._database.reading() as session:
             board = board_of(session, session.get_one(Season, season_id))
+        digest = _digest(board)
+        if known is not None and digest == self._digests.get(season_id):
+            # Something else has changed: somebody registered who has played nothing yet.
+            return self._keep(season_id, replace(known, version=board.version), digest)
         if len(board.contenders) * len(board.rules) <= self._small:
-            return self._keep(season_id, standings_of(board))
+            return self._keep(season_id, standings_of(board), digest)
         # Spawned: a fork of a server with threads may hang. It ends with the server.
         context = multiprocessing.get_context("spawn")
         connection, far_end = context.Pipe(duplex=False)
         process = context.Process(target=_compute, args=(board, far_end), daemon=True)
         process.start()
         far_end.close()
-        self._coming[season_id] = process, connection
+        self._coming[season_id] = process, connection, digest
         return known
 
     def _collect(self, season_id: int) -> None:
         """Take what the process has computed, if it has."""
         if season_id not in self._coming:
             return
-        process, connection = self._coming[season_id]
+        process, connection, digest = self._coming[season_id]
         if not connection.poll() and process.is_alive():
             return
         del self._coming[season_id]
         # If the process died, there is nothing to take, and the next reader has it begun again.
         if connection.poll():
             with suppress(EOFError):
-                self._keep(season_id, Standings.from_record(connection.recv()))
+                self._keep(season_id, Standings.from_record(connection.recv()), digest)
         connection.close()
         process.join()
 
-    def _keep(self, season_id: int, standings: Standings) -> Standings:
-        self._known[season_id] = standings
-        record = {"format": SNAPSHOT_FORMAT, "standings": standings.as_record()}
+    def _keep(self, season_id: int, standings: Standings, digest: str) -> Standings:
+        self._known[season_id], self._digests[season_id] = standings, digest
+        record = {
+            "format": SNAPSHOT_FORMAT,
+            "digest": digest,
+            "standings": standings.as_record(),
+        }
         self._folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self._path(season_id), json.dumps(record, allow_nan=False).encode())
         return standings
@@ -133,16 +145,24 @@ class StandingsCache:
             record = json.loads(self._path(season_id).read_bytes())
             if record["format"] != SNAPSHOT_FORMAT:
                 return None
+            digest = record["digest"]
             found = Standings.from_record(record["standings"])
             if found.version > version:
                 return None
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        self._known[season_id] = found
+        self._known[season_id], self._digests[season_id] = found, digest
         return found
 
     def _path(self, season_id: int) -> Path:
         return self._folder / f"{season_id}.json"
+
+
+def _digest(board: Board) -> str:
+    """Return a hash of all that standings are made of; the version is not part of it."""
+    told = (board.season, dict(board.rules), board.trials, board.contenders, board.notes)
+    scores = board.scores.sort("entry", "rule", "run").write_csv()
+    return hashlib.sha256(f"{told!r}\n{scores}".encode()).hexdigest()
 
 
 def _compute(board: Board, connection: Connection) -> None:

@@ -315,16 +315,40 @@ def size_figure(found: Sizes, ax: Axes | None = None) -> Figure | Axes:
 
 
 def pareto_figure(found: ParetoFront, ax: Axes | None = None) -> Figure | Axes:
-    """Draw the front of error against cost."""
+    """Draw the front of error against cost; beside other ways to spend, the nested errors."""
     with default_settings():
-        drawn = pareto_front_plot(found, ax=ax)
+        drawn = _errors_by_cost(found, ax) if found.others else pareto_front_plot(found, ax=ax)
     if ax is not None:
         return ax
+    caption = "Nothing cheaper errs less; errors are those with the tasks given."
+    if found.others:
+        caption = "Nested: what is chosen is chosen again without the algorithms predicted."
     return Figure(
         "pareto",
         "Error against cost",
-        "Nothing cheaper errs less; errors are those with the tasks given.",
+        caption,
         f"A front of {len(found)} subsets from {found[0].cost:g} to {found[-1].cost:g}",
         drawing_of(drawn),
-        pareto_rows(found),
+        tuple(found.as_records()) if found.others else pareto_rows(found),
     )
+
+
+def _errors_by_cost(found: ParetoFront, ax: Axes | None) -> Axes:
+    """Draw the nested error of all ways to spend what each subset of a front costs."""
+    words = {"adaptive": "chosen for each algorithm", "random": "random tasks"}
+    lines = {"chosen for the cost": [one.nested_relative_error for one in found]}
+    lines |= {words[name]: list(errors) for name, errors in found.others.items()}
+    drawn = axes_for(ax, HALF_WIDTH, HEIGHT, grid="y")
+    for i, (name, errors) in enumerate(lines.items(), 1):
+        style = series_style(i)
+        drawn.plot(
+            [one.cost for one in found], 100.0 * np.array(errors), color=style.color,
+            linestyle=style.dash, marker=style.marker, markersize=4.5, label=name,
+        )  # fmt: skip
+    drawn.set_ylim(bottom=0.0)
+    drawn.set_xlim(left=0.0)
+    mark_numbers(drawn.xaxis, drawn.yaxis)
+    drawn.set_xlabel("cost of the tasks")
+    drawn.set_ylabel("nested relative error, %")
+    name_series(drawn, "upper right")
+    return drawn

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
-from matplotlib.patheffects import withStroke
 
 from gnomon.distill.structure import Edge
 from gnomon.errors import shortened
@@ -229,7 +228,7 @@ def correlation_graph(
     name_points(ax, place, names, lines=[place[list(pair)] for pair in pairs])
     # In a crowd a name may have to stand on a line: it is interrupted there.
     for text in ax.texts:
-        text.set_path_effects([withStroke(linewidth=3.0, foreground=PAPER)])
+        text.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 0.4, "alpha": 0.8})
     return ax
 
 

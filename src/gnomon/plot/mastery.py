@@ -48,14 +48,22 @@ def draw_mastery(found: TaskMasteries, ax: Axes | None = None) -> Figure | Axes:
     )
 
 
-def mastery_curves(found: TaskMasteries, *, ax: Axes | None = None) -> Axes:
-    """Draw them into axes: attempts to the right, shares upwards."""
+def mastery_curves(
+    found: TaskMasteries,
+    *,
+    series: Mapping[str, int] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw them into axes: attempts to the right, shares upwards.
+
+    ``series`` is the number of each task's style; its place if not given.
+    """
     names = [one.task for one in found][:MOST_TASKS]
     ax = axes_for(ax, *size_for(len(names)), grid="both")
     spreads = {name: found.distributions[name] for name in names}
     furthest = max(one.times.max(initial=1.0) for one in spreads.values())
     for i, name in enumerate(names):
-        one, style = spreads[name], series_style(i)
+        one, style = spreads[name], series_style(series[name] if series else i)
         unending = np.isinf(found.samples[name].at_least).any()
         end = furthest if unending else one.times.max(initial=0.0)
         x = np.concatenate([[0.0], one.times, [end]])

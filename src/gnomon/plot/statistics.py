@@ -261,8 +261,11 @@ def comparison_figure(
     pairs = {(c.a, c.b) for c in comparisons}
     chances = [c for c in comparisons if c.metric == IMPROVEMENT]
     differences = [c for c in comparisons if c.metric != IMPROVEMENT]
+    n = len({name for pair in pairs for name in pair})
+    # Of some pairs alone most of a map would be empty.
+    mapped = bool(chances) and not differences and 2 * len(pairs) == n * (n - 1) > 2
     with default_settings():
-        if chances and not differences and len(pairs) > 2:
+        if mapped:
             drawing = drawing_of(improvement_heat_map(chances))
         else:
             parts = [part for part in (differences, chances) if part]
@@ -272,7 +275,6 @@ def comparison_figure(
             for ax, part in zip(axes, parts, strict=True):
                 _comparison_panel(ax, part, pairs, scale, higher_is_better)
     level, most = comparisons[0].level, max(len(differences), len(chances))
-    mapped = chances and not differences and len(pairs) > 2
     some = f" The first {MOST_ROWS} of {most} are drawn." if most > MOST_ROWS else ""
     return Figure(
         "comparison",
@@ -296,7 +298,8 @@ def _comparison_panel(
     ((a, b),) = pairs if len(pairs) == 1 else (("first", "second"),)
     a, b = in_lines(a, 30, 1), in_lines(b, 30, 1)
     if part[0].metric == IMPROVEMENT:
-        improvement_bars(part, xlabel=f"probability that a run of {a} is better", ax=ax)
+        whose = a if len(pairs) == 1 else "the first"
+        improvement_bars(part, xlabel=f"probability that a run of {whose} is better", ax=ax)
         return
     xlabel = f"{a} minus {b} ({scale})"
     # Of gaps to a target the smaller one is better, whatever the scores.

@@ -178,7 +178,9 @@ def laplacian_inverse(weights: FloatArray) -> FloatArray:
     """Return the pseudoinverses of weighted graph Laplacians, (..., n, n)."""
     w = weights * (1.0 - np.eye(weights.shape[-1]))
     laplacian = w.sum(axis=-1)[..., None] * np.eye(w.shape[-1]) - w
-    return np.asarray(np.linalg.pinv(laplacian, hermitian=True))
+    # What is 0 but for rounding grows with n: by NumPy's own cut it passes as a number beyond 400.
+    cut = w.shape[-1] * np.finfo(np.float64).eps
+    return np.asarray(np.linalg.pinv(laplacian, rcond=cut, hermitian=True))
 
 
 def ground_edges(contest: Contest, smoothing: float, cap: float) -> tuple[FloatArray, FloatArray]:

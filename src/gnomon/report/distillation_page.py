@@ -93,7 +93,9 @@ def _of_tasks(
     curve = _section("sizes", "How the error falls with the number of tasks", grown, grown.notes)
     sections = [chosen, curve, beside]
     if costs is not None:
-        priced = pareto(found.data, costs, most=size, folds=folds, progress=doing["progress"])
+        priced = pareto(
+            found.data, costs, most=size, folds=folds, others=True, progress=doing["progress"]
+        )
         sections.insert(2, _section("costs", "What less error costs", priced, priced.notes))
     return "the table of scores", tuple(sections)
 

@@ -152,11 +152,20 @@ class Strata:
         begins = self.starts[:-1]
         with np.errstate(invalid="ignore"):
             means = np.add.reduceat(values, begins, axis=-1) / self.counts
-            squares = np.square(values - np.repeat(means, self.counts, axis=-1))
+            squares = np.square(values - self._of_each_run(means))
             variances = np.add.reduceat(squares, begins, axis=-1) / np.maximum(self.counts - 1, 1)
+            rounding = np.square(4.0 * np.finfo(np.float64).eps * self.counts * means)
         # Equal runs do not vary, whatever rounding makes of their mean.
+        if (variances > rounding).all():
+            return np.asarray(variances)
         least, most = (of.reduceat(values, begins, axis=-1) for of in (np.minimum, np.maximum))
         return np.where(least == most, 0.0, variances)
+
+    def _of_each_run(self, of_tasks: FloatArray) -> FloatArray:
+        """Return what is known of a task for each of its runs."""
+        n = int(self.counts[0])
+        repeats = n if (self.counts == n).all() else self.counts
+        return np.repeat(of_tasks, repeats, axis=-1)
 
     def per_task(self) -> list[FloatArray]:
         """Return the scores of each task."""

@@ -1,9 +1,16 @@
 from .baselines import baseline_curves as baseline_curves
+from .plan.series_plan import SeriesPlan as SeriesPlan
+from .plan.series_plan import SeriesTerms as SeriesTerms
 from .plan.study_plan import StudyPlan as StudyPlan
+from .plan.study_plan import read_plan as read_plan
+from .plan_check import CheckedPlan as CheckedPlan
+from .plan_check import check_plan as check_plan
 from .play_records import Attempt as Attempt
+from .play_records import ClientTimes as ClientTimes
 from .play_records import Game as Game
 from .play_records import PlayError as PlayError
 from .play_records import PlayView as PlayView
+from .play_records import RewardView as RewardView
 from .play_session import PlaySession as PlaySession
 from .transcript import PlayedGame as PlayedGame
 from .transcript import play_scores as play_scores
@@ -11,13 +18,20 @@ from .transcript import transcript_text as transcript_text
 
 __all__ = [
     "Attempt",
+    "CheckedPlan",
+    "ClientTimes",
     "Game",
     "PlayError",
     "PlaySession",
     "PlayView",
     "PlayedGame",
+    "RewardView",
+    "SeriesPlan",
+    "SeriesTerms",
     "StudyPlan",
     "baseline_curves",
+    "check_plan",
     "play_scores",
+    "read_plan",
     "transcript_text",
 ]

@@ -12,6 +12,7 @@ from gnomon.game.board import N_CELLS, Board, BoardSpec, draw_boards
 from gnomon.game.formats.random_boards import BoardConditions
 from gnomon.rules.parser import parse
 from gnomon.studies.plan.series_plan import SeriesTerms
+from gnomon.studies.play_records import Game
 
 #: Boards to look at for each that must meet a condition.
 _MOST_TRIES = 2000
@@ -43,6 +44,12 @@ def deal_boards(
         place = _into_zone if terms.test else _out_of_zone
         return np.array([place(board, conditions.zone, rng) for board in boards])
     return _meeting(conditions, bool(terms.test), spec, n_boards, rng)
+
+
+def boards_of(game: Game) -> npt.NDArray[np.uint8]:
+    """Return the boards of a game, shape (episodes, 36), and those of a bonus after them."""
+    n_boards = game.episodes + game.terms.bonus_boards
+    return deal_boards(game.board, game.terms, n_boards, seed=game.seed, rule=game.rule_text)
 
 
 def _given(

@@ -228,6 +228,7 @@ def _in_words(series: SeriesPlan) -> str:
     purposes = {"for training": series.train, "for testing": series.test}
     parts += [purpose for purpose, condition in purposes.items() if condition]
     parts.append(f"{series.feedback} feedback")
+    parts += ["hints of a bot"] if series.bot_assist else []
     parts += [_incentive_in_words(series)] if series.incentive else []
     if series.give_up_at is not None:
         always = series.give_up_at >= series.episodes

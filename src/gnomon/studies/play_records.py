@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from gnomon.errors import GnomonError
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.game.board import DEFAULT_SPEC, BoardSpec, Piece
 from gnomon.game.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -17,6 +18,7 @@ from gnomon.game.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
+from gnomon.studies.bot_assist import Hint
 from gnomon.studies.plan.series_plan import DEFAULT_TERMS, SeriesTerms
 from gnomon.studies.rewards import BoardEnd
 
@@ -102,6 +104,11 @@ class ClientTimes:
         How long of that the page was not in front.
     animation_ms : int
         How long of that a piece flew.
+
+    Examples
+    --------
+    >>> ClientTimes(touch_ms=400, action_ms=950).away_ms
+    0
     """
 
     touch_ms: int
@@ -182,6 +189,18 @@ class RewardView:
         What may still be spent on a bonus board.
     smiles : tuple of bool
         Of each attempt of the series that counts, whether it was a success.
+
+    Examples
+    --------
+    >>> from gnomon.studies import PlaySession
+    >>> terms = SeriesTerms(points={}, incentive={"kind": "doubling", "x2": 3, "x4": 6})
+    >>> game = Game("any", "(*,*,*,*,*)", seed=1, terms=terms)
+    >>> session = PlaySession(game)
+    >>> for piece in session.view().pieces[:4]:
+    ...     _ = session.attempt(piece["cell"], 0)
+    >>> reward = session.view().reward
+    >>> reward.promised, reward.factor, reward.board_most
+    (2, 1, 10)
     """
 
     points: int | None
@@ -231,6 +250,8 @@ class PlayView:
         What else can be done now.
     reward : RewardView or None
         What is earned, where the plan pays or ends at mastery.
+    hint : Hint or None
+        The move that a bot suggests, ``cell, bucket, confidence``, where the plan has one.
     """
 
     rule: str
@@ -249,7 +270,26 @@ class PlayView:
     mastered: bool
     may: tuple[Action, ...] = ()
     reward: RewardView | None = None
+    hint: Hint | None = None
 
     def as_record(self) -> dict[str, Any]:
         """Return the view as JSON can hold it."""
         return asdict(self)
+
+
+def shown_piece(cell: int, shape: str | None, color: str | None) -> dict[str, Any]:
+    """Return a piece as its player sees it."""
+    return {"cell": cell, "shape": shape, "color": color}
+
+
+def told_attempt(attempt: Attempt, piece: Piece | None) -> dict[str, Any]:
+    """Return what the player is told of an attempt on a piece, or on an empty cell."""
+    look = (None, None) if piece is None else (piece.shape, piece.color)
+    outcome = OUTCOME_WORDS[attempt.outcome] if attempt.counts else "movable"
+    shown = shown_piece(attempt.cell, *look)
+    return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}
+
+
+def streak_at_end(good: Sequence[bool]) -> int:
+    """Return the number of successes in a row at the end."""
+    return next((i for i, each in enumerate(reversed(good)) if not each), len(good))

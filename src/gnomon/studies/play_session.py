@@ -13,21 +13,20 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from gnomon.experiments.scoring.mastery import attempts_to_master
 from gnomon.game.board import N_BUCKETS, N_CELLS, Board
 from gnomon.game.outcomes import IN_PROGRESS
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.parser import parse
-from gnomon.studies.board_dealing import deal_boards
+from gnomon.studies.board_dealing import boards_of
+from gnomon.studies.bot_assist import Hint, hint_for
 from gnomon.studies.plan.series_plan import Bonus
 from gnomon.studies.play_records import (
     END_WORDS,
-    OUTCOME_WORDS,
     Action,
     Attempt,
     ClientTimes,
@@ -36,6 +35,9 @@ from gnomon.studies.play_records import (
     PlayView,
     RewardView,
     State,
+    shown_piece,
+    streak_at_end,
+    told_attempt,
 )
 from gnomon.studies.play_rewards import movable_cells, rated_boards, reward_view, success_ratio
 from gnomon.studies.rewards import BoardEnd, PlayedBoard, SeriesReward, is_lost, reward_of
@@ -43,12 +45,6 @@ from gnomon.studies.rewards import BoardEnd, PlayedBoard, SeriesReward, is_lost,
 if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
     from gnomon.rules.syntax import RuleSet
-
-
-def boards_of(game: Game) -> npt.NDArray[np.uint8]:
-    """Return the boards of a game, shape (episodes, 36), and those of a bonus after them."""
-    n_boards = game.episodes + game.terms.bonus_boards
-    return deal_boards(game.board, game.terms, n_boards, seed=game.seed, rule=game.rule_text)
 
 
 @lru_cache(maxsize=512)
@@ -139,11 +135,10 @@ class PlaySession:
     @property
     def state(self) -> State:
         """Where the game stands."""
-        if self.gave_up:
-            return "ended"
-        if self._goes_on():
+        if not self.gave_up and self._goes_on():
             return "playing"
-        return "board over" if self._can_go_on() or self._can_begin_bonus() else "ended"
+        follows = not self.gave_up and (self._can_go_on() or self._can_begin_bonus())
+        return "board over" if follows else "ended"
 
     @property
     def next_attempt(self) -> tuple[int, int]:
@@ -151,24 +146,12 @@ class PlaySession:
         return self.n_boards, len(self._here()) + 1
 
     @property
-    def progress(self) -> tuple[object, ...]:
-        """What changes with everything that is done."""
-        return len(self.attempts), self.n_boards, self.gave_up, self.bonus_from
-
-    def made(self, episode: int, number: int) -> Attempt | None:
-        """Return the attempt of a board, from 0, with a number, from 1; None if there is none."""
-        own = (each for each in self.attempts if each.episode == episode)
-        return next((each for each in own if each.number == number), None)
-
-    @property
     def may(self) -> tuple[Action, ...]:
         """What the player may do besides moving pieces."""
         state = self.state
         if state == "ended":
             return ()
-        found: list[Action] = []
-        if state == "board over" and self._can_go_on():
-            found.append("next")
+        found: list[Action] = ["next"] if state == "board over" and self._can_go_on() else []
         if self._can_begin_bonus():
             found.append("bonus")
         latest = self.game.terms.give_up_at
@@ -302,29 +285,42 @@ class PlaySession:
             self._n_boards_to_come(),
             self.game.horizon - len(here),
             tuple(
-                self._shown(p.pos, p.shape, p.color)
+                shown_piece(p.pos, p.shape, p.color)
                 | ({} if movable is None else {"movable": p.pos in movable})
                 for p in self._table.pieces
             ),
             tuple(
-                self._shown(m.piece.pos, m.piece.shape, m.piece.color)
+                shown_piece(m.piece.pos, m.piece.shape, m.piece.color)
                 | {"bucket": m.bucket, "order": order}
                 for order, m in enumerate(self._table.memory, 1)
             ),
-            tuple(self._told(attempt) for attempt in here),
+            tuple(told_attempt(each, self._cells.get(each.cell)) for each in here),
             len(good) - moves,
             sum(attempt.counts and not attempt.accepted for attempt in here),
             moves,
-            _streak(good),
+            streak_at_end(good),
             math.isfinite(attempts_to_master(good)) if good else False,
             self.may,
             self._reward_view(good),
+            self.hint,
         )
 
     def _reward_view(self, good: Sequence[bool]) -> RewardView | None:
         if self.game.terms.points is None and self.game.terms.incentive is None:
             return None
         return reward_view(self.game.terms, self.reward(), self._rated_boards()[-1], good)
+
+    @property
+    def hint(self) -> Hint | None:
+        """What a bot suggests: after each attempt but an accepted pick, and until the next one."""
+        plan = self.game.terms.bot_assist
+        counted = [attempt.number for attempt in self._here() if attempt.counts]
+        if plan is None or not counted or self.state != "playing":
+            return None
+        n_attempts = sum(attempt.counts for attempt in self.attempts)
+        # Its own stream of numbers, so that it is the same again after a restart.
+        rng = np.random.default_rng([self.game.seed, 1, self.episode, counted[-1]])
+        return hint_for(self._table, plan, n_attempts, only_movable=self._is_fixed, rng=rng)
 
     def reward(self) -> SeriesReward:
         """Return what the series has earned so far."""
@@ -450,21 +446,3 @@ class PlaySession:
             if attempt.episode == episode:
                 yield success_ratio(self._table, attempt.cell, only_movable=self._is_fixed)
                 self._make(attempt.cell, attempt.bucket)
-
-    def _told(self, attempt: Attempt) -> dict[str, Any]:
-        piece = self._cells.get(attempt.cell)
-        shape, color = (piece.shape, piece.color) if piece else (None, None)
-        shown = self._shown(attempt.cell, shape, color)
-        outcome = OUTCOME_WORDS[attempt.outcome]
-        if not attempt.counts:
-            outcome = "movable"
-        return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}
-
-    @staticmethod
-    def _shown(cell: int, shape: str | None, color: str | None) -> dict[str, Any]:
-        return {"cell": cell, "shape": shape, "color": color}
-
-
-def _streak(good: Sequence[bool]) -> int:
-    """Return the number of successes in a row at the end."""
-    return next((i for i, each in enumerate(reversed(good)) if not each), len(good))

@@ -16,6 +16,7 @@ from gnomon.distill.search import pieces as search_pieces
 from gnomon.distill.search.row_errors import subset_errors
 from gnomon.distill.search.search import expected_seconds
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.execution.executor import ThreadExecutor
 from gnomon.execution.worker_processes import make_executor
 from strategies_distill import gapped_scores
 
@@ -130,6 +131,16 @@ def test_processes_find_the_same(make_scores):
     together = search_subsets(data, 3, n_best=30, executor=make_executor(2))
     assert together.subsets == alone.subsets
     assert np.array_equal(together.errors, alone.errors)
+
+
+def test_threads_find_the_same(make_scores):
+    for gaps in (0.0, 0.1):  # By sets of rows, and by numbers of subsets.
+        data = make_scores(40, 8, gaps=gaps)
+        alone = search_subsets(data, 3, n_best=30)
+        for n_threads in (1, 2, 4):
+            together = search_subsets(data, 3, n_best=30, executor=ThreadExecutor(n_threads))
+            assert together.subsets == alone.subsets
+            assert np.array_equal(together.errors, alone.errors)
 
 
 @pytest.mark.full

@@ -10,6 +10,7 @@ import pytest
 import gnomon as gn
 from gnomon.errors import ScoreDataError
 from gnomon.experiments import contamination, ladder, load_suite
+from gnomon.experiments.scoring.ladder import with_people
 
 SUITE = load_suite("gohr-induction")
 RULES = SUITE.rules
@@ -70,3 +71,13 @@ def test_the_table_that_comes_with_gnomon_has_the_floors():
         assert abs(found["uniform", rung].published) < 0.02
         assert found["ideal", rung].published > 0.99
         assert found["ideal", rung].held_out > 0.99
+
+
+def test_people_are_one_player_with_a_run_each():
+    rules = list(SUITE.rungs["memory"])
+    learner = table([("a", rule, 0, 1.0) for rule in RULES])
+    people = table([(who, rules[k % 3], 0, k / 4) for k, who in enumerate("pqrs")])
+    found = {x.rung: x for x in ladder(with_people(learner, people)) if x.algorithm == "people"}
+    assert len(rules) == 3
+    assert found["memory"].published == pytest.approx(np.mean([(0 + 0.75) / 2, 0.25, 0.5]))
+    assert math.isnan(found["feature"].published)

@@ -181,6 +181,20 @@ def _completion(body, said, finish):
     }
 
 
+def _streamed(completion):
+    """Return the events of a completion: its message in one, what it ends with, what it used."""
+    [choice], usage = completion["choices"], completion["usage"]
+    same = {**completion, "object": "chat.completion.chunk", "usage": None}
+    deltas = [
+        [{"index": 0, "delta": choice["message"], "finish_reason": None}],
+        [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}],
+    ]
+    chunks = [same | {"choices": choices} for choices in deltas]
+    chunks.append(same | {"choices": [], "usage": usage})
+    said = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
+    return "".join([*said, "data: [DONE]\n\n"]).encode()
+
+
 def _message(body, said, finish):
     ends = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
     blocks = [{"type": "thinking", "thinking": "MOVE 1 1 1", "signature": "s"}]
@@ -219,8 +233,11 @@ def serving():
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             status, headers, answer = provider.reply(self.path, self.headers, body)
             data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            kind = "application/json"
+            if body.get("stream") and status == 200 and isinstance(answer, dict):
+                data, kind = _streamed(answer), "text/event-stream"
             self.send_response(status)
-            headers = {"Content-Type": "application/json", "Content-Length": len(data)} | headers
+            headers = {"Content-Type": kind, "Content-Length": len(data)} | headers
             for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()

@@ -8,10 +8,9 @@ import pytest
 
 from gnomon.errors import GnomonError
 from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
-from gnomon.studies import StudyPlan
-from gnomon.studies.plan.study_plan import read_plan
+from gnomon.studies import StudyPlan, check_plan, read_plan
+from gnomon.studies.plan.trial_list_files import trial_list_files
 from gnomon.studies.plan.trial_list_plans import COLUMNS, incentive_of, trial_list_record
-from gnomon.studies.plan_check import check_plan
 from recorded_people import recorded
 
 ROW = {
@@ -21,6 +20,7 @@ ROW = {
     "free_wrong_cost": "0.5", "stack_memory_depth": "6", "stack_memory_show_order": "TRUE",
     "grid_memory_show_order": "FALSE", "give_up_at": "2", "x2_after": "5", "x4_after": "10",
 }  # fmt: skip
+POINT_COLUMNS = ("min_points", "max_points", "max_boards")
 CONDITION = "(*,*,*,[1,2,3],*)\n"
 
 
@@ -136,7 +136,8 @@ def test_who_a_list_lacks_is_read(folder):
             "expected one incentive, found activate_bonus_at and x2_after",
         ),
         ({"images": "*.png"}, "field 'images': studies have no pieces that are pictures yet"),
-        ({"bot_assist": "pseudo"}, "studies have no hints of a bot yet"),
+        ({"bot": "pseudo"}, "studies have no games of two yet"),
+        ({"bot_assist": "wise"}, "field 'bot_assist': expected pseudo"),
         ({"rule_id": "nowhere"}, "nowhere: there is no such file"),
         ({"initial_boards": "two"}, "expected no numbers of objects"),
         ({"condTrain": "none"}, "none: there is no such file"),
@@ -216,3 +217,30 @@ def test_the_columns_are_told_apart():
 def test_rows_are_those_of_the_reader(folder):
     (row,) = read_trial_list(folder(ROW) / "list_a.csv")
     assert incentive_of(row) == {"kind": "doubling", "x2": 5, "x4": 10}
+
+
+def test_lists_are_written_and_read_back(folder, tmp_path):
+    plain = {k: v for k, v in ROW.items() if not k.startswith("x")}
+    board = [k for k in ROW if k.startswith(("min_", "max_")) and k not in POINT_COLUMNS]
+    given = {k: v for k, v in plain.items() if k not in (*board, "colors")}
+    bonus = {"activate_bonus_at": "2", "clear_how_many": "3", "bonus_extra_pts": "9"}
+    rows = [
+        ROW,
+        plain | {"condTrain": "low", "continue": "true"},
+        plain | {"bot_assist": "pseudo", "pseudo_halftime": "4.0", "pseudo_init_error_rate": "1"},
+        plain | bonus | {"clearing_threshold": "1.5", "feedback_switches": "fixed"},
+        given | {"initial_boards": "two", "initial_boards_order": "order.csv"},
+        given | {"x2_likelihood": "100", "x4_likelihood": "10000"}
+        | {"initial_boards": "two", "initial_boards_order": "random"},
+    ]  # fmt: skip
+    place = folder(*rows)
+    (place / "defect.csv").write_text("list_a,-3\n")
+    plan = plan_of(place)
+    out = tmp_path / "out"
+    texts = {f"rules/{name}.txt": text for name, text in plan.rule_texts.items()}
+    for name, text in (trial_list_files(plan) | texts).items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(text)
+    again = plan_of(out / "trial-lists" / "imported")
+    assert again.series("list_a") == plan.series("list_a")
+    assert (again.already, again.rule_texts) == (plan.already, plan.rule_texts)

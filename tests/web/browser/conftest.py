@@ -11,6 +11,7 @@ import pytest
 from gnomon.database.engine import Database
 from gnomon.database.migration import upgrade
 from gnomon.leaderboard.server_settings import ServerSettings
+from large_board import fill_drawn
 from populated_board import populate, populate_two_seasons
 from serving import Server, serving
 from small_season import make_account
@@ -55,6 +56,7 @@ def site(tmp_path_factory, tokens) -> Iterator[Server]:
     upgrade(database)
     populate_two_seasons(database, settings)
     populate(database, settings, name="small", rules=("clockwise",), learners=(), episodes=3)
+    fill_drawn(database, settings, 200)
     tokens["root"] = make_account(database, "root", "admin")
     tokens["barbara"] = make_account(database, "barbara", "submit")
     database.close()

@@ -21,7 +21,7 @@ def test_a_learner_is_submitted_watched_and_refused(open_page, site, tokens, tmp
     page = open_page()
     sign_in(page, tokens["barbara"])
     page.goto("/submit")
-    page.get_by_label("Season").select_option("small")
+    page.get_by_label("Season", exact=True).select_option("small")
     page.get_by_label("Name of the learner").fill("Made in a browser")
     page.get_by_label("Description").fill("<b>plain</b> text")
     page.get_by_role("button", name="Register").click()
@@ -53,7 +53,7 @@ def test_a_learner_is_submitted_watched_and_refused(open_page, site, tokens, tmp
     page.get_by_text("Attempt 2:").wait_for()
     page.keyboard.press("ArrowLeft")
     page.get_by_text("Attempt 1:").wait_for()
-    assert "step=1" in page.url
+    page.wait_for_url("**step=1")
     page.get_by_role("button", name="Play").click()
     page.get_by_text("Attempt 3:").wait_for()
     page.get_by_role("button", name="Pause").click()
@@ -100,6 +100,66 @@ def test_a_replay_is_stepped_through_without_a_script(open_page):
     page.get_by_text("Attempt 1:").wait_for()
     page.get_by_role("link", name="Next attempt").click()
     page.get_by_text("Attempt 2:").wait_for()
+
+
+def test_a_key_that_is_held_down_is_kept_up_with(open_page):
+    address = "/submissions/1/replay?rule=clockwise&trial=1&episode=2"
+    page = open_page(address)
+    page.get_by_role("button", name="Play").wait_for()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    n_moves = page.locator(".moves li").count()
+    for _ in range(n_moves):
+        page.keyboard.down("ArrowRight")
+    page.keyboard.up("ArrowRight")
+    assert page.locator("[data-step]").inner_text() == str(n_moves)
+    assert asked == []
+    drawn = page.locator("#replay .board").inner_html()
+    words = page.locator(".says").inner_text()
+    page.wait_for_function("n => location.search.includes('step=' + n)", arg=n_moves)
+    # What the script drew is what the server draws, and the address leads back to it.
+    page.reload()
+    pieces = "[...document.querySelectorAll('#replay .board [data-cell]')].map(p => p.className)"
+    assert page.locator(".says").inner_text() == words
+    ghosts = page.evaluate(f"{pieces}.filter(name => name.startsWith('ghost')).length")
+    assert drawn.count('class="ghost') == ghosts
+    page.keyboard.press("Home")
+    assert page.locator("[data-step]").inner_text() == "0"
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("[data-step]").inner_text() == "0"
+
+
+def test_the_game_on_the_first_page_plays_and_pauses(open_page):
+    page = open_page("/")
+    page.get_by_role("button", name="Pause").wait_for()
+    page.get_by_text("Attempt 1:").wait_for()
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Play").wait_for()
+    calm = open_page("/", reduced_motion="reduce")
+    calm.get_by_role("button", name="Play").wait_for()
+    calm.wait_for_timeout(1000)
+    assert calm.locator("[data-step]").inner_text() == "0"
+
+
+def test_the_head_of_a_long_table_stays_in_sight(open_page):
+    for width in (1300, 390):
+        page = open_page("/seasons/crowd", width=width)
+        page.locator("tr[id]").nth(30).scroll_into_view_if_needed()
+        box = page.locator(".sticky thead th").first.bounding_box()
+        assert 0 <= box["y"] < 5, width
+        line = page.locator("td.measure svg").nth(30).bounding_box()
+        assert line["width"] >= 60, width
+
+
+def test_standings_are_searched_and_paged_without_a_script(open_page):
+    page = open_page("/seasons/crowd", java_script_enabled=False)
+    page.get_by_role("link", name="Next").click()
+    page.get_by_role("link", name="errors", exact=True).click()
+    page.get_by_label("Search").fill("learner 0012")
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.get_by_text("1 of 194 learners.").wait_for()
+    assert page.locator("tr[id] .who a").all_inner_texts() == ["Learner 0012"]
+    assert "by=errors" in page.url
 
 
 def test_the_reader_chooses_light_or_dark(open_page):

@@ -9,7 +9,7 @@ import pytest
 
 from gnomon.database.engine import Database
 from gnomon.experiments import attempts_to_master, read_series, score_series
-from gnomon.studies.plan.study_plan import read_plan
+from gnomon.studies import read_plan
 from gnomon.studies.plan.trial_list_plans import trial_list_record
 from gnomon.studies.study_export import games_of, write_study
 from gnomon.studies.study_store import make_study, study_named
@@ -25,9 +25,9 @@ TRIAL_LIST = """\
 rule_id,max_boards,min_points,max_points,b,min_objects,max_objects,min_shapes,max_shapes,\
 min_colors,max_colors,feedback_switches,stack_memory_depth,stack_memory_show_order,\
 grid_memory_show_order,x2_after,x4_after,give_up_at,activate_bonus_at,clear_how_many,\
-bonus_extra_pts,clearing_threshold
-my/hue,3,2,10,1.5,5,5,1,4,1,4,free,6,TRUE,TRUE,3,7,0,,,,
-anything-goes,2,2,10,1.5,3,3,1,3,1,3,fixed,0,FALSE,FALSE,,,,2,1,20,1.3
+bonus_extra_pts,clearing_threshold,bot_assist,pseudo_halftime
+my/hue,3,2,10,1.5,5,5,1,4,1,4,free,6,TRUE,TRUE,3,7,0,,,,,,
+anything-goes,2,2,10,1.5,3,3,1,3,1,3,fixed,0,FALSE,FALSE,,,,2,1,20,1.3,pseudo,4
 """
 PLAN = """
 name = "{name}"
@@ -191,6 +191,10 @@ def test_a_study_of_a_trial_list_is_played_to_its_code(
     guess(page, "Anything, it seems")
     page.locator("#bonus button").click()
     page.locator("button.piece").first.wait_for()
+    assert page.locator("#hint").is_hidden()
+    tapped(page, state(page)["view"]["pieces"][0]["cell"], 3)
+    page.locator("#hint").wait_for()
+    assert page.locator(".hinted").count() == 2
     look_at("bonus")
     last = play_board(page, lambda piece: 2)
     assert (last["state"], last["reward"]["points"]) == ("ended", 10 + 10 + 20)
@@ -239,6 +243,10 @@ def check_export(database, name, folder):
     # What the browser measured has no way to the server and back in it.
     assert (attempts["client_action_ms"] <= attempts["reaction_s"] * 1000 + 50).all()
     people = pl.read_csv(folder / "data" / "participants.csv")
+    # Of each board the first attempt had no hint yet.
+    hinted = attempts.filter(pl.col("rule") == "anything-goes")
+    assert hinted["hint_cell"].null_count() == 2
+    assert hinted["followed"].null_count() == 2
     assert people["points"].to_list() == [64 + 40]
     assert people["ending"].to_list() == ["finished"]
     guesses = (folder / f"{name}-guesses.csv").read_text().splitlines()

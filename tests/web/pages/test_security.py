@@ -49,6 +49,8 @@ def evil(lively_folder, tmp_path_factory):
                 for name in names:
                     suffix = str(row.id) if name == "name" else ""
                     setattr(row, name, (EVIL + suffix)[:126] if name != "log_format" else EVIL[:16])
+        for entry in session.scalars(select(Entry)):
+            entry.card = {"organisation": EVIL, "training_data": EVIL, "hardware": EVIL}
         for rule in session.scalars(select(SeasonRule).where(SeasonRule.name == "clockwise")):
             rule.tags, rule.text = [EVIL], f"# {EVIL}\n{rule.text}"
         for submission in session.scalars(select(Submission)):
@@ -75,6 +77,11 @@ def evil(lively_folder, tmp_path_factory):
         "/submissions/1",
         "/submissions/8",
         "/submissions/1/replay?rule=clockwise",
+        "/compare/1/2",
+        "/entries/1/card",
+        "/seasons/spring-2026/cite",
+        "/seasons/spring-2026/feed.atom",
+        "/entries/1/badge.svg",
         "/entries/1/attempts/1/submit",
         "/moderation",
         "/submit",

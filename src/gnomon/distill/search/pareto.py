@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import nan
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from gnomon.distill.preparation.preparation import PreparationOptions, prepare
 from gnomon.distill.preparation.prepared import PreparedScores, check_tasks
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.search.search import search_subsets
+from gnomon.distill.validation.other_methods import other_errors_for
 from gnomon.distill.work import Progress
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.results import FieldRecord, Results, recorded
@@ -43,7 +44,16 @@ class ParetoPoint(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParetoFront(Results[ParetoPoint]):
-    """Subsets that no other beats in both cost and error, cheapest first."""
+    """Subsets that no other beats in both cost and error, cheapest first.
+
+    Parameters
+    ----------
+    others : mapping from {"adaptive", "random"} to tuple of float
+        Nested errors, for each cost, of tasks chosen one by one for each algorithm, and of random
+        ones; empty if they were not asked for.
+    """
+
+    others: Mapping[str, tuple[float, ...]] = field(default_factory=dict, kw_only=True)
 
     drawn_by = "gnomon.plot.distillation:pareto_figure"
 
@@ -51,6 +61,13 @@ class ParetoFront(Results[ParetoPoint]):
         "cv_mse: with the tasks given, chosen on the same rows; too good",
         "nested_relative_error: the choice for this cost repeated without the algorithms predicted",
     )
+
+    def as_records(self) -> list[dict[str, Any]]:
+        """Return the records, with the errors of other ways to spend as much."""
+        return [
+            one.as_record() | {f"{name}_error": errors[i] for name, errors in self.others.items()}
+            for i, one in enumerate(self)
+        ]
 
 
 def pareto(
@@ -62,6 +79,7 @@ def pareto(
     folds: int = 10,
     n_best: int = 500_000,
     nested: bool = True,
+    others: bool = False,
     progress: Progress | None = None,
     **preparation: Unpack[PreparationOptions],
 ) -> ParetoFront:
@@ -87,6 +105,8 @@ def pareto(
     nested : bool
         Also repeat the choice for each cost without each fold of the algorithms in turn, of at most
         20,000 subsets a size.
+    others : bool
+        Also the errors, for each cost, of tasks chosen for each algorithm, and of random ones.
     progress : function of (done, all), optional
         Told how many subsets of the size at hand are searched.
     **preparation
@@ -123,8 +143,10 @@ def pareto(
                 # What a fold alone lacks is no news of the table.
                 warnings.simplefilter("ignore", DegenerateScoresWarning)
                 front = _with_nested(front, data, Folds(folds), front_of)
+        paid = [point.cost for point in front]
+        beside = other_errors_for(data, costs, paid, folds=folds, seed=0) if others else {}
     settings = {"most": most, "budget": budget, "folds": folds, "nested": nested}
-    return ParetoFront(tuple(front), settings, tuple(notes))
+    return ParetoFront(tuple(front), settings, tuple(notes), others=beside)
 
 
 def _unbeaten(points: list[ParetoPoint]) -> list[ParetoPoint]:

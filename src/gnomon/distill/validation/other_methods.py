@@ -205,6 +205,23 @@ def other_errors(
     return {"adaptive": adaptive, "random": tuple(judge.random().error for judge in judges)}
 
 
+def other_errors_for(
+    data: PreparedScores,
+    costs: Mapping[str, float],
+    budgets: Sequence[float],
+    *,
+    folds: int,
+    seed: int,
+) -> dict[str, tuple[float, ...]]:
+    """Return the errors of tasks chosen for each algorithm, and of random ones, by what they cost.
+
+    NaN where a budget pays for no task.
+    """
+    judges = [_Judge(data, 0, "folds", folds, seed, costs, budget) for budget in budgets]
+    adaptive = tuple(judge.adaptive().error for judge in judges)
+    return {"adaptive": adaptive, "random": tuple(judge.random().error for judge in judges)}
+
+
 def _rest(one: Baseline) -> tuple[float, int, bool]:
     return one.n_tasks, one.n_predicted, one.hindsight
 
@@ -258,7 +275,19 @@ class _Judge:
     nested: Outer
     n_folds: int
     seed: int
+    #: Of one run of each task; without, each costs 1 and the size is what may be spent.
+    costs: Mapping[str, float] | None = None
+    budget: float | None = None
     base: FactorProcedure = field(default_factory=FactorProcedure)
+
+    @property
+    def spent(self) -> float:
+        """What an algorithm's tasks may cost together."""
+        return float(self.size) if self.budget is None else self.budget
+
+    def prices(self, tasks: Sequence[str]) -> FloatArray:
+        """Return the costs of some tasks."""
+        return np.array([1.0 if self.costs is None else self.costs[task] for task in tasks])
 
     def procedure(self, name: str, procedure: Procedure, tasks: tuple[str, ...] = ()) -> Baseline:
         """Return the error of a procedure, or of a fixed set."""
@@ -284,11 +313,25 @@ class _Judge:
         """Return the mean error of some random sets."""
         free = list(self.base.covariance(self.data)[0])
         rng = np.random.default_rng(self.seed)
-        drawn = [rng.choice(len(free), self.size, replace=False) for _ in range(_N_RANDOM)]
-        each = [self.procedure("", self.base, tuple(free[j] for j in picks)) for picks in drawn]
+        n = self.size if self.budget is None else len(free)
+        orders = [rng.choice(len(free), n, replace=False) for _ in range(_N_RANDOM)]
+        drawn = [self._paid([free[j] for j in order]) for order in orders]
+        each = [self.procedure("", self.base, tasks) for tasks in drawn if tasks]
+        if not each:
+            return Baseline("random", float("nan"), 0.0, 0.0, 0, hindsight=False)
         error = float(np.mean([one.error for one in each]))
-        n = int(np.mean([one.n_predicted for one in each]))
-        return Baseline("random", error, 0.0, float(self.size), n, hindsight=False)
+        n_predicted = int(np.mean([one.n_predicted for one in each]))
+        n_tasks = float(np.mean([one.n_tasks for one in each]))
+        return Baseline("random", error, 0.0, n_tasks, n_predicted, hindsight=False)
+
+    def _paid(self, tasks: Sequence[str]) -> tuple[str, ...]:
+        """Return the first tasks that can be paid, those that are too dear left out."""
+        left, found = self.spent, []
+        for task, price in zip(tasks, self.prices(tasks), strict=True):
+            if price <= left:
+                left -= price
+                found.append(task)
+        return tuple(found)
 
     def null(self) -> Baseline:
         """Return the error of saying the median of the training of every algorithm."""
@@ -311,7 +354,8 @@ class _Judge:
         scores = row[train.columns(suite.tasks)]
         able = np.isin(suite.tasks, names) & ~np.isnan(scores)
         chosen: list[int] = []
-        for _ in range(min(self.size, int(able.sum()))):
+        price, left = self.prices(suite.tasks), self.spent
+        while (able := able & (price <= left)).any():
             seen = np.array(chosen, dtype=np.int64)
             suites = suite.suites(seen, scores[seen], heavy=False)
             dy = suite.summarized(suites)
@@ -319,8 +363,9 @@ class _Judge:
             dx = suites - suites.mean(axis=0)
             scale = np.sqrt((dx**2).sum(axis=0))
             r = np.abs(dy @ dx) / np.where(scale > 1e-12, scale, np.inf)
-            chosen.append(int(np.argmax(np.where(able, r, -1.0))))
+            chosen.append(int(np.argmax(np.where(able, r**2 / price, -1.0))))
             able[chosen[-1]] = False
+            left -= price[chosen[-1]]
         if not chosen:
             return float("nan")
         model = self.base.fit(train, [suite.tasks[j] for j in chosen])

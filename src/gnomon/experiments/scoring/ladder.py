@@ -105,6 +105,45 @@ def ladder(scores: ScoreTable, suite: str = "gohr-induction") -> Ladder:
     return Ladder(records, settings={"suite": chosen.full_name, "metric": scores.metric})
 
 
+def with_people(scores: ScoreTable, people: ScoreTable) -> ScoreTable:
+    """Return scores with those of people beside them, all as runs of one player, ``people``.
+
+    Who plays as a study asks plays few of the rules, so that rungs are of all people together.
+
+    Parameters
+    ----------
+    scores : ScoreTable
+    people : ScoreTable
+        The same score, with the people as algorithms.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> learners = gn.load_scores("gohr-induction", "skill").select(algorithms=["ideal"])
+    >>> person = {"algorithm": "p-1", "task": "clockwise", "run": 0, "score": 0.4}
+    >>> both = with_people(learners, gn.ScoreTable.from_records([person], metric="skill"))
+    >>> both.algorithms, both.runs("people", "clockwise").tolist()
+    (('ideal', 'people'), [0.4])
+    """
+    from gnomon.scores.table import ScoreTable
+
+    run = pl.col("run").cast(pl.String)
+    theirs = (
+        people.last_step()
+        .to_frame()
+        .select(
+            algorithm=pl.lit("people"),
+            task="task",
+            run=pl.format("{} {}", "algorithm", run),
+            score="score",
+        )
+    )
+    ours = scores.last_step().to_frame().select("algorithm", "task", run=run, score="score")
+    better = scores.higher_is_better
+    both = pl.concat([ours, theirs])
+    return ScoreTable.from_frame(both, metric=scores.metric, higher_is_better=better)
+
+
 def _means(scores: ScoreTable) -> dict[tuple[str, str, bool], float]:
     """Return means over trials by player, rule, and whether of variants, over which it is too."""
     frame = _parted(scores)
@@ -146,6 +185,9 @@ def contamination(scores: ScoreTable, **settings: Any) -> Comparisons:
     show that can have read nothing, such as ``uniform`` or ``tabular_q``. ``ideal`` has read: it
     thinks each rule of the library likelier than any variant, and its difference shows what that
     is worth.
+
+    ⚠ An interval is of the given rules and variants: it holds what more trials of them would give,
+    and leaves 0 out for variants of one seed that are a little harder in themselves.
 
     Parameters
     ----------

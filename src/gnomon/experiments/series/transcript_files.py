@@ -17,7 +17,7 @@ from gnomon.errors import ScoreDataError
 from gnomon.game.board import BUCKET_PLACES, Piece
 from gnomon.game.outcomes import EMPTY_CELL
 
-Kind = Literal["attempts", "boards", "episodes", "players"]
+Kind = Literal["attempts", "boards", "episodes", "players", "guesses"]
 
 #: The columns by which a file is known; the first kind whose columns are all there.
 _KNOWN_BY: tuple[tuple[Kind, frozenset[str]], ...] = (
@@ -25,6 +25,7 @@ _KNOWN_BY: tuple[tuple[Kind, frozenset[str]], ...] = (
     ("boards", frozenset({"episodeId", "y", "x", "shape", "color"})),
     ("players", frozenset({"playerId", "experimentPlan", "trialListId"})),
     ("episodes", frozenset({"episodeId", "seriesNo", "finishCode"})),
+    ("guesses", frozenset({"playerId", "ruleId", "guess"})),
 )
 
 
@@ -315,3 +316,46 @@ def files_by_kind(sources: Iterable[Path]) -> dict[Kind, list[Path]]:
                     f"{path}: expected a transcript, boards or a table of the game server"
                 )
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What a player thought the rule was.
+
+    Parameters
+    ----------
+    player, rule : str
+    episode : int
+        After which board, from 0.
+    text : str
+    confidence : int or None
+        As the player gave it.
+
+    Examples
+    --------
+    >>> Guess("p1", "hue", 3, "by colour", 4).confidence
+    4
+    """
+
+    player: str
+    rule: str
+    episode: int
+    text: str
+    confidence: int | None
+
+
+def read_guesses(sources: Iterable[Path]) -> list[Guess]:
+    """Read the guesses that lie in some places, each once."""
+    found: dict[tuple[str, str, int, str], Guess] = {}
+    for path in files_by_kind(sources).get("guesses", ()):
+        for row in transcript_rows(path):
+            confidence = row.text("guessConfidence", "quessConfidence")
+            guess = Guess(
+                _named(row, "playerId"),
+                row.text("ruleId"),
+                row.optional("episodeNo", 0, 10**6) or 0,
+                row.text("guess"),
+                int(confidence) if confidence.lstrip("-").isdigit() else None,
+            )
+            found.setdefault((guess.player, guess.rule, guess.episode, guess.text), guess)
+    return list(found.values())

@@ -225,8 +225,9 @@ def _studies(
     bound = counts if np.ptp(counts) else counts.flat[0]
     draws = rng.integers(0, bound, size=(n_studies, len(pilots), n_tasks, n_runs))
     starts = np.arange(n_tasks + 1) * n_runs
+    draws += np.stack([pilot.starts[:-1, None] for pilot in pilots])
     return [
-        Strata(pilot.values[pilot.starts[:-1, None] + of].reshape(n_studies, -1), starts)
+        Strata(pilot.values.take(of).reshape(n_studies, -1), starts)
         for pilot, of in zip(pilots, np.moveaxis(draws, 1, 0), strict=True)
     ]
 

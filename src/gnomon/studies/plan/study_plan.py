@@ -64,6 +64,15 @@ class StudyPlan(Part):
             raise ValueError("expected letters, digits, '_', '.' and '-'")
         return name
 
+    @field_validator("rule_texts")
+    @classmethod
+    def _rules_have_names(cls, rule_texts: dict[str, str]) -> dict[str, str]:
+        for name in rule_texts:
+            # They become names of files in an export.
+            if not all(_NAME.fullmatch(part) for part in name.split("/")):
+                raise ValueError(f"{name!r}: expected letters, digits, '_', '.', '-' and '/'")
+        return rule_texts
+
     @field_validator("language")
     @classmethod
     def _has_texts(cls, language: str) -> str:
@@ -180,6 +189,11 @@ def read_plan(
         There is no such file, or it is no text.
     ConfigError
         A field is misspelt, missing, or of the wrong kind.
+
+    Examples
+    --------
+    >>> read_plan(None, {"lists": {"a": ["clockwise"]}}, name="pilot").series("a")[0].rule
+    'clockwise'
     """
     if path is None:
         record: dict[str, Any] = {"name": name, "title": name, "consent": _CONSENT}

@@ -16,6 +16,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 130.0, 22.0, 46.0
 _N_COLORS = 6
 #: Least distance of two labels, in units of the drawing.
 _LABEL_STEP = 16.0
+#: Odds beyond a million to one are told as such, and drawn at the edge.
+MOST_LOG_ODDS = math.log(1e6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +279,7 @@ def odds_intervals(
     True
     """
     far = max((abs(x) for row in rows for x in row if x is not None), default=0.0)
-    most = max(far, math.log(10.0))
+    most = min(max(far, math.log(10.0)), MOST_LOG_ODDS)
     scale = Scale(-most, most, 6.0, width - 6.0)
     steps = [10.0**n for n in range(1, 12, 1 + int(most / math.log(10.0) / 2.5))]
     marks = [(math.log(x), f"{x:g}:1") for x in steps] + [(0.0, "1:1")]

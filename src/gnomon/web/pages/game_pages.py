@@ -5,34 +5,26 @@ The rule never leaves the server.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Path, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy.orm import Session
 
 from gnomon.database.engine import Database
-from gnomon.database.schema import StudyAssignment
 from gnomon.errors import UnknownNameError
-from gnomon.experiments.scoring.mastery import attempts_to_master
-from gnomon.game.outcomes import CLEARED
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.refusals import Conflict, Missing
 from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.studies.baselines import Yardstick, baseline_curves
 from gnomon.studies.game_store import StoredGame, begin_game, find_game, store_changes, store_guess
 from gnomon.studies.languages import texts
 from gnomon.studies.plan.series_plan import MemoryAids
-from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.play_records import Attempt, ClientTimes, PlayView
 from gnomon.studies.play_session import PlaySession
 from gnomon.studies.playable_rules import Puzzle, puzzle_named, puzzle_of, puzzles
-from gnomon.studies.verified_learners import verified_learners
 from gnomon.web.api.dependencies import (
     CsrfChecked,
     CurrentSettings,
@@ -42,7 +34,6 @@ from gnomon.web.api.dependencies import (
     WriteSession,
 )
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.charts import Curve, line_chart
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.rule_page import RuleName as SeasonRuleName
 from gnomon.web.pages.templating import html_response, twin
@@ -296,9 +287,9 @@ def _done(
         game = board.games.take(session, key)
     if after_guess and game.guess_due:
         raise Conflict("expected a guess at the rule first")
-    before = game.session.progress
+    before = _progress(game.session)
     made = do(game.session)
-    if game.session.progress == before:
+    if _progress(game.session) == before:
         board.games.put_back(game, game.row.changed_at)
         return _page(game)
     with database.noting() as session:
@@ -308,12 +299,23 @@ def _done(
     return page
 
 
+def _progress(played: PlaySession) -> tuple[object, ...]:
+    """Return what changes with everything that is done."""
+    return len(played.attempts), played.n_boards, played.gave_up, played.bonus_from
+
+
+def _made(played: PlaySession, episode: int, number: int) -> Attempt | None:
+    """Return an attempt that was made already, by its place; None if there is none."""
+    places = ((each, (each.episode, each.number)) for each in played.attempts)
+    return next((each for each, place in places if place == (episode, number)), None)
+
+
 def _attempted(form: AttemptForm) -> Callable[[PlaySession], Attempt | None]:
     """Return what makes an attempt, unless it was made already."""
 
     def attempt(played: PlaySession) -> Attempt | None:
         if form.episode is not None and form.number is not None:
-            known = played.made(form.episode - 1, form.number)
+            known = _made(played, form.episode - 1, form.number)
             if known is not None and (known.cell, known.bucket) == (form.cell, form.bucket):
                 return None
             if known is not None or (form.episode, form.number) != played.next_attempt:
@@ -431,92 +433,3 @@ def give_up_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked
     if give_up_json(board, database, key, None).guess_due:
         return RedirectResponse(f"/play/games/{key}", 303)
     return RedirectResponse(f"/play/games/{key}/result", 303)
-
-
-# -- the result ------------------------------------------------------------------------------------
-
-
-#: Who plays here even where learners of the leaderboard were measured: the floor, and the paper's.
-_BESIDE_MEASURED = ("chance", "network")
-
-
-@dataclass(frozen=True)
-class ResultPage:
-    """A game that is over.
-
-    ``errors`` counts those of each board that was touched; ``cumulated`` adds them up.
-    ``left_off``: the last board was stopped at, so that its errors are not those of a whole one.
-    ``mastered_after`` is the number of attempts before the first ten in a row that were right, null
-    if there were none.
-    ``learners``: those of the leaderboard that were measured on this very rule, with chance and the
-    network of the paper; where there are none, four that play it here. Empty in a study that does
-    not show them.
-    """
-
-    rule: str
-    study: bool
-    errors: list[int]
-    cumulated: list[int]
-    attempts: int
-    moves: int
-    cleared: int
-    left_off: bool
-    mastered_after: int | None
-    points: int | None
-    factor: int
-    language: str
-    learners: list[Yardstick]
-
-
-def _chart(page: ResultPage) -> dict[str, Any]:
-    """Lay out the errors of the person beside those of learners."""
-    curves = [Curve("you", page.cumulated, you=True)]
-    curves += [Curve(each.name, each.median, each.low, each.high) for each in page.learners]
-    language = {"t": dict(texts(page.language)), "language": page.language}
-    return {
-        **language,
-        "chart": line_chart(curves, x_label="board", y_label="errors so far", log=True),
-    }
-
-
-@twin(router, "/play/games/{key}/result", "play/result.html", drawn=_chart)
-def result_json(session: ReadSession, key: Key) -> ResultPage:
-    """Tell what a game was worth, and what the rule would have cost learners."""
-    game = find_game(session, key)
-    if game.session.state != "ended":
-        raise Conflict("expected a game that is over; this one is in progress")
-    played = game.session
-    errors = played.errors_by_board()[: played.n_played]
-    mastered = attempts_to_master([made.accepted for made in played.attempts if made.counts])
-    return ResultPage(
-        played.game.rule_name,
-        game.row.assignment_id is not None,
-        errors,
-        list(itertools.accumulate(errors)),
-        len(played.attempts),
-        sum(made.accepted and made.counts for made in played.attempts),
-        int((played.log().finish == CLEARED).sum()),
-        played.left_off,
-        int(mastered) if mastered < float("inf") else None,
-        played.reward().total if played.game.terms.points is not None else None,
-        played.reward().factor,
-        language_of(game)["language"],
-        _learners(session, game, len(errors)),
-    )
-
-
-def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardstick]:
-    if game.row.assignment_id is not None:
-        assignment = session.get_one(StudyAssignment, game.row.assignment_id)
-        if not StudyPlan.from_record(assignment.study.plan).show_curves:
-            return []
-    # The same for everybody who plays this rule, so that it is computed once.
-    here = baseline_curves(replace(game.session.game, rule_name="", seed=0))
-    measured = verified_learners(session, game.row, game.session.game, n_boards)
-    if measured:
-        here = tuple(each for each in here if each.name in _BESIDE_MEASURED)
-    return [*measured, *(_cut(each, n_boards) for each in here)]
-
-
-def _cut(learner: Yardstick, n: int) -> Yardstick:
-    return replace(learner, median=learner.median[:n], low=learner.low[:n], high=learner.high[:n])

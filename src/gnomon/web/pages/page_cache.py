@@ -1,7 +1,7 @@
 """Cache of rendered pages with ETags, packed by gzip, and the state that pages share in a process.
 
-Only what is the same for every reader is kept and packed. A page with a form of somebody who is
-signed in is neither: from the length of a packed page its token could be guessed (BREACH).
+Only what is the same for every reader is packed. A page with a form of somebody who is signed in is
+not: from the length of a packed page its token could be guessed (BREACH).
 """
 
 from __future__ import annotations

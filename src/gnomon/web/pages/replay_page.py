@@ -109,7 +109,9 @@ def replay_html(
     values = {"rule": page.rule, "trial": trial, "episode": episode, "step": page.step}
     path = f"/submissions/{number}/replay"
     links = PageLinks(path, values, {"trial": 0, "episode": 0, "step": 0})
-    return html_response(request, "board/replay.html", page, twin=links.twin, links=links)
+    return html_response(
+        request, "board/replay.html", page, public=True, twin=links.twin, links=links
+    )
 
 
 def check_replay(submission: Submission) -> None:

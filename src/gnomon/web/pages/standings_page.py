@@ -173,10 +173,16 @@ def standings_page(
 def _shown(whole: Standings, found: Selection, asked: StandingsQuery) -> Standings:
     """Return the standings with the lines of this page alone."""
     if asked.show == "ranked":
-        few = whole.unranked[:_FEW] if asked.page == 1 else ()
+        beside = StandingQuery("unranked", asked.q.strip())
+        few = select_standings(whole, beside).lines[:_FEW] if _is_first(asked) else ()
         return replace(whole, ranked=found.lines, unranked=few)
     unranked = found.lines if asked.show == "unranked" else ()
     return replace(whole, ranked=(), unranked=unranked)
+
+
+def _is_first(asked: StandingsQuery) -> bool:
+    """Whether it is the page that shows those without a rank too: nothing but a name is asked."""
+    return replace(asked, q="", by="wins", metric=METRICS[0]) == DEFAULTS
 
 
 def _withdrawn(
@@ -188,7 +194,7 @@ def _withdrawn(
     most, after = 0, 0
     if asked.show == "withdrawn":
         most, after = PER_PAGE, (asked.page - 1) * PER_PAGE
-    elif asked.show == "ranked" and asked.page == 1:
+    elif _is_first(asked) and not asked.q:
         most = _FEW
     rows = session.scalars(select(Entry).where(*gone).order_by(Entry.id).offset(after).limit(most))
     return n_gone, [Tombstone(e.id, e.name, e.withdrawn_reason) for e in rows]

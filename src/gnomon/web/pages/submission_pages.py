@@ -63,7 +63,7 @@ class SubmissionPage:
     can_replay: bool
 
 
-@twin(router, "/seasons/{name}/submissions", "board/submissions.html")
+@twin(router, "/seasons/{name}/submissions", "board/submissions.html", public=True)
 def submissions_json(session: ReadSession, name: Slug, after: After = 0) -> SubmissionsPage:
     """List the submissions of a season, whatever became of them."""
     season = find_season(session, name)
@@ -110,6 +110,7 @@ def submission_html(
         request,
         "board/submission.html",
         page,
+        public=True,
         moderates=who is not None and who.may("moderate"),
         owns=who is not None and (who.account_id == owner or who.may("moderate")),
     )
@@ -178,7 +179,7 @@ class ModerationPage:
     registration: Registration
 
 
-@twin(router, "/moderation", "board/moderation.html")
+@twin(router, "/moderation", "board/moderation.html", public=True)
 def moderation_json(
     session: ReadSession, who: MaybeCaller, before: Before = None
 ) -> ModerationPage:

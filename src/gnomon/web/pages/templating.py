@@ -21,6 +21,8 @@ from gnomon.game.instructions import INSTRUCTIONS
 from gnomon.leaderboard.standing_records import Why
 from gnomon.studies.languages import texts
 from gnomon.web.api.dependencies import COOKIE, csrf_token
+from gnomon.web.pages.charts import MOST_LOG_ODDS
+from gnomon.web.pages.page_cache import CachedPage, cached_response
 
 _STATIC = Path(__file__).with_name("static")
 _Handler = TypeVar("_Handler", bound=Callable[..., Any])
@@ -84,12 +86,14 @@ def odds(logarithm: float | None) -> str:
 
     Examples
     --------
-    >>> [odds(x) for x in (0.0, 1.5, -1.5, math.log(1e4), None)]
-    ['1 : 1', '4.5 : 1', '1 : 4.5', '10,000 : 1', 'not estimable']
+    >>> [odds(x) for x in (0.0, 1.5, -1.5, math.log(1e4), -99.0, None)]
+    ['1 : 1', '4.5 : 1', '1 : 4.5', '10,000 : 1', '1 : >10⁶', 'not estimable']
     """
     if logarithm is None or not math.isfinite(logarithm):
         return number(None)
-    size = math.exp(min(abs(logarithm), 700.0))
+    if abs(logarithm) > MOST_LOG_ODDS:
+        return "1 : >10⁶" if logarithm < 0 else ">10⁶ : 1"
+    size = math.exp(abs(logarithm))
     text = f"{size:,.0f}" if size >= 9.95 else f"{size:.1f}".removesuffix(".0")
     return f"1 : {text}" if logarithm < 0 and text != "1" else f"{text} : 1"
 
@@ -145,7 +149,7 @@ def page_markup(text: str, pictures: Mapping[str, str] | None = None) -> Markup:
     Examples
     --------
     >>> page_markup("Find **it**. <b>")
-    Markup('<p>Find <strong>it</strong>. &lt;b&gt;</p>\\n')
+    Markup('<p>Find <strong>it</strong>. &lt;b&gt;</p>\n')
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(text)
@@ -228,13 +232,22 @@ def html_response(
     *,
     status: int = 200,
     json: bool = True,
+    public: bool = False,
     **more: Any,
-) -> HTMLResponse:
-    """Return a rendered page as a response that is not cached: it may hold a form."""
+) -> Response:
+    """Return a rendered page as a response that is not cached: it may hold a form.
+
+    ``public``: whether all who are not signed in get the same; for them it is packed, and not sent
+    again while it is as it was.
+    """
     cookie = request.cookies.get(COOKIE)
     csrf = csrf_token(cookie) if cookie else ""
     site = request.app.state.settings.public_url.rstrip("/")
     text = rendered(template, request.url.path, page, csrf=csrf, json=json, site=site, **more)
+    if public and not cookie and "authorization" not in request.headers:
+        answer = cached_response(request, CachedPage.of(text))
+        answer.headers["Vary"] = "Accept-Encoding, Cookie, Authorization"
+        return answer
     return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
 
 

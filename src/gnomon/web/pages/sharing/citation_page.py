@@ -11,6 +11,7 @@ from fastapi.responses import FileResponse, PlainTextResponse
 from sqlalchemy.orm import Session
 
 from gnomon.database.schema import Season
+from gnomon.leaderboard.refusals import Conflict
 from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.api.dependencies import CurrentSettings, ReadSession, Slug
@@ -65,9 +66,10 @@ def citation_json(
 ) -> CitationPage:
     """Tell how a season is cited: BibTeX, and the archive with its SHA-256."""
     season = find_season(session, name)
-    snapshot = board.snapshot(season)
-    ready = snapshot is not None and snapshot.is_current
-    made = _archive(session, settings, board, season) if ready else None
+    try:
+        made = _archive(session, settings, board, season)
+    except Conflict:
+        made = None
     return CitationPage(
         *(season.name, season.title, season.version),
         citation_of(season, settings).bibtex,
@@ -88,7 +90,7 @@ def citation_html(
 ) -> Response:
     """Show how a season is cited."""
     page = citation_json(session, settings, board, name)
-    return html_response(request, "sharing/cite.html", page)
+    return html_response(request, "sharing/cite.html", page, public=True)
 
 
 @router.get("/seasons/{name}/citation.bib", response_class=PlainTextResponse)

@@ -15,6 +15,7 @@ from gnomon.database.schema import Entry
 from gnomon.leaderboard.seasons.entry_registration import find_entry, find_season
 from gnomon.leaderboard.standing_records import Standing
 from gnomon.web.api.dependencies import ReadSession, RowId, Slug
+from gnomon.web.pages.charts import MOST_LOG_ODDS
 from gnomon.web.pages.home_page import current_season
 from gnomon.web.pages.page_cache import CachedPage, CurrentBoard, cached_response
 from gnomon.web.pages.templating import rendered
@@ -161,7 +162,7 @@ def _drawn(title: str, about: str, lines: Sequence[Standing], you: int) -> bytes
 
         say(70, 118, _short(title, 34), 38, _INK, weight="bold")
         say(70, 172, _short(about, 74), 19, _MUTED)
-        most = max((abs(x) for line in lines for x in _ends(line)), default=1.0) or 1.0
+        most = max((abs(x) for line in lines for x in _ends(line)), default=1.0) * 1.03 or 1.0
         for i, line in enumerate(lines):
             y = 255 + 66 * i
             is_you = line.contender.entry_id == you
@@ -176,7 +177,7 @@ def _drawn(title: str, about: str, lines: Sequence[Standing], you: int) -> bytes
                 axes.plot([low, high], [y, y], color=own, linewidth=5, alpha=0.5)
                 axes.plot([value, value], [y - 11, y + 11], color=own, linewidth=6)
         say(70, 596, "Gnomon", 19, _YOU, weight="bold")
-        say(190, 596, "pairs of trials won, with intervals" if lines else "", 17, _MUTED)
+        say(215, 596, "pairs of trials won, with intervals" if lines else "", 17, _MUTED)
         out = io.BytesIO()
         figure.savefig(out, format="png", metadata={"Software": None})
     return out.getvalue()
@@ -184,5 +185,11 @@ def _drawn(title: str, about: str, lines: Sequence[Standing], you: int) -> bytes
 
 def _ends(line: Standing) -> tuple[float, float, float]:
     """Return the ends of the interval of a rating, and the rating between them; 0 for none."""
-    r = line.rating
-    return (r.low or 0.0, r.value or 0.0, r.high or 0.0) if r else (0.0, 0.0, 0.0)
+    rating = line.rating
+    if rating is None:
+        return (0.0, 0.0, 0.0)
+    low, value, high = (
+        max(-MOST_LOG_ODDS, min(x or 0.0, MOST_LOG_ODDS))
+        for x in (rating.low, rating.value, rating.high)
+    )
+    return low, value, high

@@ -66,21 +66,25 @@ def season_archive(
 
     ``scores`` gives the text of the table of scores when it is needed.
 
-    Raises Conflict: the standings are still being computed.
+    Raises Conflict: the standings are still being computed, or an archive is being made.
     """
     if snapshot is None or not snapshot.is_current:
         raise Conflict("the standings are being computed; ask for the archive again in a minute")
     folder = settings.data / "archives"
     path = folder / f"{season.id}-{season.version}.zip"
-    with _BUILDING:
-        if not path.exists():
+    if not path.exists():
+        # Who comes meanwhile does not wait: hundreds who did would hold all threads.
+        if not _BUILDING.acquire(blocking=False):
+            raise Conflict("an archive is being made; ask again in a minute")
+        try:
             folder.mkdir(parents=True, exist_ok=True)
             files = _files(session, season, snapshot, "".join(scores), citation)
             write_atomically(path, _packed(f"{season.name}-v{season.version}", files))
-            for older in folder.glob(f"{season.id}-*.zip"):
-                if older != path:
-                    older.unlink(missing_ok=True)
-        data = path.read_bytes()
+        finally:
+            _BUILDING.release()
+        for older in set(folder.glob(f"{season.id}-*.zip")) - {path}:
+            older.unlink(missing_ok=True)
+    data = path.read_bytes()
     name = f"{season.name}-v{season.version}.zip"
     return Archive(path, name, len(data), hashlib.sha256(data).hexdigest())
 

@@ -1,0 +1,105 @@
+"""What more threads help on the cores there are: wall time of one over that of several, in turns.
+
+Every piece of work must give the same bits for any number of threads: if one does not, it stops.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.distill import made_up
+from benchmarks.ranking import contest
+from benchmarks.record import Measurement
+from gnomon.distill import search_subsets
+from gnomon.execution.executor import ThreadExecutor
+from gnomon.execution.threads import in_order
+from gnomon.experiments import ExperimentConfig, run
+from gnomon.ranking import rank
+from gnomon.scores import ScoreTable
+from gnomon.stats import estimate
+
+#: Turns of each number of threads; the quickest counts.
+N_ROUNDS = 3
+#: Does something on some threads, and returns what must be the same for any number.
+Work = Callable[[int], object]
+
+
+def measure() -> Iterator[Measurement]:
+    """Measure on two threads, and on twice as many as long as there are cores for them."""
+    most = os.cpu_count() or 1
+    counts = [n for n in (2, 4, 8, 16, 32) if n <= most]
+    if not counts:
+        yield Measurement("cores", 1, "", note="one core alone: nothing to measure")
+        return
+    for name, work, note in [
+        ("mere hashing", _hashing, "no more can be hoped for below"),
+        ("interval table, 20 x 26 x 10, percentile", _intervals(), ""),
+        ("rank, 80 algorithms x 20 tasks x 3 runs", _ranks(), ""),
+        ("search of 91,390 subsets, 10% of scores missing", _search(), ""),
+        ("20 trials of the engine and a learner", _trials, "`run` with threads of one process"),
+    ]:
+        for n, ratio in _ratios(name, work, counts):
+            yield Measurement(f"{name}, {n} threads over 1", ratio, "x", note=note)
+
+
+def _ratios(name: str, work: Work, counts: Sequence[int]) -> Iterator[tuple[int, float]]:
+    """Yield how many times as fast the work is on so many threads as on one."""
+    expected = repr(work(1))  # compiles, too
+    best = dict.fromkeys([1, *counts], float("inf"))
+    for _ in range(N_ROUNDS):
+        for n in best:
+            began = time.perf_counter()
+            found = work(n)
+            best[n] = min(best[n], time.perf_counter() - began)
+            if repr(found) != expected:
+                raise SystemExit(f"{name}: {n} threads found something else than one")
+    yield from ((n, best[1] / best[n]) for n in counts)
+
+
+def _hashing(n_threads: int) -> object:
+    pieces = [bytes([i]) * 20_000_000 for i in range(8)]
+    return list(in_order(lambda piece: hashlib.sha256(piece).hexdigest(), pieces, n_threads))
+
+
+def _intervals() -> Work:
+    rng = np.random.default_rng(0)
+    table = ScoreTable.from_arrays({f"a{i:02}": rng.normal(size=(10, 26)) for i in range(20)})
+    metrics = ["mean", "median", "iqm", "optimality_gap"]
+
+    def work(n_threads: int) -> object:
+        found = estimate(
+            table, metrics, method="percentile", n_resamples=10_000, n_threads=n_threads
+        )
+        return found.as_records()
+
+    return work
+
+
+def _ranks() -> Work:
+    one = contest(80, 20, 3)
+    return lambda n_threads: rank(one, n_threads=n_threads).as_records()
+
+
+def _search() -> Work:
+    data = made_up(150, 40, 0.1)
+
+    def work(n_threads: int) -> object:
+        found = search_subsets(data, 4, executor=ThreadExecutor(n_threads))
+        return found.subsets, found.errors.tolist()
+
+    return work
+
+
+def _trials(n_threads: int) -> object:
+    learner = {"kind": "linear_dqn", "learning_rate": 0.03}
+    config = ExperimentConfig("threads", ["gohr-paper"], [learner], trials=5)
+    with tempfile.TemporaryDirectory() as out:
+        summary = run(config, Path(out) / "run", workers=n_threads, scheduler="threads")
+        return sorted((trial.key, trial.sha256) for trial in summary.folder.trials())

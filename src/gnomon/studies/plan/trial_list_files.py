@@ -1,0 +1,118 @@
+"""Export of a plan's lists as trial lists of the reference system, with the files they name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from gnomon.studies.plan.series_plan import Bonus, Doubling, Likelihood, SeriesPlan
+from gnomon.studies.plan.study_plan import StudyPlan
+
+
+def trial_list_files(plan: StudyPlan) -> dict[str, str]:
+    """Return the texts of the files of a plan's lists, by their paths.
+
+    ``trial-lists/STUDY/LIST.csv``, and the conditions and given boards that the lists name, so that
+    :func:`gnomon.studies.plan.trial_list_plans.trial_list_record` reads them back. What the
+    reference has no column for is left out: a mastery that pays nothing, the attempts on a board.
+    """
+    files: dict[str, str] = {}
+    for name in plan.lists:
+        rows = [
+            _row(series, f"{plan.name}-{name}-{number}", files)
+            for number, series in enumerate(plan.series(name), 1)
+        ]
+        files[f"trial-lists/{plan.name}/{name}.csv"] = _csv(rows)
+    if plan.already:
+        lines = [f"{name},{number}" for name, number in plan.already.items()]
+        files[f"trial-lists/{plan.name}/defect.csv"] = "\n".join([*lines, ""])
+    return files
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    out = io.StringIO()
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _row(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any]:
+    """Return a series as a row; the files that it names go to ``files``."""
+    row: dict[str, Any] = {"rule_id": series.rule, "max_boards": series.episodes}
+    if series.points is not None:
+        points = series.points
+        row |= {"min_points": points.least, "max_points": points.most, "b": points.slope}
+    row |= _boards(series, place, files) | {"feedback_switches": series.feedback}
+    if series.feedback == "free":
+        row["free_wrong_cost"] = 0 if series.pick_cost is None else series.pick_cost
+    memory = series.memory
+    return row | {
+        "stack_memory_depth": memory.stack,
+        "stack_memory_show_order": memory.numbers,
+        "grid_memory_show_order": memory.cells == "order",
+        "give_up_at": 999 if series.give_up_at is None else series.give_up_at,
+        "continue": series.continues,
+        **_incentive(series),
+        **_bot_assist(series),
+    }
+
+
+def _incentive(series: SeriesPlan) -> Mapping[str, Any]:
+    match series.incentive:
+        case Doubling(x2=x2, x4=x4):
+            return {"x2_after": x2, "x4_after": x4}
+        case Likelihood(x2=x2, x4=x4):
+            return {"x2_likelihood": round(x2), "x4_likelihood": round(x4)}
+        case Bonus() as bonus:
+            return {
+                "activate_bonus_at": bonus.activate_at,
+                "clear_how_many": bonus.boards,
+                "bonus_extra_pts": bonus.points,
+                "clearing_threshold": bonus.threshold,
+            }
+    return {}
+
+
+def _bot_assist(series: SeriesPlan) -> Mapping[str, Any]:
+    if series.bot_assist is None:
+        return {}
+    return {
+        "bot_assist": "pseudo",
+        "pseudo_halftime": series.bot_assist.halftime,
+        "pseudo_init_error_rate": series.bot_assist.error_rate,
+        "pseudo_report_confidence": series.bot_assist.confidence,
+    }
+
+
+def _boards(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any]:
+    if series.given:
+        return _given(series, place, files)
+    spec = series.board.spec()
+    ranges = {"objects": spec.pieces, "shapes": spec.shapes, "colors": spec.colors}
+    row: dict[str, Any] = {}
+    for noun, (low, high) in ranges.items():
+        row |= {f"min_{noun}": low, f"max_{noun}": high}
+    row |= {"shapes": ";".join(spec.shape_palette), "colors": ";".join(spec.color_palette)}
+    for column, text in (("condTrain", series.train), ("condTest", series.test)):
+        if text:
+            row[column] = place
+            files[f"cond/{place}.txt"] = text
+    return row
+
+
+def _given(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any]:
+    names = [f"{number:03}" for number in range(1, len(series.given) + 1)]
+    for name, board in zip(names, series.given_boards(), strict=True):
+        value = [
+            {"id": p.id, "color": p.color, "shape": p.shape, "x": p.x, "y": p.y}
+            for p in board.pieces
+        ]
+        files[f"boards/{place}/{name}.json"] = json.dumps({"id": 0, "value": value}) + "\n"
+    # In the order of their names; a list of names would be another file.
+    order = "random" if series.order == "random" else "alpha"
+    return {"initial_boards": place, "initial_boards_order": order}

@@ -1,0 +1,111 @@
+"""Page of a game's result: a person's errors beside those of learners on the same rule."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fastapi import APIRouter
+from sqlalchemy.orm import Session
+
+from gnomon.database.schema import StudyAssignment
+from gnomon.experiments.scoring.mastery import attempts_to_master
+from gnomon.game.outcomes import CLEARED
+from gnomon.leaderboard.refusals import Conflict
+from gnomon.studies.baselines import Yardstick, baseline_curves
+from gnomon.studies.game_store import StoredGame, find_game
+from gnomon.studies.languages import texts
+from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.verified_learners import verified_learners
+from gnomon.web.api.dependencies import ReadSession
+from gnomon.web.pages.charts import Curve, line_chart
+from gnomon.web.pages.game_pages import Key, language_of
+from gnomon.web.pages.templating import twin
+
+router = APIRouter(tags=["play"])
+
+#: Who plays here even where learners of the leaderboard were measured: the floor, and the paper's.
+_BESIDE_MEASURED = ("chance", "network")
+
+
+@dataclass(frozen=True)
+class ResultPage:
+    """A game that is over.
+
+    ``errors`` counts those of each board that was touched; ``cumulated`` adds them up.
+    ``left_off``: the last board was stopped at, so that its errors are not those of a whole one.
+    ``mastered_after`` is the number of attempts before the first ten in a row that were right, null
+    if there were none.
+    ``learners``: those of the leaderboard that were measured on this very rule, with chance and the
+    network of the paper; where there are none, four that play it here. Empty in a study that does
+    not show them.
+    """
+
+    rule: str
+    study: bool
+    errors: list[int]
+    cumulated: list[int]
+    attempts: int
+    moves: int
+    cleared: int
+    left_off: bool
+    mastered_after: int | None
+    points: int | None
+    factor: int
+    language: str
+    learners: list[Yardstick]
+
+
+def _chart(page: ResultPage) -> dict[str, Any]:
+    """Lay out the errors of the person beside those of learners."""
+    curves = [Curve("you", page.cumulated, you=True)]
+    curves += [Curve(each.name, each.median, each.low, each.high) for each in page.learners]
+    language = {"t": dict(texts(page.language)), "language": page.language}
+    return {
+        **language,
+        "chart": line_chart(curves, x_label="board", y_label="errors so far", log=True),
+    }
+
+
+@twin(router, "/play/games/{key}/result", "play/result.html", drawn=_chart)
+def result_json(session: ReadSession, key: Key) -> ResultPage:
+    """Tell what a game was worth, and what the rule would have cost learners."""
+    game = find_game(session, key)
+    if game.session.state != "ended":
+        raise Conflict("expected a game that is over; this one is in progress")
+    played = game.session
+    errors = played.errors_by_board()[: played.n_played]
+    mastered = attempts_to_master([made.accepted for made in played.attempts if made.counts])
+    return ResultPage(
+        played.game.rule_name,
+        game.row.assignment_id is not None,
+        errors,
+        list(itertools.accumulate(errors)),
+        len(played.attempts),
+        sum(made.accepted and made.counts for made in played.attempts),
+        int((played.log().finish == CLEARED).sum()),
+        played.left_off,
+        int(mastered) if mastered < float("inf") else None,
+        played.reward().total if played.game.terms.points is not None else None,
+        played.reward().factor,
+        language_of(game)["language"],
+        _learners(session, game, len(errors)),
+    )
+
+
+def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardstick]:
+    if game.row.assignment_id is not None:
+        assignment = session.get_one(StudyAssignment, game.row.assignment_id)
+        if not StudyPlan.from_record(assignment.study.plan).show_curves:
+            return []
+    # The same for everybody who plays this rule, so that it is computed once.
+    here = baseline_curves(replace(game.session.game, rule_name="", seed=0))
+    measured = verified_learners(session, game.row, game.session.game, n_boards)
+    if measured:
+        here = tuple(each for each in here if each.name in _BESIDE_MEASURED)
+    return [*measured, *(_cut(each, n_boards) for each in here)]
+
+
+def _cut(learner: Yardstick, n: int) -> Yardstick:
+    return replace(learner, median=learner.median[:n], low=learner.low[:n], high=learner.high[:n])

@@ -1,0 +1,144 @@
+"""People against learners: equal numbers of boards, tests, groups, guesses, and the page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gnomon.cli import app
+from gnomon.errors import ScoreDataError
+from gnomon.experiments import ExperimentConfig, run
+from gnomon.report import report_html
+from gnomon.report.participant_clusters import participant_clusters
+from gnomon.report.people_findings import PEOPLE, people_findings, run_folders
+from gnomon.report.people_page import people_report
+from gnomon.stats import mann_whitney
+from recorded_people import RULE, our_player, write_player
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """Return a folder of three players, and a run on their rule with boards of three pieces."""
+    folder = tmp_path_factory.mktemp("study")
+    for name in ("A01", "A02", "A03"):
+        player = our_player(name)
+        # A board of one player is no board of another.
+        player |= {key: _own(player, key, name) for key in ("transcripts", "boards")}
+        player["episodes"] = [
+            episode | {"episodeId": f"{episode['episodeId'][:-3]}{name}"}
+            for episode in player["episodes"]
+        ]
+        write_player(folder / name, player)
+        guesses = "#playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,guess,guessConfidence"
+        (folder / name / "guesses.csv").write_text(f'{guesses}\n{name},one,0,hue,1,x,"it, <b>",4\n')
+    for table in ("PlayerInfo.csv", "Episode.csv"):
+        lines = []
+        for i, name in enumerate(("A01", "A02", "A03")):
+            path = folder / name / table
+            # Each player has a number of its own in the two tables.
+            head, *rows = path.read_text().replace("\n7,", f"\n{7 + i},").splitlines()
+            lines += [row.replace(",7,", f",{7 + i},") for row in rows]
+            path.unlink()
+        (folder / table).write_text("\n".join([head, *lines, ""]))
+    config = ExperimentConfig(
+        "machines", [{"name": "hue", "text": RULE}], ["frugal"], trials=4, episodes=3
+    )
+    return folder, run(config, folder / "run").folder
+
+
+def _own(player, key, name):
+    return player[key].replace("AAAAAA", f"AAA{name}").replace("BBBBBB", f"BBB{name}")
+
+
+@pytest.fixture(scope="module")
+def findings(study):
+    folder, made = study
+    with pytest.MonkeyPatch.context() as patch:
+        # The ideal learner takes four seconds to think of its rules.
+        patch.setattr("gnomon.report.people_findings.BOUNDS", ("uniform",))
+        return people_findings(
+            [folder], [made], trial_lists=folder / "A01" / "lists", target_streak=3, seed=1
+        )
+
+
+def test_people_and_learners_are_compared_after_as_many_boards(study, findings):
+    [one] = findings.rules
+    assert (one.rule, one.n_boards, one.n_left_out) == ("hue", 2, 0)
+    assert one.errors[PEOPLE].tolist() == [[3, 3]] * 3
+    assert {name: errors.shape for name, errors in one.errors.items()} == {
+        PEOPLE: (3, 2), "frugal": (4, 2), "uniform": (20, 2),
+    }  # fmt: skip
+    assert one.masteries.where(task=PEOPLE)[0].n_learned == 3
+    for row in findings.against:
+        wins, p = mann_whitney(one.errors[row.learner][:, -1], one.errors[PEOPLE][:, -1])
+        assert (row.share, row.p_value) == (wins / (3 * row.n_trials), p)
+        assert row.p_adjusted >= row.p_value
+    uniform = next(row for row in findings.against if row.learner == "uniform")
+    assert uniform.share == 1
+
+
+def test_the_page_says_it_and_escapes_what_people_wrote(findings):
+    page = people_report(findings, "study")
+    assert [section.title for section in page.sections] == [
+        "People and learners", "hue", "People one by one", "What people thought",
+    ]  # fmt: skip
+    html = report_html(page)
+    assert "it, &lt;b&gt;" in html
+    assert "<b>&#34;" not in html
+    assert "hue: 3 of 3 (29% to 100%) within 2 boards." in html
+    assert "at least six participants with two rules each are needed" in html
+    assert findings.guesses[0].confidence == 4
+
+
+def test_more_boards_leave_out_who_stopped_before(study):
+    folder, made = study
+    lists = folder / "A01" / "lists"
+    found = people_findings([folder], [made], trial_lists=lists, target_streak=9, boards=3)
+    assert found.rules == ()
+    assert found.notices == ("hue: nobody played 3 boards",)
+    with pytest.raises(ScoreDataError, match="expected a run folder to compare with; found none"):
+        run_folders([folder / "nothing"])
+
+
+@pytest.mark.full
+def test_the_verb_writes_the_page(study, tmp_path):
+    folder, made = study
+    lists, page = folder / "A01" / "lists", tmp_path / "p.html"
+    command = f"report {folder} --with {made.path} --trial-lists {lists} --out {page}"
+    said = CliRunner().invoke(app, command.split())
+    assert said.exit_code == 0, said.exception
+    text = page.read_text()
+    assert "People against each learner" in text
+    assert "ideal" in text
+    wrong = CliRunner().invoke(app, f"report {made.path} --with {made.path}".split())
+    assert "expected transcripts of people, for --with; found none" in str(wrong.exception)
+
+
+def players(rng, n, separate):
+    """Return players of two kinds, each good at other rules; or all alike."""
+    kinds = np.arange(n) % 2 if separate else np.zeros(n, dtype=int)
+    means = np.array([[5.0, 5, 40, 40], [40, 40, 5, 5]])
+    return {
+        f"p{i}": {f"r{j}": float(rng.poisson(means[k, j])) for j in range(4) if rng.random() < 0.9}
+        for i, k in enumerate(kinds)
+    }
+
+
+def test_groups_of_participants_are_found_where_they_are():
+    rng = np.random.default_rng(0)
+    found = participant_clusters(players(rng, 20, separate=True), rng=rng)
+    assert found.p_value <= 0.01
+    groups = [found.group_of[f"p{i}"] for i in range(20)]
+    assert len(set(groups[::2])) == len(set(groups[1::2])) == 1
+    assert groups[0] != groups[1]
+    alone = participant_clusters({"p": {"r": 1.0, "s": 2.0}}, rng=rng)
+    assert np.isnan(alone.p_value)
+
+
+@pytest.mark.full
+def test_groups_are_seldom_found_where_there_are_none():
+    rng = np.random.default_rng(0)
+    n = 25
+    found = [participant_clusters(players(rng, 14, separate=False), rng=rng) for _ in range(n)]
+    assert np.mean([x.p_value <= 0.05 for x in found]) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)

@@ -90,7 +90,7 @@ class AtOnce:
 
 
 class Turns:
-    """Turns at being answered: a few requests of one address go on at once, and its others wait.
+    """Concurrency limit of each address: a few of its requests are answered at once, others wait.
 
     So what one address asks for never fills the server, and whoever comes is answered soon: the
     reserve for everybody else. For the event loop alone.

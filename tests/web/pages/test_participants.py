@@ -112,7 +112,9 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
             len(session.scalars(select(StudyAnswer).where(StudyAnswer.page == "guess")).all()) == 1
         )
     end = client.post(f"{following}/continue").headers["location"]
-    assert where(client, end) == "demographics"
+    told = client.get(f"{end}.json").json()
+    assert (told["step"], told["ending"]) == ("demographics", "finished")
+    assert told["completion_code"] == told["completion_url"] == ""
     assert step(client, end, "demographics", age="7").status_code == 422
     step(client, end, "demographics", age="44")
     page = client.get(end)
@@ -161,6 +163,31 @@ def test_who_fails_the_quiz_is_screened_out_and_takes_no_place(client, study, da
     page = client.get(f"{player}.json").json()
     assert (page["step"], page["ending"], page["completion_code"]) == ("end", "screened out", "OUT")
     assert client.post(f"{player}/begin").status_code == 409
+
+
+def test_the_pages_before_play_cannot_be_passed_over(client, study):
+    player = join(client, study)
+    assert client.post(f"{player}/begin").status_code == 409
+    for page in ("0", "1"):
+        step(client, player, "instructions", page=page)
+    assert client.post(f"{player}/begin").status_code == 409
+    assert where(client, player) == "quiz"
+
+
+def test_wrong_answers_that_are_sent_twice_are_one_try(client, study, database):
+    player = join(client, study)
+    for page in ("0", "1"):
+        step(client, player, "instructions", page=page)
+    assert 'name="page" value="0"' in client.get(player).text
+    assert step(client, player, "quiz", page="0", q1="n").status_code == 200
+    assert step(client, player, "quiz", page="0", q1="n").status_code == 303
+    assert where(client, player) == "quiz"
+    assert 'name="page" value="1"' in client.get(player).text
+    assert step(client, player, "quiz", page="1", q1="y").status_code == 303
+    assert where(client, player) == "play"
+    with database.reading() as session:
+        answers = session.scalars(select(StudyAnswer).order_by(StudyAnswer.id))
+        assert [each.text for each in answers] == ["n", "y"]
 
 
 def test_who_leaves_in_the_middle_gets_a_code_and_nothing_goes_on(client, study):

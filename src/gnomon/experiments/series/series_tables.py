@@ -116,7 +116,7 @@ def _header(line: str) -> list[str]:
 
 
 def read_series_table(path: Path, metric: str = "m_star") -> ScoreTable:
-    """Read such a table: players are algorithms, a rule after those met before is a task.
+    r"""Read such a table: players are algorithms, a rule after those met before is a task.
 
     Parameters
     ----------
@@ -136,6 +136,15 @@ def read_series_table(path: Path, metric: str = "m_star") -> ScoreTable:
     ------
     ScoreDataError
         A number cannot be read; the message names file, row and column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "series.csv"
+    ...     _ = path.write_text("#ruleSetName,playerId,learned,mStar\nclockwise,p1,true,12\n")
+    ...     read_series_table(path).runs("p1", "clockwise")
+    array([12.])
     """
     if metric not in ("m_star", "m_dagger"):
         raise ScoreDataError(f"{path}: expected the score m_star or m_dagger, found {metric}")

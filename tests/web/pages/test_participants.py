@@ -15,6 +15,9 @@ from gnomon.studies.study_export import write_study
 from gnomon.studies.study_store import make_study, personal_links, study_named
 from submitted import bearer
 
+#: Both databases run the studies of test_studies.py; here the pages are what is tested.
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
 PLAN = {
     "name": "pilot",
     "title": "A pilot",

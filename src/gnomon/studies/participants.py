@@ -263,11 +263,12 @@ def _keep(session: Session, player: StudyAssignment, page: str, answers: Mapping
     )
 
 
-def leave(player: StudyAssignment) -> None:
+def leave(session: Session, player: StudyAssignment) -> None:
     """End a study for a player who wants to go.
 
     Raises Conflict: it has ended.
     """
+    session.refresh(player, with_for_update=True)
     if player.ending:
         raise Conflict("this study is over for you")
     end_study(player, StudyPlan.from_record(player.study.plan), "left")

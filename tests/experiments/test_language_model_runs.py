@@ -122,6 +122,19 @@ def test_a_budget_of_a_trial_in_money(provider, tmp_path):
     assert "expected a price of 'plays' under [[prices]]" in run(without, tmp_path / "x").errors[0]
 
 
+def test_every_budget_stops_a_trial_and_the_run(provider, tmp_path):
+    provider.say = lambda body: time.sleep(0.02) or play(body)
+    enough = {"tokens": 150.0, "seconds": 0.05, "money": 0.001}
+    for whose in ("trial", "run"):
+        for kind, most in enough.items():
+            budget = {whose: {kind: int(most) if kind == "tokens" else most}}
+            config = config_of(provider, trials=1, prices=[PRICE], budget=budget)
+            summary = run(config, tmp_path / f"{whose}-{kind}")
+            assert summary.failed == 1, (whose, kind)
+            assert f"the budget of the {whose} is used up" in summary.errors[0]
+            assert kind in summary.errors[0]
+
+
 def test_the_key_is_written_nowhere_and_the_card_has_the_instructions(provider, tmp_path):
     summary = run(config_of(provider, trials=1), tmp_path / "run")
     assert summary.done == 1

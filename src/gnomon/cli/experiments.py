@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from gnomon.errors import ConfigError, ScoreDataError, counted
 if TYPE_CHECKING:
     from gnomon.experiments.config.experiment_config import ExperimentConfig
     from gnomon.experiments.runner import RunSummary
+    from gnomon.experiments.scoring.ladder import Ladder
     from gnomon.experiments.token_forecast import TokenForecast
     from gnomon.report.findings import Findings, Performance
     from gnomon.scores.table import ScoreTable
@@ -78,6 +78,7 @@ def run(
     """Play an experiment, or go on with it where it stopped."""
     from gnomon.experiments import load_experiment
     from gnomon.experiments import status as status_of
+    from gnomon.experiments.scoring.ladder import ladder_of_run, suite_with_rungs
 
     if server is not None:
         if (
@@ -108,7 +109,7 @@ def run(
         for doubt in experiment.doubts:
             answer.warn(doubt)
         out = out or Path(f"{Path(experiment.name).name}-run")
-        suite = _ladder_of(config)
+        suite = suite_with_rungs(rule.name for rule in experiment.rules)
         if people is not None and suite is None:
             raise ConfigError("--people: expected a suite with rungs, such as gohr-induction")
         skills = None if people is None else _skills_of(people)
@@ -119,22 +120,16 @@ def run(
             experiment, out, workers, answer, scheduler=scheduler, transcript=from_transcript
         )
         answer.results(status_of(summary).as_records())
-        if suite is not None:
-            _show_ladder(summary, suite, skills, answer)
+        ladder = None if suite is None else ladder_of_run(summary.folder, skills)
+        if ladder is not None:
+            _show_ladder(ladder, answer)
         if suite is not None if report is None else report:
             from gnomon.report.findings import findings_of
             from gnomon.report.reports import write_report
 
-            answer.say(f"report: {write_report(findings_of(summary.folder), out / 'report')}")
+            findings = findings_of(summary.folder, ladder=ladder)
+            answer.say(f"report: {write_report(findings, out / 'report')}")
     raise typer.Exit(1 if summary.failed else 0)
-
-
-def _ladder_of(config: str) -> str | None:
-    """Return the suite that was asked for by name, if it has rungs."""
-    from gnomon.experiments import available_suites, load_suite
-
-    suite = config.partition("@")[0]
-    return suite if suite in available_suites() and load_suite(suite).rungs else None
 
 
 def _skills_of(people: Path) -> ScoreTable:
@@ -155,23 +150,13 @@ def _skills_of(people: Path) -> ScoreTable:
     return scores
 
 
-def _show_ladder(
-    summary: RunSummary, suite: str, people: ScoreTable | None, answer: Answer
-) -> None:
+def _show_ladder(ladder: Ladder, answer: Answer) -> None:
     """Print the mean skill of each player on each rung."""
-    from gnomon.experiments import ladder, score
-    from gnomon.experiments.scoring.ladder import with_people
-
-    scores = score(summary, "skill")
-    found = ladder(scores if people is None else with_people(scores, people), suite)
-    if people is not None and all(
-        math.isnan(x.published) for x in found if x.algorithm == "people"
-    ):
-        answer.warn("people: there is no rung of which they played every rule")
-    for held_out in (False, True):
-        rows = found.by_algorithm(held_out=held_out)
+    for warning in ladder.warnings:
+        answer.warn(warning)
+    for held_out, rules in ((False, "published rules"), (True, "held-out variants")):
+        rows = ladder.by_algorithm(held_out=held_out)
         if rows:
-            rules = "held-out variants" if held_out else "published rules"
             answer.table(rows, list(rows[0]), title=f"Mean skill, {rules}")
 
 

@@ -121,7 +121,8 @@ def box_plots(
     ['uniform', 'dqn']
     """
     n = max(len(panels), 1)
-    height = max(HEIGHT, 0.95 + 0.5 * len(order))
+    # Many rows stand closer.
+    height = max(HEIGHT, 0.95 + 0.5 * min(len(order), 8) + 0.3 * max(len(order) - 8, 0))
     fig = new_drawing(FULL_WIDTH if n > 1 else HALF_WIDTH, height) if fig is None else fig
     axes = fig.subplots(1, n, sharey=True, squeeze=False)[0]
     numbers = {rule: (series or {}).get(rule, i) for i, rule in enumerate(order)}

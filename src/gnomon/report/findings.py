@@ -13,6 +13,7 @@ import numpy.typing as npt
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.folder.card import read_card
 from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.scoring.ladder import Ladder
 from gnomon.experiments.scoring.run_episodes import RunEpisodes, run_episodes
 from gnomon.experiments.scoring.run_scores import cumulated_errors, score_table
 from gnomon.plot.curves import MedianCurve
@@ -171,6 +172,8 @@ class Findings:
         What the run folder tells of how it was played; see :mod:`gnomon.experiments.folder.card`.
     spending : tuple of Spending
         Of each language model on each rule.
+    ladder : Ladder, optional
+        Skills by rung, if a ladder of rules was played.
 
     Examples
     --------
@@ -201,6 +204,7 @@ class Findings:
     warnings: tuple[str, ...]
     card: Mapping[str, Any]
     spending: tuple[Spending, ...] = ()
+    ladder: Ladder | None = None
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -219,7 +223,12 @@ class Findings:
 
 
 def findings_of(
-    run_folder: RunFolder, *, seed: int = 0, level: float = 0.95, n_resamples: int = 50_000
+    run_folder: RunFolder,
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+    n_resamples: int = 50_000,
+    ladder: Ladder | None = None,
 ) -> Findings:
     """Compute all numbers of the report of a run.
 
@@ -233,6 +242,8 @@ def findings_of(
         Confidence level, between 0 and 1.
     n_resamples : int
         Number of bootstrap resamples.
+    ladder : Ladder, optional
+        What :func:`~gnomon.experiments.scoring.ladder.ladder_of_run` found, if it was called.
 
     Raises
     ------
@@ -278,6 +289,7 @@ def findings_of(
         warnings=tuple(notes),
         card=read_card(run_folder.path) or {},
         spending=_spending(run_folder, performances),
+        ladder=ladder,
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from gnomon.errors import counted, joined
 from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.experiments.scoring.ladder import EVERY, RungScore
 from gnomon.game.board import draw_boards
 from gnomon.plot import (
     Figure,
@@ -32,6 +34,7 @@ from gnomon.plot.style import drawing_of, series_style
 from gnomon.report.board_drawing import board_rows, draw_board
 from gnomon.report.findings import Findings, Performance
 from gnomon.report.sentences import interval, order_of, percent
+from gnomon.stats.estimate_records import Estimate
 
 
 def _slug(*names: str) -> str:
@@ -157,6 +160,33 @@ def summary_figures(findings: Findings) -> list[Figure]:
         wide=True,
     )
     return [figure]
+
+
+def rung_figure(findings: Findings, played: Sequence[RungScore], rules: str) -> Figure:
+    """Return the skills of the players, a panel a rung."""
+    players = list(dict.fromkeys(one.algorithm for one in played))
+    panels = [
+        Estimate(x.algorithm, "mean", x.value, x.low, x.high, findings.level, "", 0, x.n_rules, 0,
+                 0.0, x.rung)
+        for x in played
+    ]  # fmt: skip
+    series = _learner_series(findings)
+    every = [f"{one.algorithm} {one.value:.2f}" for one in played if one.rung == EVERY]
+    return Figure(
+        f"ladder-{_slug(rules)}",
+        f"Skill on each rung, {rules}",
+        f"Mean skill with {percent(findings.level)} intervals; 0 is chance, 1 is no error.",
+        f"Mean skill of each player on each rung. Over all rules: {joined(every)}.",
+        interval_panels(
+            panels,
+            xlabel="skill",
+            higher_is_better=True,
+            order=players,
+            series={name: series.get(name, len(series)) for name in players},
+        ),
+        tuple(one.as_record() for one in played),
+        wide=True,
+    )
 
 
 def trial_figure(findings: Findings, x: Performance) -> Figure:

@@ -3,50 +3,62 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from gnomon.errors import ScoreDataError
-from gnomon.experiments.config.suites import Suite, load_suite
-from gnomon.results import FieldRecord, Results
+from gnomon.errors import ScoreDataError, counted
+from gnomon.experiments.config.suites import Suite, available_suites, load_suite
+from gnomon.results import FieldRecord, Results, noted
+from gnomon.stats.small_samples.task_samples import LEAST_TASKS
 
 if TYPE_CHECKING:
-    from gnomon.scores.table import ScoreTable
+    from gnomon.experiments.folder.run_folder import RunFolder
+    from gnomon.scores.table import FloatArray, ScoreTable
     from gnomon.stats.comparisons.comparison_records import Comparisons
 
 #: The row of all rules together.
 EVERY = "all"
+#: With fewer variants a difference of a few outliers passes for one of all.
+LEAST_VARIANTS = 20
+#: The player that all people together are.
+PEOPLE = "people"
 
 
 @dataclass(frozen=True)
 class RungScore(FieldRecord):
-    """What a player scores on a rung of a ladder: means over rules of the means over trials.
+    """What a player scores on a rung of a ladder: a mean over rules of means over trials.
 
     Parameters
     ----------
     algorithm : str
     rung : str
         What the rules of the rung ask for, or ``all``.
-    published : float
-        On the rules of the ladder; NaN if one of them has no score.
-    held_out : float
-        On their held-out variants, likewise.
+    held_out : bool
+        Whether it is of variants of the rules, or of the published rules.
+    value : float
+        NaN if one of the rules, or all variants of one, have no score.
+    low, high : float
+        What more trials of these rules would give, as :func:`gnomon.estimate` says it; NaN where a
+        rule has one trial.
     n_rules : int
         Number of rules of the rung.
 
     Examples
     --------
-    >>> RungScore("ideal", "memory", 0.6, 0.5, 3).n_rules
+    >>> RungScore("ideal", "memory", False, 0.6, 0.5, 0.7, 3).n_rules
     3
     """
 
     algorithm: str
     rung: str
-    published: float
-    held_out: float
+    held_out: bool
+    value: float
+    low: float
+    high: float
     n_rules: int
 
 
@@ -55,24 +67,41 @@ class Ladder(Results[RungScore]):
 
     Examples
     --------
-    >>> Ladder((RungScore("ideal", "memory", 0.6, 0.5, 3),)).by_algorithm()
+    >>> Ladder((RungScore("ideal", "memory", False, 0.6, 0.5, 0.7, 3),)).by_algorithm()
     [{'algorithm': 'ideal', 'memory': 0.6}]
     """
+
+    def played(self, *, held_out: bool = False) -> tuple[RungScore, ...]:
+        """Return the rungs of the players that have one on such rules."""
+        own = [one for one in self if one.held_out == held_out]
+        players = {one.algorithm for one in own if not math.isnan(one.value)}
+        return tuple(one for one in own if one.algorithm in players)
 
     def by_algorithm(self, *, held_out: bool = False) -> list[dict[str, Any]]:
         """Return a row a player with a column a rung; none where nothing was played."""
         rows: dict[str, dict[str, Any]] = {}
-        for one in self:
-            row = rows.setdefault(one.algorithm, {"algorithm": one.algorithm})
-            row[one.rung] = one.held_out if held_out else one.published
-        return [
-            row
-            for row in rows.values()
-            if not all(isinstance(x, str) or math.isnan(x) for x in row.values())
-        ]
+        for one in self.played(held_out=held_out):
+            rows.setdefault(one.algorithm, {"algorithm": one.algorithm})[one.rung] = one.value
+        return list(rows.values())
 
 
-def ladder(scores: ScoreTable, suite: str = "gohr-induction") -> Ladder:
+def suite_with_rungs(rules: Iterable[str]) -> str | None:
+    """Return the ladder of which every rule, or a variant of it, is among some rules.
+
+    Examples
+    --------
+    >>> suite_with_rungs(["clockwise"]) is None
+    True
+    """
+    given = {rule.partition("@")[0] for rule in rules}
+    for name in available_suites():
+        suite = load_suite(name)
+        if suite.rungs and given.issuperset(suite.rules):
+            return name
+    return None
+
+
+def ladder(scores: ScoreTable, suite: str = "gohr-induction", *, level: float = 0.95) -> Ladder:
     """Return the table of a ladder: each player's mean score on each rung.
 
     Learners, people and models may stand in one table of scores; a run, an imported study and logs
@@ -84,6 +113,8 @@ def ladder(scores: ScoreTable, suite: str = "gohr-induction") -> Ladder:
         With the rules as tasks, and their variants as tasks ``RULE@SEED``.
     suite : str
         A suite with rungs.
+    level : float
+        Confidence level of the intervals.
 
     Raises
     ------
@@ -100,9 +131,49 @@ def ladder(scores: ScoreTable, suite: str = "gohr-induction") -> Ladder:
     chosen = load_suite(suite)
     if not chosen.rungs:
         raise ScoreDataError(f"suite {suite!r} has no rungs")
-    means = _means(scores)
-    records = tuple(record for name in scores.algorithms for record in _rungs(name, chosen, means))
-    return Ladder(records, settings={"suite": chosen.full_name, "metric": scores.metric})
+    scores = scores.last_step()
+    with noted():  # that one trial has no interval is said by its ends
+        records = tuple(
+            one for name in scores.algorithms for one in _rungs(scores, name, chosen, level)
+        )
+    settings = {"suite": chosen.full_name, "metric": scores.metric, "level": level}
+    return Ladder(records, settings=settings)
+
+
+def ladder_of_run(
+    run: RunFolder, people: ScoreTable | None = None, *, level: float = 0.95
+) -> Ladder | None:
+    """Return the table of the ladder that a run played, None if it played none.
+
+    Parameters
+    ----------
+    run : RunFolder
+        Finished or not.
+    people : ScoreTable, optional
+        Skills of people, who then are one more player.
+    level : float
+        Confidence level of the intervals.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gnomon as gn
+    >>> config = gn.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=1, episodes=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ladder_of_run(gn.run(config, folder).folder) is None
+    True
+    """
+    from gnomon.experiments.scoring.run_scores import score
+
+    suite = suite_with_rungs(rule.name for rule in run.config.rules)
+    if suite is None:
+        return None
+    skills = score(run, "skill")
+    both = skills if people is None else with_people(skills, people)
+    found = ladder(both, suite, level=level)
+    if people is None or any(one.algorithm == PEOPLE for one in found.played()):
+        return found
+    return replace(found, warnings=("people: there is no rung of which they played every rule",))
 
 
 def with_people(scores: ScoreTable, people: ScoreTable) -> ScoreTable:
@@ -132,7 +203,7 @@ def with_people(scores: ScoreTable, people: ScoreTable) -> ScoreTable:
         people.last_step()
         .to_frame()
         .select(
-            algorithm=pl.lit("people"),
+            algorithm=pl.lit(PEOPLE),
             task="task",
             run=pl.format("{} {}", "algorithm", run),
             score="score",
@@ -144,95 +215,115 @@ def with_people(scores: ScoreTable, people: ScoreTable) -> ScoreTable:
     return ScoreTable.from_frame(both, metric=scores.metric, higher_is_better=better)
 
 
-def _means(scores: ScoreTable) -> dict[tuple[str, str, bool], float]:
-    """Return means over trials by player, rule, and whether of variants, over which it is too."""
-    frame = _parted(scores)
-    by_task = frame.group_by("algorithm", "rule", "variant", "task").agg(pl.col("score").mean())
-    by_rule = by_task.group_by("algorithm", "rule", "variant").agg(pl.col("score").mean())
-    return {(row[0], row[1], row[2]): row[3] for row in by_rule.iter_rows()}
+def _rungs(scores: ScoreTable, algorithm: str, suite: Suite, level: float) -> Iterator[RungScore]:
+    from gnomon.stats import estimate
 
-
-def _parted(scores: ScoreTable) -> pl.DataFrame:
-    """Return the scores with the rule that each task is, or is a variant of."""
-    at = pl.col("task").str.split("@")
-    return (
-        scores.last_step().to_frame().with_columns(rule=at.list.first(), variant=at.list.len() > 1)
-    )
-
-
-def _rungs(
-    algorithm: str, suite: Suite, means: dict[tuple[str, str, bool], float]
-) -> Iterator[RungScore]:
+    played = scores.tasks_of(algorithm)
     rungs = {name: tuple(rules) for name, rules in suite.rungs.items()} | {EVERY: suite.rules}
-    for rung, rules in rungs.items():
-        published, held_out = (
-            _mean([means.get((algorithm, rule, variant)) for rule in rules])
-            for variant in (False, True)
-        )
-        yield RungScore(algorithm, rung, published, held_out, len(rules))
+    for held_out, (rung, rules) in product((False, True), rungs.items()):
+        tasks = [t for t in played if t.partition("@")[0] in rules and ("@" in t) == held_out]
+        ends = (math.nan, math.nan, math.nan)
+        if len({task.partition("@")[0] for task in tasks}) == len(rules):
+            own = scores.select(algorithms=[algorithm], tasks=tasks)
+            [found] = estimate(own, "mean", level=level)
+            ends = found.value, found.low, found.high
+        yield RungScore(algorithm, rung, held_out, *ends, len(rules))
 
 
-def _mean(values: list[float | None]) -> float:
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if len(known) == len(values) else math.nan
-
-
-def contamination(scores: ScoreTable, **settings: Any) -> Comparisons:
+def contamination(scores: ScoreTable, *, level: float = 0.95) -> Comparisons:
     """Compare what each player scores on held-out variants with what it scores on published rules.
 
-    Who knows the text of a published rule does worse on a variant of its family. Variants may also
-    be harder or easier in themselves, for a fixed seed: that is what the differences of players
-    show that can have read nothing, such as ``uniform`` or ``tabular_q``. ``ideal`` has read: it
-    thinks each rule of the library likelier than any variant, and its difference shows what that
-    is worth.
-
-    ⚠ An interval is of the given rules and variants: it holds what more trials of them would give,
-    and leaves 0 out for variants of one seed that are a little harder in themselves.
+    Who knows the text of a published rule does worse on a variant of its family. The difference is
+    the mean over rules of that of the mean over their variants and the mean of the published rule;
+    a rule with its variants is one draw, and the interval is Student's of these, with one degree of
+    freedom fewer than rules. So it holds what other variants and more trials would give: a variant
+    that is harder or easier in itself is part of its spread. ``ideal`` has read: it thinks each
+    rule of the library likelier than any variant, and its difference shows what that is worth.
 
     Parameters
     ----------
     scores : ScoreTable
-        With variants as tasks ``RULE@SEED``; of several seeds the trials count together.
-    **settings
-        As of :func:`gnomon.compare`; the metric is the mean over rules if none is given.
+        With variants as tasks ``RULE@SEED``; those of several seeds count alike.
+    level : float
+        Confidence level of the intervals.
 
     Returns
     -------
     Comparisons
-        One a player that has both, ``a`` the held-out variants and ``b`` the published rules.
+        One a player that has both, ``a`` the held-out variants and ``b`` the published rules. Where
+        it has fewer than 6 rules of both, or fewer than 20 variants in all, interval and p-value
+        are NaN and a warning says that they cannot tell: of 6 variants of which one is far harder
+        than the others, 85 % of 95 % intervals held what they should (``python -m benchmarks
+        contamination`` tells it of more). P-values are not corrected for the number of players.
 
     Raises
     ------
     ScoreDataError
         If no player has both.
 
+    References
+    ----------
+    Ibragimov and Müller (2010), t-statistic based correlation and heterogeneity robust inference,
+    Journal of Business & Economic Statistics 28: means of a few clusters, though of unlike
+    variances, have a conservative t-test at the level 0.05.
+
     Examples
     --------
     >>> import gnomon as gn
     >>> scores = gn.load_scores("gohr-induction", "skill").select(algorithms=["ideal"])
-    >>> print(contamination(scores)[0].a)
-    ideal, held out
+    >>> [one] = contamination(scores)
+    >>> print(f"{one.a}: {one.value:.4f} [{one.low:.4f}, {one.high:.4f}]")
+    ideal, held out: -0.0010 [-0.0015, -0.0006]
     """
-    from gnomon.scores.table import ScoreTable
-    from gnomon.stats import compare
+    from gnomon.stats import Comparison, Comparisons
 
-    frame = _parted(scores)
-    sides = {}
-    for name in scores.algorithms:
-        of_both = frame.filter(algorithm=name)["variant"].unique()
-        if len(of_both) == 2:
-            sides[name] = f"{name}, held out", f"{name}, published"
-    if not sides:
-        raise ScoreDataError("expected rules and their variants RULE@SEED, found no player of both")
-    which = pl.when("variant").then(pl.lit(", held out")).otherwise(pl.lit(", published"))
-    rows = frame.select(
-        algorithm=pl.col("algorithm") + which,
-        task="rule",
-        run=pl.col("task") + " " + pl.col("run").cast(pl.String),
-        score="score",
+    at = pl.col("task").str.split("@")
+    frame = scores.last_step().to_frame()
+    frame = frame.with_columns(rule=at.list.first(), variant=at.list.len() > 1)
+    by_task = frame.group_by("algorithm", "rule", "variant", "task").agg(pl.col("score").mean())
+    new, old = (pl.col("score").filter(pl.col("variant") == side) for side in (True, False))
+    sides = by_task.group_by("algorithm", "rule").agg(
+        score=new.mean() - old.mean(), n_variants=new.len()
     )
-    better = scores.higher_is_better
-    table = ScoreTable.from_frame(rows, metric=scores.metric, higher_is_better=better)
-    settings = {"metrics": ["mean"]} | settings
-    found = [compare(table, *pair, **settings) for pair in sides.values()]
-    return replace(found[0], records=tuple(one for part in found for one in part))
+    differences = sides.drop_nulls().sort("algorithm", "rule")
+    found, notes = [], []
+    for name in scores.algorithms:
+        own = differences.filter(algorithm=name)
+        of_rules, n_variants = own["score"].to_numpy(), int(own["n_variants"].sum())
+        if not of_rules.size:
+            continue
+        low, high, p_value = math.nan, math.nan, math.nan
+        if of_rules.size >= LEAST_TASKS and n_variants >= LEAST_VARIANTS:
+            low, high, p_value = _student(of_rules, level)
+        else:
+            notes.append(
+                f"{name}: cannot tell from {counted(n_variants, 'variant')} of "
+                f"{counted(of_rules.size, 'rule')}; expected {LEAST_VARIANTS} or more of "
+                f"{LEAST_TASKS} or more; further seeds give more"
+            )
+        value = float(of_rules.mean())
+        pair = f"{name}, held out", f"{name}, published"
+        found.append(
+            Comparison(
+                *pair, "mean", None, value, low, high, p_value, p_value, level, "paired_t", 0, 0.0
+            )
+        )
+    if not found:
+        raise ScoreDataError("expected rules and their variants RULE@SEED, found no player of both")
+    settings = {
+        "metric": scores.metric,
+        "level": level,
+        "method": "paired_t",
+        "family": "not corrected",
+        "higher_is_better": scores.higher_is_better,
+    }
+    return Comparisons(tuple(found), settings, tuple(notes))
+
+
+def _student(values: FloatArray, level: float) -> tuple[float, float, float]:
+    """Return Student's interval of a mean and the p-value of 0."""
+    from scipy import stats
+
+    found = stats.ttest_1samp(values, 0.0)
+    ends = found.confidence_interval(level)
+    return float(ends.low), float(ends.high), float(found.pvalue)

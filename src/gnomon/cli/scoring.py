@@ -85,6 +85,9 @@ def _table(
     asked = people != _OfPeople()
     if not _is_of_people(places, metric, asked=asked):
         if asked:
+            for place in places:
+                if not place.exists():
+                    raise ScoreDataError(f"{place}: expected transcripts of people; there is none")
             raise ScoreDataError(
                 f"{source[0]}: expected transcripts of people, whose series such options as "
                 "--target-streak are for; found none"

@@ -18,7 +18,7 @@ from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
 from gnomon.database.schema import PlaySession, Study, StudyAnswer, StudyAssignment
 from gnomon.leaderboard.refusals import Conflict
-from gnomon.rules.catalogue import available_rules
+from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.studies.bot_assist import Hint
 from gnomon.studies.game_store import rebuild_game
 from gnomon.studies.participants import player_counts
@@ -290,8 +290,11 @@ def codebook_text() -> str:
 
 def _rules_and_lists(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
     """Return what else an analysis needs: the rules, but for hidden ones of a season, and lists."""
-    known = {*plan.rule_texts, *available_rules()}
-    texts = {game.rule: game.session.game.rule_text for game in games if game.rule in known}
+    ours = available_rules()
+    listed = sorted({series.rule for name in plan.lists for series in plan.series(name)})
+    texts = {name: load_rule_text(name) for name in listed if name in ours} | plan.rule_texts
+    # As they were played, where the library has changed since.
+    texts |= {game.rule: game.session.game.rule_text for game in games if game.rule in texts}
     rules = {f"rules/{name}.txt": text for name, text in texts.items()}
     return rules | trial_list_files(plan)
 

@@ -198,16 +198,28 @@ def test_the_check_finds_every_error_and_not_the_first_alone():
         name="p",
         title="P",
         consent="See ![it](missing.png)",
-        lists={"a": ["nowhere", {"rule": "clockwise", "board": teal}], "b": ["clockwise"]},
+        lists={"a": ["clokwise", {"rule": "clockwise", "board": teal}], "b": ["clockwise"]},
     )
     messages = " ".join(finding.message for finding in check_plan(plan).findings)
     for expected in (
-        "no such rule",
+        "unknown rule 'clokwise'; did you mean 'clockwise'",
         "no browser draws the colour TEAL",
         "no picture 'missing.png'",
     ):
         assert expected in messages
     assert "a has up to" in messages or "b has up to" in messages
+
+
+def test_series_without_points_are_read_back_without(folder):
+    plan = plan_of(
+        folder({k: v for k, v in ROW.items() if k not in ("min_points", "max_points", "b")})
+    )
+    (series,) = plan.series("list_a")
+    assert series.points is None
+    (text,) = trial_list_files(plan).values()
+    assert "points" not in text
+    with pytest.raises(GnomonError, match="field 'max_points': expected a number, found nothing"):
+        plan_of(folder({k: v for k, v in ROW.items() if k != "max_points"}))
 
 
 def test_the_columns_are_told_apart():

@@ -147,17 +147,21 @@ def _series(row: ParameterSet, data: DataFolder, texts: dict[str, str]) -> dict[
             "attempts": False,
         },
         "give_up_at": cells.integer("give_up_at", 999),
-        "points": {
-            "least": cells.number("min_points", None),
-            "most": cells.number("max_points", None),
-            "slope": cells.number("b", None),
-        },
+        "points": _points(cells),
         "incentive": incentive_of(row),
         "continues": cells.boolean("continue"),
         "bot_assist": _bot_assist(cells),
     }
     entry["guess"] = "mastery" if _ends_early(entry["incentive"]) else "board"
     return entry | _boards(row, data)
+
+
+def _points(cells: _Cells) -> dict[str, float] | None:
+    """Return what boards are paid, None where no column says so: an export of such a series."""
+    columns = {"least": "min_points", "most": "max_points", "slope": "b"}
+    if not any(cells.has(name) for name in columns.values()):
+        return None
+    return {field: cells.number(name, None) for field, name in columns.items()}
 
 
 class _Cells:

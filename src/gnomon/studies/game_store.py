@@ -293,7 +293,7 @@ def store_guess(
             assignment_id=game.row.assignment_id,
             page="guess",
             name="guess",
-            text=text.strip()[:2000],
+            text=text.replace("\0", "").strip()[:2000],
             series=game.row.series,
             episode=game.session.episode,
             confidence=confidence,

@@ -41,7 +41,8 @@ class Begun:
     @classmethod
     def new(cls, link: str = "") -> Begun:
         """Return one that nobody can guess."""
-        return cls(*(secrets.token_urlsafe(32) for _ in range(3)), link)
+        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        return cls(state, nonce, verifier, link)
 
     @classmethod
     def of_cookie(cls, text: str) -> Begun | None:

@@ -249,7 +249,8 @@ def store_changes(
         except IntegrityError:
             raise Conflict("this attempt was made already") from None
     if ended and row.assignment_id is not None:
-        end_series(session.get_one(StudyAssignment, row.assignment_id), row.series)
+        player = session.get_one(StudyAssignment, row.assignment_id, with_for_update=True)
+        end_series(player, row.series)
     return changed_at
 
 

@@ -263,11 +263,12 @@ def _keep(session: Session, player: StudyAssignment, page: str, answers: Mapping
     )
 
 
-def leave(player: StudyAssignment) -> None:
+def leave(session: Session, player: StudyAssignment) -> None:
     """End a study for a player who wants to go.
 
     Raises Conflict: it has ended.
     """
+    session.refresh(player, with_for_update=True)
     if player.ending:
         raise Conflict("this study is over for you")
     end_study(player, StudyPlan.from_record(player.study.plan), "left")
@@ -287,6 +288,8 @@ def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) 
 
     Returns the key of the game; None if the list has come to its end.
     """
+    # A form that was sent twice at once leads twice to one game.
+    session.refresh(assignment, with_for_update=True)
     plan = StudyPlan.from_record(assignment.study.plan)
     if assignment.ending in ("left", "screened out"):
         raise Conflict("expected a player who takes part")

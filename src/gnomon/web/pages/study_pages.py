@@ -374,7 +374,7 @@ def _stepped(request: Request, database: Database, key: str, given: Mapping[str,
 @router.post("/players/{key}/leave", include_in_schema=False)
 def leave_form(session: WriteSession, key: Key, _: Checked) -> Response:
     """End the study for a player who wants to go."""
-    leave(find_player(session, key))
+    leave(session, find_player(session, key))
     return RedirectResponse(f"/players/{key}", 303)
 
 
@@ -413,5 +413,5 @@ def leave_game_form(session: WriteSession, key: Key, _: Checked) -> Response:
     player = find_game(session, key).row.assignment
     if player is None:
         raise Conflict("this game is part of no study")
-    leave(player)
+    leave(session, player)
     return RedirectResponse(f"/players/{end_key(player, key)}", 303)

@@ -283,12 +283,17 @@ def end_study(player: StudyAssignment, plan: StudyPlan, ending: Ending) -> None:
 def store_guess(
     session: Session, game: StoredGame, text: str, confidence: int | None = None
 ) -> None:
-    """Keep what a player thinks that the rule is.
+    """Keep what a player thinks that the rule is, once after each board.
 
     Raises Conflict: no guess is asked for now.
     """
     if not game.guess_due or game.row.assignment_id is None:
         raise Conflict("no guess is asked for now")
+    row = session.get_one(Row, game.row.id)
+    session.refresh(row, with_for_update=True)
+    if game.session.episode in row.settings.get("guessed", []):
+        # The same was sent at the same time.
+        return
     session.add(
         StudyAnswer(
             assignment_id=game.row.assignment_id,
@@ -300,8 +305,7 @@ def store_guess(
             confidence=confidence,
         )
     )
-    guessed = [*game.row.settings.get("guessed", []), game.session.episode]
-    row = session.get_one(Row, game.row.id)
+    guessed = [*row.settings.get("guessed", []), game.session.episode]
     row.settings = {**row.settings, "guessed": guessed}
 
 

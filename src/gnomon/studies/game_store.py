@@ -283,26 +283,29 @@ def end_study(player: StudyAssignment, plan: StudyPlan, ending: Ending) -> None:
 def store_guess(
     session: Session, game: StoredGame, text: str, confidence: int | None = None
 ) -> None:
-    """Keep what a player thinks that the rule is.
+    """Keep what a player thinks that the rule is, once after each board.
 
     Raises Conflict: no guess is asked for now.
     """
-    row = session.get_one(Row, game.row.id, with_for_update=True, populate_existing=True)
-    guessed = [*row.settings.get("guessed", []), game.session.episode]
-    asked = game.guess_due and len(set(guessed)) == len(guessed)
-    if not asked or game.row.assignment_id is None:
+    if not game.guess_due or game.row.assignment_id is None:
         raise Conflict("no guess is asked for now")
+    row = session.get_one(Row, game.row.id)
+    session.refresh(row, with_for_update=True)
+    if game.session.episode in row.settings.get("guessed", []):
+        # The same was sent at the same time.
+        return
     session.add(
         StudyAnswer(
             assignment_id=game.row.assignment_id,
             page="guess",
             name="guess",
-            text=text.strip()[:2000],
+            text=text.replace("\0", "").strip()[:2000],
             series=game.row.series,
             episode=game.session.episode,
             confidence=confidence,
         )
     )
+    guessed = [*row.settings.get("guessed", []), game.session.episode]
     row.settings = {**row.settings, "guessed": guessed}
     row.changed_at = now()
 

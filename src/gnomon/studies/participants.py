@@ -288,6 +288,8 @@ def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) 
 
     Returns the key of the game; None if the list has come to its end.
     """
+    # A form that was sent twice at once leads twice to one game.
+    session.refresh(assignment, with_for_update=True)
     plan = StudyPlan.from_record(assignment.study.plan)
     if assignment.ending in ("left", "screened out"):
         raise Conflict("expected a player who takes part")

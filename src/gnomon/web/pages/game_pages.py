@@ -270,6 +270,13 @@ def game_html(request: Request, session: ReadSession, key: Key) -> Response:
     return html_response(request, "play/game.html", page, **shown)
 
 
+def _check_takes_part(game: StoredGame) -> None:
+    """Refuse what comes of a player who has left: nothing more is kept."""
+    player = game.row.assignment
+    if player is not None and player.ending == "left":
+        raise Conflict("this study is over for you")
+
+
 def _done(
     board: BoardState,
     database: Database,
@@ -285,6 +292,7 @@ def _done(
     """
     with database.reading() as session:
         game = board.games.take(session, key)
+        _check_takes_part(game)
     if after_guess and game.guess_due:
         raise Conflict("expected a guess at the rule first")
     before = _progress(game.session)
@@ -403,6 +411,7 @@ def guess_json(session: WriteSession, key: Key, form: GuessForm, _: Checked) -> 
     game = find_game(session, key)
     if game.has_guessed:
         return _page(game)
+    _check_takes_part(game)
     store_guess(session, game, form.guess, form.confidence)
     session.flush()
     return _page(find_game(session, key))
